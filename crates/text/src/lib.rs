@@ -1,0 +1,11 @@
+//! What tamis knows of text as text: its lines, its words, how many tokens it costs, what kind it is.
+//!
+//! Pure: no file, clock or network. Everything here gives the same answer on every machine.
+
+mod kind;
+mod lines;
+mod tokens;
+
+pub use kind::Kind;
+pub use lines::{line_count, split_lines};
+pub use tokens::estimate_tokens;
