@@ -12,6 +12,7 @@ pub enum Key {
     PrunerPort,
     PrunePort,
     HttpMaxBodyBytes,
+    AllowedHosts,
     Token,
     MaxInputChars,
     RecoveryTtlSeconds,
@@ -131,6 +132,15 @@ pub const SETTINGS: &[Setting] = &[
         default: Some("33554432"),
         from_project: FromProject::Ignored,
         about: "larger requests are refused with 413",
+    },
+    Setting {
+        key: Key::AllowedHosts,
+        name: "http.allowed_hosts",
+        variables: &["TAMIS_HTTP_ALLOWED_HOSTS"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "names beside localhost that requests may call this machine, comma-separated",
     },
     Setting {
         key: Key::Token,
