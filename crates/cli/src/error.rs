@@ -99,11 +99,11 @@ impl From<RpcError> for CliError {
             -32603 => Kind::Internal,
             _ => Kind::Failed,
         };
-        let detail = error.data.as_ref().and_then(|data| data["detail"].as_str().map(str::to_owned));
-        CliError {
-            kind,
-            error: anyhow::anyhow!("{} ({})", error.message, error.code),
-            hint: detail.filter(|detail| !error.message.ends_with(detail)),
+        let said = |name: &str| error.data.as_ref().and_then(|data| data[name].as_str().map(str::to_owned));
+        let mut message = format!("{} ({})", error.message, error.code);
+        if let Some(detail) = said("detail").filter(|detail| !error.message.ends_with(detail)) {
+            message = format!("{message}: {detail}");
         }
+        CliError { kind, hint: said("hint"), error: anyhow::anyhow!(message) }
     }
 }

@@ -93,6 +93,9 @@ mod tests {
     #[test]
     fn numbers_read_easily() {
         assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!([0, 1023, 1024, 5 << 30, 5 << 40].map(size), ["0 bytes", "1023 bytes", "1.0 KiB", "5.0 GiB", "5120.0 GiB"]);
+        assert_eq!(
+            [0, 1023, 1024, 5 << 30, 5 << 40].map(size),
+            ["0 bytes", "1023 bytes", "1.0 KiB", "5.0 GiB", "5120.0 GiB"]
+        );
     }
 }

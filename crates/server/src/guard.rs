@@ -172,7 +172,9 @@ mod tests {
 
     #[test]
     fn hosts_that_are_not_ours_are_refused() {
-        for host in ["127.0.0.1:3001", "localhost", "LOCALHOST:80", "[::1]:3001", "127.9.9.9", "box.example:1"] {
+        for host in
+            ["127.0.0.1:3001", "localhost", "LOCALHOST:80", "[::1]:3001", "127.9.9.9", "box.example:1"]
+        {
             assert_eq!(admit(Exposure::Loopback, &[("host", host)]), Ok(Access::Open), "{host}");
         }
         for host in [
@@ -188,8 +190,14 @@ mod tests {
         }
         assert_eq!(admit(Exposure::Loopback, &[]), Err(Refusal::ForeignHost));
         let bearer = format!("Bearer {TOKEN}");
-        for (host, answer) in [("192.168.1.4:3001", Ok(Access::Full)), ("evil.example", Err(Refusal::ForeignHost))] {
-            assert_eq!(admit(Exposure::Network, &[("host", host), ("authorization", &bearer)]), answer, "{host}");
+        for (host, answer) in
+            [("192.168.1.4:3001", Ok(Access::Full)), ("evil.example", Err(Refusal::ForeignHost))]
+        {
+            assert_eq!(
+                admit(Exposure::Network, &[("host", host), ("authorization", &bearer)]),
+                answer,
+                "{host}"
+            );
         }
     }
 
@@ -215,9 +223,8 @@ mod tests {
 
     #[test]
     fn the_token_opens_everything_and_a_wrong_one_nothing() {
-        let with = |exposure, value: &str| {
-            admit(exposure, &[("host", "localhost"), ("authorization", value)])
-        };
+        let with =
+            |exposure, value: &str| admit(exposure, &[("host", "localhost"), ("authorization", value)]);
         for exposure in [Exposure::Loopback, Exposure::Network] {
             assert_eq!(with(exposure, &format!("Bearer {TOKEN}")), Ok(Access::Full));
             assert_eq!(with(exposure, &format!("bearer {TOKEN}")), Ok(Access::Full));

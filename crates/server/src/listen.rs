@@ -92,8 +92,7 @@ async fn serve_one(
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(SLOWEST_HEADERS)
-            .serve_connection(TokioIo::new(stream), service)
-            .with_upgrades();
+            .serve_connection(TokioIo::new(stream), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

@@ -2,9 +2,9 @@
 
 use axum::http::request::Parts;
 use rmcp::model::{
-    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult, ErrorCode,
-    Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam, ProtocolVersion,
-    ServerCapabilities, ServerConfig, ToolAnnotations,
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProtocolVersion, ServerCapabilities, ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -164,7 +164,8 @@ fn mcp_tool(tool: &Tool) -> rmcp::model::Tool {
     let mut annotations = ToolAnnotations::default();
     annotations.read_only_hint = Some(true);
     annotations.open_world_hint = Some(false);
-    rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone()).with_annotations(annotations)
+    rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone())
+        .with_annotations(annotations)
 }
 
 fn error_data(error: RpcError) -> ErrorData {
@@ -179,8 +180,12 @@ pub(crate) fn plain_list(registry: &Registry, access: Access) -> Value {
 /// MCP's handshake, for doors that are not rmcp's: the version that the client asks for if we speak it, else our
 /// newest with a handshake.
 pub(crate) fn plain_initialize(params: &Value) -> Value {
-    let with_handshake =
-        || ProtocolVersion::KNOWN_VERSIONS.iter().map(|version| version.as_str()).filter(|version| *version < "2026-07-28");
+    let with_handshake = || {
+        ProtocolVersion::KNOWN_VERSIONS
+            .iter()
+            .map(|version| version.as_str())
+            .filter(|version| *version < "2026-07-28")
+    };
     let asked = params["protocolVersion"].as_str();
     let version = with_handshake()
         .find(|version| Some(*version) == asked)

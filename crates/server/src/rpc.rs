@@ -132,8 +132,7 @@ impl RpcDoor {
     }
 
     async fn tool(&self, name: &str, arguments: Value) -> Result<(String, bool), RpcError> {
-        let context =
-            Context::new(self.served.services.clone(), self.caller.clone(), self.access);
+        let context = Context::new(self.served.services.clone(), self.caller.clone(), self.access);
         // When the client hangs up, this future is dropped, and with it the guard.
         let _gone = context.cancellation.clone().drop_guard();
         match self.served.registry.call(name, arguments, context).await {
@@ -149,7 +148,9 @@ fn check(text: &str) -> Result<Message<'_>, (&str, RpcError)> {
     let envelope: Envelope<'_> =
         serde_json::from_str(text).map_err(|error| ("null", invalid(&error.to_string())))?;
     let id = envelope.id.map(RawValue::get);
-    let is_id = |id: &str| id == "null" || id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit());
+    let is_id = |id: &str| {
+        id == "null" || id.starts_with(|first: char| first == '"' || first == '-' || first.is_ascii_digit())
+    };
     if id.is_some_and(|id| !is_id(id)) {
         return Err(("null", invalid("id must be a string or a number")));
     }
@@ -168,7 +169,9 @@ fn check(text: &str) -> Result<Message<'_>, (&str, RpcError)> {
     };
     match params {
         Value::Object(_) | Value::Null => Ok(Message { id, method, params }),
-        Value::Array(_) => Err((for_id, rpc_error(-32602, "Invalid params: by name, not by position".into()))),
+        Value::Array(_) => {
+            Err((for_id, rpc_error(-32602, "Invalid params: by name, not by position".into())))
+        }
         _ => Err((for_id, invalid("params must be an object"))),
     }
 }

@@ -95,7 +95,7 @@ impl Lines {
         Lines { incoming, outgoing, session_open: false }
     }
 
-    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + 'static {
+    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + use<> {
         let (written, done) = oneshot::channel();
         let queued = serde_json::to_vec(message).map_err(io::Error::other).and_then(|mut line| {
             line.push(b'\n');
@@ -196,7 +196,8 @@ fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<V
 }
 
 fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unfit> {
-    let invalid = |id, why: &str| Unfit::new(id, ErrorCode::INVALID_REQUEST, format!("Invalid Request: {why}"));
+    let invalid =
+        |id, why: &str| Unfit::new(id, ErrorCode::INVALID_REQUEST, format!("Invalid Request: {why}"));
     let envelope: Envelope = serde_json::from_slice(line).map_err(|error| match error.classify() {
         serde_json::error::Category::Data => invalid(None, "one JSON object a line is expected"),
         _ => Unfit::new(None, ErrorCode::PARSE_ERROR, format!("Parse error: {error}")),

@@ -26,7 +26,8 @@ impl Token {
     /// A token that the user chose.
     pub fn chosen(text: &str) -> Result<Token, TokenError> {
         let text = text.trim();
-        let sound = (SHORTEST..=1024).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let sound =
+            (SHORTEST..=1024).contains(&text.len()) && text.bytes().all(|byte| byte.is_ascii_graphic());
         if sound { Ok(Token(text.to_owned())) } else { Err(TokenError::Malformed) }
     }
 
@@ -68,8 +69,11 @@ impl Token {
 
     /// In a time that does not tell how much of it was right.
     pub fn matches(&self, shown: &[u8]) -> bool {
-        let difference =
-            self.0.bytes().zip(shown).fold(self.0.len() ^ shown.len(), |sum, (a, b)| sum | usize::from(a ^ b));
+        let difference = self
+            .0
+            .bytes()
+            .zip(shown)
+            .fold(self.0.len() ^ shown.len(), |sum, (a, b)| sum | usize::from(a ^ b));
         difference == 0
     }
 

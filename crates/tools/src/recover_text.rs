@@ -73,7 +73,8 @@ impl Operation for RecoverText {
 
 fn failure(prune_id: &str, error: RecoverError) -> Failure {
     let mut data = Map::from_iter([("prune_id".to_owned(), Value::from(prune_id))]);
-    let hint = error.to_string();
+    let detail = error.to_string();
+    let hint = error.hint();
     let (rpc_code, code) = match error {
         RecoverError::NotFound { .. } => (-32004, "prune_id_not_found"),
         RecoverError::InvalidRange { range, lines } => {
@@ -85,6 +86,9 @@ fn failure(prune_id: &str, error: RecoverError) -> Failure {
         }
         RecoverError::Unavailable { .. } => (-32603, "recovery_unavailable"),
     };
-    data.insert("detail".into(), hint.into());
+    data.insert("detail".into(), detail.into());
+    if let Some(hint) = hint {
+        data.insert("hint".into(), hint.into());
+    }
     Failure::Domain { rpc_code, code, data }
 }

@@ -28,8 +28,9 @@ pub trait Operation: 'static {
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
-type Handler =
-    Box<dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>> + Send + Sync>;
+type Handler = Box<
+    dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>> + Send + Sync,
+>;
 
 /// An operation with its types taken off.
 pub struct Tool {
@@ -51,7 +52,8 @@ impl Tool {
             input_schema: Arc::new(schema::of::<O::Input>()),
             handler: Box::new(|arguments, context| {
                 Box::pin(async move {
-                    let input = serde_path_to_error::deserialize(arguments).map_err(Failure::invalid_input)?;
+                    let input =
+                        serde_path_to_error::deserialize(arguments).map_err(Failure::invalid_input)?;
                     let output = O::run(input, context).await?;
                     serde_json::to_string(&output).map_err(Failure::internal)
                 })

@@ -39,8 +39,7 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
         return print::json(&json!({"settings": settings, "remarks": config.remarks}));
     }
     if !arguments.explain {
-        let rows: Vec<_> =
-            SETTINGS.iter().map(|setting| [setting.name.to_owned(), shown(setting)]).collect();
+        let rows: Vec<_> = SETTINGS.iter().map(|setting| [setting.name.to_owned(), shown(setting)]).collect();
         print::columns(&rows)?;
     } else {
         for setting in SETTINGS {

@@ -3,7 +3,6 @@ use std::str::FromStr;
 use clap::Args;
 use serde_json::json;
 use tamis_config::Surroundings;
-use tamis_sieve::RecoverError;
 
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
@@ -52,12 +51,8 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     let recovered = services.sieve.recover(&arguments.prune_id, &ranges, arguments.numbers, &caller);
     setup::close(&services);
     let recovered = recovered.map_err(|error| {
-        let hint = match &error {
-            RecoverError::NotFound { .. } => "originals are kept for 7 days unless set; `tamis data show` tells what is kept",
-            RecoverError::InvalidRange { .. } => "lines are numbered from 1 as in the original",
-            RecoverError::Unavailable { .. } => "`tamis data show` tells where originals are kept",
-        };
-        CliError::failed(error).hint(hint)
+        let hint = error.hint();
+        CliError { hint: hint.map(str::to_owned), ..CliError::failed(error) }
     })?;
     if arguments.json {
         return print::json(&json!({

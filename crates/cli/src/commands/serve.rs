@@ -52,7 +52,10 @@ async fn serve(config: &Config) -> CliResult {
     let services = setup::services(config);
     let shutdown = CancellationToken::new();
     let settings = HttpSettings {
-        max_body_bytes: config.number(Key::HttpMaxBodyBytes).and_then(|bytes| bytes.try_into().ok()).unwrap_or(usize::MAX),
+        max_body_bytes: config
+            .number(Key::HttpMaxBodyBytes)
+            .and_then(|bytes| bytes.try_into().ok())
+            .unwrap_or(usize::MAX),
         hosts: HostPolicy {
             allowed_names: config
                 .text(Key::AllowedHosts)
@@ -112,7 +115,8 @@ fn token(config: &Config, bound: &[Bound]) -> Result<Option<Token>, CliError> {
             .hint("`tamis token` makes one and prints it, for the clients that are to get in")),
         };
     }
-    let made = data.prepare().map_err(CliError::failed).and_then(|()| Ok(Token::load_or_create(&data.token())?));
+    let made =
+        data.create().map_err(CliError::failed).and_then(|()| Ok(Token::load_or_create(&data.token())?));
     Ok(match made {
         Ok(token) => Some(token),
         Err(error) => {

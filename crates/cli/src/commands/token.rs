@@ -18,7 +18,7 @@ pub(crate) fn run(_: TokenCommand) -> CliResult {
         Some(chosen) => Token::chosen(chosen)?,
         None => {
             let data = DataDir::at(config.data_dir());
-            data.prepare().map_err(CliError::failed)?;
+            data.create().map_err(CliError::failed)?;
             Token::load_or_create(&data.token())?
         }
     };
