@@ -242,7 +242,7 @@ fn read_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>>
         };
         if available.is_empty() {
             let nothing = line.is_empty() && !too_long;
-            return Ok((!nothing).then(|| if too_long { Line::TooLong } else { Line::Bytes(line) }));
+            return Ok((!nothing).then_some(if too_long { Line::TooLong } else { Line::Bytes(line) }));
         }
         let newline = memchr::memchr(b'\n', available);
         let part = &available[..newline.unwrap_or(available.len())];

@@ -84,6 +84,6 @@ impl Services {
             work()
         })
         .await
-        .map_err(|error| Failure::internal(error))
+        .map_err(Failure::internal)
     }
 }

@@ -1,0 +1,143 @@
+//! `/prune` in swe-pruner's form, and what every route does before it looks at a request.
+
+mod common;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use common::{House, TOKEN, post, text};
+use serde_json::{Value, json};
+use tamis_tools::Registry;
+
+fn house() -> House {
+    House::new(Registry::all())
+}
+
+async fn prune(house: &House, body: Value) -> Value {
+    let (status, body) = house.post("/prune", body.to_string()).await;
+    assert_eq!(status, StatusCode::OK, "{body}");
+    serde_json::from_str(&body).unwrap()
+}
+
+#[tokio::test]
+async fn prune_answers_in_swe_pruners_form() {
+    let house = house();
+    let mut answer = prune(
+        &house,
+        json!({"query": "q", "code": "a\nb", "threshold": 0, "chunk_overlap_tokens": 50, "more": 1}),
+    )
+    .await;
+    assert!(answer["score"].take().is_number());
+    assert!(answer["prune_id"].take().as_str().unwrap().starts_with("prn_"));
+    assert_eq!(
+        answer,
+        json!({
+            "score": null,
+            "pruned_code": "a\nb",
+            "token_scores": [],
+            "kept_frags": [1, 2],
+            "origin_token_cnt": 1,
+            "left_token_cnt": 1,
+            "model_input_token_cnt": 0,
+            "error_msg": null,
+            "prune_id": null,
+        })
+    );
+    let scored = prune(&house, json!({"query": "q", "code": "a\nb", "include_token_scores": true})).await;
+    let lines: Vec<_> = scored["token_scores"].as_array().unwrap().iter().map(|pair| &pair[0]).collect();
+    assert_eq!(lines, ["a", "b"]);
+}
+
+#[tokio::test]
+async fn kept_frags_are_the_lines_that_are_not_cut() {
+    let house = house();
+    let code: String = (0..200)
+        .map(|index| format!("def handler_{index}(request):\n    value = compute_{index}(request)\n    log(value)\n    store(value)\n    return render_{index}(value)\n\n"))
+        .collect();
+    let answer =
+        prune(&house, json!({"query": "render_7 of handler_7", "code": code, "threshold": 0.9})).await;
+    let kept: Vec<usize> = serde_json::from_value(answer["kept_frags"].clone()).unwrap();
+    let pruned = answer["pruned_code"].as_str().unwrap();
+    let lines: Vec<_> = code.split('\n').collect();
+    assert!(kept.len() < lines.len(), "something is cut");
+    let kept_lines: Vec<_> = kept.iter().map(|line| lines[line - 1]).collect();
+    let unmarked: Vec<_> = pruned.split('\n').filter(|line| !line.starts_with("⟦PRUNÉ: ")).collect();
+    assert_eq!(unmarked, kept_lines);
+    assert!(answer["left_token_cnt"].as_u64() < answer["origin_token_cnt"].as_u64());
+}
+
+#[tokio::test]
+async fn prune_refuses_what_is_not_in_form_with_422() {
+    let house = house();
+    for body in [
+        "",
+        "{}",
+        "[]",
+        "nonsense",
+        r#"{"query":"q"}"#,
+        r#"{"query":1,"code":""}"#,
+        r#"{"query":"q","code":"c","threshold":"x"}"#,
+    ] {
+        let (status, answer) = house.post("/prune", body).await;
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
+        assert!(answer["detail"].is_string() && answer["error_msg"].is_string());
+    }
+}
+
+#[tokio::test]
+async fn every_route_checks_host_origin_and_token() {
+    let house = house();
+    for (method, path) in [
+        ("POST", "/rpc"),
+        ("POST", "/mcp"),
+        ("POST", "/prune"),
+        ("GET", "/health"),
+        ("GET", "/"),
+        ("GET", "/ws"),
+    ] {
+        let with = |headers: &[(&str, &str)]| {
+            let mut request = Request::builder().method(method).uri(path);
+            for (name, value) in headers {
+                request = request.header(*name, *value);
+            }
+            request.body(Body::empty()).unwrap()
+        };
+        for headers in [
+            &[("host", "evil.example")][..],
+            &[("host", "127.0.0.1:3001"), ("origin", "http://evil.example")],
+            &[("host", "127.0.0.1:3001"), ("origin", "null")],
+            &[],
+        ] {
+            assert_eq!(house.send(with(headers)).await.status(), StatusCode::FORBIDDEN, "{path} {headers:?}");
+        }
+        let wrong = with(&[("host", "localhost"), ("authorization", "Bearer wrong")]);
+        assert_eq!(house.send(wrong).await.status(), StatusCode::UNAUTHORIZED, "{path}");
+        let right = with(&[("host", "localhost"), ("authorization", &format!("Bearer {TOKEN}"))]);
+        let status = house.send(right).await.status();
+        assert!(status != StatusCode::UNAUTHORIZED && status != StatusCode::FORBIDDEN, "{path} {status}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_413_on_every_route() {
+    let house = house();
+    for path in ["/rpc", "/mcp", "/prune"] {
+        let (status, answer) = house.post(path, vec![b' '; (1 << 20) + 1]).await;
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{path}");
+        assert_eq!(answer["error"]["data"]["code"], "input_too_large");
+    }
+}
+
+#[tokio::test]
+async fn unknown_routes_say_what_there_is() {
+    let house = house();
+    let (status, answer) = text(
+        house.send(Request::get("/nothing").header("host", "localhost").body(Body::empty()).unwrap()).await,
+    )
+    .await;
+    assert_eq!(status, StatusCode::NOT_FOUND);
+    assert!(answer.contains("/rpc"), "{answer}");
+    let (status, _) = text(house.send(post("/health").body(Body::empty()).unwrap()).await).await;
+    assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
+}
