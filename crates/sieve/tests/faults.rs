@@ -1,5 +1,7 @@
 //! A store that is missing, full, damaged or locked: the text comes back, and nothing is cut that could not be recovered.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use std::fs::{self, File};

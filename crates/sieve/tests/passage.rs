@@ -1,5 +1,7 @@
 //! What a caller sees of a prune and of a recovery, as whole values.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use common::*;

@@ -1,5 +1,7 @@
 //! For any text and any cuts: what is left and what was cut make the original again, byte for byte.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use std::sync::LazyLock;

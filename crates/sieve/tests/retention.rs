@@ -1,5 +1,7 @@
 //! What is kept, for how long, and how it goes.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use std::fs;

@@ -1,5 +1,7 @@
 //! Opening, migrating and refusing, on real files.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use std::fs;
 use std::path::Path;
 use std::thread;

@@ -1,5 +1,7 @@
 //! The writing thread: nothing waits for it, and it loses no more than it must.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
