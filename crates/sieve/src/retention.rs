@@ -62,7 +62,7 @@ pub enum DataError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("cannot use {}", path.display())]
-    Recovery { path: PathBuf, source: io::Error },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl DataError {
@@ -70,7 +70,7 @@ impl DataError {
     pub fn hint(&self) -> Option<String> {
         match self {
             DataError::Store(error) => error.hint(),
-            DataError::Recovery { .. } => Some("check the owner and permissions of the folder".into()),
+            DataError::Io { .. } => Some("check the owner and permissions of the folder".into()),
         }
     }
 }
