@@ -15,9 +15,9 @@ mod render;
 mod request;
 mod retention;
 
-use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
+use std::{fs, io};
 
 use tamis_store::{DataDir, Lock};
 
@@ -158,7 +158,7 @@ impl Sieve {
             store
                 .recovery
                 .sweep(&sweep, &mut report)
-                .map_err(|source| DataError::Recovery { path: store.recovery.folder.clone(), source })?;
+                .map_err(|source| DataError::Io { path: store.recovery.folder.clone(), source })?;
         }
         if what.ledger {
             // Rows on their way would otherwise arrive after the erasing.
@@ -169,8 +169,11 @@ impl Sieve {
             };
             if what.older_than.is_none() {
                 for path in store.backups() {
-                    fs::remove_file(&path).map_err(|source| DataError::Recovery { path, source })?;
-                    report.backups += 1;
+                    match fs::remove_file(&path) {
+                        Ok(()) => report.backups += 1,
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                        Err(source) => return Err(DataError::Io { path, source }),
+                    }
                 }
             }
         }

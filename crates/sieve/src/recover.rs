@@ -55,7 +55,7 @@ fn of_lines(lines: Option<usize>) -> String {
 /// More than this is not given in one answer, however often ranges repeat.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
-/// The lines of `ranges`, joined by `\n`; `max_bytes` bounds the answer.
+/// The lines of `ranges`, joined by `\n`.
 pub(crate) fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<Recovered, RecoverError> {
     let lines = split_lines(text);
     let mut raw_text = String::new();

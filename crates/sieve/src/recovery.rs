@@ -5,7 +5,7 @@
 //! and what a power cut may leave (an empty or torn file) is found by the content check, both on reading and before
 //! an existing file is trusted to hold a text that is about to be cut.
 
-use std::fs::{self, File};
+use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,7 +111,8 @@ impl Recovery {
     /// Clean-up holds a file's lock while it checks the age and removes it, and this holds it while the age changes,
     /// so a file that was refreshed cannot be removed for its old age.
     fn refresh(&self, path: &Path, id: &TextId, text: &str) -> Result<Refreshed, RecoveryError> {
-        let file = match open_regular(path) {
+        // For writing, since some systems set no time on a file that was opened for reading.
+        let file = match open_plain(path, File::options().read(true).write(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Refreshed::Missing),
             Err(error) => return Err(error.into()),
@@ -180,7 +181,7 @@ impl Recovery {
 
     /// The original, checked against its name.
     pub(crate) fn read(&self, id: &TextId, now: SystemTime) -> Result<String, RecoveryError> {
-        let file = match open_regular(&self.path(id)) {
+        let file = match open_plain(&self.path(id), File::options().read(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(RecoveryError::NotFound),
             Err(error) => return Err(error.into()),
@@ -202,7 +203,11 @@ impl Recovery {
             return None;
         }
         let mut goal = String::new();
-        open_regular(&self.goal_path(id)).ok()?.take(MAX_GOAL_BYTES as u64).read_to_string(&mut goal).ok()?;
+        open_plain(&self.goal_path(id), File::options().read(true))
+            .ok()?
+            .take(MAX_GOAL_BYTES as u64)
+            .read_to_string(&mut goal)
+            .ok()?;
         Some(goal)
     }
 }
@@ -235,11 +240,11 @@ fn name_for_good(temporary: &Path, path: &Path) -> io::Result<Named> {
 }
 
 /// Opens a plain file. A pipe of that name would block forever.
-fn open_regular(path: &Path) -> io::Result<File> {
+fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a plain file"));
     }
-    File::open(path)
+    options.open(path)
 }
 
 fn unpack(file: &File) -> Result<Vec<u8>, RecoveryError> {
@@ -259,7 +264,7 @@ pub(crate) fn remove_if(
     condition: impl FnOnce(SystemTime, u64) -> bool,
 ) -> io::Result<Option<u64>> {
     let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) };
-    let file = match open_regular(path) {
+    let file = match open_plain(path, File::options().read(true)) {
         Ok(file) => file,
         Err(error) => return gone(error),
     };

@@ -52,8 +52,8 @@ pub(crate) enum BadCuts {
     Limits,
 }
 
-/// Checks the cuts of a text of `lines` lines; gives how many lines they take.
-pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &Limits) -> Result<usize, BadCuts> {
+/// Checks the cuts of a text of `lines` lines.
+pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &Limits) -> Result<(), BadCuts> {
     let mut next = 1;
     let mut pruned = 0;
     for cut in cuts {
@@ -70,7 +70,7 @@ pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &Limits) -> Result<usize
     {
         return Err(BadCuts::Limits);
     }
-    Ok(pruned)
+    Ok(())
 }
 
 /// What is left of `lines` without `cuts`, which [`check`] has passed.

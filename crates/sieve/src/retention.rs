@@ -62,7 +62,7 @@ pub enum DataError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("cannot use {}", path.display())]
-    Recovery { path: PathBuf, source: io::Error },
+    Io { path: PathBuf, source: io::Error },
 }
 
 impl DataError {
@@ -70,7 +70,7 @@ impl DataError {
     pub fn hint(&self) -> Option<String> {
         match self {
             DataError::Store(error) => error.hint(),
-            DataError::Recovery { .. } => Some("check the owner and permissions of the folder".into()),
+            DataError::Io { .. } => Some("check the owner and permissions of the folder".into()),
         }
     }
 }
@@ -194,5 +194,55 @@ impl CleanUp {
             }
             None => Ok(0),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::File;
+    use std::sync::atomic::{AtomicBool, Ordering};
+    use std::thread;
+
+    use super::*;
+    use crate::ids::PruneId;
+
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+    /// The race that matters: clean-up finds a file old while a prune of the same text counts on it.
+    #[test]
+    fn what_was_just_stored_is_never_removed_for_its_old_age() {
+        let folder = tempfile::tempdir().unwrap();
+        let recovery = Recovery { folder: folder.path().join("recovery"), ttl: DAY, max_bytes: u64::MAX };
+        let done = AtomicBool::new(false);
+        let write = |writer: u8| {
+            let text = format!("text {writer}");
+            let id = PruneId::parse(&format!("prn_{}aaaaaa", TextId::of(text.as_bytes()).as_str())).unwrap();
+            for round in 0..3000 {
+                recovery.store(&id, &text, "").unwrap();
+                let read = recovery.read(&id.text, SystemTime::now());
+                assert_eq!(read.unwrap_or_else(|error| panic!("round {round}: {error}")), text);
+                if let Ok(file) = File::open(recovery.path(&id.text)) {
+                    file.set_modified(SystemTime::now() - 2 * DAY).unwrap();
+                }
+            }
+        };
+        let clean = || {
+            let mut report = CleanUp::default();
+            while !done.load(Ordering::Relaxed) {
+                recovery.expire(SystemTime::now(), &mut report).unwrap();
+            }
+            report.originals
+        };
+        let removed = thread::scope(|scope| {
+            let cleaners = [scope.spawn(clean), scope.spawn(clean)];
+            let write = &write;
+            let writers = [0, 1].map(|writer| scope.spawn(move || write(writer)));
+            let outcomes = writers.map(|writer| writer.join());
+            done.store(true, Ordering::Relaxed);
+            let removed = cleaners.map(|cleaner| cleaner.join().unwrap()).iter().sum::<u64>();
+            outcomes.into_iter().for_each(|outcome| outcome.unwrap());
+            removed
+        });
+        assert!(removed > 0, "clean-up had something to do");
     }
 }

@@ -22,8 +22,10 @@ pub struct Database {
     patience: Duration,
     #[cfg(unix)]
     file: (u64, u64),
-    writing: Mutex<Connection>,
+    /// Before the other, so that it closes first: the last one to close tidies the journal away, and only a
+    /// connection that may write can.
     reading: Mutex<Option<Connection>>,
+    writing: Mutex<Connection>,
 }
 
 impl Database {

@@ -1,0 +1,81 @@
+//! What a prune costs beyond the engine: ids, the original's file, rendering, the ledger's queue.
+
+#![allow(clippy::unwrap_used, reason = "a bench that fails may panic")]
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use divan::counter::BytesCount;
+use divan::{Bencher, black_box};
+use tamis_prune::{Cut, Request, Unpruned, Verdict};
+use tamis_sieve::{Caller, PruneRequest, Settings, Sieve};
+use tamis_store::DataDir;
+use tamis_text::Kind;
+
+const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
+
+fn main() {
+    divan::main();
+}
+
+/// Cuts every other stretch of ten lines, and costs nothing.
+fn free_engine(request: &Request<'_>, _interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
+    let lines = tamis_text::line_count(request.text);
+    let cut =
+        |first: usize| Cut { first_line: first + 11, last_line: first + 20, reason: "hors sujet".into() };
+    Ok(Verdict { scores: Vec::new(), cuts: (0..lines.saturating_sub(21)).step_by(20).map(cut).collect() })
+}
+
+/// Lines like those of a source file: repetitive, but no two texts alike.
+fn source(bytes: usize, seed: u64) -> String {
+    let mut text = format!("// {seed}\n");
+    let mut number = seed;
+    while text.len() < bytes {
+        number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        text.push_str(&format!("    let value_{:x} = compute(input, {});\n", number >> 40, number % 97));
+    }
+    text
+}
+
+fn prune(sieve: &Sieve, text: &str) {
+    let request = PruneRequest {
+        text,
+        goal: "where is the value computed",
+        kind: Kind::Code,
+        threshold: 0.5,
+        max_prune_ratio: 1.0,
+        min_keep_lines: 0,
+        keep_first_lines: 0,
+        timeout: Duration::from_secs(10),
+        annotate_lines: false,
+        include_markers: true,
+    };
+    let pruned = black_box(sieve.prune(&request, &Caller::default(), &|| false));
+    assert!(!pruned.stats.used_fallback && pruned.stats.pruned_lines > 0);
+}
+
+fn sieve(folder: &tempfile::TempDir) -> Sieve {
+    let settings = Settings { data_dir: Some(DataDir::at(folder.path())), ..Settings::default() };
+    Sieve::with_engine(settings, free_engine)
+}
+
+/// A text never seen before: packed and written.
+#[divan::bench(args = SIZES, sample_count = 300, sample_size = 1)]
+fn new_text(bencher: Bencher<'_, '_>, bytes: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(&folder);
+    let seed = AtomicU64::new(1);
+    bencher
+        .counter(BytesCount::new(bytes))
+        .with_inputs(|| source(bytes, seed.fetch_add(1, Ordering::Relaxed)))
+        .bench_refs(|text| prune(&sieve, text));
+}
+
+/// A text that is kept already: read, compared and renewed.
+#[divan::bench(args = SIZES, sample_count = 300, sample_size = 1)]
+fn known_text(bencher: Bencher<'_, '_>, bytes: usize) {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(&folder);
+    let text = source(bytes, 1);
+    bencher.counter(BytesCount::new(bytes)).bench(|| prune(&sieve, &text));
+}

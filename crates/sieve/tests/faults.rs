@@ -1,0 +1,204 @@
+//! A store that is missing, full, damaged or locked: the text comes back, and nothing is cut that could not be recovered.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use common::*;
+use tamis_sieve::{DataError, Purge, RecoverError, Settings, Sieve, Warning};
+use tamis_store::rusqlite::Connection;
+use tamis_store::{Component, Database, StoreError};
+
+const TEXT: &str = "a\nb\nc\nd";
+const CUT: &str = "2-3 x";
+
+fn unavailable(sieve: &Sieve, id: &str) -> bool {
+    matches!(recover_all(sieve, id), Err(RecoverError::Unavailable { .. }))
+}
+
+#[test]
+fn without_a_store_nothing_is_cut() {
+    let sieve = Sieve::with_engine(Settings::default(), scripted);
+    let pruned = prune(&sieve, TEXT, CUT);
+    assert_whole(&pruned, TEXT, &[Warning::RecoveryUnavailable]);
+    let not_found = RecoverError::NotFound { prune_id: pruned.prune_id.clone() };
+    assert_eq!(recover_all(&sieve, &pruned.prune_id), Err(not_found));
+}
+
+#[test]
+fn a_place_that_is_no_folder_cuts_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    // The data folder's place taken by a file.
+    let place = folder.path().join("data");
+    fs::write(&place, "").unwrap();
+    let blocked = sieve(&place);
+    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    blocked.close(LONG);
+    let both = [Warning::RecoveryUnavailable, Warning::LedgerUnavailable];
+    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &both);
+    assert!(unavailable(&blocked, &prune(&blocked, TEXT, CUT).prune_id));
+    assert!(!blocked.clean_up().problems.is_empty());
+    // Only the place of the originals.
+    let data = folder.path().join("other");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("recovery"), "").unwrap();
+    let blocked = sieve(&data);
+    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    assert!(blocked.close(LONG));
+    assert_eq!(blocked.savings().unwrap().fallbacks, 1);
+}
+
+#[test]
+fn what_is_too_large_for_the_store_is_not_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { recovery_max_bytes: 1000, max_input_chars: 4000, ..settings(folder.path()) };
+    let sieve = Sieve::with_engine(settings, scripted);
+    let text = format!("a\n{}\nc", noise(3000, 1));
+    assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[Warning::RecoveryUnavailable]);
+    let text = format!("a\n{}\nc", noise(5000, 1));
+    let both = [Warning::InputTooLarge, Warning::RecoveryUnavailable];
+    assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &both);
+    assert!(files(&folder.path().join("recovery")).is_empty());
+}
+
+#[test]
+fn a_damaged_original_is_never_given_out_and_is_replaced_when_pruned_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let text = noise(5000, 7);
+    let id = prune(&sieve, &text, "").prune_id;
+    let path = original(folder.path(), &id);
+    let good = fs::read(&path).unwrap();
+    let mut flipped = good.clone();
+    flipped[2500] ^= 1;
+    let other = zstd::bulk::compress(b"another text", 1).unwrap();
+    let not_text = zstd::bulk::compress(&[0xFF; 100], 1).unwrap();
+    for bad in [&good[..0], &good[..3], &good[..2000], &flipped, &other, &not_text, b"no frame at all"] {
+        fs::write(&path, bad).unwrap();
+        assert!(unavailable(&sieve, &id));
+        assert_eq!(prune(&sieve, &text, "").warnings, []);
+        assert_eq!(recover_all(&sieve, &id).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_crafted_original_cannot_eat_the_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let id = prune(&sieve, TEXT, "").prune_id;
+    let path = original(folder.path(), &id);
+    let mut bomb = zstd::Encoder::new(File::create(&path).unwrap(), 1).unwrap();
+    let zeros = vec![0; 1 << 20];
+    for _ in 0..300 {
+        bomb.write_all(&zeros).unwrap();
+    }
+    bomb.finish().unwrap();
+    let error = recover_all(&sieve, &id).unwrap_err();
+    assert!(matches!(&error, RecoverError::Unavailable { why } if why.contains("too large")), "{error:?}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_or_a_folder_in_place_of_an_original_does_not_hang() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let id = prune(&sieve, TEXT, "").prune_id;
+    let path = original(folder.path(), &id);
+    fs::remove_file(&path).unwrap();
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(unavailable(&sieve, &id));
+    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    fs::remove_file(&path).unwrap();
+    fs::create_dir(&path).unwrap();
+    assert!(unavailable(&sieve, &id));
+    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+}
+
+#[test]
+fn a_damaged_ledger_does_not_stop_the_cutting() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = folder.path().join("state.db");
+    fs::write(&database, [b'x'; 5000]).unwrap();
+    let sieve = sieve(folder.path());
+    prune(&sieve, TEXT, CUT);
+    assert!(sieve.close(LONG));
+    let pruned = prune(&sieve, TEXT, CUT);
+    assert_eq!(pruned.warnings, [Warning::LedgerUnavailable]);
+    assert_eq!((pruned.stats.pruned_lines, pruned.stats.used_fallback), (2, false));
+    assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
+    assert!(matches!(sieve.savings(), Err(DataError::Store(StoreError::Corrupt { .. }))));
+    let everything = Purge { recovery: true, ledger: true, older_than: None };
+    assert!(sieve.purge(everything).is_err());
+    assert!(sieve.holdings().problems[0].contains("is damaged"));
+    assert!(sieve.clean_up().problems[0].contains("is damaged"));
+    assert_eq!(fs::read(&database).unwrap(), [b'x'; 5000], "left for its owner to look at");
+}
+
+#[test]
+fn a_newer_ledger_does_not_stop_the_cutting() {
+    const NEWER: &[Component] = &[Component { name: "ledger", migrations: &["SELECT 1"; 99] }];
+    let folder = tempfile::tempdir().unwrap();
+    drop(Database::open(&folder.path().join("state.db"), NEWER).unwrap());
+    let sieve = sieve(folder.path());
+    prune(&sieve, TEXT, CUT);
+    sieve.close(LONG);
+    let pruned = prune(&sieve, TEXT, CUT);
+    assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![Warning::LedgerUnavailable], 2));
+    assert!(sieve.ledger_problem().unwrap().contains("hint: update this program"));
+}
+
+#[test]
+fn a_locked_ledger_costs_no_time_and_its_rows_arrive_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    prune(&sieve, TEXT, CUT);
+    sieve.close(LONG);
+    let other = Connection::open(folder.path().join("state.db")).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let started = Instant::now();
+    for _ in 0..100 {
+        assert_eq!(prune(&sieve, TEXT, CUT).stats.pruned_lines, 2);
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "waited for the lock");
+    other.execute_batch("COMMIT").unwrap();
+    assert!(sieve.close(LONG));
+    assert_eq!(sieve.savings().unwrap().calls, 101);
+}
+
+/// Runs itself again as a process that can write no file beyond half a KiB or so, as on a full disk.
+#[cfg(unix)]
+#[test]
+fn a_full_disk_cuts_nothing_and_leaves_no_broken_file() {
+    if let Some(folder) = std::env::var_os("TAMIS_TEST_FULL") {
+        let folder = std::path::Path::new(&folder);
+        let sieve = sieve(folder);
+        let text = format!("a\n{}\nc", noise(5000, 1));
+        assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[Warning::RecoveryUnavailable]);
+        assert!(files(&folder.join("recovery")).is_empty());
+        sieve.close(LONG);
+        // Small enough for what is left; the ledger is not.
+        let pruned = prune(&sieve, TEXT, CUT);
+        assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![Warning::LedgerUnavailable], 2));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let output = Command::new("sh")
+        .args(["-c", "trap '' XFSZ; ulimit -f 1; exec \"$0\" --exact \"$1\" --test-threads=1"])
+        .arg(std::env::current_exe().unwrap())
+        .arg("a_full_disk_cuts_nothing_and_leaves_no_broken_file")
+        .env("TAMIS_TEST_FULL", folder.path())
+        .output()
+        .unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+    // With room again, the same folder works.
+    let sieve = sieve(folder.path());
+    assert_eq!(prune(&sieve, TEXT, CUT).stats.pruned_lines, 2);
+    assert!(sieve.close(LONG));
+    assert_eq!((sieve.savings().unwrap().calls, sieve.ledger_problem()), (1, None));
+}

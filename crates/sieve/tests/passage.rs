@@ -1,0 +1,233 @@
+//! What a caller sees of a prune and of a recovery, as whole values.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use common::*;
+use serde_json::json;
+use tamis_sieve::{LineRange, PruneRequest, RecoverError, Recovered, Savings, Settings, Sieve, Warning};
+
+const TEXT: &str = "a\nb\nc\nd\r\ne\n";
+
+#[test]
+fn a_pruned_text_has_the_contracts_form() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let request = PruneRequest { annotate_lines: true, ..request(TEXT, "2-3 hors focus\n5-5 vide") };
+    let pruned = sieve.prune(&request, &caller(), &|| false);
+    let id = &pruned.prune_id;
+    assert!(id.starts_with("prn_") && id.len() == 26, "{id}");
+    let first = format!("⟦PRUNÉ: prune_id={id} lignes 2-3 (2) raison=hors focus⟧");
+    let second = format!("⟦PRUNÉ: prune_id={id} lignes 5-5 (1) raison=vide⟧");
+    let text = format!("1│ a\n{first}\n4│ d\r\n{second}\n6│ ");
+    let tokens = text.len().div_ceil(4);
+    let elapsed = pruned.stats.elapsed_ms;
+    let expected = json!({
+        "prune_id": id,
+        "pruned_text": text,
+        "annotations": [
+            {"kind": "pruned_block", "original_start_line": 2, "original_end_line": 3, "pruned_line_count": 2,
+             "reason": "hors focus", "marker": first},
+            {"kind": "pruned_block", "original_start_line": 5, "original_end_line": 5, "pruned_line_count": 1,
+             "reason": "vide", "marker": second},
+        ],
+        "stats": {"original_lines": 6, "kept_lines": 3, "pruned_lines": 3, "pruned_ratio": 0.5,
+                  "tokens_est_before": 3, "tokens_est_after": tokens, "elapsed_ms": elapsed,
+                  "used_fallback": false},
+        "warnings": [],
+    });
+    assert_eq!(serde_json::to_value(&pruned).unwrap(), expected);
+    // The order of the fields is the contract's too.
+    let order = r#"{"kind":"pruned_block","original_start_line":5,"original_end_line":5,"pruned_line_count":1,"reason":"vide","marker":"#;
+    assert!(serde_json::to_string(&pruned.annotations[1]).unwrap().starts_with(order));
+    let order =
+        r#"{"original_lines":6,"kept_lines":3,"pruned_lines":3,"pruned_ratio":0.5,"tokens_est_before":3,"#;
+    assert!(serde_json::to_string(&pruned.stats).unwrap().starts_with(order));
+    assert_eq!(pruned.scores, [0.5; 6]);
+}
+
+#[test]
+fn without_markers_the_annotations_still_tell() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let request = PruneRequest { include_markers: false, ..request(TEXT, "2-3 hors\nfocus") };
+    let pruned = sieve.prune(&request, &caller(), &|| false);
+    assert_eq!(pruned.pruned_text, "a\nd\r\ne\n");
+    assert!(pruned.annotations[0].marker.contains(&format!("prune_id={} lignes 2-3 (2)", pruned.prune_id)));
+}
+
+#[test]
+fn the_same_call_has_the_same_answer_in_every_process() {
+    let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let first = prune(&sieve(one.path()), TEXT, "2-3 x");
+    let second = prune(&sieve(other.path()), TEXT, "2-3 x");
+    assert_eq!((&first.prune_id, &first.pruned_text), (&second.prune_id, &second.pruned_text));
+    let third = prune(&sieve(one.path()), TEXT, "3-3 x");
+    assert_eq!(first.prune_id[..20], third.prune_id[..20]);
+    assert_ne!(first.prune_id, third.prune_id);
+}
+
+#[test]
+fn without_cuts_the_text_is_the_text_and_still_recovers() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    for text in ["", "\n", "\u{feff}a\0b\r\n", TEXT] {
+        let pruned = prune(&sieve, text, "");
+        assert_eq!(pruned.pruned_text, text);
+        assert_eq!((pruned.stats.used_fallback, pruned.warnings.len()), (false, 0));
+        assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), text);
+    }
+}
+
+#[test]
+fn a_ratio_never_claims_more_than_was_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    assert_eq!(prune(&sieve, "a\nb\nc", "1-2 x").stats.pruned_ratio, 0.6666);
+    assert_eq!(prune(&sieve, "a\nb\nc", "1-3 x").stats.pruned_ratio, 1.0);
+    assert_eq!(prune(&sieve, "a\nb\nc", "1-3 x").stats.kept_lines, 0);
+}
+
+#[test]
+fn cut_lines_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let id = prune(&sieve, TEXT, "2-3 x").prune_id;
+    let recovered = sieve.recover(&id, &[(4, 99), (2, 3)], true, &caller()).unwrap();
+    let range = |start_line, end_line| LineRange { start_line, end_line };
+    assert_eq!(
+        recovered,
+        Recovered {
+            raw_text: "4│ d\r\n5│ e\n6│ \n2│ b\n3│ c".into(),
+            ranges: vec![range(4, 6), range(2, 3)]
+        }
+    );
+    // The text's part of the id is enough; the goal's part is not checked.
+    assert_eq!(recover_all(&sieve, &format!("{}aaaaaa", &id[..20])).unwrap(), TEXT);
+    assert_eq!(sieve.goal(&id).as_deref(), Some("2-3 x"));
+}
+
+#[test]
+fn what_cannot_be_recovered_is_told_apart() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let id = prune(&sieve, TEXT, "2-3 x").prune_id;
+    for unknown in ["", "prn_aaaaaaaaaaaaaaaaaaaaaa", "prn_../../state", &id[..25], &id.to_uppercase()] {
+        let error = sieve.recover(unknown, &[(0, 0)], false, &caller()).unwrap_err();
+        assert_eq!(error, RecoverError::NotFound { prune_id: unknown.into() });
+    }
+    for (range, lines) in [((0, 1), None), ((3, 2), None), ((7, 7), Some(6))] {
+        let error = sieve.recover(&id, &[(1, 1), range], false, &caller()).unwrap_err();
+        assert_eq!(error, RecoverError::InvalidRange { range, lines });
+    }
+}
+
+#[test]
+fn what_the_engine_does_wrong_never_reaches_the_reader() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    for (goal, warning) in [
+        ("panic", Warning::InternalError),
+        ("impossible", Warning::ConstraintsUnmet),
+        ("0-1 x", Warning::InternalError),
+        ("3-2 x", Warning::InternalError),
+        ("5-7 x", Warning::InternalError),
+        ("1-2 x\n3-3 touching", Warning::InternalError),
+        ("3-3 x\n1-1 backwards", Warning::InternalError),
+    ] {
+        let pruned = prune(&sieve, TEXT, goal);
+        assert_whole(&pruned, TEXT, &[warning]);
+        assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
+    }
+    let limits = request(TEXT, "1-4 x");
+    for limited in [
+        PruneRequest { max_prune_ratio: 0.6, ..limits },
+        PruneRequest { min_keep_lines: 3, ..limits },
+        PruneRequest { min_keep_lines: 7, ..limits },
+        PruneRequest { keep_first_lines: 1, ..limits },
+    ] {
+        let pruned = sieve.prune(&limited, &caller(), &|| false);
+        assert_whole(&pruned, TEXT, &[Warning::ConstraintsUnmet]);
+    }
+    let exact = PruneRequest { max_prune_ratio: 4.0 / 6.0, min_keep_lines: 2, ..limits };
+    assert!(!sieve.prune(&exact, &caller(), &|| false).stats.used_fallback);
+}
+
+#[test]
+fn time_that_is_over_gives_the_text_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let timeout = std::time::Duration::from_millis(5);
+    for goal in ["wait", "late\n2-3 x"] {
+        let pruned = sieve.prune(&PruneRequest { timeout, ..request(TEXT, goal) }, &caller(), &|| false);
+        assert_whole(&pruned, TEXT, &[Warning::Timeout]);
+        let pruned = sieve.prune(&request(TEXT, goal), &caller(), &|| true);
+        assert_whole(&pruned, TEXT, &[Warning::Timeout]);
+        assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
+    }
+    let forever = PruneRequest { timeout: std::time::Duration::MAX, ..request(TEXT, "2-3 x") };
+    assert!(!sieve.prune(&forever, &caller(), &|| false).stats.used_fallback);
+}
+
+#[test]
+fn size_is_counted_in_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = Settings { max_input_chars: 4, ..settings(folder.path()) };
+    let sieve = Sieve::with_engine(settings, scripted);
+    let numbered = PruneRequest { annotate_lines: true, ..request("é🦀\n漢", "1-1 x") };
+    assert!(!sieve.prune(&numbered, &caller(), &|| false).stats.used_fallback);
+    let numbered = PruneRequest { text: "é🦀\n漢字", ..numbered };
+    let pruned = sieve.prune(&numbered, &caller(), &|| false);
+    assert_whole(&pruned, "é🦀\n漢字", &[Warning::InputTooLarge]);
+    assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), "é🦀\n漢字");
+}
+
+#[test]
+fn the_ledger_counts_calls_and_recoveries_and_holds_no_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let text = "secret words\n".repeat(10);
+    let id = prune(&sieve, &text, "2-9 hidden goal").prune_id;
+    prune(&sieve, &text, "panic");
+    sieve.recover(&id, &[(2, 3), (5, 5)], false, &caller()).unwrap();
+    assert!(sieve.close(LONG));
+    let savings = sieve.savings().unwrap();
+    let tokens_after = savings.tokens_after;
+    let expected = Savings {
+        calls: 2,
+        fallbacks: 1,
+        lines_before: 22,
+        lines_after: 14,
+        tokens_before: 66,
+        tokens_after,
+        recoveries: 1,
+        recovered_lines: 3,
+        recovered_tokens: 10,
+    };
+    assert_eq!(savings, expected);
+    for name in ["state.db", "state.db-wal"] {
+        let bytes = std::fs::read(folder.path().join(name)).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
+        assert!(!text.contains("secret words") && !text.contains("hidden goal"), "{name}");
+    }
+}
+
+#[test]
+fn making_a_sieve_touches_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let sieve = Sieve::new(settings(&data));
+    assert_eq!(sieve.holdings(), Default::default());
+    assert_eq!(sieve.clean_up(), Default::default());
+    assert_eq!(sieve.savings().unwrap(), Default::default());
+    assert!(sieve.close(LONG));
+    drop(sieve);
+    assert!(!data.exists());
+}
+
+#[test]
+fn a_sieve_is_shared_among_threads() {
+    fn shared<T: Send + Sync + 'static>() {}
+    shared::<Sieve>();
+}

@@ -1,0 +1,166 @@
+//! Several processes over one folder: writing, cleaning, and being killed at any moment.
+//!
+//! The children are this test binary again, told by the environment what to do.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#![cfg(unix)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+
+use common::*;
+use tamis_sieve::{Settings, Sieve};
+use tamis_store::rusqlite::Connection;
+
+const ROLE: &str = "TAMIS_TEST_ROLE";
+const FOLDER: &str = "TAMIS_TEST_FOLDER";
+const SEED: &str = "TAMIS_TEST_SEED";
+
+fn child(role: &str, folder: &Path, seed: usize) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "as_a_child", "--nocapture", "--test-threads=1"])
+        .env(ROLE, role)
+        .env(FOLDER, folder)
+        .env(SEED, seed.to_string())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// Where the children begin; as a test of its own it does nothing.
+#[test]
+fn as_a_child() {
+    let Ok(role) = std::env::var(ROLE) else { return };
+    let folder = PathBuf::from(std::env::var_os(FOLDER).unwrap());
+    let seed = std::env::var(SEED).unwrap().parse().unwrap();
+    match role.as_str() {
+        "share" => share(&folder, seed),
+        "write" => write_until_killed(&folder, seed),
+        "clean" => loop {
+            sieve(&folder).clean_up();
+        },
+        other => panic!("no role {other}"),
+    }
+}
+
+/// Prunes texts that all children share and texts of its own. Its own are made to look expired each time, so that
+/// whoever cleans would remove them, and must be there whenever a prune has just said so.
+fn share(folder: &Path, seed: usize) {
+    let sieve = sieve(folder);
+    for round in 0..150 {
+        let shared = noise(2000, round % 10 + 1);
+        let pruned = prune(&sieve, &shared, "");
+        assert_eq!(pruned.warnings, []);
+        assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), shared);
+
+        let own = format!("{}\n{}", noise(500, round % 3 + 1), seed);
+        let pruned = prune(&sieve, &own, "1-1 x");
+        assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![], 1));
+        assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), own, "round {round}");
+        // It may be gone already the moment it looks old.
+        if let Ok(file) = std::fs::File::open(original(folder, &pruned.prune_id)) {
+            file.set_modified(std::time::SystemTime::now() - 8 * DAY).unwrap();
+        }
+        if round % 10 == 0 {
+            sieve.clean_up();
+        }
+    }
+    assert!(sieve.close(LONG));
+}
+
+/// Says `ack <id>` for each prune whose row is in the database.
+fn write_until_killed(folder: &Path, seed: usize) {
+    let sieve = sieve(folder);
+    for round in 0u64.. {
+        let text = format!("{seed} {round}\n{}", noise(20_000, round + 1));
+        let pruned = prune(&sieve, &text, "2-2 x");
+        assert_eq!(pruned.warnings, []);
+        assert!(sieve.close(LONG));
+        let mut out = std::io::stdout().lock();
+        writeln!(out, "ack {}", pruned.prune_id).unwrap();
+        out.flush().unwrap();
+    }
+}
+
+/// Every original that has a name is whole.
+fn assert_all_verify(folder: &Path) -> usize {
+    // Those that were made to look old count too.
+    let sieve = Sieve::with_engine(Settings { recovery_ttl: 99 * DAY, ..settings(folder) }, scripted);
+    let names = files(&folder.join("recovery"));
+    let originals: Vec<_> = names.iter().filter_map(|name| name.strip_suffix(".zst")).collect();
+    for name in &originals {
+        recover_all(&sieve, &format!("prn_{name}aaaaaa")).unwrap_or_else(|error| panic!("{name}: {error}"));
+    }
+    originals.len()
+}
+
+fn assert_database_is_sound(folder: &Path) -> (u64, BTreeSet<String>) {
+    let connection = Connection::open(folder.join("state.db")).unwrap();
+    let verdict: String = connection.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+    assert_eq!(verdict, "ok");
+    let count = connection.query_row("SELECT count(*) FROM prunes", [], |row| row.get(0)).unwrap();
+    let mut statement = connection.prepare("SELECT prune_id FROM prunes").unwrap();
+    let ids = statement.query_map([], |row| row.get(0)).unwrap().collect::<Result<_, _>>().unwrap();
+    (count, ids)
+}
+
+#[test]
+fn processes_share_texts_while_others_clean() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut cleaners = [child("clean", folder.path(), 0), child("clean", folder.path(), 1)];
+    let sharers: Vec<_> = (0..4).map(|seed| child("share", folder.path(), seed)).collect();
+    for sharer in sharers {
+        let output = sharer.wait_with_output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    }
+    for cleaner in &mut cleaners {
+        cleaner.kill().unwrap();
+        cleaner.wait().unwrap();
+    }
+    assert!(assert_all_verify(folder.path()) >= 10, "the shared ones never looked old");
+    assert_eq!(assert_database_is_sound(folder.path()).0, 4 * 150 * 2);
+    let left = files(&folder.path().join("recovery"));
+    assert!(!left.iter().any(|name| name.ends_with(".tmp")), "{left:?}");
+}
+
+#[test]
+fn a_killed_process_loses_nothing_it_had_acknowledged() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut acknowledged = BTreeSet::new();
+    for round in 0..12 {
+        let mut writers =
+            [child("write", folder.path(), round * 2), child("write", folder.path(), round * 2 + 1)];
+        let mut pipes =
+            writers.each_mut().map(|writer| BufReader::new(writer.stdout.take().unwrap()).lines());
+        // Both run on at full speed; the kill comes at whatever moment follows the first few acknowledgements.
+        for pipe in &mut pipes {
+            let heard: Vec<String> = pipe.by_ref().map(Result::unwrap).take(4 + round).collect();
+            acknowledged.extend(heard.iter().filter_map(|line| ack(line)));
+        }
+        for writer in &mut writers {
+            writer.kill().unwrap();
+            writer.wait().unwrap();
+        }
+        for pipe in pipes {
+            acknowledged.extend(pipe.map_while(Result::ok).filter_map(|line| ack(&line)));
+        }
+        assert!(assert_all_verify(folder.path()) >= acknowledged.len());
+        let (_, written) = assert_database_is_sound(folder.path());
+        assert!(acknowledged.is_subset(&written), "{:?}", acknowledged.difference(&written));
+    }
+    assert!(acknowledged.len() > 24, "the children did write");
+    let sieve = sieve(folder.path());
+    for id in &acknowledged {
+        assert!(recover_all(&sieve, id).is_ok());
+    }
+}
+
+/// The id of a whole line; the last one may be torn.
+fn ack(line: &str) -> Option<String> {
+    let (_, id) = line.split_once("ack ")?;
+    (id.len() == 26).then(|| id.to_owned())
+}

@@ -1,0 +1,212 @@
+//! Opening, migrating and refusing, on real files.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tamis_store::{Component, DataDir, Database, Lock, StoreError};
+
+const FIRST: &[Component] =
+    &[Component { name: "notes", migrations: &["CREATE TABLE notes (text TEXT) STRICT"] }];
+const SECOND: &[Component] = &[
+    Component {
+        name: "notes",
+        migrations: &["CREATE TABLE notes (text TEXT) STRICT", "ALTER TABLE notes ADD COLUMN at INTEGER"],
+    },
+    Component { name: "marks", migrations: &["CREATE TABLE marks (id INTEGER PRIMARY KEY) STRICT"] },
+];
+const FAILING: &[Component] = &[Component {
+    name: "notes",
+    migrations: &[
+        "CREATE TABLE notes (text TEXT) STRICT",
+        "CREATE TABLE other (id) ; CREATE TABLE notes (id)",
+    ],
+}];
+const SHORT: Duration = Duration::from_millis(50);
+
+fn versions(path: &Path) -> Vec<(String, u32)> {
+    let connection = Connection::open(path).unwrap();
+    let mut statement =
+        connection.prepare("SELECT component, version FROM schema_versions ORDER BY 1").unwrap();
+    let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap();
+    rows.collect::<Result<_, _>>().unwrap()
+}
+
+fn notes(database: &Database) -> Vec<String> {
+    database
+        .read(|connection| {
+            let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })
+        .unwrap()
+}
+
+fn add_note(database: &Database, text: &str) {
+    database
+        .write(|transaction| transaction.execute("INSERT INTO notes (text) VALUES (?1)", [text]))
+        .unwrap();
+}
+
+fn files(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn a_new_database_is_private_and_at_its_version() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataDir::at(folder.path().join("deep/data"));
+    assert!(!data.root().exists());
+    let database = Database::open(&data.state_db(), FIRST).unwrap();
+    add_note(&database, "kept");
+    assert_eq!(notes(&database), ["kept"]);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!(mode(data.root()), 0o700);
+        for name in files(data.root()) {
+            assert_eq!(mode(&data.root().join(&name)), 0o600, "{name}");
+        }
+    }
+    drop(database);
+    assert_eq!(versions(&data.state_db()), [("notes".to_owned(), 1)]);
+    assert_eq!(files(data.root()), ["state.db"]);
+}
+
+#[test]
+fn the_connection_for_reading_cannot_write() {
+    let folder = tempfile::tempdir().unwrap();
+    let database = Database::open(&folder.path().join("a.db"), FIRST).unwrap();
+    assert!(database.read(|connection| connection.execute("DELETE FROM notes", [])).is_err());
+}
+
+#[test]
+fn migrating_forward_keeps_a_copy_of_what_was() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    add_note(&Database::open(&path, FIRST).unwrap(), "old");
+    // The rows still lie in the journal of another process: the copy must hold them too.
+    let other = Database::open(&path, FIRST).unwrap();
+    add_note(&other, "newer");
+
+    let database = Database::open(&path, SECOND).unwrap();
+    assert_eq!(notes(&database), ["old", "newer"]);
+    assert_eq!(versions(&path), [("marks".to_owned(), 1), ("notes".to_owned(), 2)]);
+    let copy = folder.path().join("a.db.before-notes-2");
+    assert_eq!(versions(&copy), [("notes".to_owned(), 1)]);
+    assert_eq!(notes(&Database::open(&copy, FIRST).unwrap()), ["old", "newer"]);
+    drop((database, other));
+
+    fs::remove_file(&copy).unwrap();
+    Database::open(&path, SECOND).unwrap();
+    assert_eq!(files(folder.path()), ["a.db"], "nothing to migrate, nothing to copy");
+}
+
+#[test]
+fn a_component_that_is_new_needs_no_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    Database::open(&path, FIRST).unwrap();
+    Database::open(&path, &SECOND[1..]).unwrap();
+    assert_eq!(versions(&path), [("marks".to_owned(), 1), ("notes".to_owned(), 1)]);
+    assert_eq!(files(folder.path()), ["a.db"]);
+}
+
+#[test]
+fn a_migration_that_fails_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    add_note(&Database::open(&path, FIRST).unwrap(), "old");
+    assert!(matches!(Database::open(&path, FAILING), Err(StoreError::Sql { .. })));
+    assert_eq!(notes(&Database::open(&path, FIRST).unwrap()), ["old"]);
+    assert_eq!(versions(&path), [("notes".to_owned(), 1)]);
+}
+
+#[test]
+fn a_newer_schema_is_refused_with_a_hint() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    Database::open(&path, SECOND).unwrap();
+    let before = fs::read(&path).unwrap();
+    let error = Database::open(&path, FIRST).unwrap_err();
+    assert!(matches!(error, StoreError::NewerSchema { component: "notes", found: 2, known: 1, .. }));
+    assert!(error.describe().contains("(hint: update this program"), "{}", error.describe());
+    assert_eq!(fs::read(&path).unwrap(), before);
+}
+
+#[test]
+fn a_damaged_file_is_reported_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    Database::open(&path, SECOND).unwrap();
+    let good = fs::read(&path).unwrap();
+    let mut scrambled = good.clone();
+    scrambled[100..].fill(0xA5);
+    for bad in [vec![b'x'; 5000], good[..good.len() / 2].to_vec(), scrambled] {
+        fs::write(&path, &bad).unwrap();
+        let error = Database::open(&path, SECOND).unwrap_err();
+        assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+        assert_eq!(fs::read(&path).unwrap(), bad);
+    }
+}
+
+#[test]
+fn a_place_that_is_no_folder_is_reported() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("file"), "").unwrap();
+    let error = Database::open(&folder.path().join("file/a.db"), FIRST).unwrap_err();
+    assert!(matches!(error, StoreError::Io { .. }), "{error:?}");
+}
+
+#[test]
+fn a_locked_database_is_waited_for_within_bounds() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let database = Database::open_within(&path, FIRST, SHORT).unwrap();
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let started = Instant::now();
+    let error = database.write(|transaction| transaction.execute("DELETE FROM notes", [])).unwrap_err();
+    assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
+    assert!(started.elapsed() < Duration::from_secs(5));
+    // Opening what is up to date takes no lock, and readers do not mind the writer.
+    assert!(notes(&Database::open_within(&path, FIRST, SHORT).unwrap()).is_empty());
+    assert!(matches!(Database::open_within(&path, SECOND, SHORT), Err(StoreError::Locked { .. })));
+    other.execute_batch("COMMIT").unwrap();
+    Database::open_within(&path, SECOND, SHORT).unwrap();
+}
+
+#[test]
+fn many_open_a_new_database_at_once() {
+    for _ in 0..10 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("new/a.db");
+        thread::scope(|scope| {
+            for number in 0..8 {
+                let path = &path;
+                scope.spawn(move || add_note(&Database::open(path, SECOND).unwrap(), &number.to_string()));
+            }
+        });
+        assert_eq!(notes(&Database::open(&path, SECOND).unwrap()).len(), 8);
+    }
+}
+
+#[test]
+fn one_holds_a_lock_and_the_others_go_on_without() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clean-up.lock");
+    let held = Lock::try_acquire(&path).unwrap();
+    assert!(held.is_some());
+    assert!(Lock::try_acquire(&path).unwrap().is_none());
+    drop(held);
+    assert!(Lock::try_acquire(&path).unwrap().is_some());
+}

@@ -1,0 +1,165 @@
+//! The writing thread: nothing waits for it, and it loses no more than it must.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use rusqlite::Connection;
+use tamis_store::{Component, Database, Job, Progress, Writer};
+
+const NOTES: &[Component] =
+    &[Component { name: "notes", migrations: &["CREATE TABLE notes (text TEXT NOT NULL UNIQUE) STRICT"] }];
+const LONG: Duration = Duration::from_secs(30);
+const SHORT: Duration = Duration::from_millis(50);
+
+fn note(text: impl Into<String>) -> Job {
+    let text = text.into();
+    Box::new(move |transaction| transaction.execute("INSERT INTO notes VALUES (?1)", [text]).map(drop))
+}
+
+fn notes(path: &Path) -> Vec<String> {
+    let database = Database::open(path, NOTES).unwrap();
+    database
+        .read(|connection| {
+            let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
+            statement.query_map([], |row| row.get(0))?.collect()
+        })
+        .unwrap()
+}
+
+fn progress(submitted: u64, committed: u64, lost: u64) -> Progress {
+    Progress { submitted, committed, lost }
+}
+
+#[test]
+fn nothing_is_opened_before_the_first_job() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data/a.db");
+    let writer = Writer::new(path.clone(), NOTES);
+    assert_eq!(writer.flush(LONG), progress(0, 0, 0));
+    drop(writer);
+    assert!(!folder.path().join("data").exists());
+
+    let writer = Writer::new(path.clone(), NOTES);
+    writer.submit(note("a"));
+    assert_eq!(writer.flush(LONG), progress(1, 1, 0));
+    assert_eq!(writer.problem(), None);
+    assert_eq!(notes(&path), ["a"]);
+}
+
+#[test]
+fn a_job_that_fails_does_not_take_the_others_along() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let writer = Writer::new(path.clone(), NOTES);
+    writer.submit(note("a"));
+    writer.submit(Box::new(|transaction| {
+        note("half")(transaction)?;
+        note("a")(transaction)
+    }));
+    writer.submit(Box::new(|transaction| {
+        note("half")(transaction)?;
+        panic!("as a test")
+    }));
+    writer.submit(note("b"));
+    assert_eq!(writer.flush(LONG), progress(4, 2, 2));
+    assert_eq!(writer.problem(), None);
+    assert_eq!(notes(&path), ["a", "b"]);
+}
+
+#[test]
+fn dropping_writes_what_is_queued() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let writer = Writer::new(path.clone(), NOTES);
+    for number in 0..1000 {
+        writer.submit(note(number.to_string()));
+    }
+    drop(writer);
+    assert_eq!(notes(&path).len(), 1000);
+}
+
+#[test]
+fn a_locked_database_costs_records_and_never_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let writer = Writer::with_patience(path.clone(), NOTES, SHORT);
+    writer.submit(note("before"));
+    writer.flush(LONG);
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    writer.submit(note("meanwhile"));
+    assert_eq!(writer.flush(LONG), progress(2, 1, 1));
+    assert!(writer.problem().unwrap().contains("is locked by another process"));
+
+    other.execute_batch("COMMIT").unwrap();
+    writer.submit(note("after"));
+    assert_eq!(writer.flush(LONG), progress(3, 2, 1));
+    assert_eq!(writer.problem(), None);
+    assert_eq!(notes(&path), ["before", "after"]);
+}
+
+#[test]
+fn a_full_queue_drops_and_counts() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let writer = Writer::new(path.clone(), NOTES);
+    writer.submit(note("first"));
+    writer.flush(LONG);
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let started = Instant::now();
+    for number in 0..20_000 {
+        writer.submit(note(number.to_string()));
+    }
+    assert!(started.elapsed() < Duration::from_secs(4), "submitting waited for the lock");
+    let lost = writer.progress().lost;
+    assert!(lost >= 20_000 - 4096 - 512, "{lost}");
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(writer.flush(LONG), progress(20_001, 20_001 - lost, lost));
+    assert_eq!(notes(&path).len() as u64, 20_001 - lost);
+}
+
+#[test]
+fn waiting_ends_in_time_when_the_database_stays_locked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    drop(Database::open(&path, NOTES).unwrap());
+    let other = Connection::open(&path).unwrap();
+    other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let writer = Writer::with_patience(path, NOTES, LONG);
+    writer.submit(note("a"));
+    let started = Instant::now();
+    assert_eq!(writer.flush(SHORT).pending(), 1);
+    drop(writer);
+    assert!(started.elapsed() < Duration::from_secs(10));
+}
+
+#[test]
+fn what_cannot_be_opened_is_told_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    fs::write(&path, [b'x'; 5000]).unwrap();
+    let writer = Writer::new(path.clone(), NOTES);
+    assert_eq!(writer.problem(), None, "nothing tried yet");
+    writer.submit(note("a"));
+    assert_eq!(writer.flush(LONG), progress(1, 0, 1));
+    assert!(writer.problem().unwrap().contains("is damaged, or not a database"));
+    assert_eq!(fs::read(&path).unwrap(), [b'x'; 5000]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_folder_that_was_removed_is_made_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("data/a.db");
+    let writer = Writer::new(path.clone(), NOTES);
+    writer.submit(note("a"));
+    writer.flush(LONG);
+    fs::remove_dir_all(path.parent().unwrap()).unwrap();
+    writer.submit(note("b"));
+    assert_eq!(writer.flush(LONG), progress(2, 2, 0));
+    assert_eq!(notes(&path), ["b"]);
+}
