@@ -1,8 +1,29 @@
 //! The engine: given a text, a goal and limits, which lines go, and why.
 //!
 //! Pure: no file, no clock, no network. The same request gives the same verdict on every machine.
+//!
+//! The way of a text: read its structure (`units`, `shape`) and its words (`index`), measure each line (`features`),
+//! score it (`scorer`), let closing lines follow what they close (`reading`), set aside what must stay (`protect`),
+//! choose what goes within the limits (`select`), and say why (`reason`).
+
+mod analysis;
+mod features;
+mod goal;
+mod index;
+mod logs;
+mod protect;
+mod reading;
+mod reason;
+mod relevance;
+mod scorer;
+mod select;
+mod shape;
+mod units;
 
 use tamis_text::Kind;
+
+pub use analysis::Analysis;
+pub use features::{Feature, Features};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
 pub const ENGINE_VERSION: &str = "lexical-1";
@@ -64,12 +85,10 @@ pub enum Unpruned {
 
 /// Decides which lines go. `interrupted` is asked now and then, and ends the work when it says so.
 pub fn prune(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
-    let lines = tamis_text::line_count(request.text);
-    if request.limits.min_keep_lines > lines {
+    if request.limits.min_keep_lines > tamis_text::line_count(request.text) {
         return Err(Unpruned::ConstraintsUnmet);
     }
-    if interrupted() {
-        return Err(Unpruned::Interrupted);
-    }
-    Ok(Verdict { scores: vec![1.0; lines], cuts: Vec::new() })
+    let analysis = Analysis::read(request.text, request.goal, request.kind, interrupted)?;
+    let cuts = analysis.cuts(&request.limits, request.marker_bytes);
+    Ok(Verdict { scores: analysis.into_scores(), cuts })
 }

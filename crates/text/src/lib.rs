@@ -5,6 +5,7 @@
 mod kind;
 mod lines;
 mod tokens;
+pub mod words;
 
 pub use kind::Kind;
 pub use lines::{line_count, split_lines};

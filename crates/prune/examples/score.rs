@@ -1,0 +1,154 @@
+//! Measures the engine on files of cases, as the benchmark's own scorer does, in this process.
+//!
+//! usage: cargo run --release -p tamis-prune --example score -- CASES.jsonl... [--limit N]
+//!
+//! A case is a line `{"query", "text", "gold"}`, `gold` being the 1-based lines that were needed. Each text is
+//! analysed once and cut at every threshold of the sweep; a timed call is one whole `prune`.
+#![allow(clippy::print_stdout)]
+
+use std::time::Instant;
+
+use tamis_prune::{Analysis, Cut, Limits, Request, prune};
+use tamis_text::Kind;
+
+const SWEEP: [f32; 14] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98];
+const DEFAULT: usize = 7;
+
+#[derive(serde::Deserialize)]
+struct Case {
+    query: String,
+    text: String,
+    gold: Vec<usize>,
+}
+
+#[derive(Default, Clone)]
+struct Point {
+    recalls: Vec<f64>,
+    cut: usize,
+    all: usize,
+}
+
+impl Point {
+    fn recall(&self) -> f64 {
+        self.recalls.iter().sum::<f64>() / self.recalls.len().max(1) as f64
+    }
+    fn share_cut(&self) -> f64 {
+        self.cut as f64 / self.all.max(1) as f64
+    }
+}
+
+fn main() -> std::io::Result<()> {
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let limit = arguments.iter().position(|argument| argument == "--limit").map_or(usize::MAX, |at| {
+        let limit = arguments.get(at + 1).and_then(|value| value.parse().ok()).unwrap_or(usize::MAX);
+        arguments.drain(at..(at + 2).min(arguments.len()));
+        limit
+    });
+    let curve =
+        arguments.iter().position(|argument| argument == "--curve").map(|at| arguments.remove(at)).is_some();
+    println!(
+        "{:18} {:>5} {:>17} {:>5} {:>5} {:>5} {:>5} {:>6} {:>6} {:>7} {:>7} {:>7} {:>6} {:>6}",
+        "file",
+        "cases",
+        "code/logs/docs",
+        "r@10",
+        "r@20",
+        "r@30",
+        "r@50",
+        "cut@95",
+        "cut@90",
+        "default",
+        "cut",
+        "worst10",
+        "p50",
+        "p95"
+    );
+    for path in &arguments {
+        let text = std::fs::read_to_string(path)?;
+        let cases: Vec<Case> =
+            text.lines().take(limit).filter_map(|line| serde_json::from_str(line).ok()).collect();
+        report(path, &cases, curve);
+    }
+    Ok(())
+}
+
+fn report(path: &str, cases: &[Case], curve: bool) {
+    let mut points = vec![Point::default(); SWEEP.len()];
+    let mut times = Vec::new();
+    let mut kinds = [0; 3];
+    for case in cases {
+        let kind = Kind::detect(&case.text);
+        kinds[kind as usize] += 1;
+        let start = Instant::now();
+        let request = Request {
+            text: &case.text,
+            goal: &case.query,
+            kind: Kind::detect(&case.text),
+            limits: limits(0.5),
+            marker_bytes: &marker_bytes,
+        };
+        let _ = std::hint::black_box(prune(&request, &|| false));
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        let widths: Vec<usize> = case.text.split('\n').map(|line| line.chars().count() + 1).collect();
+        let Ok(analysis) = Analysis::read(&case.text, &case.query, kind, &|| false) else { continue };
+        for (threshold, point) in SWEEP.into_iter().zip(&mut points) {
+            let mut kept = vec![true; widths.len() + 1];
+            for cut in analysis.cuts(&limits(threshold), &marker_bytes) {
+                kept[cut.first_line..=cut.last_line].fill(false);
+                point.cut += widths[cut.first_line - 1..cut.last_line].iter().sum::<usize>();
+            }
+            point.all += widths.iter().sum::<usize>();
+            let found = case.gold.iter().filter(|&&line| kept.get(line).copied().unwrap_or(false)).count();
+            point.recalls.push(found as f64 / case.gold.len() as f64);
+        }
+    }
+    times.sort_by(f64::total_cmp);
+    let name = path.rsplit('/').next().unwrap_or(path).trim_end_matches(".jsonl");
+    let mut lowest = points[DEFAULT].recalls.clone();
+    lowest.sort_by(f64::total_cmp);
+    lowest.truncate((lowest.len() / 10).max(1));
+    let worst = lowest.iter().sum::<f64>() / lowest.len().max(1) as f64;
+    print!("{name:18} {:>5} {:>17}", cases.len(), format!("{}/{}/{}", kinds[0], kinds[1], kinds[2]));
+    for budget in [0.1, 0.2, 0.3, 0.5] {
+        print!(" {:5.3}", at_budget(&points, budget));
+    }
+    print!(" {:6.3} {:6.3}", best(&points, 0.95), best(&points, 0.9));
+    print!(" {:7.3} {:7.3} {:7.3}", points[DEFAULT].recall(), points[DEFAULT].share_cut(), worst);
+    println!(" {:6.2} {:6.2}", times[times.len() / 2], times[times.len() * 95 / 100]);
+    if curve {
+        for (threshold, point) in SWEEP.iter().zip(&points) {
+            println!("    {threshold:.2} recall {:.3} cut {:.3}", point.recall(), point.share_cut());
+        }
+    }
+}
+
+fn limits(threshold: f32) -> Limits {
+    Limits { threshold, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 }
+}
+
+/// A marker with an id of usual length.
+fn marker_bytes(cut: &Cut) -> usize {
+    let digits = |number: usize| number.max(1).ilog10() as usize + 1;
+    75 + digits(cut.first_line)
+        + digits(cut.last_line)
+        + digits(cut.last_line - cut.first_line + 1)
+        + cut.reason.len()
+}
+
+fn best(points: &[Point], target: f64) -> f64 {
+    points.iter().filter(|point| point.recall() >= target).map(Point::share_cut).fold(0.0, f64::max)
+}
+
+fn at_budget(points: &[Point], budget: f64) -> f64 {
+    let mut curve: Vec<(f64, f64)> =
+        points.iter().map(|point| (1.0 - point.share_cut(), point.recall())).collect();
+    curve.extend([(0.0, 0.0), (1.0, 1.0)]);
+    curve.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.total_cmp(&b.1)));
+    for pair in curve.windows(2) {
+        let ((k0, r0), (k1, r1)) = (pair[0], pair[1]);
+        if k0 <= budget && budget <= k1 {
+            return if k1 == k0 { r0 } else { r0 + (r1 - r0) * (budget - k0) / (k1 - k0) };
+        }
+    }
+    1.0
+}

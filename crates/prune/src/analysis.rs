@@ -1,0 +1,112 @@
+//! A text read and scored for a goal, from which cuts for any limits follow.
+
+use tamis_syntax::Outline;
+use tamis_text::{Kind, split_lines};
+
+use crate::features::{Features, Sources, measure};
+use crate::goal::Goal;
+use crate::index::Index;
+use crate::logs::{Repetition, repetition};
+use crate::protect::{Structure, protected_lines};
+use crate::reason::Reasons;
+use crate::select::{Candidates, select};
+use crate::shape::{Document, Shape};
+use crate::units::levels;
+use crate::{Cut, Limits, Unpruned, reading, scorer};
+
+/// What is known of a text before limits are set.
+pub struct Analysis<'a> {
+    kind: Kind,
+    lines: Vec<&'a str>,
+    outline: Outline,
+    document: Document,
+    shape: Shape,
+    repetition: Repetition,
+    features: Features,
+    scores: Vec<f32>,
+}
+
+impl<'a> Analysis<'a> {
+    /// Reads and scores `text`. This is nearly all the work of a prune.
+    pub fn read(
+        text: &'a str,
+        goal: &str,
+        kind: Kind,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Analysis<'a>, Unpruned> {
+        let go_on = || if interrupted() { Err(Unpruned::Interrupted) } else { Ok(()) };
+        go_on()?;
+        let lines = split_lines(text);
+        let goal = Goal::read(goal);
+        let index = Index::read(text, &lines, &goal, interrupted)?;
+        let outline = match kind {
+            Kind::Code => tamis_syntax::outline_by_lines(&lines, interrupted),
+            _ => Outline::default(),
+        };
+        go_on()?;
+        let document = if kind == Kind::Docs { Document::read(&lines) } else { Document::default() };
+        let shape = Shape::read(kind, &lines, &outline, &index);
+        go_on()?;
+        let repetition = repetition(&lines);
+        go_on()?;
+        let levels = levels(kind, &lines, &outline, &document.headings);
+        let sources = Sources {
+            kind,
+            index: &index,
+            goal: &goal,
+            levels: &levels,
+            shape: &shape,
+            repetition: &repetition,
+        };
+        let features = measure(&sources, interrupted)?;
+        go_on()?;
+        let mut scores = scorer::score(kind, &features);
+        if kind == Kind::Code {
+            reading::settle(&mut scores, &lines, &shape);
+        }
+        Ok(Analysis { kind, lines, outline, document, shape, repetition, features, scores })
+    }
+
+    /// What goes under these limits.
+    pub fn cuts(&self, limits: &Limits, marker_bytes: &dyn Fn(&Cut) -> usize) -> Vec<Cut> {
+        let protected = self.protected(limits.keep_first_lines);
+        let reasons = Reasons::new(self.kind, &self.lines, &self.outline, &self.document, &self.repetition);
+        let reason = |first, last| reasons.of(first, last);
+        select(
+            &Candidates {
+                lines: &self.lines,
+                scores: &self.scores,
+                protected: &protected,
+                reason: &reason,
+                marker_bytes,
+            },
+            limits,
+        )
+    }
+
+    /// Which lines stay whatever they score.
+    pub fn protected(&self, keep_first_lines: usize) -> Vec<bool> {
+        let structure = Structure {
+            kind: self.kind,
+            lines: &self.lines,
+            outline: &self.outline,
+            document: &self.document,
+            shape: &self.shape,
+        };
+        protected_lines(&structure, keep_first_lines)
+    }
+
+    /// What the scorer saw.
+    pub fn features(&self) -> &Features {
+        &self.features
+    }
+
+    /// How likely each line is needed, 0 to 1.
+    pub fn scores(&self) -> &[f32] {
+        &self.scores
+    }
+
+    pub(crate) fn into_scores(self) -> Vec<f32> {
+        self.scores
+    }
+}

@@ -1,0 +1,200 @@
+//! What the reader is after, as weighted words: the goal's terms, its phrases and the identifiers it names.
+
+use tamis_text::words::{Piece, Vocabulary, each_word};
+
+/// A goal is read up to here; a longer one is a pasted text, not a question.
+const GOAL_BYTES: usize = 8 * 1024;
+const MOST_TERMS: usize = 96;
+const MOST_IDENTIFIERS: usize = 24;
+
+/// Stems that say nothing of what is sought: grammar, the talk of commit messages, the talk of coding agents.
+#[rustfmt::skip]
+const STOP_WORDS: &[&str] = &[
+    "the", "an", "of", "to", "in", "for", "and", "or", "is", "are", "be", "this", "that", "it", "with", "on", "as", "by",
+    "from", "at", "not", "was", "when", "if", "we", "so", "no", "can", "all", "but", "use", "used", "using", "add", "added",
+    "adds", "fix", "fixes", "fixed", "make", "makes", "now", "should", "would", "which", "have", "has", "had", "do", "does",
+    "did", "will", "into", "its", "than", "then", "also", "only", "more", "new", "let", "me", "my", "you", "your", "our",
+    "they", "them", "their", "there", "here", "how", "what", "why", "where", "who", "see", "look", "looking", "check", "checking", "find",
+    "need", "needs", "want", "wants", "please", "okay", "ok", "yes", "good", "first", "instead", "just", "like", "some",
+    "any", "been", "being", "were", "could", "may", "might", "must", "because", "about", "after", "before", "these", "those",
+    "such", "between", "while", "both", "each", "other", "same", "too", "very", "up", "out", "over", "under", "again",
+    "task", "understand", "current", "currently", "implementation", "implement", "existing", "change", "changes", "update", "updates", "updated",
+    "feat", "chore", "refactor", "via", "without", "within", "one", "two", "well", "get", "going", "right", "actually",
+    "le", "la", "les", "un", "une", "des", "du", "de", "et", "ou", "est", "dans", "pour", "que", "qui", "sur", "avec", "pas",
+    "il", "elle", "nous", "vous", "ce", "cette", "ces", "au", "aux", "en", "comment", "pourquoi", "quel", "quelle",
+];
+
+/// One word that is sought.
+#[derive(Clone, Debug)]
+pub(crate) struct Term {
+    pub(crate) stem: String,
+    /// How much the goal leans on it: more when repeated, less when it was only glued from two words.
+    pub(crate) weight: f32,
+    /// Whether it is in the goal's first line.
+    pub(crate) in_headline: bool,
+}
+
+/// A goal, read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Goal {
+    pub(crate) terms: Vec<Term>,
+    /// Pairs of terms that follow one another in the goal, ordered and without doubles.
+    pub(crate) pairs: Vec<(u16, u16)>,
+    /// Names as the text would spell them: with an underscore, a capital inside, in backquotes, or called.
+    pub(crate) identifiers: Vec<String>,
+}
+
+impl Goal {
+    pub(crate) fn read(goal: &str) -> Goal {
+        let goal = clip(goal, GOAL_BYTES);
+        let mut reader = Reader { stop: stop_words(), ..Reader::default() };
+        let headline = goal
+            .lines()
+            .find(|line| !line.trim().is_empty())
+            .map_or(0, |line| line.as_ptr() as usize - goal.as_ptr() as usize + line.len());
+        for chunk in goal.split_whitespace() {
+            let offset = chunk.as_ptr() as usize - goal.as_ptr() as usize;
+            reader.read(path_end(chunk), offset < headline);
+        }
+        let mut read = reader.goal;
+        read.pairs.sort_unstable();
+        read.pairs.dedup();
+        read.identifiers = identifiers(goal);
+        read
+    }
+}
+
+#[derive(Default)]
+struct Reader {
+    goal: Goal,
+    known: Vocabulary,
+    stop: Vocabulary,
+    counts: Vec<u32>,
+    /// The last term and its word, while nothing but spaces and stop words came between.
+    last: Option<(u16, String)>,
+}
+
+impl Reader {
+    fn read(&mut self, chunk: &str, in_headline: bool) {
+        let mut found: Vec<(String, Piece)> = Vec::new();
+        each_word(chunk, |word, piece| found.push((word.to_owned(), piece)));
+        for (word, piece) in found {
+            if self.stop.find(&word).is_some() {
+                continue;
+            }
+            let Some(term) = self.term(&word, in_headline, 1.0) else { return };
+            if piece == Piece::Whole {
+                continue;
+            }
+            if let Some((before, before_word)) = self.last.take() {
+                self.goal.pairs.push((before, term));
+                // "hash table" is also `hashtable`.
+                self.term(&format!("{before_word}{word}"), in_headline, 0.5);
+            }
+            self.last = Some((term, word));
+        }
+    }
+
+    fn term(&mut self, word: &str, in_headline: bool, weight: f32) -> Option<u16> {
+        let id = match self.known.find(word) {
+            Some(id) => id,
+            None if self.known.len() >= MOST_TERMS => return None,
+            None => self.known.intern(word),
+        } as usize;
+        if id == self.goal.terms.len() {
+            self.goal.terms.push(Term { stem: word.to_owned(), weight: 0.0, in_headline });
+            self.counts.push(0);
+        }
+        self.counts[id] = (self.counts[id] + 1).min(2);
+        let term = &mut self.goal.terms[id];
+        // Twice is more than once; ten times is not ten times as much.
+        term.weight = term.weight.max(weight * (self.counts[id] as f32).sqrt());
+        Some(id as u16)
+    }
+}
+
+/// Of a path with several folders only the last two parts say anything.
+fn path_end(chunk: &str) -> &str {
+    let slashes: Vec<usize> = chunk.match_indices('/').map(|(at, _)| at).collect();
+    if slashes.len() < 3 { chunk } else { &chunk[slashes[slashes.len() - 2]..] }
+}
+
+fn identifiers(goal: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for (index, quoted) in goal.split('`').enumerate() {
+        let in_backquotes = index % 2 == 1;
+        for chunk in quoted.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '(')) {
+            let called = chunk.contains('(');
+            let name = chunk.split('(').next().unwrap_or("");
+            let inner_capital =
+                name.chars().zip(name.chars().skip(1)).any(|(a, b)| a.is_lowercase() && b.is_uppercase());
+            let joined = name.trim_matches('_').contains('_');
+            let spelled =
+                joined || inner_capital || (in_backquotes && name.len() > 3) || (called && name.len() > 3);
+            if spelled && name.len() > 3 && name.len() < 100 && !found.iter().any(|known| known == name) {
+                found.push(name.to_owned());
+            }
+            if found.len() == MOST_IDENTIFIERS {
+                return found;
+            }
+        }
+    }
+    found
+}
+
+/// The stop words as the reader meets them: stemmed.
+pub(crate) fn stop_words() -> Vocabulary {
+    let mut stop = Vocabulary::default();
+    for word in STOP_WORDS {
+        stop.intern(tamis_text::words::stem(word));
+    }
+    stop
+}
+
+pub(crate) fn clip(text: &str, bytes: usize) -> &str {
+    let mut end = text.len().min(bytes);
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    &text[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stems(goal: &str) -> Vec<String> {
+        Goal::read(goal).terms.into_iter().map(|term| term.stem).collect()
+    }
+
+    #[test]
+    fn terms_are_what_discriminates() {
+        assert_eq!(stems("How does the hash table grow?"), ["hash", "tabl", "hashtabl", "grow", "tablgrow"]);
+        assert_eq!(stems("Let me look at this, please"), Vec::<String>::new());
+        assert_eq!(stems(""), Vec::<String>::new());
+        assert_eq!(
+            stems("/home/someone/project/src/parse_file.rs"),
+            ["src", "pars", "srcpar", "fil", "parsfil", "rs"]
+                .map(|s| s.to_owned())
+                .to_vec()
+                .iter()
+                .map(|s| if s == "srcpar" { "srcpars".into() } else { s.clone() })
+                .collect::<Vec<_>>()
+        );
+    }
+
+    #[test]
+    fn identifiers_are_spelled_as_in_the_text() {
+        let goal =
+            Goal::read("Why does `from_item` call parseYaml and run() in `mod::Pipeline` but not word?");
+        assert_eq!(goal.identifiers, ["from_item", "parseYaml", "Pipeline"]);
+    }
+
+    #[test]
+    fn a_pasted_book_is_no_goal() {
+        let book = (0..100_000).map(|number| format!("word{number} ")).collect::<String>();
+        let goal = Goal::read(&book);
+        assert_eq!(goal.terms.len(), MOST_TERMS);
+        assert!(goal.pairs.len() < 2 * MOST_TERMS);
+    }
+}

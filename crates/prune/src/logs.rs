@@ -1,0 +1,153 @@
+//! What logs and command output are made of: severities, stack traces, and lines that differ only in their numbers.
+
+use memchr::memmem;
+use tamis_text::words::hash;
+
+/// A line is read up to here for its template.
+const LINE_BYTES: usize = 512;
+
+/// Lines that must stay in logs: the contract names the first three.
+const SEVERE: [&str; 9] =
+    ["error", "exception", "traceback", "fatal", "panic", "fail", "critical", "segfault", "assertion"];
+
+/// Whether the line tells of something that went wrong.
+pub(crate) fn is_severe(line: &str) -> bool {
+    // Folding a copy is faster than nine searches that fold as they go; the rest of a huge line is searched too.
+    if line.len() <= LINE_BYTES {
+        let mut folded = [0u8; LINE_BYTES];
+        let folded = &mut folded[..line.len()];
+        folded.copy_from_slice(line.as_bytes());
+        folded.make_ascii_lowercase();
+        names_trouble(folded)
+    } else {
+        names_trouble(&line.as_bytes().to_ascii_lowercase())
+    }
+}
+
+fn names_trouble(folded: &[u8]) -> bool {
+    SEVERE.iter().any(|word| memmem::find(folded, word.as_bytes()).is_some())
+}
+
+/// Whether the line warns.
+pub(crate) fn is_warning(line: &str) -> bool {
+    let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
+    bytes.windows(4).any(|window| window.eq_ignore_ascii_case(b"warn"))
+}
+
+/// For each line how many lines share its template, and how many of them came before it.
+pub(crate) struct Repetition {
+    pub(crate) count: Vec<u32>,
+    pub(crate) earlier: Vec<u32>,
+    /// A number for each template, in order of first sight.
+    pub(crate) template: Vec<u32>,
+}
+
+pub(crate) fn repetition(lines: &[&str]) -> Repetition {
+    let mut table = Table::new(lines.len());
+    let mut counts: Vec<u32> = Vec::new();
+    let mut earlier = Vec::with_capacity(lines.len());
+    let mut template = Vec::with_capacity(lines.len());
+    let mut masked = Vec::new();
+    for line in lines {
+        mask(line, &mut masked);
+        let id = table.number(hash(&masked), counts.len() as u32);
+        if id as usize == counts.len() {
+            counts.push(0);
+        }
+        earlier.push(counts[id as usize]);
+        counts[id as usize] += 1;
+        template.push(id);
+    }
+    Repetition { count: template.iter().map(|&id| counts[id as usize]).collect(), earlier, template }
+}
+
+/// The line with its numbers, hexadecimal words and white space made alike.
+fn mask(line: &str, masked: &mut Vec<u8>) {
+    masked.clear();
+    let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if byte.is_ascii_alphanumeric() {
+            let end = bytes[at..]
+                .iter()
+                .position(|b| !b.is_ascii_alphanumeric())
+                .map_or(bytes.len(), |length| at + length);
+            let word = &bytes[at..end];
+            let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
+            if digits > 0 && (digits * 2 >= word.len() || word.iter().all(u8::is_ascii_hexdigit)) {
+                masked.push(b'0');
+            } else {
+                masked.extend_from_slice(word);
+            }
+            at = end;
+        } else if byte.is_ascii_whitespace() {
+            if masked.last() != Some(&b' ') {
+                masked.push(b' ');
+            }
+            at += 1;
+        } else {
+            masked.push(byte);
+            at += 1;
+        }
+    }
+    while masked.last() == Some(&b' ') {
+        masked.pop();
+    }
+}
+
+/// Hashes to numbers; two lines of one hash count as one template, which costs at worst a line too few.
+struct Table {
+    slots: Vec<(u64, u32)>,
+}
+
+impl Table {
+    fn new(most: usize) -> Table {
+        Table { slots: vec![(0, u32::MAX); (2 * most + 2).next_power_of_two()] }
+    }
+
+    fn number(&mut self, key: u64, next: u32) -> u32 {
+        let mask = self.slots.len() - 1;
+        let mut slot = key as usize & mask;
+        loop {
+            if self.slots[slot].1 == u32::MAX {
+                self.slots[slot] = (key, next);
+                return next;
+            }
+            if self.slots[slot].0 == key {
+                return self.slots[slot].1;
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_that_differ_in_numbers_are_one_template() {
+        let lines = ["2024-01-01 GET /a/12 0xdeadbeef", "2025-11-30 GET /a/7 0xfeed12", "other", "  other "];
+        let repetition = repetition(&lines);
+        assert_eq!(repetition.template[0], repetition.template[1]);
+        assert_eq!(repetition.earlier, [0, 1, 0, 0]);
+        assert_eq!(repetition.count[..2], [2, 2]);
+    }
+
+    #[test]
+    fn trouble_is_seen_in_any_case() {
+        for line in [
+            "ERROR: x",
+            "java.lang.NullPointerException",
+            "Traceback (most recent call last):",
+            "2 tests FAILED",
+            "panicked at",
+        ] {
+            assert!(is_severe(line), "{line}");
+        }
+        assert!(is_severe(&format!("{} error", "x".repeat(100_000))));
+        assert!(!is_severe("all is well"));
+        assert!(is_warning("[WARN] x"));
+    }
+}

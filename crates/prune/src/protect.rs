@@ -1,0 +1,128 @@
+//! Lines that never go, whatever they score: the contract's rules of safety.
+
+use tamis_syntax::Outline;
+use tamis_text::Kind;
+
+use crate::shape::{Document, Shape};
+
+const BEGIN: &str = "⟦NO_PRUNE_BEGIN⟧";
+const END: &str = "⟦NO_PRUNE_END⟧";
+const MARKER: &str = "⟦PRUNÉ:";
+
+/// A licence may run to hundreds of lines; its beginning says which it is.
+const HEAD_COMMENT_LINES: usize = 4;
+/// Lines kept on each side of a line that tells of trouble.
+const TROUBLE_CONTEXT: usize = 2;
+/// A stack trace is followed this far.
+const TRACE_LINES: usize = 60;
+
+pub(crate) struct Structure<'a> {
+    pub(crate) kind: Kind,
+    pub(crate) lines: &'a [&'a str],
+    pub(crate) outline: &'a Outline,
+    pub(crate) document: &'a Document,
+    pub(crate) shape: &'a Shape,
+}
+
+/// Which lines stay.
+pub(crate) fn protected_lines(structure: &Structure<'_>, keep_first_lines: usize) -> Vec<bool> {
+    let mut stays = vec![false; structure.lines.len()];
+    match structure.kind {
+        Kind::Code => protect_code(structure, &mut stays),
+        Kind::Docs => protect_docs(structure, &mut stays),
+        Kind::Logs => protect_logs(structure, &mut stays),
+    }
+    protect_directives(structure.lines, &mut stays);
+    let first = keep_first_lines.min(stays.len());
+    stays[..first].fill(true);
+    if let (Some(last), Some(line)) = (stays.last_mut(), structure.lines.last())
+        && line.is_empty()
+    {
+        *last = true;
+    }
+    stays
+}
+
+fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
+    for import in &structure.outline.imports {
+        stays[import.first..=import.last].fill(true);
+    }
+    for definition in &structure.outline.definitions {
+        stays[definition.signature.first..=definition.signature.last].fill(true);
+        // A brace costs two bytes, and without it what follows reads as if it lay inside.
+        if structure.shape.closer[definition.last] {
+            stays[definition.last] = true;
+        }
+    }
+    let shape = structure.shape;
+    let mut kept = 0;
+    for line in 0..stays.len() {
+        let head = structure.lines[line].trim_start_matches('\u{feff}');
+        if head.starts_with("#!") || shape.comment[line] || head.trim_start().starts_with("<?") {
+            stays[line] = true;
+            kept += 1;
+        } else if !shape.blank[line] {
+            break;
+        }
+        if kept == HEAD_COMMENT_LINES {
+            break;
+        }
+    }
+}
+
+fn protect_docs(structure: &Structure<'_>, stays: &mut [bool]) {
+    for heading in &structure.document.headings {
+        stays[heading.line] = true;
+        // The underline of a heading is part of it.
+        let underlined = !structure.lines[heading.line].trim_start().starts_with('#');
+        if underlined && heading.line + 1 < stays.len() {
+            stays[heading.line + 1] = true;
+        }
+    }
+    for &(first, last) in &structure.document.fences {
+        stays[first..=last].fill(true);
+    }
+}
+
+fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
+    let count = stays.len();
+    let shape = structure.shape;
+    let mut trace_until = 0;
+    for line in 0..count {
+        if shape.severe[line] {
+            stays[line.saturating_sub(TROUBLE_CONTEXT)..(line + TROUBLE_CONTEXT + 1).min(count)].fill(true);
+            trace_until = line + TRACE_LINES;
+        } else if line < trace_until && !shape.blank[line] {
+            if is_trace(structure.lines[line]) {
+                stays[line] = true;
+            } else {
+                trace_until = 0;
+            }
+        }
+    }
+}
+
+/// Whether a line goes on with a stack trace that began above.
+fn is_trace(line: &str) -> bool {
+    let trimmed = line.trim_start();
+    let indented = trimmed.len() < line.len();
+    let called = ["at ", "File ", "in ", "from ", "caused by", "Caused by", "... "]
+        .iter()
+        .any(|start| trimmed.starts_with(start));
+    indented || called || trimmed.starts_with("goroutine ")
+}
+
+fn protect_directives(lines: &[&str], stays: &mut [bool]) {
+    let mut inside = false;
+    for (line, text) in lines.iter().enumerate() {
+        // Both begin with the same rare character: most lines are dismissed by one search.
+        if !inside && !text.contains('⟦') {
+            continue;
+        }
+        inside |= text.contains(BEGIN);
+        stays[line] |= inside || text.contains(MARKER) || text.contains(END);
+        if text.contains(END) {
+            inside = false;
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! An outline read from indentation, braces and opening words, for any language and for broken code.
+//!
+//! One pass with a stack of open definitions; costs about as much as splitting the text into lines.
+
+use crate::signature::{defined_name, indent, is_attribute, is_closer, is_comment, is_import};
+use crate::{Definition, LineSpan, Outline};
+
+/// A signature longer than this is cut off here: something else was meant.
+const LONGEST_SIGNATURE: usize = 40;
+/// An import list longer than this is not one.
+const LONGEST_IMPORT: usize = 400;
+/// Only this much of a line is read for its brackets.
+const LINE_BYTES: usize = 1000;
+
+/// The outline of `lines`; `interrupted` is asked now and then, and ends the work early with what there is.
+pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outline {
+    let mut outline = Outline::default();
+    // Indexes into `definitions`, with indentation and whether a brace opened the body.
+    let mut open: Vec<(usize, usize, bool)> = Vec::new();
+    let mut last_filled = 0;
+    let mut busy_until = 0; // lines below this belong to a signature or an import
+    let mut quote: Option<&str> = None;
+    for (number, line) in lines.iter().enumerate() {
+        if number % 512 == 0 && interrupted() {
+            break;
+        }
+        let clipped = clip(line);
+        let trimmed = clipped.trim();
+        if trimmed.is_empty() {
+            continue;
+        }
+        if number < busy_until {
+            last_filled = number;
+            continue;
+        }
+        if let Some(mark) = quote {
+            // Inside a triple-quoted text nothing is code.
+            if trimmed.contains(mark) {
+                quote = None;
+            }
+            last_filled = number;
+            continue;
+        }
+        let width = indent(clipped);
+        let name = defined_name(clipped, &lines[number + 1..]);
+        let closer = is_closer(trimmed);
+        close(
+            &mut open,
+            &mut outline.definitions,
+            Here { number, width, closer, defines: name.is_some(), trimmed, last_filled },
+        );
+        if let Some(name) = name {
+            let (signature_last, braced) = signature_end(lines, number);
+            let lead = lead(lines, number, width);
+            let depth = open.len();
+            outline.definitions.push(Definition {
+                lead,
+                signature: LineSpan { first: number, last: signature_last },
+                last: signature_last,
+                depth,
+                name,
+            });
+            open.push((outline.definitions.len() - 1, width, braced));
+            busy_until = signature_last + 1;
+            if is_whole(clipped, signature_last == number) {
+                open.pop();
+            }
+        } else if is_import(trimmed) {
+            let last = balanced_end(lines, number, LONGEST_IMPORT);
+            outline.imports.push(LineSpan { first: number, last });
+            busy_until = last + 1;
+        } else {
+            for mark in ["\"\"\"", "'''"] {
+                if trimmed.matches(mark).count() % 2 == 1
+                    && !trimmed.starts_with('#')
+                    && !trimmed.starts_with("//")
+                {
+                    quote = Some(mark);
+                }
+            }
+        }
+        last_filled = number;
+    }
+    for (index, _, _) in open {
+        outline.definitions[index].last = last_filled.max(outline.definitions[index].signature.last);
+    }
+    outline
+}
+
+/// What the pass knows of the line it stands on.
+struct Here<'a> {
+    number: usize,
+    width: usize,
+    closer: bool,
+    defines: bool,
+    trimmed: &'a str,
+    last_filled: usize,
+}
+
+/// Ends the definitions that this line ends.
+fn close(open: &mut Vec<(usize, usize, bool)>, definitions: &mut [Definition], here: Here<'_>) {
+    while let Some(&(index, width, braced)) = open.last() {
+        if here.width > width {
+            return;
+        }
+        if here.closer && here.width == width && braced {
+            definitions[index].last = here.number;
+            open.pop();
+            return;
+        }
+        // Preprocessor lines, labels and brace-on-its-own-line lie in the margin without ending anything.
+        let margin = here.trimmed.starts_with('#')
+            || here.trimmed.starts_with('{')
+            || here.trimmed.ends_with(':')
+            || is_comment(here.trimmed);
+        if braced && !here.defines && !here.closer && margin {
+            return;
+        }
+        definitions[index].last = here.last_filled.max(definitions[index].signature.last);
+        open.pop();
+    }
+}
+
+/// Where the signature that opens on `number` ends, and whether a brace opens its body.
+fn signature_end(lines: &[&str], number: usize) -> (usize, bool) {
+    let mut depth = 0i32;
+    let last = lines.len().min(number + LONGEST_SIGNATURE);
+    for (at, line) in lines.iter().enumerate().take(last).skip(number) {
+        let line = clip(line);
+        let mut text_mark = 0u8;
+        for byte in line.bytes() {
+            if text_mark != 0 {
+                if byte == text_mark {
+                    text_mark = 0;
+                }
+                continue;
+            }
+            match byte {
+                b'"' => text_mark = byte,
+                b'(' | b'[' => depth += 1,
+                b')' | b']' => depth -= 1,
+                b'{' if depth <= 0 => return (at, true),
+                b';' if depth <= 0 => return (at, false),
+                _ => {}
+            }
+        }
+        let trimmed = line.trim_end();
+        let opens_below = lines.get(at + 1).is_some_and(|next| {
+            let next = clip(next).trim_start();
+            next.starts_with('{')
+                || next.starts_with("where")
+                || next.starts_with("throws ")
+                || next.starts_with("->")
+        });
+        if depth <= 0 && (trimmed.ends_with(':') || !opens_below) && !trimmed.ends_with([',', '\\']) {
+            return (at, false);
+        }
+    }
+    (number, false)
+}
+
+/// Whether all of the definition stands on its signature's line: `fn f() {}`, `struct S;`.
+fn is_whole(line: &str, alone: bool) -> bool {
+    let trimmed = line.trim_end();
+    alone && (trimmed.ends_with('}') || trimmed.ends_with(';'))
+}
+
+/// Where comments, attributes and decorators right above begin.
+fn lead(lines: &[&str], number: usize, width: usize) -> usize {
+    let mut first = number;
+    while first > 0 && number - first < 60 {
+        let above = clip(lines[first - 1]);
+        let trimmed = above.trim();
+        let block_comment = trimmed.starts_with('*') || trimmed.starts_with("*/");
+        let belongs = is_attribute(trimmed)
+            || (is_comment(trimmed) && !trimmed.starts_with("#include") && !trimmed.starts_with("\"\"\""));
+        if !belongs || (indent(above) != width && !block_comment) {
+            break;
+        }
+        first -= 1;
+    }
+    first
+}
+
+/// The line on which the brackets opened from `number` on are closed again.
+fn balanced_end(lines: &[&str], number: usize, longest: usize) -> usize {
+    let mut depth = 0i32;
+    for (at, line) in lines.iter().enumerate().skip(number).take(longest) {
+        for byte in clip(line).bytes() {
+            match byte {
+                b'(' | b'[' | b'{' => depth += 1,
+                b')' | b']' | b'}' => depth -= 1,
+                _ => {}
+            }
+        }
+        if depth <= 0 && !clip(line).trim_end().ends_with(['\\']) {
+            return at;
+        }
+    }
+    number
+}
+
+fn clip(line: &str) -> &str {
+    let mut end = line.len().min(LINE_BYTES);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}

@@ -1,0 +1,325 @@
+//! The words of a text, so that `parseYamlFile`, `parse_yaml_file` and "parsing YAML files" meet.
+//!
+//! Identifiers are split at underscores and changes of case, lowered and stemmed; a compound is given whole too.
+//! The stemmer is crude on purpose: it only has to send the forms of one word to one place, not to name it.
+
+/// How a word came out of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Piece {
+    /// A word on its own, or one part of a compound identifier.
+    Part,
+    /// A compound identifier with its separators taken out; it follows its parts.
+    Whole,
+}
+
+/// Runs of letters longer than this (base64, minified names) are read up to here only.
+const LONGEST_RUN: usize = 96;
+
+/// Suffixes taken off, longest first; what remains must have three letters.
+const SUFFIXES: [&str; 24] = [
+    "ations", "ating", "ators", "ation", "ingly", "ator", "ates", "ated", "edly", "ions", "ings", "ion",
+    "ing", "ies", "ate", "ers", "ors", "er", "or", "ed", "es", "ly", "s", "e",
+];
+
+/// The stem of a lower-case word.
+pub fn stem(word: &str) -> &str {
+    if !word.is_ascii() || word.ends_with("ss") {
+        return word;
+    }
+    for suffix in SUFFIXES {
+        let Some(rest) = word.strip_suffix(suffix) else { continue };
+        if rest.len() < 3 {
+            continue;
+        }
+        let bytes = rest.as_bytes();
+        let doubled = bytes[rest.len() - 1] == bytes[rest.len() - 2]
+            && !matches!(bytes[rest.len() - 1], b's' | b'l' | b'z' | b'e');
+        return if doubled && rest.len() > 3 { &rest[..rest.len() - 1] } else { rest };
+    }
+    word.strip_suffix('y').filter(|rest| rest.len() >= 3).unwrap_or(word)
+}
+
+/// Calls `visit` with each word of `text`, in order, stemmed.
+pub fn each_word(text: &str, mut visit: impl FnMut(&str, Piece)) {
+    let bytes = text.as_bytes();
+    let mut run = Run::default();
+    let mut at = 0;
+    while at < bytes.len() {
+        let byte = bytes[at];
+        if byte.is_ascii_alphabetic() || byte == b'_' {
+            let end = bytes[at..]
+                .iter()
+                .position(|&b| !(b.is_ascii_alphanumeric() || b == b'_'))
+                .map_or(bytes.len(), |length| at + length);
+            if end < bytes.len() && bytes[end] >= 0x80 {
+                at = run.read_unicode(text, at, &mut visit);
+            } else {
+                run.read_ascii(&bytes[at..end.min(at + LONGEST_RUN)], &mut visit);
+                at = end;
+            }
+        } else if byte.is_ascii_digit() {
+            let end = bytes[at..]
+                .iter()
+                .position(|b| !b.is_ascii_digit())
+                .map_or(bytes.len(), |length| at + length);
+            if end - at > 1 {
+                visit(&text[at..end.min(at + LONGEST_RUN)], Piece::Part);
+            }
+            at = end;
+        } else if byte >= 0x80 {
+            at = run.read_unicode(text, at, &mut visit);
+        } else {
+            at += 1;
+        }
+    }
+}
+
+/// The words of `text` as a list; for goals and tests, not for hot paths.
+pub fn words(text: &str) -> Vec<(String, Piece)> {
+    let mut list = Vec::new();
+    each_word(text, |word, piece| list.push((word.to_owned(), piece)));
+    list
+}
+
+/// Buffers for one identifier, reused over a text.
+#[derive(Default)]
+struct Run {
+    part: String,
+    whole: String,
+    parts: usize,
+}
+
+impl Run {
+    fn read_ascii(&mut self, identifier: &[u8], visit: &mut impl FnMut(&str, Piece)) {
+        self.start();
+        for (index, &byte) in identifier.iter().enumerate() {
+            if byte == b'_' {
+                self.end_part(visit);
+                continue;
+            }
+            let before = index.checked_sub(1).map(|i| identifier[i]);
+            let after = identifier.get(index + 1).copied();
+            if byte.is_ascii_uppercase() && before.is_some_and(|b| opens_part(b, after)) {
+                self.end_part(visit);
+            }
+            self.part.push(byte.to_ascii_lowercase() as char);
+        }
+        self.end(visit);
+    }
+
+    /// Reads one run of letters of any script from `at`; returns where it ends. Ideographs are words one by one.
+    fn read_unicode(&mut self, text: &str, at: usize, visit: &mut impl FnMut(&str, Piece)) -> usize {
+        self.start();
+        let mut before_is_lower = false;
+        for (offset, c) in text[at..].char_indices() {
+            let ideograph = c as u32 >= 0x2E80 && c.is_alphanumeric();
+            if !(c.is_alphanumeric() || c == '_') || ideograph {
+                self.end(visit);
+                if ideograph {
+                    visit(c.encode_utf8(&mut [0; 4]), Piece::Part);
+                }
+                return at + offset + c.len_utf8();
+            }
+            if c == '_' || (c.is_uppercase() && before_is_lower) {
+                self.end_part(visit);
+            }
+            if c != '_' && self.part.len() < LONGEST_RUN {
+                self.part.extend(c.to_lowercase());
+            }
+            before_is_lower = c.is_lowercase();
+        }
+        self.end(visit);
+        text.len()
+    }
+
+    fn start(&mut self) {
+        self.part.clear();
+        self.whole.clear();
+        self.parts = 0;
+    }
+
+    fn end_part(&mut self, visit: &mut impl FnMut(&str, Piece)) {
+        if self.part.is_empty() {
+            return;
+        }
+        if self.part.len() > 1 {
+            visit(stem(&self.part), Piece::Part);
+        }
+        if self.whole.len() < LONGEST_RUN {
+            self.whole.push_str(&self.part);
+        }
+        self.parts += 1;
+        self.part.clear();
+    }
+
+    fn end(&mut self, visit: &mut impl FnMut(&str, Piece)) {
+        self.end_part(visit);
+        if self.parts > 1 {
+            visit(stem(&self.whole), Piece::Whole);
+        }
+    }
+}
+
+/// Whether an upper-case letter opens a new part: `parse|Yaml`, `utf8|Text`, `HTTP|Server`.
+fn opens_part(before: u8, after: Option<u8>) -> bool {
+    before.is_ascii_lowercase()
+        || before.is_ascii_digit()
+        || (before.is_ascii_uppercase() && after.is_some_and(|b| b.is_ascii_lowercase()))
+}
+
+/// Words as small numbers, in order of first sight.
+///
+/// Open addressing over an arena: the same text gives the same numbers on every machine.
+pub struct Vocabulary {
+    slots: Vec<u32>,
+    arena: String,
+    ends: Vec<u32>,
+}
+
+const EMPTY: u32 = u32::MAX;
+
+impl Default for Vocabulary {
+    fn default() -> Self {
+        Vocabulary { slots: vec![EMPTY; 1024], arena: String::new(), ends: Vec::new() }
+    }
+}
+
+impl Vocabulary {
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The word of that number.
+    pub fn word(&self, id: u32) -> &str {
+        let id = id as usize;
+        let start = if id == 0 { 0 } else { self.ends[id - 1] as usize };
+        &self.arena[start..self.ends[id] as usize]
+    }
+
+    /// The number of `word`, if it has been seen.
+    pub fn find(&self, word: &str) -> Option<u32> {
+        let id = self.slots[self.slot(word)];
+        (id != EMPTY).then_some(id)
+    }
+
+    /// The number of `word`, new or old.
+    pub fn intern(&mut self, word: &str) -> u32 {
+        let slot = self.slot(word);
+        if self.slots[slot] != EMPTY {
+            return self.slots[slot];
+        }
+        let id = self.ends.len() as u32;
+        self.slots[slot] = id;
+        self.arena.push_str(word);
+        self.ends.push(self.arena.len() as u32);
+        if self.ends.len() * 2 > self.slots.len() {
+            self.grow();
+        }
+        id
+    }
+
+    fn slot(&self, word: &str) -> usize {
+        let mask = self.slots.len() - 1;
+        let mut slot = hash(word.as_bytes()) as usize & mask;
+        while self.slots[slot] != EMPTY && self.word(self.slots[slot]) != word {
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        self.slots = vec![EMPTY; self.slots.len() * 2];
+        for id in 0..self.ends.len() as u32 {
+            let slot = self.slot(self.word(id));
+            self.slots[slot] = id;
+        }
+    }
+}
+
+/// Multiply and fold, eight bytes at a time.
+pub fn hash(bytes: &[u8]) -> u64 {
+    let mut state = 0x9E37_79B9_7F4A_7C15u64 ^ bytes.len() as u64;
+    for chunk in bytes.chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        let product = u128::from(state ^ u64::from_le_bytes(word)) * 0xE703_7ED1_A0B4_28DB;
+        state = (product as u64) ^ ((product >> 64) as u64);
+    }
+    state
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(text: &str) -> Vec<String> {
+        words(text).into_iter().filter(|(_, piece)| *piece == Piece::Part).map(|(word, _)| word).collect()
+    }
+
+    #[test]
+    fn compounds_split_at_case_and_underscore() {
+        for (text, expected) in [
+            ("parseYamlFile", "pars yaml fil =parseyamlfil"),
+            ("parse_yaml_file", "pars yaml fil =parseyamlfil"),
+            ("HTTPServer2Go", "http server2 go =httpserver2go"),
+            ("__init__", "init"),
+            ("x + y1 * 42", "y1 42"),
+            ("MAX_SIZE=4096", "max siz =maxsiz 4096"),
+            ("Éléphant élégantMot", "éléphant élégant mot =élégantmot"),
+            ("日本 ok", "日 本 ok"),
+            ("", ""),
+        ] {
+            let found: Vec<String> = words(text)
+                .into_iter()
+                .map(|(word, piece)| if piece == Piece::Whole { format!("={word}") } else { word })
+                .collect();
+            assert_eq!(found.join(" "), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn forms_of_one_word_meet() {
+        for forms in [
+            "parse parsing parsed parser parses",
+            "query queries",
+            "initialize initialization initializing initializer",
+            "iterator iterate iter iterated iterating",
+            "run running runner",
+            "cache caches caching cached",
+            "connection connect connecting",
+            "allocate allocation alloc allocator",
+            "error err errors",
+        ] {
+            let stems: Vec<String> = parts(forms);
+            assert!(stems.iter().all(|stem| *stem == stems[0]), "{stems:?}");
+        }
+        assert_eq!(parts("class classes pass"), ["class", "class", "pass"]);
+    }
+
+    #[test]
+    fn a_long_run_is_read_in_part() {
+        let long = "a".repeat(1_000_000);
+        assert_eq!(words(&long)[0].0.len(), LONGEST_RUN);
+        assert_eq!(words(&"é".repeat(1_000_000)).len(), 1);
+        assert_eq!(words(&"_".repeat(1_000_000)).len(), 0);
+    }
+
+    #[test]
+    fn a_vocabulary_numbers_in_order_of_sight() {
+        let mut vocabulary = Vocabulary::default();
+        let ids: Vec<u32> =
+            ["a", "b", "a", "", "é", "b"].into_iter().map(|word| vocabulary.intern(word)).collect();
+        assert_eq!(ids, [0, 1, 0, 2, 3, 1]);
+        for number in 0..5000u32 {
+            assert_eq!(vocabulary.intern(&format!("w{number}")), number + 4);
+        }
+        assert_eq!(vocabulary.find("w4999"), Some(5003));
+        assert_eq!(vocabulary.find("w5000"), None);
+        assert_eq!(vocabulary.word(3), "é");
+        assert_eq!(vocabulary.len(), 5004);
+    }
+}
