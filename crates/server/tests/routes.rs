@@ -50,9 +50,12 @@ async fn prune_answers_in_swe_pruners_form() {
 #[tokio::test]
 async fn kept_frags_are_the_lines_that_are_not_cut() {
     let house = house();
-    let code: String = (0..200)
-        .map(|index| format!("def handler_{index}(request):\n    value = compute_{index}(request)\n    log(value)\n    store(value)\n    return render_{index}(value)\n\n"))
-        .collect();
+    let step = |index: usize, step: usize| format!("    value = compute_{index}_{step}(request, value)\n");
+    let handler = |index| -> String {
+        let steps: String = (0..12).map(|number| step(index, number)).collect();
+        format!("def handler_{index}(request, value):\n{steps}    return render_{index}(value)\n\n\n")
+    };
+    let code: String = (0..40).map(handler).collect();
     let answer =
         prune(&house, json!({"query": "render_7 of handler_7", "code": code, "threshold": 0.9})).await;
     let kept: Vec<usize> = serde_json::from_value(answer["kept_frags"].clone()).unwrap();

@@ -1,0 +1,173 @@
+//! The commands as a person meets them: what goes to stdout, what to stderr, and the exit codes.
+
+mod common;
+
+use common::{House, finish, module};
+use serde_json::json;
+
+#[test]
+fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
+    let house = House::new();
+    let text = module();
+    let ran = house.run(&["prune", "--goal", "how does cache_17 fill the cache"], text.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.len() < text.len());
+    assert!(ran.stdout.contains("⟦PRUNÉ: prune_id=prn_"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("cache_step_17_3"));
+    assert!(ran.stderr.starts_with("kept "), "{}", ran.stderr);
+
+    // The command that the summary offers gives back the first cut.
+    let offered = ran.stderr.split('`').nth(1).unwrap();
+    let arguments: Vec<_> = offered.split(' ').skip(1).collect();
+    let recovered = house.run(&arguments, b"");
+    assert_eq!(recovered.code, Some(0), "{}", recovered.stderr);
+    let (first, last) = arguments[2].split_once('-').unwrap();
+    let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+    let lines: Vec<_> = text.split('\n').collect();
+    assert_eq!(recovered.stdout, format!("{}\n", lines[first - 1..last].join("\n")));
+    assert_eq!(house.run(&["recover", arguments[1]], b"").stdout, text, "without lines, the whole text");
+    let numbered = house.run(&["recover", arguments[1], "2", "1", "--numbers"], b"");
+    assert_eq!(numbered.stdout, "2│ import sys\n1│ import os\n");
+
+    let path = house.work().join("module.py");
+    std::fs::write(&path, &text).unwrap();
+    let from_file = house.run(&["prune", "--goal", "how does cache_17 fill the cache", "module.py"], b"");
+    assert_eq!(from_file.stdout, ran.stdout);
+    let bounded = house.run(
+        &["prune", "-g", "cache_17", "--max-prune-ratio", "0.1", "--kind", "code", "--json", "module.py"],
+        b"",
+    );
+    assert!(bounded.json()["stats"]["pruned_ratio"].as_f64().unwrap() <= 0.1);
+
+    let shown = house.run(&["data", "show", "--json"], b"").json();
+    assert_eq!(shown["savings"]["calls"], 3);
+    assert_eq!(shown["savings"]["recoveries"], 3);
+    assert_eq!(shown["recovery"]["originals"], 1, "the same text is kept once");
+}
+
+#[test]
+fn text_that_is_not_utf_8_passes_unchanged() {
+    let house = House::new();
+    let path = house.work().join("odd.txt");
+    std::fs::write(&path, b"caf\xe9\n").unwrap();
+    let output = house.tamis(&["prune", "--goal", "x", "odd.txt"]).output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(output.stdout, b"caf\xe9\n");
+    assert!(String::from_utf8_lossy(&output.stderr).contains("not UTF-8"));
+}
+
+#[test]
+fn errors_say_what_happened_why_and_what_to_do() {
+    let house = House::new();
+    let said = |arguments: &[&str], code: i32| {
+        let ran = house.run(arguments, b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?} said {}", ran.stderr);
+        ran.stderr
+    };
+    assert_eq!(
+        said(&["recover", "prn_none", "1-2"], 1),
+        "error: no original is kept for \"prn_none\": the id is unknown or has expired\n\n\
+         hint: read the source again, or prune it again for a new id\n"
+    );
+    assert_eq!(
+        said(&["prune", "--goal", "x", "nothing.txt"], 1),
+        "error: cannot read nothing.txt\n  because: No such file or directory (os error 2)\n"
+    );
+    assert_eq!(
+        said(&["call", "nothing"], 2),
+        "error: Unknown tool: nothing (-32602)\n\nhint: `tamis tools` lists the tools\n"
+    );
+    assert_eq!(
+        said(&["mcp", "--tools", "prune,none"], 2),
+        "error: there is no toolset \"none\"\n\nhint: the toolsets are: prune\n"
+    );
+    assert!(said(&["call", "health", "{"], 2).starts_with("error: the input is not JSON: "));
+    assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));
+    assert!(said(&["recover", "prn_none", "x-y"], 2).contains("120-154"));
+    assert!(said(&["prune"], 2).contains("--goal"));
+    assert!(said(&["data", "purge"], 2).contains("hint: add --yes"));
+    assert!(said(&["data", "purge", "--older-than", "soon"], 2).contains("12h or 7d"));
+}
+
+#[test]
+fn a_taken_port_is_explained() {
+    let house = House::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let ran = house.run(&["serve", "--port", &port], b"");
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(
+        ran.stderr,
+        format!(
+            "error: cannot listen on 127.0.0.1:{port}\n  because: Address already in use (os error 98)\n\n\
+             hint: another tamis may be running there; `tamis serve --port 0` takes a free port\n"
+        )
+    );
+}
+
+#[test]
+fn the_network_gets_in_with_a_token_only() {
+    let house = House::new();
+    let refused = house.run(&["serve", "--host", "0.0.0.0", "--port", "0"], b"");
+    assert_eq!(refused.code, Some(2), "{}", refused.stderr);
+    assert!(refused.stderr.contains("hint: `tamis token`"), "{}", refused.stderr);
+    let token = house.run(&["token"], b"").stdout;
+    assert_eq!(token.trim().len(), 48);
+    assert_eq!(house.run(&["token"], b"").stdout, token, "made once");
+    let server = common::Server::start(house.tamis(&["serve", "--host", "0.0.0.0", "--port", "0"]));
+    let address = std::net::SocketAddr::from(([127, 0, 0, 1], server.address().port()));
+    assert_eq!(common::http(address, "GET", "/health", &[], b"").0, 401);
+    let bearer = format!("Bearer {}", token.trim());
+    assert_eq!(common::http(address, "GET", "/health", &[("Authorization", &bearer)], b"").0, 200);
+}
+
+#[test]
+fn config_explains_where_each_value_comes_from() {
+    let house = House::new();
+    std::fs::write(house.work().join(".tamis.toml"), "[prune]\nmax_input_chars = 10\n[http]\nport = 1\n")
+        .unwrap();
+    let mut command = house.tamis(&["config", "--json"]);
+    command.env("MCP_PRUNER_PRUNE_ID_TTL_S", "60").env("TAMIS_TOKEN", "0123456789abcdef");
+    let shown = finish(&mut command, b"").json();
+    let of = |name: &str| {
+        let settings = shown["settings"].as_array().unwrap();
+        let setting = settings.iter().find(|setting| setting["name"] == name).unwrap();
+        (setting["value"].clone(), setting["source"].as_str().unwrap().to_owned())
+    };
+    assert_eq!(of("recovery.ttl_s"), (json!("60"), "MCP_PRUNER_PRUNE_ID_TTL_S".to_owned()));
+    assert_eq!(of("http.token"), (json!("(set)"), "TAMIS_TOKEN".to_owned()));
+    assert_eq!(of("http.port"), (json!("3001"), "default".to_owned()));
+    assert_eq!(of("prune.max_input_chars").0, "10");
+    assert_eq!(shown["remarks"].as_array().unwrap().len(), 1);
+    let explained = house.run(&["config", "--explain"], b"");
+    assert!(explained.stdout.contains("set by TAMIS_HTTP_PORT or MCP_SERVER_PORT"), "{}", explained.stdout);
+    assert!(!explained.stdout.contains("0123456789abcdef"));
+}
+
+#[test]
+fn purge_erases_what_it_says() {
+    let house = House::new();
+    house.run(&["prune", "--goal", "x"], b"some text\n");
+    let kept = house.run(&["data", "purge", "--older-than", "1d", "--yes"], b"");
+    assert_eq!(kept.stderr, "erased 0 originals (0 bytes) and 0 rows\n");
+    assert_eq!(house.run(&["data", "purge", "--yes"], b"").code, Some(0));
+    let shown = house.run(&["data", "show", "--json"], b"").json();
+    assert_eq!((&shown["recovery"]["originals"], &shown["ledger"]["rows"]), (&json!(0), &json!(0)));
+    assert_eq!(shown["problems"], json!([]));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let house = House::new();
+    let path = house.work().join("long.txt");
+    std::fs::write(&path, "a line of text\n".repeat(100_000)).unwrap();
+    let mut child = house
+        .tamis(&["prune", "--goal", "x", "--threshold", "0", "long.txt"])
+        .stdout(std::process::Stdio::piped())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
+}

@@ -1,0 +1,97 @@
+//! The edges between the crates, as `docs/architecture.md` draws them: dependencies point one way, and what only one
+//! crate may know stays there.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Each crate with those of ours that it may build on.
+const MAY_USE: &[(&str, &[&str])] = &[
+    ("text", &[]),
+    ("syntax", &["text"]),
+    ("prune", &["syntax", "text"]),
+    ("store", &[]),
+    ("config", &[]),
+    ("sieve", &["prune", "store", "text"]),
+    ("tools", &["prune", "sieve", "text"]),
+    ("server", &["tools"]),
+    ("cli", &["config", "prune", "server", "sieve", "store", "text", "tools"]),
+    ("testkit", &[]),
+];
+
+/// What only these crates may know, of what others make.
+const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
+    ("rmcp", &["server"]),
+    ("axum", &["server", "testkit"]),
+    ("clap", &["cli"]),
+    ("anyhow", &["cli"]),
+    ("rusqlite", &["store"]),
+    ("tree-sitter", &["syntax"]),
+    ("tokio", &["tools", "server", "cli", "testkit"]),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// Each crate's dependencies that are not only for its tests.
+fn dependencies() -> BTreeMap<String, Vec<String>> {
+    let mut all = BTreeMap::new();
+    for entry in fs::read_dir(crates()).unwrap() {
+        let folder = entry.unwrap().path();
+        let manifest: toml::Table = fs::read_to_string(folder.join("Cargo.toml")).unwrap().parse().unwrap();
+        let names = |table: &str| -> Vec<String> {
+            manifest
+                .get(table)
+                .and_then(|table| table.as_table())
+                .map_or(Vec::new(), |table| table.keys().cloned().collect())
+        };
+        let names = [names("dependencies"), names("build-dependencies")].concat();
+        all.insert(folder.file_name().unwrap().to_str().unwrap().to_owned(), names);
+    }
+    all
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    let may_use: BTreeMap<_, _> = MAY_USE.iter().copied().collect();
+    for (name, dependencies) in dependencies() {
+        let allowed =
+            may_use.get(name.as_str()).unwrap_or_else(|| panic!("{name} is not in the list of crates"));
+        for dependency in dependencies.iter().filter_map(|name| name.strip_prefix("tamis-")) {
+            assert!(allowed.contains(&dependency), "{name} must not use {dependency}");
+        }
+    }
+}
+
+#[test]
+fn what_one_crate_hides_the_others_do_not_know() {
+    for (name, dependencies) in dependencies() {
+        for (hidden, knowing) in KNOWN_ONLY_TO {
+            let knows = dependencies.iter().any(|dependency| {
+                dependency == hidden
+                    || dependency.strip_prefix(hidden).is_some_and(|rest| rest.starts_with('-'))
+            });
+            // `tokio-util` has the cancellation tokens that everybody passes on.
+            let excused = *hidden == "tokio" && !dependencies.iter().any(|dependency| dependency == "tokio");
+            assert!(!knows || excused || knowing.contains(&name.as_str()), "{name} must not know {hidden}");
+        }
+    }
+}
+
+#[test]
+fn each_crates_sql_is_in_its_db_rs() {
+    const SQL: [&str; 5] = ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "CREATE TABLE"];
+    for name in dependencies().into_keys().filter(|name| name != "store") {
+        for entry in fs::read_dir(crates().join(&name).join("src")).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "rs") || path.ends_with("db.rs") {
+                continue;
+            }
+            let source = fs::read_to_string(&path).unwrap();
+            for words in SQL {
+                assert!(!source.contains(words), "{} has SQL ({words})", path.display());
+            }
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Bad input, bad luck and bad disks: a clear answer, and the server lives on.
+
+mod common;
+
+use std::io::Write;
+use std::net::TcpStream;
+
+use common::{House, PATIENCE, finish, http, module, output, prune_arguments, read_response};
+use serde_json::{Value, json};
+
+fn prune(server: &common::Server, text: &str) -> Value {
+    output(&server.rpc("tools/call", json!({"name": "prune_text", "arguments": prune_arguments(text)})))
+}
+
+#[test]
+fn a_request_that_is_under_way_is_finished_at_sigterm_and_sigint() {
+    for signal in ["TERM", "INT"] {
+        let house = House::new();
+        let mut server = house.serve();
+        let mut stream = TcpStream::connect(server.address()).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let body = json!({"query": "cache_17", "code": module()}).to_string();
+        let (early, late) = body.split_at(body.len() / 2);
+        let head = format!(
+            "POST /prune HTTP/1.1\r\nHost: localhost\r\nContent-Length: {}\r\n\r\n{early}",
+            body.len()
+        );
+        stream.write_all(head.as_bytes()).unwrap();
+        // The server has the connection once it has answered a later one.
+        assert_eq!(http(server.address(), "GET", "/health", &[], b"").0, 200);
+        server.signal(signal);
+        assert!(server.log.recv_timeout(PATIENCE).unwrap().contains("ending"), "it says that it ends");
+        stream.write_all(late.as_bytes()).unwrap();
+        let (status, answer) = read_response(&mut stream);
+        assert_eq!(status, 200, "{answer}");
+        assert!(server.child.wait().unwrap().success());
+        let id = serde_json::from_str::<Value>(&answer).unwrap()["prune_id"].as_str().unwrap().to_owned();
+        assert_eq!(house.run(&["recover", &id], b"").stdout, module());
+        let shown = house.run(&["data", "show", "--json"], b"").json();
+        assert_eq!(shown["savings"]["calls"], 1, "its row was written");
+    }
+}
+
+#[test]
+fn bad_requests_do_not_take_the_server_down() {
+    let house = House::new();
+    let server = house.serve();
+    let address = server.address();
+    for bytes in [
+        &b"GET"[..],
+        b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{",
+        b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+        b"POST /rpc HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\nx",
+        b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03",
+        b"\0\0\0\0\0\0\0\0\r\n\r\n",
+    ] {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(bytes).unwrap();
+        drop(stream);
+    }
+    let over = 33 << 20;
+    let (status, answer) = http(address, "POST", "/rpc", &[], &vec![b' '; over]);
+    assert_eq!(status, 413, "{answer}");
+    assert!(answer.contains("input_too_large"));
+    let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+    let (status, answer) = server
+        .post("/rpc", &format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":{deep}}}}}"#));
+    assert_eq!((status, answer.contains("-32602")), (200, true), "{answer}");
+    assert_eq!(server.post("/prune", &format!(r#"{{"query":"","code":{deep}}}"#)).0, 422);
+    assert!((400..500).contains(&server.post("/mcp", &deep).0));
+    assert_eq!(http(address, "POST", "/rpc", &[], b"\"\xff\xfe\"").0, 200);
+    assert_eq!(http(address, "GET", "/health", &[], b"").0, 200);
+}
+
+#[test]
+fn too_long_a_text_comes_back_whole_and_recoverable() {
+    let house = House::new();
+    let mut command = house.tamis(&["serve", "--port", "0"]);
+    command.env("MCP_PRUNER_MAX_INPUT_CHARS", "1000");
+    let server = common::Server::start(command);
+    let text = module();
+    let pruned = prune(&server, &text);
+    assert_eq!(pruned["pruned_text"], text);
+    assert_eq!(pruned["warnings"], json!(["input_too_large"]));
+    assert_eq!(pruned["stats"]["used_fallback"], true);
+    let id = pruned["prune_id"].as_str().unwrap();
+    assert_eq!(house.run(&["recover", id], b"").stdout, text);
+    // Characters count, not bytes.
+    let wide = prune(&server, &"é\n".repeat(500));
+    assert_eq!(wide["warnings"], json!([]));
+}
+
+#[test]
+fn where_nothing_can_be_kept_nothing_is_cut() {
+    let house = House::new();
+    std::fs::write(house.data(), "a file where the folder should be").unwrap();
+    let server = house.serve();
+    let pruned = prune(&server, &module());
+    assert_eq!(pruned["pruned_text"], module());
+    assert_eq!(pruned["stats"]["used_fallback"], true);
+    assert_eq!(pruned["warnings"][0], "recovery_unavailable");
+    assert_eq!(http(server.address(), "GET", "/health", &[], b"").0, 200);
+    let ran = house.run(&["prune", "--goal", "cache_17"], module().as_bytes());
+    assert_eq!((ran.code, ran.stdout), (Some(0), module()));
+    assert!(ran.stderr.contains("warning: recovery_unavailable"), "{}", ran.stderr);
+    let shown = house.run(&["data", "show"], b"");
+    assert_eq!(shown.code, Some(0));
+    assert!(shown.stderr.contains("warning: "), "{}", shown.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_cuts_nothing() {
+    // A file-size limit of 0 makes every write fail, as a full disk does.
+    let house = House::new();
+    let mut command = std::process::Command::new("bash");
+    command
+        .args([
+            "-c",
+            "trap '' XFSZ; ulimit -f 0; exec \"$0\" prune --goal cache_17",
+            env!("CARGO_BIN_EXE_tamis"),
+        ])
+        .env("TAMIS_DATA_DIR", house.data());
+    let ran = finish(&mut command, module().as_bytes());
+    assert_eq!((ran.code, ran.stdout), (Some(0), module()), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: recovery_unavailable"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_corrupt_database_stops_the_counting_only() {
+    let house = House::new();
+    std::fs::create_dir(house.data()).unwrap();
+    std::fs::write(
+        house.data().join("state.db"),
+        "this is no database, but long enough to look at".repeat(100),
+    )
+    .unwrap();
+    let server = house.serve();
+    let first = prune(&server, &module());
+    assert!(first["stats"]["pruned_lines"].as_u64().unwrap() > 0);
+    let id = first["prune_id"].as_str().unwrap();
+    assert_eq!(house.run(&["recover", id], b"").stdout, module());
+    let shown = house.run(&["data", "show"], b"");
+    assert!(shown.stderr.contains("state.db"), "{}", shown.stderr);
+    let database = std::fs::read_to_string(house.data().join("state.db")).unwrap();
+    assert!(database.starts_with("this is no database"), "it is left alone");
+}
+
+#[test]
+fn expired_ids_are_not_found() {
+    let house = House::new();
+    let pruned = house.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
+    let id = pruned["prune_id"].as_str().unwrap();
+    for entry in std::fs::read_dir(house.data().join("recovery")).unwrap() {
+        let file = std::fs::File::options().write(true).open(entry.unwrap().path()).unwrap();
+        let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
+        file.set_modified(hour_ago).unwrap();
+    }
+    assert_eq!(house.run(&["recover", id], b"").code, Some(0));
+    let mut command = house.tamis(&["recover", id]);
+    command.env("MCP_PRUNER_PRUNE_ID_TTL_S", "60");
+    let ran = finish(&mut command, b"");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("has expired"), "{}", ran.stderr);
+}
+
+#[test]
+fn many_processes_share_one_folder() {
+    let house = House::new();
+    let text = module();
+    let ids: Vec<_> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4)
+            .map(|thread| {
+                let (house, text) = (&house, &text);
+                scope.spawn(move || {
+                    let mut mcp = house.mcp();
+                    let ids: Vec<_> = (0..8)
+                        .map(|call| {
+                            // Every second text is everybody's.
+                            let text = if call % 2 == 0 {
+                                text.clone()
+                            } else {
+                                format!("{text}# {thread} {call}\n")
+                            };
+                            let params = json!({"name": "prune_text", "arguments": prune_arguments(&text)});
+                            let pruned = output(&mcp.request("tools/call", params));
+                            assert_eq!(pruned["warnings"], json!([]));
+                            (pruned["prune_id"].as_str().unwrap().to_owned(), text)
+                        })
+                        .collect();
+                    assert_eq!(mcp.leave(), Some(0));
+                    ids
+                })
+            })
+            .collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    for (id, text) in &ids {
+        assert_eq!(&house.run(&["recover", id], b"").stdout, text);
+    }
+    let shown = house.run(&["data", "show", "--json"], b"").json();
+    assert_eq!(shown["savings"]["calls"], 32, "no row is lost");
+    assert_eq!(shown["problems"], json!([]));
+}
