@@ -1,0 +1,176 @@
+//! Load, memory and start-up, for `./test --long`. Prints what it measured; fails on errors, lost ids and growing
+//! memory, never on a time.
+
+#![cfg(target_os = "linux")]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use common::{House, PATIENCE, module, output, prune_arguments};
+use serde_json::{Value, json};
+
+const CLIENTS: usize = 32;
+const SPAN: Duration = Duration::from_secs(30);
+
+/// A connection that is kept, as real clients keep theirs.
+struct Connection {
+    stream: BufReader<TcpStream>,
+    address: SocketAddr,
+}
+
+impl Connection {
+    fn open(address: SocketAddr) -> Connection {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_nodelay(true).unwrap();
+        Connection { stream: BufReader::new(stream), address }
+    }
+
+    fn call(&mut self, name: &str, arguments: &Value) -> Value {
+        let params = json!({"name": name, "arguments": arguments});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+        let head = format!(
+            "POST /rpc HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            self.address,
+            body.len()
+        );
+        self.stream.get_mut().write_all(format!("{head}{body}").as_bytes()).unwrap();
+        let mut line = String::new();
+        self.stream.read_line(&mut line).unwrap();
+        assert!(line.starts_with("HTTP/1.1 200"), "{line}");
+        let mut length = 0;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line).unwrap();
+            match line.trim_end().split_once(": ") {
+                Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
+                    length = value.parse().unwrap()
+                }
+                Some(_) => {}
+                None => break,
+            }
+        }
+        let mut body = vec![0; length];
+        self.stream.read_exact(&mut body).unwrap();
+        output(&serde_json::from_slice(&body).unwrap())
+    }
+}
+
+/// Resident memory of a process, in KiB.
+fn resident(process: u32) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
+#[test]
+#[ignore = "takes half a minute: ./test --long runs it"]
+fn thirty_two_clients_for_thirty_seconds() {
+    let house = House::new();
+    let server = house.serve();
+    let (address, process) = (server.address(), server.child.id());
+    let texts: Vec<String> =
+        (0..64).map(|number| format!("{}# text {number}\n", module().repeat(1 + number % 4))).collect();
+    let stop = AtomicBool::new(false);
+    let seen = Mutex::new((BTreeSet::new(), Vec::new()));
+    let started = Instant::now();
+    let mut memory = Vec::new();
+    std::thread::scope(|scope| {
+        for client in 0..CLIENTS {
+            let (texts, stop, seen) = (&texts, &stop, &seen);
+            scope.spawn(move || {
+                let mut connection = Connection::open(address);
+                let (mut ids, mut times) = (BTreeSet::new(), Vec::new());
+                for call in 0.. {
+                    if stop.load(Ordering::Relaxed) {
+                        break;
+                    }
+                    let number = (client * 7 + call) % texts.len();
+                    let begun = Instant::now();
+                    let pruned = connection.call("prune_text", &prune_arguments(&texts[number]));
+                    times.push(begun.elapsed());
+                    assert_eq!(pruned["warnings"], json!([]));
+                    let id = pruned["prune_id"].as_str().unwrap().to_owned();
+                    let ranges = json!([{"start_line": 1, "end_line": 2}]);
+                    let arguments = json!({"prune_id": id, "ranges": ranges, "include_line_numbers": false});
+                    assert_eq!(
+                        connection.call("recover_text", &arguments)["raw_text"],
+                        "import os\nimport sys"
+                    );
+                    ids.insert((id, number));
+                }
+                let mut seen = seen.lock().unwrap();
+                seen.0.extend(ids);
+                seen.1.extend(times);
+            });
+        }
+        while started.elapsed() < SPAN {
+            std::thread::sleep(Duration::from_secs(1));
+            memory.push(resident(process));
+        }
+        stop.store(true, Ordering::Relaxed);
+    });
+    let (ids, mut times) = seen.into_inner().unwrap();
+    times.sort();
+    let at = |share: f64| times[(times.len() as f64 * share) as usize].as_secs_f64() * 1000.0;
+    println!(
+        "{} calls in {:.0} s by {CLIENTS} clients: p50 {:.1} ms, p95 {:.1} ms; memory {} MiB after 10 s, {} MiB at the end",
+        times.len() * 2,
+        started.elapsed().as_secs_f64(),
+        at(0.5),
+        at(0.95),
+        memory[9] / 1024,
+        memory[memory.len() - 1] / 1024,
+    );
+    let mut connection = Connection::open(address);
+    for (id, number) in &ids {
+        let ranges = json!([{"start_line": 1, "end_line": 1_000_000}]);
+        let arguments = json!({"prune_id": id, "ranges": ranges, "include_line_numbers": false});
+        assert_eq!(connection.call("recover_text", &arguments)["raw_text"], texts[*number], "no id is lost");
+    }
+    let late = memory[20..].iter().max().unwrap();
+    let early = memory[5..15].iter().max().unwrap();
+    assert!(late * 4 <= early * 5, "memory grows: {memory:?} KiB");
+    drop(connection);
+    drop(server);
+    let shown = house.run(&["data", "show", "--json"], b"").json();
+    assert_eq!(shown["savings"]["calls"], times.len(), "no row is lost");
+}
+
+#[test]
+#[ignore = "a measurement: ./test --long runs it"]
+fn start_up_and_memory() {
+    let house = House::new();
+    let mut first_answers: Vec<_> = (0..21)
+        .map(|_| {
+            let begun = Instant::now();
+            let mcp = house.mcp();
+            let elapsed = begun.elapsed();
+            (elapsed, resident(mcp.id()))
+        })
+        .collect();
+    first_answers.sort();
+    let (median, memory) = first_answers[10];
+    println!(
+        "tamis mcp: first answer {:.1} ms after start (median of 21), {} MiB",
+        median.as_secs_f64() * 1000.0,
+        memory / 1024
+    );
+    let begun = Instant::now();
+    let server = house.serve();
+    assert_eq!(common::http(server.address(), "GET", "/health", &[], b"").0, 200);
+    let elapsed = begun.elapsed();
+    let served = resident(server.child.id());
+    println!(
+        "tamis serve: first answer {:.1} ms after start, {} MiB",
+        elapsed.as_secs_f64() * 1000.0,
+        served / 1024
+    );
+    assert!(memory.max(served) < 40 * 1024, "memory before the first call");
+}
