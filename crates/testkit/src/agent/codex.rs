@@ -39,6 +39,8 @@ stream_max_retries = 0
 command = {command}
 args = {args}
 default_tools_approval_mode = "approve"
+required = true
+startup_timeout_sec = 60
 
 [mcp_servers.{name}.env]
 "#,
