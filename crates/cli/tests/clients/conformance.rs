@@ -10,7 +10,7 @@ use crate::{LIMIT, shared, tamis};
 
 fn conforms(baseline: &str, selection: &[&str]) {
     let server = Server::start(tamis());
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("a temporary folder");
     let mut command = Clients::installed().tool("conformance", home.path());
     command.args(["server", "--url", &server.mcp_url()]).args(selection);
     command.arg("--expected-failures").arg(shared(baseline)).arg("--output-dir").arg(home.path());

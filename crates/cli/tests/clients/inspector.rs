@@ -16,7 +16,7 @@ struct Inspector {
 
 impl Inspector {
     fn new(era: &'static str) -> Self {
-        Self { home: tempfile::tempdir().unwrap(), era }
+        Self { home: tempfile::tempdir().expect("a temporary folder"), era }
     }
 
     fn run(&self, arguments: &[&str]) -> Finished {
@@ -33,11 +33,15 @@ impl Inspector {
     }
 }
 
+fn printed(finished: &Finished) -> Value {
+    assert_eq!(finished.code(), Some(0), "{finished:#?}");
+    serde_json::from_str(&finished.stdout).expect("JSON on standard output")
+}
+
 /// The JSON that a tool answered with.
 fn answer(finished: &Finished) -> Value {
-    assert_eq!(finished.code(), Some(0), "{finished:#?}");
-    let printed: Value = serde_json::from_str(&finished.stdout).unwrap();
-    serde_json::from_str(printed["result"]["content"][0]["text"].as_str().unwrap()).unwrap()
+    let text = printed(finished)["result"]["content"][0]["text"].take();
+    serde_json::from_str(text.as_str().expect("an answer in text")).expect("an answer in JSON")
 }
 
 #[test]
@@ -45,9 +49,8 @@ fn answer(finished: &Finished) -> Value {
 fn lists_tools_with_portable_schemas() {
     for era in ERAS {
         let listed = Inspector::new(era).run(&["--method", "tools/list", "--strict"]);
-        assert_eq!(listed.code(), Some(0), "{listed:#?}");
-        let printed: Value = serde_json::from_str(&listed.stdout).unwrap();
-        let tools = printed["result"]["tools"].as_array().unwrap();
+        let printed = printed(&listed);
+        let tools = printed["result"]["tools"].as_array().expect("a list of tools");
         for name in ["prune_text", "recover_text", "health"] {
             assert!(tools.iter().any(|tool| tool["name"] == name), "{name} is missing: {}", listed.stdout);
         }

@@ -8,9 +8,9 @@ use crate::{LIMIT, sample, shared, tamis};
 
 /// Runs `tests/clients/mcp_client.py`, which makes its own assertions, on a server.
 fn prunes_and_recovers(server: &[&OsStr]) {
-    let home = tempfile::tempdir().unwrap();
+    let home = tempfile::tempdir().expect("a temporary folder");
     let text = home.path().join("text");
-    std::fs::write(&text, sample::TEXT).unwrap();
+    std::fs::write(&text, sample::TEXT).expect("a file");
     for mode in ["legacy", "2026-07-28", "auto"] {
         let mut command = Clients::installed().python(home.path());
         command.env("TAMIS_DATA_DIR", home.path().join("data"));
