@@ -32,6 +32,8 @@ pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, mo
         .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
         .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
         .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
+        // It would fetch the package for writing plugins into its folder of settings.
+        .env("npm_config_offline", "true")
         .args(["run", "--format", "json", PROMPT]);
     command
 }
