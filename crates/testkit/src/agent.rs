@@ -17,7 +17,7 @@ use tempfile::TempDir;
 use crate::clients::Clients;
 use crate::leftovers;
 use crate::model::{Request, ScriptedModel};
-use crate::process::{Finished, run_bounded};
+use crate::process::{Finished, run_bounded, run_bounded_then};
 use crate::script::{Step, ToolResult};
 use crate::wire::{ToolName, Wire};
 
@@ -87,8 +87,8 @@ impl Agent {
             Self::OpenCode => open_code::command(clients, &place, &server, &model.url()),
         };
         command.current_dir(&place.work);
-        let finished = run_bounded(command, LIMIT);
-        let left_behind = leftovers::end_all(folder.path(), PATIENCE);
+        let (finished, left_behind) =
+            run_bounded_then(command, LIMIT, || leftovers::end_all(folder.path(), PATIENCE));
         AgentRun {
             finished,
             requests: model.requests(),

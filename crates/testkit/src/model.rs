@@ -152,3 +152,64 @@ impl Shared {
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpStream;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Asks for a turn of chat with the results so far, and tells the model's message.
+    fn ask(model: &ScriptedModel, results: &[&str]) -> Value {
+        let messages: Vec<Value> =
+            results.iter().map(|text| json!({"role": "tool", "content": text})).collect();
+        let tools = json!([{"type": "function", "function": {"name": "x_add"}}]);
+        let body = json!({"model": "m", "tools": tools, "messages": messages}).to_string();
+        let mut stream = TcpStream::connect(model.address).expect("a connection");
+        let head = format!("POST /v1/chat HTTP/1.0\r\ncontent-length: {}\r\n\r\n", body.len());
+        stream.write_all((head + &body).as_bytes()).expect("a request");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        let (_, body) = answer.split_once("\r\n\r\n").expect("a body");
+        let body: Value = serde_json::from_str(body).expect("JSON");
+        body["choices"][0]["message"].clone()
+    }
+
+    fn call(message: &Value) -> (&Value, &Value) {
+        let function = &message["tool_calls"][0]["function"];
+        (&function["name"], &function["arguments"])
+    }
+
+    #[test]
+    fn plays_each_step_on_the_results_before_it() {
+        let script = vec![
+            Step::call("add", |_| json!({"a": 1})),
+            Step::call("add", |history| json!({"a": history.results[0].json()["sum"]})),
+        ];
+        let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), script);
+        assert_eq!(call(&ask(&model, &[])), (&json!("x_add"), &json!(r#"{"a":1}"#)));
+        assert_eq!(call(&ask(&model, &[r#"{"sum": 3}"#])), (&json!("x_add"), &json!(r#"{"a":3}"#)));
+        assert_eq!(ask(&model, &[r#"{"sum": 3}"#, "{}"])["content"], FINAL_TEXT);
+        assert_eq!((model.requests().len(), model.results().len(), model.failure()), (3, 2, None));
+    }
+
+    #[test]
+    fn ends_the_conversation_when_a_step_panics() {
+        let script = vec![Step::call("add", |history| history.results[7].json())];
+        let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), script);
+        assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);
+        let failure = model.failure().expect("a failure");
+        assert!(failure.starts_with("step 1 of the script: index out of bounds"), "{failure}");
+    }
+
+    #[test]
+    fn leaves_conversations_without_the_tool_alone() {
+        let script = vec![Step::call("subtract", |_| json!({}))];
+        let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(tool), script);
+        assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);
+        assert_eq!(model.offered(), BTreeSet::from([ToolName::plain("x_add")]));
+    }
+}

@@ -26,7 +26,16 @@ impl Finished {
 }
 
 /// Runs a command with nothing on its standard input. Whatever of its process group outlives it is killed.
-pub fn run_bounded(mut command: Command, limit: Duration) -> Finished {
+pub fn run_bounded(command: Command, limit: Duration) -> Finished {
+    run_bounded_then(command, limit, || ()).0
+}
+
+/// Runs a command likewise, and looks around after its end, before what it left is killed.
+pub(crate) fn run_bounded_then<T>(
+    mut command: Command,
+    limit: Duration,
+    look: impl FnOnce() -> T,
+) -> (Finished, T) {
     // Files, not pipes: a grandchild that escaped the group could hold a pipe open and block the reader forever.
     let mut stdout = tempfile::tempfile().expect("a temporary file");
     let mut stderr = tempfile::tempfile().expect("a temporary file");
@@ -35,8 +44,12 @@ pub fn run_bounded(mut command: Command, limit: Duration) -> Finished {
     command.stderr(stderr.try_clone().expect("a file handle"));
     let group = Group::spawn(&mut command);
     let status = group.wait(limit);
+    if status.is_none() {
+        group.signal(Signal::KILL);
+    }
+    let seen = look();
     drop(group);
-    Finished { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }
+    (Finished { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }, seen)
 }
 
 fn contents(file: &mut File) -> String {

@@ -27,6 +27,11 @@ check_for_update_on_startup = false
 [analytics]
 enabled = false
 
+# They are looked for on the network.
+[features]
+apps = false
+plugins = false
+
 [model_providers.scripted]
 name = "scripted"
 base_url = "{model}/v1"
