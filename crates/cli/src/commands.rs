@@ -1,0 +1,45 @@
+//! The commands, one file each.
+
+mod call;
+mod completions;
+mod config;
+mod data;
+mod mcp;
+mod prune;
+mod recover;
+mod serve;
+mod token;
+mod tools;
+
+use clap::Subcommand;
+
+use crate::error::CliResult;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    Serve(serve::Serve),
+    Mcp(mcp::Mcp),
+    Prune(prune::Prune),
+    Recover(recover::Recover),
+    Tools(tools::Tools),
+    Call(call::Call),
+    Config(config::ConfigCommand),
+    Data(data::Data),
+    Token(token::TokenCommand),
+    Completions(completions::Completions),
+}
+
+pub(crate) fn run(command: Command) -> CliResult {
+    match command {
+        Command::Serve(arguments) => serve::run(arguments),
+        Command::Mcp(arguments) => mcp::run(arguments),
+        Command::Prune(arguments) => prune::run(arguments),
+        Command::Recover(arguments) => recover::run(arguments),
+        Command::Tools(arguments) => tools::run(arguments),
+        Command::Call(arguments) => call::run(arguments),
+        Command::Config(arguments) => config::run(arguments),
+        Command::Data(arguments) => data::run(arguments),
+        Command::Token(arguments) => token::run(arguments),
+        Command::Completions(arguments) => completions::run(arguments),
+    }
+}

@@ -1,0 +1,69 @@
+use std::io::Read;
+use std::sync::Arc;
+
+use clap::Args;
+use serde_json::Value;
+use tamis_config::Surroundings;
+use tamis_tools::{Access, Context, Progress, Registry, Reply};
+
+use super::serve::asked_to_end;
+use crate::error::{CliError, CliResult};
+use crate::{print, setup};
+
+/// Call a tool by name and print its answer
+///
+/// The way that agents take, for a person: `tamis call health`, `tamis call recover_text '{"prune_id": …}'`.
+#[derive(Args)]
+pub(crate) struct Call {
+    /// A name that `tamis tools` lists
+    name: String,
+    /// The tool's input as a JSON object; - reads stdin
+    #[arg(default_value = "{}")]
+    input: String,
+}
+
+pub(crate) fn run(arguments: Call) -> CliResult {
+    let surroundings = Surroundings::of_process();
+    let config = setup::load(&surroundings)?;
+    let mut input = arguments.input;
+    if input == "-" {
+        input.clear();
+        std::io::stdin().lock().read_to_string(&mut input)?;
+    }
+    let input: Value = serde_json::from_str(&input).map_err(|error| {
+        CliError::usage(format_args!("the input is not JSON: {error}"))
+            .hint(format!("`tamis tools --json` shows what {} takes", arguments.name))
+    })?;
+    let services = setup::services(&config);
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
+    let reply = runtime.block_on(async {
+        let mut context = Context::new(Arc::clone(&services), setup::person(&surroundings, ""), Access::Full);
+        let (progress, mut updates) = Progress::channel();
+        context.progress = progress;
+        let cancellation = context.cancellation.clone();
+        let registry = Registry::all();
+        let call = registry.call(&arguments.name, input, context);
+        tokio::pin!(call);
+        loop {
+            tokio::select! {
+                biased;
+                Some(update) = updates.recv() => {
+                    print::note(update.message.unwrap_or_else(|| format!("{}", update.done)));
+                }
+                reply = &mut call => break reply,
+                () = asked_to_end(), if !cancellation.is_cancelled() => cancellation.cancel(),
+            }
+        }
+    });
+    setup::close(&services);
+    match reply {
+        Reply::Text { text, is_error: false } => print::line(text),
+        Reply::Text { text, is_error: true } => Err(CliError::failed(anyhow::anyhow!("{text}"))),
+        Reply::Error(error) => {
+            let unknown = error.data.as_ref().is_some_and(|data| data["code"] == "unknown_tool");
+            let error = CliError::from(error);
+            Err(if unknown { error.hint("`tamis tools` lists the tools") } else { error })
+        }
+    }
+}

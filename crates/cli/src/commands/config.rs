@@ -1,0 +1,60 @@
+use clap::Args;
+use serde_json::json;
+use tamis_config::{Config, Form, SETTINGS, Setting, Surroundings};
+
+use crate::error::CliResult;
+use crate::print;
+
+/// Show every setting
+#[derive(Args)]
+pub(crate) struct ConfigCommand {
+    /// Say where each value came from, and how to change it
+    #[arg(long)]
+    explain: bool,
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
+    let config = Config::load(&Surroundings::of_process())?;
+    let shown = |setting: &Setting| match (&config.resolved(setting.key).value, setting.form) {
+        (Some(_), Form::Secret) => "(set)".to_owned(),
+        (Some(value), _) => value.clone(),
+        (None, _) => "(unset)".to_owned(),
+    };
+    if arguments.json {
+        let settings: Vec<_> = SETTINGS
+            .iter()
+            .map(|setting| {
+                let resolved = config.resolved(setting.key);
+                json!({
+                    "name": setting.name,
+                    "value": resolved.value.as_ref().map(|_| shown(setting)),
+                    "source": resolved.source.to_string(),
+                    "variables": setting.variables,
+                    "about": setting.about,
+                })
+            })
+            .collect();
+        return print::json(&json!({"settings": settings, "remarks": config.remarks}));
+    }
+    if !arguments.explain {
+        let rows: Vec<_> = SETTINGS.iter().map(|setting| [setting.name.to_owned(), shown(setting)]).collect();
+        print::columns(&rows)?;
+    } else {
+        for setting in SETTINGS {
+            print::line(format_args!(
+                "{} = {}\n    {}\n    from {}; set by {}",
+                setting.name,
+                shown(setting),
+                setting.about,
+                config.resolved(setting.key).source,
+                setting.variables.join(" or "),
+            ))?;
+        }
+    }
+    for remark in &config.remarks {
+        print::note(format_args!("warning: {remark}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+use std::sync::Arc;
+use std::time::Duration;
+
+use clap::Args;
+use tamis_config::{Config, Key, Surroundings};
+use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, Token, bind};
+use tamis_store::DataDir;
+use tamis_tools::Services;
+use tokio_util::sync::CancellationToken;
+
+use crate::error::{CliError, CliResult};
+use crate::{print, setup};
+
+/// How often expired originals and old rows are removed.
+const CLEAN_UP_EVERY: Duration = Duration::from_secs(60 * 60);
+
+/// Serve every tool over HTTP on this machine
+///
+/// MCP at /mcp, JSON-RPC at /rpc, swe-pruner's contract at /prune, and /health. Ends with Ctrl-C or SIGTERM, after
+/// what is under way.
+#[derive(Args)]
+pub(crate) struct Serve {
+    /// Address to listen on; other machines can reach it only when this is not a loopback one [default: 127.0.0.1]
+    #[arg(long, value_name = "ADDRESS")]
+    host: Option<String>,
+    /// Port to listen on; 0 takes a free one [default: 3001]
+    #[arg(long)]
+    port: Option<u16>,
+    /// Also listen here, for clients that expect a pruner on 8006
+    #[arg(long, value_name = "PORT")]
+    pruner_port: Option<u16>,
+    /// Also listen here, for clients that expect /prune on 8000
+    #[arg(long, value_name = "PORT")]
+    prune_port: Option<u16>,
+}
+
+pub(crate) fn run(arguments: Serve) -> CliResult {
+    let surroundings = Surroundings::of_process()
+        .flag(Key::HttpHost, arguments.host)
+        .flag(Key::HttpPort, arguments.port)
+        .flag(Key::PrunerPort, arguments.pruner_port)
+        .flag(Key::PrunePort, arguments.prune_port);
+    let config = setup::load(&surroundings)?;
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::internal)?;
+    runtime.block_on(serve(&config))
+}
+
+async fn serve(config: &Config) -> CliResult {
+    let bound = listeners(config).await?;
+    let token = token(config, &bound)?;
+    let services = setup::services(config);
+    let shutdown = CancellationToken::new();
+    let settings = HttpSettings {
+        max_body_bytes: config
+            .number(Key::HttpMaxBodyBytes)
+            .and_then(|bytes| bytes.try_into().ok())
+            .unwrap_or(usize::MAX),
+        hosts: HostPolicy {
+            allowed_names: config
+                .text(Key::AllowedHosts)
+                .map(|names| names.split(',').map(|name| name.trim().to_owned()).collect())
+                .unwrap_or_default(),
+        },
+        token,
+    };
+    let served = Served { registry: Arc::new(setup::registry(&[])?), services: Arc::clone(&services) };
+    let door = HttpDoor::new(served, settings, shutdown.clone());
+
+    for bound in &bound {
+        print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
+    }
+    tokio::spawn(clean_up_now_and_then(Arc::clone(&services)));
+    tokio::spawn({
+        let shutdown = shutdown.clone();
+        async move {
+            asked_to_end().await;
+            tracing::info!("ending after what is under way");
+            shutdown.cancel();
+        }
+    });
+    tamis_server::serve(&door, bound, shutdown).await;
+    tokio::task::spawn_blocking(move || setup::close(&services)).await.map_err(CliError::internal)
+}
+
+async fn listeners(config: &Config) -> Result<Vec<Bound>, CliError> {
+    let port = |key| config.number(key).and_then(|port| u16::try_from(port).ok());
+    let mut bound = Vec::new();
+    for (host, port) in [
+        (Key::HttpHost, port(Key::HttpPort)),
+        (Key::PrunerHost, port(Key::PrunerPort)),
+        (Key::PrunerHost, port(Key::PrunePort)),
+    ] {
+        if let (Some(host), Some(port)) = (config.text(host), port) {
+            bound.push(bind(host, port).await?);
+        }
+    }
+    Ok(bound)
+}
+
+/// The token that opens everything. On loopback tamis does without one if it must; the network never gets in without.
+fn token(config: &Config, bound: &[Bound]) -> Result<Option<Token>, CliError> {
+    if let Some(chosen) = config.text(Key::Token) {
+        return Ok(Some(Token::chosen(chosen)?));
+    }
+    let data = DataDir::at(config.data_dir());
+    let exposed = bound.iter().find(|bound| bound.exposure == Exposure::Network);
+    if let Some(bound) = exposed {
+        return match Token::load(&data.token())? {
+            Some(token) => Ok(Some(token)),
+            None => Err(CliError::usage(format_args!(
+                "{} can be reached from other machines, and there is no token yet",
+                bound.address
+            ))
+            .hint("`tamis token` makes one and prints it, for the clients that are to get in")),
+        };
+    }
+    let made =
+        data.create().map_err(CliError::failed).and_then(|()| Ok(Token::load_or_create(&data.token())?));
+    Ok(match made {
+        Ok(token) => Some(token),
+        Err(error) => {
+            tracing::warn!("no token can be kept, so only open tools are served: {:#}", error.error);
+            None
+        }
+    })
+}
+
+async fn clean_up_now_and_then(services: Arc<Services>) {
+    let mut ticks = tokio::time::interval(CLEAN_UP_EVERY);
+    loop {
+        ticks.tick().await;
+        let sieve = Arc::clone(&services.sieve);
+        let done = tokio::task::spawn_blocking(move || sieve.clean_up()).await;
+        tracing::debug!(?done, "cleaned up");
+    }
+}
+
+/// Resolves at the first SIGINT or SIGTERM.
+pub(super) async fn asked_to_end() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = interrupt => {}
+                    _ = terminate.recv() => {}
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "SIGTERM will not be noticed");
+                let _ = interrupt.await;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = interrupt.await;
+    }
+}

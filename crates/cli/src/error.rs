@@ -1,0 +1,109 @@
+//! Errors as a person reads them: what happened, why, and what to do about it.
+
+use std::process::ExitCode;
+
+use tamis_config::ConfigError;
+use tamis_server::{ListenError, TokenError};
+use tamis_tools::RpcError;
+
+/// Whose fault it is, which decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// It failed: 1.
+    Failed,
+    /// It was asked for wrongly: 2.
+    Usage,
+    /// Our fault: 255.
+    Internal,
+}
+
+/// A command's failure.
+#[derive(Debug)]
+pub(crate) struct CliError {
+    pub(crate) kind: Kind,
+    pub(crate) error: anyhow::Error,
+    pub(crate) hint: Option<String>,
+}
+
+pub(crate) type CliResult = Result<(), CliError>;
+
+impl CliError {
+    pub(crate) fn failed(error: impl Into<anyhow::Error>) -> CliError {
+        CliError { kind: Kind::Failed, error: error.into(), hint: None }
+    }
+
+    pub(crate) fn usage(message: impl std::fmt::Display) -> CliError {
+        CliError { kind: Kind::Usage, error: anyhow::anyhow!("{message}"), hint: None }
+    }
+
+    pub(crate) fn internal(error: impl Into<anyhow::Error>) -> CliError {
+        CliError { kind: Kind::Internal, error: error.into(), hint: None }
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> CliError {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        self.error
+            .downcast_ref::<std::io::Error>()
+            .is_some_and(|error| error.kind() == std::io::ErrorKind::BrokenPipe)
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self.kind {
+            Kind::Failed => 1,
+            Kind::Usage => 2,
+            Kind::Internal => 255,
+        })
+    }
+}
+
+impl From<std::io::Error> for CliError {
+    fn from(error: std::io::Error) -> CliError {
+        CliError::failed(error)
+    }
+}
+
+impl From<ConfigError> for CliError {
+    fn from(error: ConfigError) -> CliError {
+        let hint = error.hint();
+        CliError { kind: Kind::Usage, error: error.into(), hint: Some(hint.to_owned()) }
+    }
+}
+
+impl From<TokenError> for CliError {
+    fn from(error: TokenError) -> CliError {
+        let hint = "TAMIS_TOKEN sets a token of your own; TAMIS_DATA_DIR names another data folder";
+        CliError::failed(error).hint(hint)
+    }
+}
+
+impl From<ListenError> for CliError {
+    fn from(error: ListenError) -> CliError {
+        let hint = match error.source.kind() {
+            std::io::ErrorKind::AddrInUse => {
+                "another tamis may be running there; `tamis serve --port 0` takes a free port"
+            }
+            _ => "`tamis serve --host 127.0.0.1` listens on this machine alone",
+        };
+        CliError::failed(error).hint(hint)
+    }
+}
+
+impl From<RpcError> for CliError {
+    fn from(error: RpcError) -> CliError {
+        let kind = match error.code {
+            -32602 => Kind::Usage,
+            -32603 => Kind::Internal,
+            _ => Kind::Failed,
+        };
+        let said = |name: &str| error.data.as_ref().and_then(|data| data[name].as_str().map(str::to_owned));
+        let mut message = format!("{} ({})", error.message, error.code);
+        if let Some(detail) = said("detail").filter(|detail| !error.message.ends_with(detail)) {
+            message = format!("{message}: {detail}");
+        }
+        CliError { kind, hint: said("hint"), error: anyhow::anyhow!(message) }
+    }
+}

@@ -1,0 +1,101 @@
+//! Writing for people and pipes: stdout is only for what can be piped on, everything else goes to stderr.
+
+use std::io::{self, Write};
+
+use serde::Serialize;
+
+use crate::error::CliError;
+
+/// Writes to stdout exactly these bytes.
+pub(crate) fn bytes(bytes: &[u8]) -> Result<(), CliError> {
+    let mut out = io::stdout().lock();
+    out.write_all(bytes)?;
+    out.flush()?;
+    Ok(())
+}
+
+/// Writes a line to stdout.
+pub(crate) fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
+    bytes(format!("{text}\n").as_bytes())
+}
+
+/// Writes a value to stdout as indented JSON.
+pub(crate) fn json(value: &impl Serialize) -> Result<(), CliError> {
+    line(serde_json::to_string_pretty(value).map_err(CliError::internal)?)
+}
+
+/// Writes a line to stderr. Whether anybody reads it is not our business.
+pub(crate) fn note(text: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
+/// Writes rows to stdout, the columns aligned; the last one is left as long as it is.
+pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> Result<(), CliError> {
+    let mut widths = [0; WIDTH];
+    for row in rows {
+        for (width, cell) in widths.iter_mut().zip(row) {
+            *width = (*width).max(cell.chars().count());
+        }
+    }
+    let mut text = String::new();
+    for row in rows {
+        let mut padded = String::new();
+        for (cell, width) in row.iter().zip(widths) {
+            padded.push_str(&format!("{cell:width$}  "));
+        }
+        text.push_str(padded.trim_end());
+        text.push('\n');
+    }
+    bytes(text.as_bytes())
+}
+
+/// `1234567` as `1,234,567`.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut out = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// Bytes as a person reads them.
+pub(crate) fn size(bytes: u64) -> String {
+    let mut value = bytes as f64;
+    for unit in ["bytes", "KiB", "MiB", "GiB"] {
+        if value < 1024.0 || unit == "GiB" {
+            return if unit == "bytes" { format!("{bytes} bytes") } else { format!("{value:.1} {unit}") };
+        }
+        value /= 1024.0;
+    }
+    unreachable!("the last unit always returns")
+}
+
+/// `error: …` with its causes, a blank line, `hint: …`.
+pub(crate) fn error(error: &CliError) {
+    let mut text = format!("error: {}", error.error);
+    for cause in error.error.chain().skip(1) {
+        text.push_str(&format!("\n  because: {cause}"));
+    }
+    if let Some(hint) = &error.hint {
+        text.push_str(&format!("\n\nhint: {hint}"));
+    }
+    note(text);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_easily() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [0, 1023, 1024, 5 << 30, 5 << 40].map(size),
+            ["0 bytes", "1023 bytes", "1.0 KiB", "5.0 GiB", "5120.0 GiB"]
+        );
+    }
+}

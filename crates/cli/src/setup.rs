@@ -1,0 +1,106 @@
+//! From configuration to services: what every command starts with.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tamis_config::{Config, Key, Surroundings, project_root};
+use tamis_sieve::{Settings, Sieve};
+use tamis_store::DataDir;
+use tamis_tools::{Caller, Registry, Services};
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+use crate::error::CliError;
+use crate::print;
+
+/// The configuration of this process, with logging started by it.
+pub(crate) fn load(surroundings: &Surroundings) -> Result<Config, CliError> {
+    let config = Config::load(surroundings)?;
+    start_logging(config.text(Key::Log).unwrap_or("info"))?;
+    for remark in &config.remarks {
+        tracing::warn!("{remark}");
+    }
+    Ok(config)
+}
+
+/// A bare level is for our own crates: at `debug` the libraries below log whole requests, and so what people read.
+fn start_logging(filter: &str) -> Result<(), CliError> {
+    let targets = match filter.parse::<LevelFilter>() {
+        Ok(level) => Targets::new()
+            .with_default(level.min(LevelFilter::WARN))
+            .with_target("rmcp", level.min(LevelFilter::ERROR))
+            .with_target("tamis", level),
+        Err(_) => filter.parse::<Targets>().map_err(|error| {
+            CliError::usage(format!("the log filter {filter:?} is none: {error}"))
+                .hint("a level (error, warn, info, debug, trace, off) or target=level,… is expected")
+        })?,
+    };
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    // Only a second call in one process can fail, and the first one's logging serves as well.
+    let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
+    Ok(())
+}
+
+/// The services that this configuration asks for.
+pub(crate) fn services(config: &Config) -> Arc<Services> {
+    let number = |key| config.number(key).unwrap_or(u64::MAX);
+    let settings = Settings {
+        data_dir: Some(DataDir::at(config.data_dir())),
+        max_input_chars: usize::try_from(number(Key::MaxInputChars)).unwrap_or(usize::MAX),
+        recovery_ttl: Duration::from_secs(number(Key::RecoveryTtlSeconds)),
+        recovery_max_bytes: number(Key::RecoveryMaxBytes),
+        ledger_keep: Duration::from_secs(number(Key::LedgerKeepDays).saturating_mul(24 * 60 * 60)),
+    };
+    Arc::new(Services::new(Sieve::new(settings)))
+}
+
+/// What the doors serve: every tool, or those of the named toolsets.
+pub(crate) fn registry(toolsets: &[String]) -> Result<Registry, CliError> {
+    use tamis_tools::Toolset;
+
+    if toolsets.is_empty() {
+        return Ok(Registry::all());
+    }
+    let known = || Toolset::ALL.iter().map(|toolset| toolset.name()).collect::<Vec<_>>().join(", ");
+    let toolsets = toolsets
+        .iter()
+        .map(|name| {
+            Toolset::named(name).ok_or_else(|| {
+                CliError::usage(format!("there is no toolset {name:?}"))
+                    .hint(format!("the toolsets are: {}", known()))
+            })
+        })
+        .collect::<Result<Vec<_>, _>>()?;
+    Ok(Registry::all().only(&toolsets))
+}
+
+/// Where the user works, for the ledger.
+pub(crate) fn project(surroundings: &Surroundings) -> Option<String> {
+    let root = project_root(&surroundings.working_dir);
+    (root != Path::new("/")).then(|| root.to_string_lossy().into_owned())
+}
+
+/// The person at the terminal.
+pub(crate) fn person(surroundings: &Surroundings, command: &str) -> Caller {
+    Caller {
+        tool: command.to_owned(),
+        door: "cli".to_owned(),
+        client: Some(format!("tamis/{}", env!("CARGO_PKG_VERSION"))),
+        project: project(surroundings),
+        ..Caller::default()
+    }
+}
+
+/// Writes out what is still queued for the ledger. A short command must not end before its row is kept.
+pub(crate) fn close(services: &Services) {
+    services.sieve.close(Duration::from_secs(2));
+}
+
+/// Tells what `prune` warned about.
+pub(crate) fn tell_warnings<'a>(warnings: impl IntoIterator<Item = &'a str>) {
+    for warning in warnings {
+        print::note(format_args!("warning: {warning}"));
+    }
+}

@@ -1,0 +1,255 @@
+//! Configuration: flag, then environment, then the project's `.tamis.toml`, then the user's `config.toml`, then
+//! the default.
+//!
+//! A project's file comes with somebody's repository and is not trusted: it may lower limits and nothing else.
+//! What it tries beyond that is ignored and told as a remark.
+
+mod files;
+mod folders;
+mod settings;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+pub use files::project_root;
+pub use settings::{Form, FromProject, Key, SETTINGS, Setting};
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    Flag,
+    Variable(&'static str),
+    ProjectFile(PathBuf),
+    UserFile(PathBuf),
+    Default,
+    /// Nobody set it, and it has no default.
+    Unset,
+}
+
+/// A value and where it came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Resolved {
+    pub value: Option<String>,
+    pub source: Source,
+}
+
+/// What to resolve from: given, so that tests need not touch the process.
+pub struct Surroundings {
+    pub working_dir: PathBuf,
+    pub variables: BTreeMap<String, OsString>,
+    pub flags: BTreeMap<Key, String>,
+}
+
+impl Surroundings {
+    /// Those of this process, with no flags yet.
+    pub fn of_process() -> Surroundings {
+        Surroundings {
+            working_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
+            variables: std::env::vars_os()
+                .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+                .collect(),
+            flags: BTreeMap::new(),
+        }
+    }
+
+    /// Adds a flag that was given on the command line.
+    pub fn flag(mut self, key: Key, value: Option<impl ToString>) -> Surroundings {
+        if let Some(value) = value {
+            self.flags.insert(key, value.to_string());
+        }
+        self
+    }
+
+    /// A variable that is set to something. Empty counts as unset, as it does for XDG.
+    fn variable(&self, name: &str) -> Option<&OsString> {
+        self.variables.get(name).filter(|value| !value.is_empty())
+    }
+}
+
+/// Every setting, resolved.
+#[derive(Debug)]
+pub struct Config {
+    values: BTreeMap<Key, Resolved>,
+    /// What was ignored, and why; one sentence each.
+    pub remarks: Vec<String>,
+}
+
+/// A configuration that cannot be used.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum ConfigError {
+    #[error("{name} from {origin} is {value:?}, but {complaint}")]
+    Invalid { name: &'static str, origin: String, value: String, complaint: String },
+    #[error("cannot read {path}: {why}")]
+    Unreadable { path: PathBuf, why: String },
+    #[error("{path} has the unknown setting {name}")]
+    Unknown { path: PathBuf, name: String },
+    #[error("there is no home folder to keep data in")]
+    Homeless,
+}
+
+impl ConfigError {
+    /// What the reader can do about it.
+    pub fn hint(&self) -> &'static str {
+        match self {
+            ConfigError::Invalid { .. } | ConfigError::Unknown { .. } => {
+                "`tamis config --explain` lists every setting and where its value comes from"
+            }
+            ConfigError::Unreadable { .. } => {
+                "mend or move the file; TAMIS_CONFIG names another user configuration"
+            }
+            ConfigError::Homeless => "set TAMIS_DATA_DIR to a folder that you own",
+        }
+    }
+}
+
+impl Config {
+    /// Resolves every setting.
+    pub fn load(surroundings: &Surroundings) -> Result<Config, ConfigError> {
+        let user_path = match surroundings.variable("TAMIS_CONFIG") {
+            Some(path) => Some(PathBuf::from(path)),
+            None => folders::config(surroundings).map(|folder| folder.join("config.toml")),
+        };
+        let user = user_path.map(|path| files::read(&path)).transpose()?.flatten();
+        let mut config = Config { values: BTreeMap::new(), remarks: Vec::new() };
+        // A repository must not be able to keep tamis from starting: what is wrong in its file is remarked on.
+        let project = files::find_project_file(&surroundings.working_dir).and_then(|path| {
+            files::read(&path).unwrap_or_else(|error| {
+                config.remarks.push(format!("{error}; the file is ignored"));
+                None
+            })
+        });
+
+        for setting in SETTINGS {
+            let mut resolved = without_project(setting, surroundings, user.as_ref())?;
+            if let Some((path, value)) = project.as_ref().and_then(|file| file.value(setting)) {
+                config.let_project_narrow(setting, &mut resolved, path, value);
+            }
+            config.values.insert(setting.key, resolved);
+        }
+        if let Some(resolved) = config.values.get_mut(&Key::DataDir)
+            && resolved.value.is_none()
+        {
+            let folder = folders::data(surroundings).ok_or(ConfigError::Homeless)?;
+            *resolved =
+                Resolved { value: Some(folder.to_string_lossy().into_owned()), source: Source::Default };
+        }
+        Ok(config)
+    }
+
+    /// Takes over a project's value when it is a narrower one, and remarks on it when it is not.
+    fn let_project_narrow(
+        &mut self,
+        setting: &'static Setting,
+        resolved: &mut Resolved,
+        path: &Path,
+        value: &str,
+    ) {
+        let source = Source::ProjectFile(path.to_owned());
+        if let Err(error) = check(setting, value, &source) {
+            self.remarks.push(format!("{error}; ignored"));
+            return;
+        }
+        if matches!(resolved.source, Source::Flag | Source::Variable(_)) {
+            return;
+        }
+        let number = |text: &str| text.parse::<u64>().ok();
+        let narrower = setting.from_project == FromProject::MayLower
+            && number(value) <= resolved.value.as_deref().and_then(number);
+        if narrower {
+            *resolved = Resolved { value: Some(value.to_owned()), source };
+        } else {
+            self.remarks.push(match setting.from_project {
+                FromProject::Ignored => {
+                    format!("{}: a project may not set {}; ignored", path.display(), setting.name)
+                }
+                FromProject::MayLower => {
+                    format!("{}: a project may only lower {}; ignored", path.display(), setting.name)
+                }
+            });
+        }
+    }
+
+    /// How a setting was resolved.
+    pub fn resolved(&self, key: Key) -> &Resolved {
+        self.values.get(&key).expect("load resolves every row of the table")
+    }
+
+    /// The value of a setting that has one.
+    pub fn text(&self, key: Key) -> Option<&str> {
+        self.resolved(key).value.as_deref()
+    }
+
+    /// The value of a [`Form::Count`] or [`Form::Port`] setting that has one.
+    pub fn number(&self, key: Key) -> Option<u64> {
+        self.text(key).and_then(|value| value.parse().ok())
+    }
+
+    /// The data folder.
+    pub fn data_dir(&self) -> PathBuf {
+        PathBuf::from(self.text(Key::DataDir).unwrap_or_default())
+    }
+}
+
+/// What holds when the project says nothing.
+fn without_project(
+    setting: &'static Setting,
+    surroundings: &Surroundings,
+    user: Option<&files::File>,
+) -> Result<Resolved, ConfigError> {
+    let mut found = None;
+    if let Some(value) = surroundings.flags.get(&setting.key) {
+        found = Some((value.clone(), Source::Flag));
+    }
+    for name in setting.variables {
+        if found.is_none()
+            && let Some(value) = surroundings.variable(name)
+        {
+            found = Some((value.to_string_lossy().into_owned(), Source::Variable(name)));
+        }
+    }
+    if found.is_none()
+        && let Some((path, value)) = user.and_then(|file| file.value(setting))
+    {
+        found = Some((value.to_owned(), Source::UserFile(path.to_owned())));
+    }
+    match (found, setting.default) {
+        (Some((value, source)), _) => {
+            check(setting, &value, &source)?;
+            let value = match setting.form {
+                Form::Path => surroundings.working_dir.join(value).to_string_lossy().into_owned(),
+                _ => value,
+            };
+            Ok(Resolved { value: Some(value), source })
+        }
+        (None, Some(default)) => Ok(Resolved { value: Some(default.to_owned()), source: Source::Default }),
+        (None, None) => Ok(Resolved { value: None, source: Source::Unset }),
+    }
+}
+
+fn check(setting: &'static Setting, value: &str, source: &Source) -> Result<(), ConfigError> {
+    match setting.complaint(value) {
+        None => Ok(()),
+        Some(complaint) => Err(ConfigError::Invalid {
+            name: setting.name,
+            origin: source.to_string(),
+            value: if setting.form == Form::Secret { "(secret)".into() } else { value.to_owned() },
+            complaint,
+        }),
+    }
+}
+
+impl std::fmt::Display for Source {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Source::Flag => write!(out, "the command line"),
+            Source::Variable(name) => write!(out, "{name}"),
+            Source::ProjectFile(path) | Source::UserFile(path) => write!(out, "{}", path.display()),
+            Source::Default => write!(out, "default"),
+            Source::Unset => write!(out, "unset"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,233 @@
+//! The table of settings. A setting is one row here; its flag, variables, file keys, default and the output of
+//! `tamis config --explain` all follow from it.
+
+/// Which setting. The order is that of the explanation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Key {
+    DataDir,
+    Log,
+    HttpHost,
+    HttpPort,
+    PrunerHost,
+    PrunerPort,
+    PrunePort,
+    HttpMaxBodyBytes,
+    AllowedHosts,
+    Token,
+    MaxInputChars,
+    RecoveryTtlSeconds,
+    RecoveryMaxBytes,
+    LedgerKeepDays,
+}
+
+/// What a value must look like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// A folder; relative ones are taken from the working directory.
+    Path,
+    Text,
+    /// Shown as `(set)`, never in clear.
+    Secret,
+    /// 0 lets the system choose.
+    Port,
+    /// A whole number of at least the given one.
+    Count {
+        at_least: u64,
+    },
+}
+
+/// What a project's own file, which whoever wrote the repository controls, may do to a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FromProject {
+    Ignored,
+    /// A smaller number than what would hold without it.
+    MayLower,
+}
+
+/// One row of the table.
+#[derive(Debug)]
+pub struct Setting {
+    pub key: Key,
+    /// As written in `config.toml` and `.tamis.toml`: `table.name`.
+    pub name: &'static str,
+    /// The first one that is set counts: ours, then those of the contracts.
+    pub variables: &'static [&'static str],
+    pub form: Form,
+    /// None: unset unless somebody sets it.
+    pub default: Option<&'static str>,
+    pub from_project: FromProject,
+    pub about: &'static str,
+}
+
+/// All settings.
+pub const SETTINGS: &[Setting] = &[
+    Setting {
+        key: Key::DataDir,
+        name: "data.dir",
+        variables: &["TAMIS_DATA_DIR"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "where everything that lasts is kept",
+    },
+    Setting {
+        key: Key::Log,
+        name: "log.filter",
+        variables: &["TAMIS_LOG", "MCP_LOG_LEVEL"],
+        form: Form::Text,
+        default: Some("info"),
+        from_project: FromProject::Ignored,
+        about: "what is logged to stderr: a level, or a tracing filter",
+    },
+    Setting {
+        key: Key::HttpHost,
+        name: "http.host",
+        variables: &["TAMIS_HTTP_HOST"],
+        form: Form::Text,
+        default: Some("127.0.0.1"),
+        from_project: FromProject::Ignored,
+        about: "address that `serve` listens on",
+    },
+    Setting {
+        key: Key::HttpPort,
+        name: "http.port",
+        variables: &["TAMIS_HTTP_PORT", "MCP_SERVER_PORT"],
+        form: Form::Port,
+        default: Some("3001"),
+        from_project: FromProject::Ignored,
+        about: "port that `serve` listens on",
+    },
+    Setting {
+        key: Key::PrunerHost,
+        name: "http.pruner_host",
+        variables: &["TAMIS_PRUNER_HOST", "MCP_PRUNER_HOST"],
+        form: Form::Text,
+        default: Some("127.0.0.1"),
+        from_project: FromProject::Ignored,
+        about: "address of the two extra listeners",
+    },
+    Setting {
+        key: Key::PrunerPort,
+        name: "http.pruner_port",
+        variables: &["TAMIS_PRUNER_PORT", "MCP_PRUNER_PORT"],
+        form: Form::Port,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "extra port, for clients that expect a pruner on 8006",
+    },
+    Setting {
+        key: Key::PrunePort,
+        name: "http.prune_port",
+        variables: &["TAMIS_PRUNE_PORT"],
+        form: Form::Port,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "extra port, for clients that expect /prune on 8000",
+    },
+    Setting {
+        key: Key::HttpMaxBodyBytes,
+        name: "http.max_body_bytes",
+        variables: &["TAMIS_HTTP_MAX_BODY_BYTES"],
+        form: Form::Count { at_least: 1024 },
+        default: Some("33554432"),
+        from_project: FromProject::Ignored,
+        about: "larger requests are refused with 413",
+    },
+    Setting {
+        key: Key::AllowedHosts,
+        name: "http.allowed_hosts",
+        variables: &["TAMIS_HTTP_ALLOWED_HOSTS"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "names beside localhost that requests may call this machine, comma-separated",
+    },
+    Setting {
+        key: Key::Token,
+        name: "http.token",
+        variables: &["TAMIS_TOKEN"],
+        form: Form::Secret,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "bearer token, instead of the one in the data folder",
+    },
+    Setting {
+        key: Key::MaxInputChars,
+        name: "prune.max_input_chars",
+        variables: &["TAMIS_MAX_INPUT_CHARS", "MCP_PRUNER_MAX_INPUT_CHARS"],
+        form: Form::Count { at_least: 0 },
+        default: Some("2000000"),
+        from_project: FromProject::MayLower,
+        about: "longer texts come back whole",
+    },
+    Setting {
+        key: Key::RecoveryTtlSeconds,
+        name: "recovery.ttl_s",
+        variables: &["TAMIS_RECOVERY_TTL_S", "MCP_PRUNER_PRUNE_ID_TTL_S"],
+        form: Form::Count { at_least: 1 },
+        default: Some("604800"),
+        from_project: FromProject::MayLower,
+        about: "how long a cut can be recovered",
+    },
+    Setting {
+        key: Key::RecoveryMaxBytes,
+        name: "recovery.max_bytes",
+        variables: &["TAMIS_RECOVERY_MAX_BYTES"],
+        form: Form::Count { at_least: 0 },
+        default: Some("1073741824"),
+        from_project: FromProject::Ignored,
+        about: "beyond this the oldest originals go first",
+    },
+    Setting {
+        key: Key::LedgerKeepDays,
+        name: "ledger.keep_days",
+        variables: &["TAMIS_LEDGER_KEEP_DAYS"],
+        form: Form::Count { at_least: 1 },
+        default: Some("90"),
+        from_project: FromProject::Ignored,
+        about: "how long the record of calls is kept",
+    },
+];
+
+impl Key {
+    /// This key's row.
+    pub fn setting(self) -> &'static Setting {
+        SETTINGS.iter().find(|setting| setting.key == self).expect("a test holds that every key has a row")
+    }
+}
+
+impl Setting {
+    /// Why `value` will not do, if it will not.
+    pub fn complaint(&self, value: &str) -> Option<String> {
+        match self.form {
+            Form::Path | Form::Secret | Form::Text if value.is_empty() => Some("must not be empty".into()),
+            Form::Path | Form::Secret | Form::Text => None,
+            Form::Port => value.parse::<u16>().is_err().then(|| "must be a port, 0 to 65535".into()),
+            Form::Count { at_least } => (!value.parse::<u64>().is_ok_and(|number| number >= at_least))
+                .then(|| format!("must be a whole number, {at_least} or more")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_their_keys_and_defaults_are_valid() {
+        assert!(SETTINGS.is_sorted_by_key(|setting| setting.key));
+        assert_eq!(SETTINGS.last().map(|setting| setting.key as usize + 1), Some(SETTINGS.len()));
+        for setting in SETTINGS {
+            assert_eq!(setting.default.and_then(|value| setting.complaint(value)), None, "{}", setting.name);
+        }
+    }
+
+    #[test]
+    fn only_numbers_can_be_lowered_by_a_project() {
+        for setting in SETTINGS {
+            if setting.from_project == FromProject::MayLower {
+                assert!(matches!(setting.form, Form::Count { .. }), "{}", setting.name);
+            }
+        }
+    }
+}

@@ -1,0 +1,148 @@
+use super::*;
+
+/// A home and a project with files of their own, and nothing of this machine.
+struct House {
+    folder: tempfile::TempDir,
+    surroundings: Surroundings,
+}
+
+impl House {
+    fn new() -> House {
+        let folder = tempfile::tempdir().unwrap();
+        let project = folder.path().join("project");
+        std::fs::create_dir_all(project.join(".git")).unwrap();
+        std::fs::create_dir_all(project.join("src")).unwrap();
+        std::fs::create_dir_all(folder.path().join("home/.config/tamis")).unwrap();
+        let home = folder.path().join("home").into_os_string();
+        let surroundings = Surroundings {
+            working_dir: project.join("src"),
+            variables: BTreeMap::from([
+                ("HOME".to_owned(), home.clone()),
+                ("XDG_CONFIG_HOME".to_owned(), PathBuf::from(&home).join(".config").into()),
+            ]),
+            flags: BTreeMap::new(),
+        };
+        House { folder, surroundings }
+    }
+
+    fn user_file(&self, text: &str) -> PathBuf {
+        let path = self.folder.path().join("home/.config/tamis/config.toml");
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn project_file(&self, text: &str) -> PathBuf {
+        let path = self.folder.path().join("project/.tamis.toml");
+        std::fs::write(&path, text).unwrap();
+        path
+    }
+
+    fn variable(&mut self, name: &str, value: &str) {
+        self.surroundings.variables.insert(name.to_owned(), value.into());
+    }
+
+    fn load(&self) -> Result<Config, ConfigError> {
+        Config::load(&self.surroundings)
+    }
+}
+
+#[test]
+fn a_flag_beats_a_variable_beats_the_user_file_beats_the_default() {
+    let mut house = House::new();
+    let from = |house: &House| {
+        let config = house.load().unwrap();
+        (config.number(Key::HttpPort), config.resolved(Key::HttpPort).source.clone())
+    };
+    assert_eq!(from(&house), (Some(3001), Source::Default));
+    let path = house.user_file("[http]\nport = 4001\n");
+    assert_eq!(from(&house), (Some(4001), Source::UserFile(path)));
+    house.variable("MCP_SERVER_PORT", "4002");
+    assert_eq!(from(&house), (Some(4002), Source::Variable("MCP_SERVER_PORT")));
+    house.variable("TAMIS_HTTP_PORT", "4003");
+    assert_eq!(from(&house), (Some(4003), Source::Variable("TAMIS_HTTP_PORT")));
+    house.surroundings.flags.insert(Key::HttpPort, "0".into());
+    assert_eq!(from(&house), (Some(0), Source::Flag));
+}
+
+#[test]
+fn an_empty_variable_is_unset() {
+    let mut house = House::new();
+    house.variable("MCP_SERVER_PORT", "");
+    assert_eq!(house.load().unwrap().resolved(Key::HttpPort).source, Source::Default);
+}
+
+#[test]
+fn a_project_may_lower_limits_and_nothing_else() {
+    let house = House::new();
+    let path = house.project_file(
+        "[prune]\nmax_input_chars = 1000\n[recovery]\nttl_s = 99999999\n[http]\ntoken = \"mine\"\n",
+    );
+    let config = house.load().unwrap();
+    assert_eq!(
+        config.resolved(Key::MaxInputChars),
+        &Resolved { value: Some("1000".into()), source: Source::ProjectFile(path.clone()) }
+    );
+    assert_eq!(config.number(Key::RecoveryTtlSeconds), Some(604_800));
+    assert_eq!(config.text(Key::Token), None);
+    let path = path.display();
+    assert_eq!(
+        config.remarks,
+        [
+            format!("{path}: a project may not set http.token; ignored"),
+            format!("{path}: a project may only lower recovery.ttl_s; ignored"),
+        ]
+    );
+}
+
+#[test]
+fn a_broken_project_file_is_remarked_on_and_ignored() {
+    let house = House::new();
+    for (text, remark) in [
+        ("[prune]\nmax_input_chars = \"few\"\n", "must be a whole number, 0 or more; ignored"),
+        ("[prune]\nmax_input = 1\n", "has the unknown setting prune.max_input; the file is ignored"),
+        ("[prune", "; the file is ignored"),
+    ] {
+        house.project_file(text);
+        let config = house.load().unwrap();
+        assert_eq!(config.number(Key::MaxInputChars), Some(2_000_000));
+        assert!(config.remarks.len() == 1 && config.remarks[0].ends_with(remark), "{:?}", config.remarks);
+    }
+}
+
+#[test]
+fn a_project_file_beyond_the_repository_does_not_count() {
+    let house = House::new();
+    std::fs::write(house.folder.path().join(".tamis.toml"), "[prune]\nmax_input_chars = 1\n").unwrap();
+    assert_eq!(house.load().unwrap().number(Key::MaxInputChars), Some(2_000_000));
+}
+
+#[test]
+fn what_cannot_be_used_is_refused_with_its_origin() {
+    let mut house = House::new();
+    house.variable("MCP_PRUNER_MAX_INPUT_CHARS", "many");
+    assert_eq!(
+        house.load().unwrap_err().to_string(),
+        "prune.max_input_chars from MCP_PRUNER_MAX_INPUT_CHARS is \"many\", but must be a whole number, 0 or more"
+    );
+
+    let house = House::new();
+    let path = house.user_file("[http]\nprot = 1\n");
+    assert_eq!(
+        house.load().unwrap_err(),
+        ConfigError::Unknown { path: path.clone(), name: "http.prot".into() }
+    );
+    house.user_file("[http\n");
+    assert!(matches!(house.load().unwrap_err(), ConfigError::Unreadable { .. }));
+}
+
+#[test]
+fn the_data_folder_is_the_platforms_unless_set() {
+    let mut house = House::new();
+    let folder = house.load().unwrap().data_dir();
+    assert!(folder.starts_with(house.folder.path().join("home")), "{}", folder.display());
+    assert!(folder.ends_with("tamis"));
+    house.variable("TAMIS_DATA_DIR", "here");
+    assert_eq!(house.load().unwrap().data_dir(), house.surroundings.working_dir.join("here"));
+    house.surroundings.variables.clear();
+    assert_eq!(house.load().unwrap_err(), ConfigError::Homeless);
+}

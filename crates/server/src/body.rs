@@ -1,0 +1,79 @@
+//! Request bodies, read whole before any route sees them: bounded in size and in time.
+//!
+//! One place decides what happens to a body that is too large, too slow or breaks off, so every route answers
+//! alike and none can be held open by half a request.
+
+use std::time::Duration;
+
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use bytes::{Bytes, BytesMut};
+use http_body_util::BodyExt;
+use serde_json::json;
+
+/// A local client sends its largest body in well under a second.
+const SLOWEST: Duration = Duration::from_secs(30);
+
+/// Most clients only look for an answer once all is sent, and see a broken connection if we hang up before. So
+/// what is too large is still read and thrown away, up to this many times the limit.
+const PATIENCE: usize = 8;
+
+pub(crate) async fn read_whole(State(max_bytes): State<usize>, request: Request, next: Next) -> Response {
+    let (parts, body) = request.into_parts();
+    match tokio::time::timeout(SLOWEST, collect(body, max_bytes)).await {
+        Ok(Ok(whole)) => next.run(Request::from_parts(parts, Body::from(whole))).await,
+        Ok(Err(flaw)) => refuse(flaw, max_bytes),
+        Err(_) => refuse(Flaw::TooSlow, max_bytes),
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Flaw {
+    TooLarge,
+    TooSlow,
+    Broken,
+}
+
+async fn collect(mut body: Body, max_bytes: usize) -> Result<Bytes, Flaw> {
+    let mut whole = BytesMut::new();
+    let mut seen = 0usize;
+    while let Some(frame) = body.frame().await {
+        let Ok(data) = frame.map_err(|_| Flaw::Broken)?.into_data() else { continue };
+        seen = seen.saturating_add(data.len());
+        if seen <= max_bytes {
+            whole.extend_from_slice(&data);
+        } else {
+            whole = BytesMut::new();
+            if seen > max_bytes.saturating_mul(PATIENCE) {
+                break;
+            }
+        }
+    }
+    if seen > max_bytes { Err(Flaw::TooLarge) } else { Ok(whole.freeze()) }
+}
+
+/// In JSON-RPC's form, which is what most routes speak; with no id, since none was read.
+fn refuse(flaw: Flaw, max_bytes: usize) -> Response {
+    let (status, code, message) = match flaw {
+        Flaw::TooLarge => (
+            StatusCode::PAYLOAD_TOO_LARGE,
+            "input_too_large",
+            format!("the request is larger than {max_bytes} bytes"),
+        ),
+        Flaw::TooSlow => (
+            StatusCode::REQUEST_TIMEOUT,
+            "timeout",
+            format!("the request did not arrive within {} s", SLOWEST.as_secs()),
+        ),
+        Flaw::Broken => (StatusCode::BAD_REQUEST, "broken_request", "the request broke off".to_owned()),
+    };
+    let error = json!({"code": -32600, "message": message, "data": {"code": code}});
+    let mut response =
+        (status, axum::Json(json!({"jsonrpc": "2.0", "id": null, "error": error}))).into_response();
+    // What may be left of the body must not be taken for the next request.
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    response
+}

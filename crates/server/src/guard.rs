@@ -1,0 +1,237 @@
+//! Who may come in: Host, Origin and token, checked before any route sees the request.
+//!
+//! A web page anywhere can make a browser send requests to 127.0.0.1, and with DNS rebinding it can even read the
+//! answers. Such requests carry the page's Origin, or a Host that is not ours. Programs send neither.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::middleware::Next;
+use axum::response::{IntoResponse, Response};
+use http::uri::Authority;
+use serde_json::json;
+use tamis_tools::Access;
+
+use crate::Token;
+
+/// Who can reach a listener.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposure {
+    /// Programs of this machine: open toolsets need no token.
+    Loopback,
+    /// Anybody: everything needs the token.
+    Network,
+}
+
+/// Which names requests may call this machine by.
+#[derive(Clone, Debug, Default)]
+pub struct HostPolicy {
+    /// Beside localhost and, from the network, any address.
+    pub allowed_names: Vec<String>,
+}
+
+/// What the guard of one listener knows.
+#[derive(Clone)]
+pub(crate) struct Guard {
+    pub(crate) exposure: Exposure,
+    pub(crate) hosts: Arc<HostPolicy>,
+    pub(crate) token: Option<Token>,
+}
+
+/// Refuses what may not come in, and tells the routes what the rest may use.
+pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
+    match guard.admit(request.headers(), request.uri().authority()) {
+        Ok(access) => {
+            request.extensions_mut().insert(access);
+            next.run(request).await
+        }
+        Err(refusal) => {
+            tracing::warn!(path = request.uri().path(), ?refusal, "refused a request");
+            refusal.into_response()
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    ForeignHost,
+    ForeignOrigin,
+    WrongToken,
+    NoToken,
+}
+
+impl Guard {
+    fn admit(&self, headers: &HeaderMap, target: Option<&Authority>) -> Result<Access, Refusal> {
+        let host = match headers.get(header::HOST) {
+            Some(value) => value.to_str().ok().and_then(|text| text.parse::<Authority>().ok()),
+            None => target.cloned(),
+        };
+        let host = host.filter(|host| self.is_ours(host.host())).ok_or(Refusal::ForeignHost)?;
+        if let Some(origin) = headers.get(header::ORIGIN) {
+            let same = origin.to_str().is_ok_and(|origin| same_origin(origin, &host));
+            if !same {
+                return Err(Refusal::ForeignOrigin);
+            }
+        }
+        match (headers.get(header::AUTHORIZATION), &self.token) {
+            (Some(shown), Some(token)) => match shown.as_bytes().split_at_checked(7) {
+                Some((scheme, shown)) if scheme.eq_ignore_ascii_case(b"bearer ") && token.matches(shown) => {
+                    Ok(Access::Full)
+                }
+                _ => Err(Refusal::WrongToken),
+            },
+            (Some(_), None) => Err(Refusal::WrongToken),
+            (None, _) if self.exposure == Exposure::Loopback => Ok(Access::Open),
+            (None, _) => Err(Refusal::NoToken),
+        }
+    }
+
+    fn is_ours(&self, host: &str) -> bool {
+        is_loopback(host)
+            || self.hosts.allowed_names.iter().any(|name| name.eq_ignore_ascii_case(host))
+            // No name was looked up for an address, so none can have been rebound.
+            || (self.exposure == Exposure::Network && address(host).is_some())
+    }
+}
+
+fn address(host: &str) -> Option<IpAddr> {
+    host.trim_start_matches('[').trim_end_matches(']').parse().ok()
+}
+
+fn is_loopback(host: &str) -> bool {
+    host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|address| address.is_loopback())
+}
+
+/// Whether a page of `origin` is one of ours, as `host` was called.
+fn same_origin(origin: &str, host: &Authority) -> bool {
+    let Some(authority) = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) else {
+        return false;
+    };
+    let Ok(authority) = authority.parse::<Authority>() else {
+        return false;
+    };
+    let same_host = authority.host().eq_ignore_ascii_case(host.host())
+        || (is_loopback(authority.host()) && is_loopback(host.host()));
+    same_host && authority.port_u16() == host.port_u16()
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let (status, error, hint) = match self {
+            Refusal::ForeignHost => (
+                StatusCode::FORBIDDEN,
+                "foreign_host",
+                "use 127.0.0.1 or localhost, or name the host in TAMIS_HTTP_ALLOWED_HOSTS",
+            ),
+            Refusal::ForeignOrigin => {
+                (StatusCode::FORBIDDEN, "foreign_origin", "web pages of other origins are not served")
+            }
+            Refusal::WrongToken => {
+                (StatusCode::UNAUTHORIZED, "wrong_token", "`tamis token` prints the right one")
+            }
+            Refusal::NoToken => (
+                StatusCode::UNAUTHORIZED,
+                "token_needed",
+                "send `Authorization: Bearer <token>`; `tamis token` prints it",
+            ),
+        };
+        let mut response =
+            (status, axum::Json(json!({"error": {"code": error, "message": error, "hint": hint}})))
+                .into_response();
+        if status == StatusCode::UNAUTHORIZED {
+            response
+                .headers_mut()
+                .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TOKEN: &str = "0123456789abcdef";
+
+    fn admit(exposure: Exposure, headers: &[(&str, &str)]) -> Result<Access, Refusal> {
+        let guard = Guard {
+            exposure,
+            hosts: Arc::new(HostPolicy { allowed_names: vec!["box.example".into()] }),
+            token: Some(Token::chosen(TOKEN).unwrap()),
+        };
+        let headers = headers
+            .iter()
+            .map(|(name, value)| {
+                (name.parse::<header::HeaderName>().unwrap(), value.parse::<header::HeaderValue>().unwrap())
+            })
+            .collect();
+        guard.admit(&headers, None)
+    }
+
+    #[test]
+    fn hosts_that_are_not_ours_are_refused() {
+        for host in
+            ["127.0.0.1:3001", "localhost", "LOCALHOST:80", "[::1]:3001", "127.9.9.9", "box.example:1"]
+        {
+            assert_eq!(admit(Exposure::Loopback, &[("host", host)]), Ok(Access::Open), "{host}");
+        }
+        for host in [
+            "evil.example",
+            "localhost.evil.example:3001",
+            "127.0.0.1.evil.example",
+            "192.168.1.4",
+            "",
+            "a b",
+            "0.0.0.0:3001",
+        ] {
+            assert_eq!(admit(Exposure::Loopback, &[("host", host)]), Err(Refusal::ForeignHost), "{host}");
+        }
+        assert_eq!(admit(Exposure::Loopback, &[]), Err(Refusal::ForeignHost));
+        let bearer = format!("Bearer {TOKEN}");
+        for (host, answer) in
+            [("192.168.1.4:3001", Ok(Access::Full)), ("evil.example", Err(Refusal::ForeignHost))]
+        {
+            assert_eq!(
+                admit(Exposure::Network, &[("host", host), ("authorization", &bearer)]),
+                answer,
+                "{host}"
+            );
+        }
+    }
+
+    #[test]
+    fn only_pages_of_our_own_origin_come_in() {
+        let with = |origin| admit(Exposure::Loopback, &[("host", "127.0.0.1:3001"), ("origin", origin)]);
+        for origin in ["http://127.0.0.1:3001", "http://localhost:3001", "https://localhost:3001"] {
+            assert_eq!(with(origin), Ok(Access::Open), "{origin}");
+        }
+        for origin in [
+            "null",
+            "",
+            "http://evil.example",
+            "http://127.0.0.1:5173",
+            "http://localhost",
+            "http://localhost:3001.evil.example",
+            "file://",
+            "ws://127.0.0.1:3001",
+        ] {
+            assert_eq!(with(origin), Err(Refusal::ForeignOrigin), "{origin}");
+        }
+    }
+
+    #[test]
+    fn the_token_opens_everything_and_a_wrong_one_nothing() {
+        let with =
+            |exposure, value: &str| admit(exposure, &[("host", "localhost"), ("authorization", value)]);
+        for exposure in [Exposure::Loopback, Exposure::Network] {
+            assert_eq!(with(exposure, &format!("Bearer {TOKEN}")), Ok(Access::Full));
+            assert_eq!(with(exposure, &format!("bearer {TOKEN}")), Ok(Access::Full));
+            for wrong in ["", "Bearer", "Bearer ", "Bearer wrong", "Basic dTpw", TOKEN] {
+                assert_eq!(with(exposure, wrong), Err(Refusal::WrongToken), "{wrong}");
+            }
+        }
+        assert_eq!(admit(Exposure::Network, &[("host", "localhost")]), Err(Refusal::NoToken));
+    }
+}

@@ -1,0 +1,91 @@
+//! All routes of the HTTP door, as one service for any listener.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{get, post};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tamis_tools::Caller;
+use tokio_util::sync::CancellationToken;
+
+use crate::guard::{self, Guard};
+use crate::mcp::McpDoor;
+use crate::{Exposure, HostPolicy, Served, Token, body, routes, rpc};
+
+/// What the routes need to know beside what they serve.
+#[derive(Clone)]
+pub struct HttpSettings {
+    pub max_body_bytes: usize,
+    pub hosts: HostPolicy,
+    pub token: Option<Token>,
+}
+
+/// The routes, before it is known who can reach them.
+pub struct HttpDoor {
+    served: Served,
+    settings: HttpSettings,
+    shutdown: CancellationToken,
+}
+
+impl HttpDoor {
+    /// `shutdown` ends answers that are streams; others are finished.
+    pub fn new(served: Served, settings: HttpSettings, shutdown: CancellationToken) -> HttpDoor {
+        HttpDoor { served, settings, shutdown }
+    }
+
+    /// The routes for a listener of this exposure.
+    pub fn router(&self, exposure: Exposure) -> Router {
+        let guard = Guard {
+            exposure,
+            hosts: Arc::new(self.settings.hosts.clone()),
+            token: self.settings.token.clone(),
+        };
+        Router::new()
+            .route("/rpc", post(rpc::answer))
+            .route("/prune", post(routes::prune))
+            .route("/health", get(routes::health))
+            .with_state(self.served.clone())
+            .route_service("/mcp", self.mcp())
+            .fallback(not_found)
+            .layer(axum::middleware::from_fn_with_state(self.settings.max_body_bytes, body::read_whole))
+            .layer(axum::middleware::from_fn_with_state(guard, guard::check))
+    }
+
+    /// Stateless, and plain JSON unless a tool reports progress: Gemini CLI needs both, and no session can leak.
+    fn mcp(&self) -> StreamableHttpService<McpDoor, LocalSessionManager> {
+        let served = self.served.clone();
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(self.settings.max_body_bytes)
+            .with_cancellation_token(self.shutdown.clone())
+            // The guard has checked both for every route.
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        StreamableHttpService::new(
+            move || Ok(McpDoor::over_http(served.clone())),
+            Arc::new(LocalSessionManager::default()),
+            config,
+        )
+    }
+}
+
+async fn not_found(uri: axum::http::Uri) -> Response {
+    let hint = "POST /rpc, POST /mcp, POST /prune and GET /health are served here";
+    let error = json!({"code": "not_found", "message": format!("no route {}", uri.path()), "hint": hint});
+    (StatusCode::NOT_FOUND, axum::Json(json!({"error": error}))).into_response()
+}
+
+/// What is known of a caller that only sends plain HTTP.
+pub(crate) fn caller(door: &str, headers: &HeaderMap) -> Caller {
+    let product = headers
+        .get(header::USER_AGENT)
+        .and_then(|agent| agent.to_str().ok())
+        .and_then(|agent| agent.split_whitespace().next())
+        .map(|product| product.chars().take(100).collect());
+    Caller { door: door.to_owned(), client: product, ..Caller::default() }
+}

@@ -1,0 +1,31 @@
+//! The doors to the tools: MCP over stdio and HTTP, JSON-RPC at `/rpc`, and plain routes.
+//!
+//! A door parses an envelope, builds the context of the call and writes the reply. It knows no tool by name,
+//! but for the two routes that belong to one operation each (`/health`, `/prune`).
+
+mod body;
+mod guard;
+mod http_door;
+mod listen;
+mod mcp;
+mod routes;
+mod rpc;
+mod stdio;
+mod token;
+
+use std::sync::Arc;
+
+use tamis_tools::{Registry, Services};
+
+pub use guard::{Exposure, HostPolicy};
+pub use http_door::{HttpDoor, HttpSettings};
+pub use listen::{Bound, ListenError, bind, serve};
+pub use stdio::{StdioError, serve_stdio};
+pub use token::{Token, TokenError};
+
+/// What every door serves.
+#[derive(Clone)]
+pub struct Served {
+    pub registry: Arc<Registry>,
+    pub services: Arc<Services>,
+}

@@ -1,0 +1,200 @@
+//! The registry as an MCP server: what rmcp asks of us, for stdio and HTTP alike.
+
+use axum::http::request::Parts;
+use rmcp::model::{
+    CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
+    ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
+    ProtocolVersion, ServerCapabilities, ServerConfig, ToolAnnotations,
+};
+use rmcp::service::{RequestContext, RoleServer};
+use rmcp::{ErrorData, ServerHandler};
+use serde_json::{Value, json};
+use tamis_tools::{Access, Caller, Context, Progress, ProgressUpdate, Registry, Reply, RpcError, Tool};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+use crate::Served;
+
+/// Read by the model that has these tools.
+const INSTRUCTIONS: &str = "tamis sieves long texts for the task at hand. Lines ⟦PRUNÉ: prune_id=… lignes A-B …⟧ \
+    stand where lines were cut; recover_text gives any of them back.";
+
+/// Methods that rmcp hands over as unknown when their parameters are malformed.
+const KNOWN_METHODS: &[&str] = &[
+    "initialize",
+    "ping",
+    "prompts/get",
+    "prompts/list",
+    "resources/list",
+    "resources/read",
+    "resources/templates/list",
+    "server/discover",
+    "tools/call",
+    "tools/list",
+];
+
+/// One client's way to the tools.
+#[derive(Clone)]
+pub(crate) struct McpDoor {
+    served: Served,
+    /// What is known of the caller before it has said anything.
+    caller: Caller,
+    over_http: bool,
+}
+
+impl McpDoor {
+    /// For the client that started this process: it may use everything that is served.
+    pub(crate) fn over_stdio(served: Served, project: Option<String>) -> McpDoor {
+        let caller = Caller { door: "stdio".into(), project, ..Caller::default() };
+        McpDoor { served, caller, over_http: false }
+    }
+
+    /// For whoever the guard let in.
+    pub(crate) fn over_http(served: Served) -> McpDoor {
+        let caller = Caller { door: "mcp-http".into(), ..Caller::default() };
+        McpDoor { served, caller, over_http: true }
+    }
+
+    fn access(&self, request: &RequestContext<RoleServer>) -> Access {
+        if !self.over_http {
+            return Access::Full;
+        }
+        let parts = request.extensions.get::<Parts>();
+        parts.and_then(|parts| parts.extensions.get::<Access>()).copied().unwrap_or(Access::Open)
+    }
+
+    fn caller(&self, request: &RequestContext<RoleServer>) -> Caller {
+        let mut caller = self.caller.clone();
+        caller.client = request.client_info().map(|client| format!("{}/{}", client.name, client.version));
+        caller
+    }
+}
+
+impl ServerHandler for McpDoor {
+    fn get_info(&self) -> ServerConfig {
+        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        info.server_info = implementation();
+        info.instructions = Some(INSTRUCTIONS.to_owned());
+        info
+    }
+
+    async fn list_tools(
+        &self,
+        _: Option<PaginatedRequestParams>,
+        request: RequestContext<RoleServer>,
+    ) -> Result<ListToolsResult, ErrorData> {
+        let tools = self.served.registry.list(self.access(&request)).map(mcp_tool).collect();
+        Ok(ListToolsResult::with_all_items(tools))
+    }
+
+    async fn call_tool(
+        &self,
+        params: CallToolRequestParams,
+        request: RequestContext<RoleServer>,
+    ) -> Result<CallToolResponse, ErrorData> {
+        let services = self.served.services.clone();
+        let mut context = Context::new(services, self.caller(&request), self.access(&request));
+        context.cancellation = request.ct.clone();
+        let (progress, updates) = Progress::channel();
+        context.progress = progress;
+        let arguments = params.arguments.map_or(Value::Null, Value::Object);
+        let call = self.served.registry.call(&params.name, arguments, context);
+        match forwarding_progress(call, updates, &request).await {
+            Reply::Text { text, is_error } => {
+                let content = vec![ContentBlock::text(text)];
+                let mut result = CallToolResult::success(content);
+                // Absent unless true: one contract promises that it never appears.
+                result.is_error = is_error.then_some(true);
+                Ok(result.into())
+            }
+            Reply::Error(error) => Err(error_data(error)),
+        }
+    }
+
+    async fn on_custom_request(
+        &self,
+        request: CustomRequest,
+        _: RequestContext<RoleServer>,
+    ) -> Result<CustomResult, ErrorData> {
+        let method = request.method;
+        Err(if KNOWN_METHODS.contains(&method.as_str()) {
+            ErrorData::new(ErrorCode::INVALID_PARAMS, format!("Invalid params for {method}"), None)
+        } else {
+            ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
+        })
+    }
+}
+
+/// Waits for the call and passes on what it reports meanwhile, if the client asked for that. All reports are sent
+/// before the answer: a client may forget a progress token once it has its answer.
+async fn forwarding_progress(
+    call: impl Future<Output = Reply>,
+    mut updates: UnboundedReceiver<ProgressUpdate>,
+    request: &RequestContext<RoleServer>,
+) -> Reply {
+    let Some(token) = request.meta.get_progress_token() else {
+        return call.await;
+    };
+    let send = async |update: ProgressUpdate| {
+        let mut params = ProgressNotificationParam::new(token.clone(), update.done);
+        params.total = update.total;
+        params.message = update.message;
+        if let Err(error) = request.peer.notify_progress(params).await {
+            tracing::debug!(%error, "progress could not be sent");
+        }
+    };
+    tokio::pin!(call);
+    let reply = loop {
+        tokio::select! {
+            biased;
+            Some(update) = updates.recv() => send(update).await,
+            reply = &mut call => break reply,
+        }
+    };
+    while let Ok(update) = updates.try_recv() {
+        send(update).await;
+    }
+    reply
+}
+
+fn implementation() -> Implementation {
+    Implementation::new("tamis", env!("CARGO_PKG_VERSION"))
+}
+
+fn mcp_tool(tool: &Tool) -> rmcp::model::Tool {
+    let mut annotations = ToolAnnotations::default();
+    annotations.read_only_hint = Some(true);
+    annotations.open_world_hint = Some(false);
+    rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone())
+        .with_annotations(annotations)
+}
+
+fn error_data(error: RpcError) -> ErrorData {
+    ErrorData::new(ErrorCode(error.code), error.message, error.data)
+}
+
+/// The tools in MCP's form, for doors that are not rmcp's.
+pub(crate) fn plain_list(registry: &Registry, access: Access) -> Value {
+    registry.list(access).map(|tool| json!(mcp_tool(tool))).collect()
+}
+
+/// MCP's handshake, for doors that are not rmcp's: the version that the client asks for if we speak it, else our
+/// newest with a handshake.
+pub(crate) fn plain_initialize(params: &Value) -> Value {
+    let with_handshake = || {
+        ProtocolVersion::KNOWN_VERSIONS
+            .iter()
+            .map(|version| version.as_str())
+            .filter(|version| *version < "2026-07-28")
+    };
+    let asked = params["protocolVersion"].as_str();
+    let version = with_handshake()
+        .find(|version| Some(*version) == asked)
+        .or_else(|| with_handshake().max())
+        .unwrap_or_default();
+    json!({
+        "protocolVersion": version,
+        "capabilities": {"tools": {}},
+        "serverInfo": {"name": "tamis", "version": env!("CARGO_PKG_VERSION")},
+        "instructions": INSTRUCTIONS,
+    })
+}

@@ -1,0 +1,53 @@
+//! The routes that belong to one operation each.
+
+use axum::extract::{Extension, State};
+use axum::http::{HeaderMap, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use bytes::Bytes;
+use serde_json::{Value, json};
+use tamis_tools::{Access, Context, Failure, Operation, PruneCode, Reply};
+
+use crate::Served;
+use crate::http_door::caller;
+
+/// `GET /health`: what the tool of that name says.
+pub(crate) async fn health(
+    State(served): State<Served>,
+    Extension(access): Extension<Access>,
+    headers: HeaderMap,
+) -> Response {
+    let context = Context::new(served.services, caller("http", &headers), access);
+    match served.registry.call("health", Value::Null, context).await {
+        Reply::Text { text, .. } => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
+        Reply::Error(error) => failed(StatusCode::SERVICE_UNAVAILABLE, &error.message),
+    }
+}
+
+/// `POST /prune`: swe-pruner's contract. What is wrong with the input is told with 422, as that service does.
+pub(crate) async fn prune(
+    State(served): State<Served>,
+    Extension(access): Extension<Access>,
+    headers: HeaderMap,
+    body: Bytes,
+) -> Response {
+    let input = match serde_json::from_slice(&body) {
+        Ok(input) => input,
+        Err(error) => return failed(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+    };
+    let mut context = Context::new(served.services, caller("http", &headers), access);
+    context.caller.tool = PruneCode::NAME.to_owned();
+    // When the client hangs up, this future is dropped, and with it the guard.
+    let _gone = context.cancellation.clone().drop_guard();
+    match PruneCode::run(input, context).await {
+        Ok(output) => axum::Json(output).into_response(),
+        Err(Failure::InvalidInput { detail }) => failed(StatusCode::UNPROCESSABLE_ENTITY, &detail),
+        Err(failure) => {
+            tracing::error!(?failure, "/prune failed");
+            failed(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
+        }
+    }
+}
+
+fn failed(status: StatusCode, message: &str) -> Response {
+    (status, axum::Json(json!({"detail": message, "error_msg": message}))).into_response()
+}

@@ -1,0 +1,139 @@
+//! All SQL of the ledger's tables. They hold counts and names, never a text or a goal.
+
+use tamis_store::Component;
+use tamis_store::rusqlite::{self, Connection};
+
+use crate::ledger::{PruneRow, RecoveryRow, Savings};
+
+/// The ledger's tables. Migrations are only ever added.
+pub(crate) const COMPONENTS: &[Component] = &[Component {
+    name: "ledger",
+    migrations: &["
+        CREATE TABLE prunes (
+            id INTEGER PRIMARY KEY,
+            prune_id TEXT NOT NULL,
+            at INTEGER NOT NULL,            -- milliseconds since 1970
+            tool TEXT NOT NULL,
+            door TEXT NOT NULL,
+            client TEXT,
+            session TEXT,
+            project TEXT,
+            model TEXT,
+            kind TEXT NOT NULL,
+            lines_before INTEGER NOT NULL,
+            lines_after INTEGER NOT NULL,
+            tokens_before INTEGER NOT NULL,
+            tokens_after INTEGER NOT NULL,
+            elapsed_us INTEGER NOT NULL,
+            fallback TEXT                   -- the warning that stopped the cutting
+        ) STRICT;
+        CREATE INDEX prunes_by_time ON prunes (at);
+        CREATE TABLE recoveries (
+            id INTEGER PRIMARY KEY,
+            prune_id TEXT NOT NULL,
+            at INTEGER NOT NULL,
+            tool TEXT NOT NULL,
+            door TEXT NOT NULL,
+            client TEXT,
+            session TEXT,
+            project TEXT,
+            model TEXT,
+            lines INTEGER NOT NULL,
+            tokens INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX recoveries_by_time ON recoveries (at);
+    "],
+}];
+
+pub(crate) fn insert_prune(connection: &Connection, row: &PruneRow) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO prunes (prune_id, at, tool, door, client, session, project, model, kind,
+                             lines_before, lines_after, tokens_before, tokens_after, elapsed_us, fallback)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?;
+    let caller = &row.caller;
+    statement.execute(rusqlite::params![
+        row.prune_id,
+        row.at_ms,
+        caller.tool,
+        caller.door,
+        caller.client,
+        caller.session,
+        caller.project,
+        caller.model,
+        row.kind.name(),
+        number(row.lines_before),
+        number(row.lines_after),
+        number(row.tokens_before),
+        number(row.tokens_after),
+        i64::try_from(row.elapsed.as_micros()).unwrap_or(i64::MAX),
+        row.fallback.map(|warning| warning.code()),
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn insert_recovery(connection: &Connection, row: &RecoveryRow) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO recoveries (prune_id, at, tool, door, client, session, project, model, lines, tokens)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?;
+    let caller = &row.caller;
+    statement.execute(rusqlite::params![
+        row.prune_id,
+        row.at_ms,
+        caller.tool,
+        caller.door,
+        caller.client,
+        caller.session,
+        caller.project,
+        caller.model,
+        number(row.lines),
+        number(row.tokens),
+    ])?;
+    Ok(())
+}
+
+pub(crate) fn savings(connection: &Connection) -> rusqlite::Result<Savings> {
+    let mut savings = connection.query_row(
+        "SELECT count(*), count(fallback), coalesce(sum(lines_before), 0), coalesce(sum(lines_after), 0),
+                coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0) FROM prunes",
+        [],
+        |row| {
+            Ok(Savings {
+                calls: row.get(0)?,
+                fallbacks: row.get(1)?,
+                lines_before: row.get(2)?,
+                lines_after: row.get(3)?,
+                tokens_before: row.get(4)?,
+                tokens_after: row.get(5)?,
+                ..Savings::default()
+            })
+        },
+    )?;
+    (savings.recoveries, savings.recovered_lines, savings.recovered_tokens) = connection.query_row(
+        "SELECT count(*), coalesce(sum(lines), 0), coalesce(sum(tokens), 0) FROM recoveries",
+        [],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    Ok(savings)
+}
+
+/// Rows of both tables.
+pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
+    connection.query_row(
+        "SELECT (SELECT count(*) FROM prunes) + (SELECT count(*) FROM recoveries)",
+        [],
+        |row| row.get(0),
+    )
+}
+
+/// Deletes what happened before `at_ms`; gives how many rows went.
+pub(crate) fn delete_before(connection: &Connection, at_ms: i64) -> rusqlite::Result<u64> {
+    let prunes = connection.execute("DELETE FROM prunes WHERE at < ?1", [at_ms])?;
+    let recoveries = connection.execute("DELETE FROM recoveries WHERE at < ?1", [at_ms])?;
+    Ok((prunes + recoveries) as u64)
+}
+
+fn number(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,183 @@
+//! Prune ids: `prn_`, 16 characters from the text, 6 from everything else that decides the result.
+//!
+//! The same call has the same id, so its answer is the same to the byte and prompt caches stay warm. Recovery needs
+//! only the part that comes from the text.
+
+use std::fmt;
+
+use tamis_prune::ENGINE_VERSION;
+
+use crate::PruneRequest;
+
+const PREFIX: &str = "prn_";
+const TEXT_CHARS: usize = 16;
+const CALL_CHARS: usize = 6;
+const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+
+/// The id of one call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PruneId {
+    pub(crate) text: TextId,
+    call: String,
+}
+
+/// The part that comes from the text, and names its file: always 16 characters of the alphabet, so safe in a path.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TextId(String);
+
+impl TextId {
+    pub(crate) fn of(text: &[u8]) -> TextId {
+        TextId(base32(blake3::hash(text).as_bytes(), TEXT_CHARS))
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<TextId> {
+        is_base32(name, TEXT_CHARS).then(|| TextId(name.to_owned()))
+    }
+
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl PruneId {
+    pub(crate) fn of(request: &PruneRequest<'_>) -> PruneId {
+        // Named one by one, so that a new field cannot be forgotten here.
+        let PruneRequest {
+            text,
+            goal,
+            kind,
+            threshold,
+            max_prune_ratio,
+            min_keep_lines,
+            keep_first_lines,
+            timeout: _,
+            annotate_lines,
+            include_markers,
+        } = request;
+        let mut hasher = blake3::Hasher::new();
+        let fields: [&[u8]; 9] = [
+            ENGINE_VERSION.as_bytes(),
+            goal.as_bytes(),
+            kind.name().as_bytes(),
+            &threshold.to_bits().to_le_bytes(),
+            &max_prune_ratio.to_bits().to_le_bytes(),
+            &(*min_keep_lines as u64).to_le_bytes(),
+            &(*keep_first_lines as u64).to_le_bytes(),
+            &[u8::from(*annotate_lines)],
+            &[u8::from(*include_markers)],
+        ];
+        for field in fields {
+            // With its length before it, no field can run into the next.
+            hasher.update(&(field.len() as u64).to_le_bytes());
+            hasher.update(field);
+        }
+        let call = base32(hasher.finalize().as_bytes(), CALL_CHARS);
+        PruneId { text: TextId::of(text.as_bytes()), call }
+    }
+
+    /// The id that `id` spells, when it is one. Nothing else ever reaches a path.
+    pub(crate) fn parse(id: &str) -> Option<PruneId> {
+        let (text, call) = id.strip_prefix(PREFIX)?.split_at_checked(TEXT_CHARS)?;
+        is_base32(call, CALL_CHARS).then_some(())?;
+        Some(PruneId { text: TextId::parse(text)?, call: call.to_owned() })
+    }
+
+    /// Both parts without the prefix: the name of the goal's file.
+    pub(crate) fn stem(&self) -> String {
+        format!("{}{}", self.text.0, self.call)
+    }
+}
+
+impl fmt::Display for PruneId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{PREFIX}{}{}", self.text.0, self.call)
+    }
+}
+
+/// The first `chars` times five bits.
+fn base32(bytes: &[u8], chars: usize) -> String {
+    (0..chars)
+        .map(|index| {
+            let bit = index * 5;
+            let pair = u16::from_be_bytes([bytes[bit / 8], bytes[bit / 8 + 1]]);
+            let value = (pair >> (11 - bit % 8)) & 31;
+            char::from(ALPHABET[usize::from(value)])
+        })
+        .collect()
+}
+
+fn is_base32(text: &str, chars: usize) -> bool {
+    text.len() == chars && text.bytes().all(|byte| ALPHABET.contains(&byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use tamis_text::Kind;
+
+    use super::*;
+
+    fn request() -> PruneRequest<'static> {
+        PruneRequest {
+            text: "a\nb",
+            goal: "why",
+            kind: Kind::Code,
+            threshold: 0.5,
+            max_prune_ratio: 0.9,
+            min_keep_lines: 1,
+            keep_first_lines: 0,
+            timeout: Duration::from_secs(1),
+            annotate_lines: false,
+            include_markers: true,
+        }
+    }
+
+    #[test]
+    fn the_alphabet_is_that_of_rfc_4648() {
+        assert_eq!(base32(b"foobar\0", 9), "mzxw6ytbo");
+    }
+
+    #[test]
+    fn everything_but_the_timeout_decides_the_id() {
+        let id = PruneId::of(&request());
+        assert_eq!(PruneId::of(&PruneRequest { timeout: Duration::ZERO, ..request() }), id);
+        for other in [
+            PruneRequest { goal: "whyc", ..request() },
+            PruneRequest { kind: Kind::Docs, ..request() },
+            PruneRequest { threshold: 0.4, ..request() },
+            PruneRequest { max_prune_ratio: 0.8, ..request() },
+            PruneRequest { min_keep_lines: 2, ..request() },
+            PruneRequest { keep_first_lines: 2, ..request() },
+            PruneRequest { annotate_lines: true, ..request() },
+            PruneRequest { include_markers: false, ..request() },
+        ] {
+            let other = PruneId::of(&other);
+            assert_eq!(other.text, id.text);
+            assert_ne!(other.call, id.call);
+        }
+        assert_ne!(PruneId::of(&PruneRequest { text: "a\nb\n", ..request() }).text, id.text);
+    }
+
+    #[test]
+    fn an_id_reads_back_and_nothing_else_does() {
+        let id = PruneId::of(&request());
+        assert_eq!(PruneId::parse(&id.to_string()), Some(id.clone()));
+        let spelled = id.to_string();
+        for bad in [
+            "",
+            "prn_",
+            &spelled[4..],
+            &spelled[..25],
+            &format!("{spelled}a"),
+            &spelled.to_uppercase(),
+            "prn_../../../../etc/passwd",
+            "prn_aaaaaaaaaaaaaaaaaaaaa/",
+            "prn_aaaaaaaaaaaaaaaaaaaaa1",
+            "prn_aaaaaaaaaaaaaaaéaaaaa",
+            "prn_aaaaaaaaaaaaaaaaaaaaa\0",
+        ] {
+            assert_eq!(PruneId::parse(bad), None, "{bad:?}");
+        }
+    }
+}

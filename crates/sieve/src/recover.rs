@@ -1,0 +1,136 @@
+//! Lines of an original, by their numbers.
+
+use serde::{Deserialize, Serialize};
+use tamis_text::split_lines;
+
+use crate::render::number_line;
+
+/// Lines of an original: 1-based, inclusive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LineRange {
+    pub start_line: u64,
+    pub end_line: u64,
+}
+
+/// What was asked back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    pub raw_text: String,
+    /// The ranges in the order asked, ending with the text at the latest.
+    pub ranges: Vec<LineRange>,
+}
+
+/// Why nothing came back.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RecoverError {
+    #[error("no original is kept for {prune_id:?}: the id is unknown or has expired")]
+    NotFound { prune_id: String },
+    #[error("lines {} to {} cannot be recovered{}", range.0, range.1, of_lines(*lines))]
+    InvalidRange {
+        range: (i64, i64),
+        /// How many lines the original has, when that is why.
+        lines: Option<usize>,
+    },
+    #[error("the original cannot be read: {why}")]
+    Unavailable { why: String },
+}
+
+impl RecoverError {
+    /// What the reader can do, where there is something.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            RecoverError::NotFound { .. } => Some("read the source again, or prune it again for a new id"),
+            RecoverError::InvalidRange { .. } => Some(
+                "ask for ranges with 1 <= start_line <= end_line, within the text and not too many at once",
+            ),
+            RecoverError::Unavailable { .. } => Some("read the source again"),
+        }
+    }
+}
+
+fn of_lines(lines: Option<usize>) -> String {
+    lines.map(|lines| format!(" of a text of {lines} lines")).unwrap_or_default()
+}
+
+/// More than this is not given in one answer, however often ranges repeat.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
+
+/// The lines of `ranges`, joined by `\n`; `max_bytes` bounds the answer.
+pub(crate) fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<Recovered, RecoverError> {
+    let lines = split_lines(text);
+    let mut raw_text = String::new();
+    let mut clamped = Vec::with_capacity(ranges.len());
+    for (index, &range) in ranges.iter().enumerate() {
+        let (start, end) = clamp(range, lines.len())?;
+        if index > 0 {
+            raw_text.push('\n');
+        }
+        for number in start..=end {
+            if number > start {
+                raw_text.push('\n');
+            }
+            if numbered {
+                number_line(&mut raw_text, number);
+            }
+            raw_text.push_str(lines[number - 1]);
+            if raw_text.len() > MAX_ANSWER_BYTES {
+                return Err(RecoverError::InvalidRange { range, lines: Some(lines.len()) });
+            }
+        }
+        clamped.push(LineRange { start_line: start as u64, end_line: end as u64 });
+    }
+    Ok(Recovered { raw_text, ranges: clamped })
+}
+
+/// The range within a text of `lines` lines. It may end beyond the text, but not begin there.
+fn clamp(range: (i64, i64), lines: usize) -> Result<(usize, usize), RecoverError> {
+    let (start, end) = range;
+    if start < 1 || end < start {
+        return Err(RecoverError::InvalidRange { range, lines: None });
+    }
+    let start = usize::try_from(start).unwrap_or(usize::MAX);
+    if start > lines {
+        return Err(RecoverError::InvalidRange { range, lines: Some(lines) });
+    }
+    Ok((start, usize::try_from(end).unwrap_or(usize::MAX).min(lines)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn invalid(range: (i64, i64), lines: Option<usize>) -> Result<Recovered, RecoverError> {
+        Err(RecoverError::InvalidRange { range, lines })
+    }
+
+    #[test]
+    fn ranges_keep_their_order_and_end_with_the_text() {
+        let recovered = extract("a\nb\r\n\nd", &[(3, 99), (1, 2), (2, 2)], true).unwrap();
+        let range = |start_line, end_line| LineRange { start_line, end_line };
+        assert_eq!(
+            recovered,
+            Recovered {
+                raw_text: "3│ \n4│ d\n1│ a\n2│ b\r\n2│ b\r".into(),
+                ranges: vec![range(3, 4), range(1, 2), range(2, 2)],
+            }
+        );
+        assert_eq!(extract("a\nb", &[(1, i64::MAX)], false).unwrap().raw_text, "a\nb");
+        assert_eq!(extract("a", &[], true).unwrap(), Recovered { raw_text: String::new(), ranges: vec![] });
+    }
+
+    #[test]
+    fn impossible_ranges_are_named() {
+        for range in [(0, 1), (-3, 2), (2, 1), (i64::MIN, i64::MAX)] {
+            assert_eq!(extract("a\nb", &[(1, 1), range], false), invalid(range, None));
+        }
+        assert_eq!(extract("a\nb", &[(3, 3)], false), invalid((3, 3), Some(2)));
+        assert_eq!(extract("a\nb", &[(i64::MAX, i64::MAX)], false), invalid((i64::MAX, i64::MAX), Some(2)));
+    }
+
+    #[test]
+    fn an_answer_is_bounded() {
+        let text = "x".repeat(1 << 20);
+        assert_eq!(extract(&text, &[(1, 1); 65], false), invalid((1, 1), Some(1)));
+        assert!(extract(&text, &[(1, 1); 63], false).is_ok());
+    }
+}

@@ -1,0 +1,134 @@
+//! What goes into the sieve and what comes out of it.
+
+use std::time::Duration;
+
+use serde::Serialize;
+use tamis_prune::Limits;
+use tamis_store::DataDir;
+use tamis_text::Kind;
+
+use crate::render::Annotation;
+
+/// How a sieve is set up.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where originals and the ledger lie. `None`: no store at all, and so nothing is ever cut.
+    pub data_dir: Option<DataDir>,
+    /// Longer texts, counted in Unicode scalar values, come back whole.
+    pub max_input_chars: usize,
+    /// How long an original can be recovered after its last prune.
+    pub recovery_ttl: Duration,
+    /// Clean-up removes the oldest originals beyond this.
+    pub recovery_max_bytes: u64,
+    /// How long the ledger's rows are kept.
+    pub ledger_keep: Duration,
+}
+
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            data_dir: None,
+            max_input_chars: 2_000_000,
+            recovery_ttl: 7 * DAY,
+            recovery_max_bytes: 1 << 30,
+            ledger_keep: 90 * DAY,
+        }
+    }
+}
+
+/// Who asks, for the ledger.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    pub tool: String,
+    pub door: String,
+    pub client: Option<String>,
+    pub session: Option<String>,
+    pub project: Option<String>,
+    pub model: Option<String>,
+}
+
+/// A text that may be cut.
+#[derive(Clone, Copy, Debug)]
+pub struct PruneRequest<'a> {
+    pub text: &'a str,
+    pub goal: &'a str,
+    pub kind: Kind,
+    pub threshold: f32,
+    pub max_prune_ratio: f64,
+    pub min_keep_lines: usize,
+    pub keep_first_lines: usize,
+    /// When this passes, the text comes back whole.
+    pub timeout: Duration,
+    /// Puts `N│ `, the line's number in the original, before each kept line.
+    pub annotate_lines: bool,
+    /// Puts a marker line where lines were cut.
+    pub include_markers: bool,
+}
+
+impl PruneRequest<'_> {
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            threshold: self.threshold,
+            max_prune_ratio: self.max_prune_ratio,
+            min_keep_lines: self.min_keep_lines,
+            keep_first_lines: self.keep_first_lines,
+        }
+    }
+}
+
+/// A text that went through.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Pruned {
+    pub prune_id: String,
+    pub pruned_text: String,
+    pub annotations: Vec<Annotation>,
+    pub stats: Stats,
+    pub warnings: Vec<Warning>,
+    /// How likely each line is needed; empty on fallback.
+    #[serde(skip)]
+    pub scores: Vec<f32>,
+}
+
+/// What a prune did, in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Stats {
+    pub original_lines: usize,
+    pub kept_lines: usize,
+    pub pruned_lines: usize,
+    /// Cut off after four decimals, so that it never claims more than was cut.
+    pub pruned_ratio: f64,
+    pub tokens_est_before: usize,
+    pub tokens_est_after: usize,
+    pub elapsed_ms: u64,
+    pub used_fallback: bool,
+}
+
+/// What the caller should know about a result; on the wire, its [`Warning::code`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Warning {
+    InputTooLarge,
+    /// The time was over, or the caller no longer waits.
+    Timeout,
+    ConstraintsUnmet,
+    /// The original could not be stored, so nothing was cut.
+    RecoveryUnavailable,
+    InternalError,
+    /// The call could not be counted; the cuts stand.
+    LedgerUnavailable,
+}
+
+impl Warning {
+    pub fn code(self) -> &'static str {
+        match self {
+            Warning::InputTooLarge => "input_too_large",
+            Warning::Timeout => "timeout",
+            Warning::ConstraintsUnmet => "constraints_unmet",
+            Warning::RecoveryUnavailable => "recovery_unavailable",
+            Warning::InternalError => "internal_error",
+            Warning::LedgerUnavailable => "ledger_unavailable",
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! What can go wrong with the store, told apart by what the reader can do about it.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// A store that cannot be used; [`StoreError::hint`] says what to do.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    #[error("{} is damaged, or not a database", path.display())]
+    Corrupt { path: PathBuf, source: rusqlite::Error },
+    #[error("{} has version {found} of the {component} tables, and this program knows {known}", path.display())]
+    NewerSchema { path: PathBuf, component: &'static str, found: u32, known: u32 },
+    #[error("{} is locked by another process", path.display())]
+    Locked { path: PathBuf, source: rusqlite::Error },
+    #[error("{} cannot be written", path.display())]
+    NotWritable { path: PathBuf, source: rusqlite::Error },
+    #[error("no space is left for {}", path.display())]
+    Full { path: PathBuf, source: rusqlite::Error },
+    #[error("cannot use {}", path.display())]
+    Io { path: PathBuf, source: io::Error },
+    #[error("{} failed", path.display())]
+    Sql { path: PathBuf, source: rusqlite::Error },
+}
+
+impl StoreError {
+    pub(crate) fn of(path: &Path, source: rusqlite::Error) -> StoreError {
+        let path = path.to_owned();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Corrupt { path, source }
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => StoreError::Locked { path, source },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied | ErrorCode::CannotOpen) => {
+                StoreError::NotWritable { path, source }
+            }
+            Some(ErrorCode::DiskFull) => StoreError::Full { path, source },
+            _ => StoreError::Sql { path, source },
+        }
+    }
+
+    /// What the reader can do, where there is something.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            StoreError::Corrupt { path, .. } => Some(format!(
+                "move {} aside, or put the newest {}.before-* copy in its place",
+                path.display(),
+                path.display()
+            )),
+            StoreError::NewerSchema { .. } => {
+                Some("update this program, or set TAMIS_DATA_DIR to another folder".into())
+            }
+            StoreError::Locked { .. } => Some("end the process that holds it, then try again".into()),
+            StoreError::NotWritable { .. } | StoreError::Io { .. } => Some(
+                "check the owner and permissions of the folder, or set TAMIS_DATA_DIR to another one".into(),
+            ),
+            StoreError::Full { .. } => {
+                Some("free some space, or set TAMIS_DATA_DIR to another folder".into())
+            }
+            StoreError::Sql { .. } => None,
+        }
+    }
+
+    /// The error, its causes and its hint on one line, for places that hold one string.
+    pub fn describe(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text.push_str(": ");
+            text.push_str(&error.to_string());
+            cause = error.source();
+        }
+        if let Some(hint) = self.hint() {
+            text.push_str(" (hint: ");
+            text.push_str(&hint);
+            text.push(')');
+        }
+        text
+    }
+}

@@ -1,0 +1,20 @@
+//! The data folder: opening, locking, transactions and migrations. It owns no table of its own but the list of
+//! schema versions; each crate brings its tables as a [`Component`].
+//!
+//! Any number of processes share the folder. Nothing here deletes or overwrites a database that it cannot read.
+
+mod data_dir;
+mod database;
+mod error;
+mod lock;
+mod migrate;
+mod writer;
+
+pub use data_dir::{DataDir, create_private_dir, private_file};
+pub use database::{Database, LOCK_PATIENCE};
+pub use error::StoreError;
+pub use lock::Lock;
+pub use migrate::Component;
+/// The SQL library whose types appear in the signatures here.
+pub use rusqlite;
+pub use writer::{Job, Progress, Writer};

@@ -1,0 +1,27 @@
+//! An exclusive advisory lock on a file, for work that one process at a time should do.
+
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::Path;
+
+use crate::data_dir::private_file;
+
+/// Held until dropped, or until its process ends in whatever way: the system lets go of it, so there is no stale lock.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes the lock, or gives `None` at once when another holds it: whoever loses goes on without.
+    ///
+    /// The file stays behind on purpose. Deleting it would let two processes lock two files of one name.
+    pub fn try_acquire(path: &Path) -> io::Result<Option<Lock>> {
+        let file = private_file().write(true).create(true).truncate(false).open(path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(Lock { _file: file })),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+}

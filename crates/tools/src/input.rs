@@ -1,0 +1,137 @@
+//! Numbers as the contracts mean them.
+//!
+//! JSON Schema's `integer` takes `40.0` too, and models do write it. A number too large for us is the largest we
+//! have: it can only mean "more than there will ever be".
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Unexpected};
+use serde_json::Number;
+
+/// A share, 0 to 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Ratio(pub(crate) f64);
+
+/// A whole number of at least `LEAST`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Whole<const LEAST: u64>(pub(crate) u64);
+
+/// A line's number. Numbers below 1 get through, because the contract has its own error for them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LineNumber(pub(crate) i64);
+
+impl<'de> Deserialize<'de> for Ratio {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let value = f64::deserialize(deserializer)?;
+        if (0.0..=1.0).contains(&value) {
+            Ok(Ratio(value))
+        } else {
+            Err(D::Error::invalid_value(Unexpected::Float(value), &"a number from 0 to 1"))
+        }
+    }
+}
+
+impl<'de, const LEAST: u64> Deserialize<'de> for Whole<LEAST> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let wanted = format!("a whole number, {LEAST} or more");
+        match whole(&Number::deserialize(deserializer)?) {
+            Ok(value) if value >= i128::from(LEAST) => Ok(Whole(u64::try_from(value).unwrap_or(u64::MAX))),
+            Ok(value) => Err(D::Error::invalid_value(
+                Unexpected::Signed(i64::try_from(value).unwrap_or(i64::MIN)),
+                &wanted.as_str(),
+            )),
+            Err(fraction) => Err(D::Error::invalid_type(Unexpected::Float(fraction), &wanted.as_str())),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for LineNumber {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        match whole(&Number::deserialize(deserializer)?) {
+            Ok(value) => Ok(LineNumber(value.clamp(i64::MIN.into(), i64::MAX.into()) as i64)),
+            Err(fraction) => Err(D::Error::invalid_type(Unexpected::Float(fraction), &"a whole number")),
+        }
+    }
+}
+
+/// The whole number that this is, or the fraction that it is instead.
+fn whole(number: &Number) -> Result<i128, f64> {
+    match (number.as_i64(), number.as_u64(), number.as_f64()) {
+        (Some(value), _, _) => Ok(value.into()),
+        (_, Some(value), _) => Ok(value.into()),
+        // The cast saturates, which is what is wanted.
+        (_, _, Some(value)) if value.fract() == 0.0 => Ok(value as i128),
+        (_, _, value) => Err(value.unwrap_or(f64::NAN)),
+    }
+}
+
+impl JsonSchema for Ratio {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Ratio".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "number", "minimum": 0, "maximum": 1})
+    }
+}
+
+impl<const LEAST: u64> JsonSchema for Whole<LEAST> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        format!("Whole{LEAST}").into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "integer", "minimum": LEAST})
+    }
+}
+
+impl JsonSchema for LineNumber {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "LineNumber".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "integer", "minimum": 1})
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_numbers_may_be_written_as_floats_and_may_be_huge() {
+        let parse = |text: &str| serde_json::from_str::<Whole<1>>(text).map_err(|error| error.to_string());
+        assert_eq!(parse("40"), Ok(Whole(40)));
+        assert_eq!(parse("40.0"), Ok(Whole(40)));
+        assert_eq!(parse("18446744073709551616"), Ok(Whole(u64::MAX)));
+        assert_eq!(parse("1e300"), Ok(Whole(u64::MAX)));
+        for text in ["0", "-1", "-1e300", "1.5", "\"1\"", "null", "true"] {
+            assert!(parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn ratios_lie_between_0_and_1() {
+        for text in ["0", "1", "0.55", "1e-9"] {
+            assert!(serde_json::from_str::<Ratio>(text).is_ok(), "{text}");
+        }
+        for text in ["-0.1", "1.0001", "\"0.5\"", "null"] {
+            assert!(serde_json::from_str::<Ratio>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn line_numbers_below_one_are_left_to_the_contract() {
+        assert_eq!(serde_json::from_str::<LineNumber>("-3").unwrap(), LineNumber(-3));
+        assert_eq!(serde_json::from_str::<LineNumber>("1e300").unwrap(), LineNumber(i64::MAX));
+        assert!(serde_json::from_str::<LineNumber>("1.5").is_err());
+    }
+}

@@ -1,0 +1,27 @@
+//! Every operation of tamis, one file each: its name, input, output and handler.
+//!
+//! A door (MCP over stdio or HTTP, `/rpc`, a route, the command line) parses its own envelope, hands the arguments
+//! to [`Registry::call`] together with a [`Context`], and writes the [`Reply`] in its own form. What an operation
+//! takes and how its errors look is decided here, once.
+//!
+//! What a door must not do: look into arguments, or decide what an error is called.
+
+mod context;
+mod failure;
+mod health;
+mod input;
+mod prune_code;
+mod prune_text;
+mod recover_text;
+mod registry;
+mod schema;
+mod services;
+mod toolset;
+
+pub use context::{Access, Context, Progress, ProgressUpdate};
+pub use failure::Failure;
+pub use prune_code::{PruneCode, PruneCodeInput, PruneCodeOutput};
+pub use registry::{Operation, Registry, Tool};
+pub use services::Services;
+pub use tamis_sieve::Caller;
+pub use toolset::{Reply, RpcError, Toolset};

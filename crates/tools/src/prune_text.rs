@@ -1,0 +1,93 @@
+//! `prune_text`: cuts a text down to what a goal needs.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis_prune::DEFAULT_THRESHOLD;
+use tamis_sieve::{Annotation, Stats, Warning};
+use tamis_text::Kind;
+
+use crate::input::{Ratio, Whole};
+use crate::services::PruneJob;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct PruneText;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PruneTextInput {
+    text: String,
+    goal_hint: String,
+    source_type: SourceType,
+    options: PruneOptions,
+}
+
+#[derive(Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+enum SourceType {
+    Code,
+    Logs,
+    Docs,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct PruneOptions {
+    max_prune_ratio: Ratio,
+    min_keep_lines: Whole<0>,
+    timeout_ms: Whole<1>,
+    annotate_lines: bool,
+    include_markers: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct PruneTextOutput {
+    prune_id: String,
+    pruned_text: String,
+    annotations: Vec<Annotation>,
+    stats: Stats,
+    warnings: Vec<Warning>,
+}
+
+impl Operation for PruneText {
+    const NAME: &'static str = "prune_text";
+    const TOOLSET: Toolset = Toolset::Prune;
+    const DESCRIPTION: &'static str = "Cut a long text (source code, logs, docs) down to the lines that goal_hint \
+        needs, without rewriting any. Every cut block is replaced by a marker line \
+        ⟦PRUNÉ: prune_id=… lignes A-B (N) raison=…⟧ and can be had back with recover_text. \
+        max_prune_ratio and min_keep_lines are kept strictly; when in doubt the text comes back whole.";
+    type Input = PruneTextInput;
+    type Output = PruneTextOutput;
+
+    async fn run(input: PruneTextInput, context: Context) -> Result<PruneTextOutput, Failure> {
+        let options = input.options;
+        let job = PruneJob {
+            text: input.text,
+            goal: input.goal_hint,
+            kind: Some(match input.source_type {
+                SourceType::Code => Kind::Code,
+                SourceType::Logs => Kind::Logs,
+                SourceType::Docs => Kind::Docs,
+            }),
+            threshold: DEFAULT_THRESHOLD,
+            max_prune_ratio: options.max_prune_ratio.0,
+            min_keep_lines: usize::try_from(options.min_keep_lines.0).unwrap_or(usize::MAX),
+            keep_first_lines: 0,
+            timeout: Duration::from_millis(options.timeout_ms.0),
+            annotate_lines: options.annotate_lines,
+            include_markers: options.include_markers,
+        };
+        let (_, pruned) = context.services.prune(job, context.caller, context.cancellation.clone()).await?;
+        if context.cancellation.is_cancelled() {
+            return Err(Failure::Cancelled);
+        }
+        Ok(PruneTextOutput {
+            prune_id: pruned.prune_id,
+            pruned_text: pruned.pruned_text,
+            annotations: pruned.annotations,
+            stats: pruned.stats,
+            warnings: pruned.warnings,
+        })
+    }
+}

@@ -1,0 +1,94 @@
+//! `recover_text`: gives back lines that were cut.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tamis_sieve::{LineRange, RecoverError};
+
+use crate::input::LineNumber;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct RecoverText;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RecoverTextInput {
+    prune_id: String,
+    ranges: Vec<RangeInput>,
+    include_line_numbers: bool,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct RangeInput {
+    start_line: LineNumber,
+    end_line: LineNumber,
+}
+
+#[derive(Serialize)]
+pub(crate) struct RecoverTextOutput {
+    raw_text: String,
+    metadata: Metadata,
+}
+
+#[derive(Serialize)]
+struct Metadata {
+    prune_id: String,
+    /// As given back: an end beyond the last line is the last line here.
+    ranges: Vec<LineRange>,
+    line_numbering: &'static str,
+}
+
+impl Operation for RecoverText {
+    const NAME: &'static str = "recover_text";
+    const ALIASES: &'static [&'static str] = &["recover_range"];
+    const TOOLSET: Toolset = Toolset::Prune;
+    const DESCRIPTION: &'static str = "Give back original lines that prune_text or another tamis tool cut. \
+        Take prune_id and the line range from a marker ⟦PRUNÉ: prune_id=… lignes A-B …⟧. \
+        Lines are numbered from 1 as in the original text.";
+    type Input = RecoverTextInput;
+    type Output = RecoverTextOutput;
+
+    async fn run(input: RecoverTextInput, context: Context) -> Result<RecoverTextOutput, Failure> {
+        let sieve = Arc::clone(&context.services.sieve);
+        let caller = context.caller;
+        let (prune_id, recovered) = context
+            .services
+            .on_a_core(move || {
+                let ranges: Vec<_> =
+                    input.ranges.iter().map(|range| (range.start_line.0, range.end_line.0)).collect();
+                let recovered = sieve.recover(&input.prune_id, &ranges, input.include_line_numbers, &caller);
+                (input.prune_id, recovered)
+            })
+            .await?;
+        let recovered = recovered.map_err(|error| failure(&prune_id, error))?;
+        Ok(RecoverTextOutput {
+            raw_text: recovered.raw_text,
+            metadata: Metadata { prune_id, ranges: recovered.ranges, line_numbering: "original" },
+        })
+    }
+}
+
+fn failure(prune_id: &str, error: RecoverError) -> Failure {
+    let mut data = Map::from_iter([("prune_id".to_owned(), Value::from(prune_id))]);
+    let detail = error.to_string();
+    let hint = error.hint();
+    let (rpc_code, code) = match error {
+        RecoverError::NotFound { .. } => (-32004, "prune_id_not_found"),
+        RecoverError::InvalidRange { range, lines } => {
+            data.insert("range".into(), json!({"start_line": range.0, "end_line": range.1}));
+            if let Some(lines) = lines {
+                data.insert("original_lines".into(), lines.into());
+            }
+            (-32005, "invalid_range")
+        }
+        RecoverError::Unavailable { .. } => (-32603, "recovery_unavailable"),
+    };
+    data.insert("detail".into(), detail.into());
+    if let Some(hint) = hint {
+        data.insert("hint".into(), hint.into());
+    }
+    Failure::Domain { rpc_code, code, data }
+}

@@ -1,0 +1,89 @@
+//! Toolsets: groups of tools that share a contract, and so a way of speaking of errors.
+
+use serde_json::{Value, json};
+
+use crate::{Access, Failure};
+
+/// A group of tools.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Toolset {
+    /// Pruning and recovery, as the pruner service's contract has them.
+    Prune,
+}
+
+/// What a door writes back.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Reply {
+    /// A tool result with one text.
+    Text { text: String, is_error: bool },
+    /// A JSON-RPC error.
+    Error(RpcError),
+}
+
+/// A JSON-RPC error object.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RpcError {
+    pub code: i32,
+    pub message: String,
+    pub data: Option<Value>,
+}
+
+impl Toolset {
+    pub const ALL: &'static [Toolset] = &[Toolset::Prune];
+
+    /// As in `tamis mcp --tools`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Toolset::Prune => "prune",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Toolset> {
+        Toolset::ALL.iter().copied().find(|toolset| toolset.name() == name)
+    }
+
+    /// What a caller must have shown to use these tools through HTTP on loopback.
+    pub fn needs(self) -> Access {
+        match self {
+            Toolset::Prune => Access::Open,
+        }
+    }
+
+    /// A success in this toolset's form.
+    pub(crate) fn success(self, output: String) -> Reply {
+        match self {
+            Toolset::Prune => Reply::Text { text: output, is_error: false },
+        }
+    }
+
+    /// A failure in this toolset's form.
+    pub(crate) fn failure(self, failure: Failure) -> Reply {
+        match self {
+            Toolset::Prune => Reply::Error(RpcError::from(failure)),
+        }
+    }
+}
+
+impl From<Failure> for RpcError {
+    fn from(failure: Failure) -> RpcError {
+        let (code, message, data) = match failure {
+            Failure::UnknownTool { name } => {
+                (-32602, format!("Unknown tool: {name}"), Some(json!({"code": "unknown_tool", "tool": name})))
+            }
+            Failure::InvalidInput { detail } => (
+                -32602,
+                format!("Invalid params: {detail}"),
+                Some(json!({"code": "invalid_params", "detail": detail})),
+            ),
+            Failure::Domain { rpc_code, code, mut data } => {
+                data.insert("code".into(), code.into());
+                (rpc_code, code.to_owned(), Some(Value::Object(data)))
+            }
+            Failure::Cancelled => (-32603, "Cancelled".into(), Some(json!({"code": "cancelled"}))),
+            Failure::Internal { detail } => {
+                (-32603, "Internal error".into(), Some(json!({"code": "internal_error", "detail": detail})))
+            }
+        };
+        RpcError { code, message, data }
+    }
+}
