@@ -44,7 +44,7 @@ async def converse(client, text, goal):
         "annotate_lines": False,
         "include_markers": True,
     }
-    arguments = {"text": text, "goal_hint": goal, "source_type": "code", "options": options}
+    arguments = {"text": text, "goal_hint": goal, "source_type": "logs", "options": options}
     pruned = answer(await client.call_tool("prune_text", arguments))
     assert pruned["annotations"], pruned
     for cut in pruned["annotations"]:

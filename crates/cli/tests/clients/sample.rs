@@ -2,18 +2,17 @@
 
 use serde_json::{Value, json};
 
-/// A module of a warehouse program, a good hundred lines long.
-pub(crate) const TEXT: &str = include_str!("warehouse.py");
+/// A morning of a web shop's log: a few lines on a payment that failed, among heartbeats and evictions.
+pub(crate) const TEXT: &str = include_str!("payments.log");
 
-/// Needs `reserve` and what it calls; not the reports, labels and imports of suppliers' files.
-pub(crate) const GOAL: &str =
-    "Why does Warehouse.reserve raise OutOfStock when the shelf still holds enough?";
+/// Needs the lines on the payment; any engine can do without most of the others.
+pub(crate) const GOAL: &str = "Why did the payment of order 8812 fail?";
 
 pub(crate) fn prune_arguments() -> Value {
     json!({
         "text": TEXT,
         "goal_hint": GOAL,
-        "source_type": "code",
+        "source_type": "logs",
         "options": {
             "max_prune_ratio": 0.9,
             "min_keep_lines": 10,
