@@ -1,0 +1,24 @@
+//! The binary as real MCP clients find it: the four coding agents, the inspector, the conformance suite and the
+//! Python package. All need programs that `scripts/install-test-clients` installs, so plain `cargo test` passes them
+//! over; with them installed, `cargo test --test clients -- --ignored` runs them.
+
+mod agents;
+mod conformance;
+mod inspector;
+mod python;
+mod sample;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// How long a client other than an agent may take.
+const LIMIT: Duration = Duration::from_secs(120);
+
+fn tamis() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_tamis"))
+}
+
+/// A file or folder of `tests/clients` at the root of the repository.
+fn shared(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/clients").join(name)
+}

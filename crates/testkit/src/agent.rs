@@ -1,0 +1,188 @@
+//! The real coding agents, run without a person: one prompt, a scripted model, one MCP server over stdio.
+//!
+//! What is peculiar to one agent (its settings, its flags, its spelling of tools) lies in a module of its own.
+
+mod claude_code;
+mod codex;
+mod gemini_cli;
+mod open_code;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::clients::Clients;
+use crate::leftovers;
+use crate::model::{Request, ScriptedModel};
+use crate::process::{Finished, run_bounded, run_bounded_then};
+use crate::script::{Step, ToolResult};
+use crate::wire::{ToolName, Wire};
+
+/// How long an agent may take for a whole run; alone on two cores none needs a tenth of it.
+const LIMIT: Duration = Duration::from_secs(180);
+
+/// How long the MCP server may outlive its agent.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+const PROMPT: &str = "Follow the script.";
+
+/// A coding agent program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Agent {
+    ClaudeCode,
+    Codex,
+    GeminiCli,
+    OpenCode,
+}
+
+/// An MCP server as an agent starts it.
+#[derive(Clone, Debug)]
+pub struct StdioServer {
+    /// The name in the agent's settings, from which it makes the names of tools.
+    pub name: String,
+    pub command: PathBuf,
+    pub args: Vec<String>,
+    pub env: Vec<(String, String)>,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct AgentRun {
+    pub finished: Finished,
+    /// Every request that the model received.
+    pub requests: Vec<Request>,
+    /// The answers to the script's calls, as the model got them.
+    pub results: Vec<ToolResult>,
+    /// The panic of a step of the script, where there was one.
+    pub failure: Option<String>,
+    /// The command lines of processes that outlived the agent and had to be killed.
+    pub left_behind: Vec<String>,
+    offered: Vec<ToolName>,
+    folder: TempDir,
+}
+
+/// The folders of one run.
+struct Place {
+    home: PathBuf,
+    work: PathBuf,
+}
+
+impl Agent {
+    /// Runs the agent until its model has played the script. The server gets a data folder of its own.
+    pub fn run(self, clients: &Clients, server: &StdioServer, script: Vec<Step>) -> AgentRun {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let place = Place::new(folder.path());
+        let mut server = server.clone();
+        server.env.push(("TAMIS_DATA_DIR".to_owned(), path_text(&folder.path().join("data"))));
+
+        let name = server.name.clone();
+        let model = ScriptedModel::start(self.wire(), move |tool| self.tool_name(&name, tool), script);
+        let mut command = match self {
+            Self::ClaudeCode => claude_code::command(clients, &place, &server, &model.url()),
+            Self::Codex => codex::command(clients, &place, &server, &model.url()),
+            Self::GeminiCli => gemini_cli::command(clients, &place, &server, &model.url()),
+            Self::OpenCode => open_code::command(clients, &place, &server, &model.url()),
+        };
+        command.current_dir(&place.work);
+        let (finished, left_behind) =
+            run_bounded_then(command, LIMIT, || leftovers::end_all(folder.path(), PATIENCE));
+        AgentRun {
+            finished,
+            requests: model.requests(),
+            results: model.results(),
+            failure: model.failure(),
+            left_behind,
+            offered: model.offered().into_iter().collect(),
+            folder,
+        }
+    }
+
+    /// The wire format that the agent speaks with its model.
+    pub fn wire(self) -> Wire {
+        match self {
+            Self::ClaudeCode => Wire::Anthropic,
+            Self::Codex => Wire::Responses,
+            Self::GeminiCli => Wire::Gemini,
+            Self::OpenCode => Wire::Chat,
+        }
+    }
+
+    /// How the agent spells a server's tool to its model.
+    pub fn tool_name(self, server: &str, tool: &str) -> ToolName {
+        match self {
+            Self::ClaudeCode => ToolName::plain(format!("mcp__{server}__{tool}")),
+            Self::Codex => ToolName { namespace: Some(format!("mcp__{server}")), name: tool.to_owned() },
+            Self::GeminiCli => ToolName::plain(format!("mcp_{server}_{tool}")),
+            Self::OpenCode => ToolName::plain(format!("{server}_{tool}")),
+        }
+    }
+}
+
+impl AgentRun {
+    /// The results, after making sure that all of the script was played, that the agent ended well and in time, and
+    /// that its server ended with it.
+    pub fn expect_results(&self, count: usize) -> &[ToolResult] {
+        let played = self.failure.is_none() && self.results.len() == count;
+        let ended =
+            self.finished.status.is_some_and(|status| status.success()) && self.left_behind.is_empty();
+        assert!(
+            played && ended,
+            "{} of {count} results; script: {:?}; {:?}; left behind: {:?}\ntools offered: {:#?}\nresults: {:#?}\n\
+             stdout:\n{}\nstderr:\n{}",
+            self.results.len(),
+            self.failure,
+            self.finished.status,
+            self.left_behind,
+            self.offered,
+            self.results,
+            self.finished.stdout,
+            self.finished.stderr,
+        );
+        &self.results
+    }
+
+    /// The agent's home, with the session logs that it wrote.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+}
+
+impl Place {
+    fn new(folder: &Path) -> Self {
+        let place = Self { home: folder.join("home"), work: folder.join("work") };
+        fs::create_dir(&place.home).expect("a home");
+        // Agents ask for trust, or refuse to work, outside a repository.
+        let mut git = Command::new("git");
+        git.args(["init", "--quiet", "--initial-branch=main"]).arg(&place.work);
+        git.env("HOME", &place.home).env("GIT_CONFIG_NOSYSTEM", "1");
+        let initialised = run_bounded(git, LIMIT);
+        assert_eq!(initialised.code(), Some(0), "git init: {}", initialised.stderr);
+        place
+    }
+
+    /// Writes a file of settings under the home, and tells its path.
+    fn write_home(&self, name: &str, contents: &str) -> PathBuf {
+        let path = self.home.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder for settings");
+        fs::write(&path, contents).expect("a file of settings");
+        path
+    }
+}
+
+impl StdioServer {
+    fn command_text(&self) -> String {
+        path_text(&self.command)
+    }
+
+    fn env_json(&self) -> serde_json::Value {
+        self.env.iter().map(|(name, value)| (name.clone(), serde_json::json!(value))).collect()
+    }
+}
+
+/// A path for a file of settings, which can only hold text.
+fn path_text(path: &Path) -> String {
+    path.to_str().expect("a path in UTF-8").to_owned()
+}

@@ -1,0 +1,28 @@
+//! Claude Code. It asks `server/discover` in the 2026-07-28 protocol first and ends its servers with SIGINT.
+
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{PROMPT, Place, StdioServer};
+use crate::clients::Clients;
+
+pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, model: &str) -> Command {
+    let settings = json!({"mcpServers": {&server.name: {
+        "type": "stdio", "command": server.command_text(), "args": server.args, "env": server.env_json(),
+    }}});
+    let settings = place.write_home("mcp.json", &settings.to_string());
+    let mut command = clients.tool("claude", &place.home);
+    command
+        .env("ANTHROPIC_BASE_URL", model)
+        .env("ANTHROPIC_API_KEY", "sk-ant-dummy")
+        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
+        .env("DISABLE_AUTOUPDATER", "1")
+        // It would otherwise hide MCP tools behind a search tool of its own.
+        .env("ENABLE_TOOL_SEARCH", "false")
+        .args(["--print", PROMPT, "--output-format", "stream-json", "--verbose"])
+        .arg("--mcp-config")
+        .arg(settings)
+        .args(["--strict-mcp-config", "--allowedTools", &format!("mcp__{}", server.name)]);
+    command
+}

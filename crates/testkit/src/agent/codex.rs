@@ -1,0 +1,60 @@
+//! Codex. It speaks the 2025-06-18 protocol, keeps a tool's name and its server's namespace apart, and is the only
+//! one to show the model an error's `data`.
+
+use std::fmt::Write as _;
+use std::process::Command;
+
+use serde_json::json;
+
+use super::{PROMPT, Place, StdioServer};
+use crate::clients::Clients;
+
+pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, model: &str) -> Command {
+    place.write_home(".codex/config.toml", &settings(server, model));
+    let mut command = clients.tool("codex", &place.home);
+    command.env("SCRIPTED_KEY", "dummy").args(["exec", "--json", "--sandbox", "danger-full-access", PROMPT]);
+    command
+}
+
+/// Strings and arrays of strings are written alike in JSON and in TOML.
+fn settings(server: &StdioServer, model: &str) -> String {
+    let mut settings = format!(
+        r#"model = "scripted"
+model_provider = "scripted"
+approval_policy = "never"
+check_for_update_on_startup = false
+
+[analytics]
+enabled = false
+
+# They are looked for on the network.
+[features]
+apps = false
+plugins = false
+
+[model_providers.scripted]
+name = "scripted"
+base_url = "{model}/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+request_max_retries = 0
+stream_max_retries = 0
+
+[mcp_servers.{name}]
+command = {command}
+args = {args}
+default_tools_approval_mode = "approve"
+required = true
+startup_timeout_sec = 60
+
+[mcp_servers.{name}.env]
+"#,
+        name = server.name,
+        command = json!(server.command_text()),
+        args = json!(server.args),
+    );
+    for (name, value) in &server.env {
+        let _ = writeln!(settings, "{name} = {}", json!(value));
+    }
+    settings
+}

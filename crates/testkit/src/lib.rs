@@ -1,0 +1,29 @@
+//! What the tests need from the outside world, made to measure: model servers that play a script, the real coding
+//! agents run against them, and a real server to talk to.
+//!
+//! An agent test reads as a conversation. The script says which tools the model calls, each step with the results of
+//! the steps before it at hand; the agent, a real program in a home of its own, calls our server and passes the
+//! answers on; every request that the model received is kept, so what the agent made of an answer can be asserted.
+//!
+//! Everything here blocks, bounds its own time, takes ports from the system and ends the processes it started; so
+//! tests run in any order and beside each other. For tests only: failures panic, with what is needed to understand
+//! them.
+//!
+//! Deliberately missing: models that fail, stall or answer slowly, and any judgement of what agents do between calls.
+
+mod agent;
+mod clients;
+mod leftovers;
+mod model;
+mod process;
+mod script;
+mod server;
+mod wire;
+
+pub use agent::{Agent, AgentRun, StdioServer};
+pub use clients::Clients;
+pub use model::{Request, ScriptedModel};
+pub use process::{Finished, run_bounded};
+pub use script::{FINAL_TEXT, History, Step, ToolResult};
+pub use server::Server;
+pub use wire::{ToolName, Wire};

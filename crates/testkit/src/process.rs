@@ -1,0 +1,146 @@
+//! Running a program to its end, in a process group of its own and for a bounded time.
+
+use std::fs::File;
+use std::io::{Read, Seek};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process_group};
+
+/// A program that has ended.
+#[derive(Debug)]
+pub struct Finished {
+    /// None when the time ran out and the whole group was killed.
+    pub status: Option<ExitStatus>,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Finished {
+    /// The exit code; none for a death by signal or by the clock.
+    pub fn code(&self) -> Option<i32> {
+        self.status.and_then(|status| status.code())
+    }
+}
+
+/// Runs a command with nothing on its standard input. Whatever of its process group outlives it is killed.
+pub fn run_bounded(command: Command, limit: Duration) -> Finished {
+    run_bounded_then(command, limit, || ()).0
+}
+
+/// Runs a command likewise, and looks around after its end, before what it left is killed.
+pub(crate) fn run_bounded_then<T>(
+    mut command: Command,
+    limit: Duration,
+    look: impl FnOnce() -> T,
+) -> (Finished, T) {
+    // Files, not pipes: a grandchild that escaped the group could hold a pipe open and block the reader forever.
+    let mut stdout = tempfile::tempfile().expect("a temporary file");
+    let mut stderr = tempfile::tempfile().expect("a temporary file");
+    command.stdin(Stdio::null());
+    command.stdout(stdout.try_clone().expect("a file handle"));
+    command.stderr(stderr.try_clone().expect("a file handle"));
+    let group = Group::spawn(&mut command);
+    let status = group.wait(limit);
+    if status.is_none() {
+        group.signal(Signal::KILL);
+    }
+    let seen = look();
+    drop(group);
+    (Finished { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }, seen)
+}
+
+fn contents(file: &mut File) -> String {
+    let mut bytes = Vec::new();
+    file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("a readable temporary file");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// A child that leads its own process group. Dropping it kills what is left of the group.
+pub(crate) struct Group {
+    leader: Pid,
+    ended: Receiver<ExitStatus>,
+}
+
+impl Group {
+    pub(crate) fn spawn(command: &mut Command) -> Self {
+        Self::spawn_with(command, |_| ()).0
+    }
+
+    /// Spawns and lets `take` have the child's pipes before a thread of its own waits for the end.
+    pub(crate) fn spawn_with<T>(command: &mut Command, take: impl FnOnce(&mut Child) -> T) -> (Self, T) {
+        let spawned = command.process_group(0).spawn();
+        let mut child = spawned.unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
+        let taken = take(&mut child);
+        let leader = Pid::from_child(&child);
+        let (send, ended) = channel();
+        std::thread::spawn(move || {
+            let status = child.wait().expect("a child can be waited for");
+            let _ = send.send(status);
+        });
+        (Self { leader, ended }, taken)
+    }
+
+    /// The leader's exit status, or none if it has not ended in time.
+    pub(crate) fn wait(&self, limit: Duration) -> Option<ExitStatus> {
+        self.ended.recv_timeout(limit).ok()
+    }
+
+    pub(crate) fn signal(&self, signal: Signal) {
+        // An error says that nobody is left in the group.
+        let _ = kill_process_group(self.leader, signal);
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.signal(Signal::KILL);
+        // Ends at once: the leader was killed, or had ended before and hung up.
+        let _ = self.ended.recv();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader};
+    use std::time::Instant;
+
+    use super::*;
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        command
+    }
+
+    #[test]
+    fn tells_output_and_exit_code() {
+        let finished = run_bounded(shell("echo out; echo err >&2; exit 3"), Duration::from_secs(60));
+        let code = finished.code();
+        assert_eq!((code, finished.stdout.as_str(), finished.stderr.as_str()), (Some(3), "out\n", "err\n"));
+    }
+
+    #[test]
+    fn stops_when_the_time_is_up() {
+        let finished = run_bounded(shell("exec sleep 600"), Duration::from_millis(10));
+        assert_eq!(finished.status, None);
+    }
+
+    #[test]
+    fn a_dropped_group_leaves_no_grandchild() {
+        let mut command = shell("sleep 600 & echo started; wait");
+        let (group, pipe) =
+            Group::spawn_with(command.stdout(Stdio::piped()), |child| child.stdout.take().expect("a pipe"));
+        let mut pipe = BufReader::new(pipe);
+        let mut line = String::new();
+        pipe.read_line(&mut line).expect("a readable pipe");
+        assert_eq!(line, "started\n");
+        drop(group);
+        // The pipe ends when the last of those who hold it has; the grandchild would for ten minutes.
+        let begun = Instant::now();
+        pipe.read_to_string(&mut line).expect("a readable pipe");
+        assert!(begun.elapsed() < Duration::from_secs(300));
+    }
+}

@@ -1,0 +1,111 @@
+//! A running HTTP server of the binary under test.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::process::Group;
+
+const START: Duration = Duration::from_secs(60);
+const END: Duration = Duration::from_secs(10);
+
+/// `tamis serve --port 0` in a data folder of its own. Dropping it asks the server to end, then makes it.
+pub struct Server {
+    url: String,
+    group: Group,
+    folder: TempDir,
+}
+
+impl Server {
+    /// Starts the server and waits until it has said where it listens.
+    pub fn start(binary: impl AsRef<Path>) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let mut command = Command::new(binary.as_ref());
+        command
+            .args(["serve", "--port", "0"])
+            .env_clear()
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .env("HOME", folder.path())
+            .env("LANG", "C.UTF-8")
+            .env("TAMIS_DATA_DIR", folder.path().join("data"))
+            .current_dir(folder.path())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let (send, lines) = channel();
+        let (group, ()) = Group::spawn_with(&mut command, |child| {
+            follow(child.stdout.take().expect("a pipe"), send.clone());
+            follow(child.stderr.take().expect("a pipe"), send);
+        });
+        let mut said = Vec::new();
+        let url = loop {
+            // Fails when the time is up, and at once when the server has ended.
+            let Ok(line) = lines.recv_timeout(START) else {
+                panic!("the server does not say where it listens; it said: {said:#?}")
+            };
+            if let Some(url) = address_in(&line) {
+                break url;
+            }
+            said.push(line);
+        };
+        Self { url, group, folder }
+    }
+
+    /// `http://127.0.0.1:<port>`.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// The address of the MCP endpoint.
+    pub fn mcp_url(&self) -> String {
+        format!("{}/mcp", self.url)
+    }
+
+    /// The server's data folder.
+    pub fn data_dir(&self) -> std::path::PathBuf {
+        self.folder.path().join("data")
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.group.signal(Signal::TERM);
+        let ended = self.group.wait(END);
+        // A failed test has its own story to tell.
+        assert!(ended.is_some() || std::thread::panicking(), "the server does not end on SIGTERM");
+    }
+}
+
+/// Reads a pipe to its end, so that the server never blocks on it, and passes its lines on.
+fn follow(pipe: impl Read + Send + 'static, lines: Sender<String>) {
+    std::thread::spawn(move || {
+        for line in BufReader::new(pipe).lines().map_while(Result::ok) {
+            let _ = lines.send(line);
+        }
+    });
+}
+
+/// The scheme, host and port of the first loopback address in a line.
+fn address_in(line: &str) -> Option<String> {
+    const SCHEME: &str = "http://127.0.0.1:";
+    let start = line.find(SCHEME)?;
+    let port: String = line[start + SCHEME.len()..].chars().take_while(char::is_ascii_digit).collect();
+    (!port.is_empty()).then(|| format!("{SCHEME}{port}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::address_in;
+
+    #[test]
+    fn finds_the_address() {
+        let line = "tamis: open http://127.0.0.1:40123/?link=x or https://127.0.0.1:1";
+        assert_eq!(address_in(line).as_deref(), Some("http://127.0.0.1:40123"));
+        assert_eq!(address_in("starting on http://127.0.0.1:?"), None);
+    }
+}

@@ -1,0 +1,128 @@
+//! The four wire formats that the agents speak with their models, as far as a script needs them: which tools a
+//! request offers, which results it brings back, and how to answer with text or with a tool call.
+
+mod anthropic;
+mod chat;
+mod gemini;
+mod responses;
+
+use axum::body::Body;
+use axum::http::{Method, StatusCode};
+use axum::response::Response;
+use serde_json::{Value, json};
+
+use crate::script::ToolResult;
+
+/// A wire format between an agent and its model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wire {
+    /// Anthropic's Messages.
+    Anthropic,
+    /// OpenAI's Responses.
+    Responses,
+    /// Google's generateContent.
+    Gemini,
+    /// OpenAI's chat completions.
+    Chat,
+}
+
+/// A tool's name as it stands on the wire.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ToolName {
+    /// Apart from the name in Responses, absent elsewhere.
+    pub namespace: Option<String>,
+    pub name: String,
+}
+
+impl ToolName {
+    pub fn plain(name: impl Into<String>) -> Self {
+        Self { namespace: None, name: name.into() }
+    }
+}
+
+/// What the model says next.
+pub(crate) enum Reply {
+    Text(String),
+    /// `number` counts the script's calls from 1 and makes ids that are the same on every run.
+    Call {
+        tool: ToolName,
+        arguments: Value,
+        number: usize,
+    },
+}
+
+impl Wire {
+    /// The tools that a request offers to the model.
+    pub(crate) fn offered(self, body: &Value) -> Vec<ToolName> {
+        match self {
+            Self::Anthropic => anthropic::offered(body),
+            Self::Responses => responses::offered(body),
+            Self::Gemini => gemini::offered(body),
+            Self::Chat => chat::offered(body),
+        }
+    }
+
+    /// The results of tool calls in a request's conversation, in order.
+    pub(crate) fn results(self, body: &Value) -> Vec<ToolResult> {
+        let texts = match self {
+            Self::Anthropic => anthropic::results(body),
+            Self::Responses => responses::results(body),
+            Self::Gemini => gemini::results(body),
+            Self::Chat => chat::results(body),
+        };
+        texts.into_iter().map(|text| ToolResult { text }).collect()
+    }
+
+    /// The answer to a request that asks for no turn of the conversation.
+    pub(crate) fn side_answer(self, method: &Method, path: &str, body: &Value) -> Option<Response> {
+        if method != Method::POST {
+            // Every format lists its models under its own key; an agent takes the one it knows.
+            return Some(json_response(
+                &json!({"object": "list", "data": [], "models": [], "has_more": false}),
+            ));
+        }
+        match self {
+            Self::Anthropic => anthropic::side_answer(path),
+            Self::Gemini => gemini::side_answer(path, body),
+            Self::Responses | Self::Chat => None,
+        }
+    }
+
+    pub(crate) fn respond(self, path: &str, body: &Value, reply: &Reply) -> Response {
+        match self {
+            Self::Anthropic => anthropic::respond(body, reply),
+            Self::Responses => responses::respond(body, reply),
+            Self::Gemini => gemini::respond(path, reply),
+            Self::Chat => chat::respond(body, reply),
+        }
+    }
+}
+
+/// The items of an array; none where there is no array.
+fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+/// The text of a content that is either a string or a list of parts with `text` in them.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        parts => items(parts).filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn json_response(value: &Value) -> Response {
+    response("application/json", value.to_string())
+}
+
+fn event_stream(events: String) -> Response {
+    response("text/event-stream", events)
+}
+
+fn response(content_type: &str, body: String) -> Response {
+    Response::builder()
+        .status(StatusCode::OK)
+        .header("content-type", content_type)
+        .body(Body::from(body))
+        .expect("a valid response")
+}
