@@ -73,7 +73,11 @@ fn mask(line: &str, masked: &mut Vec<u8>) {
                 .map_or(bytes.len(), |length| at + length);
             let word = &bytes[at..end];
             let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
-            if digits > 0 && (digits * 2 >= word.len() || word.iter().all(u8::is_ascii_hexdigit)) {
+            if digits > 0
+                && (word.starts_with(b"0x")
+                    || digits * 2 >= word.len()
+                    || word.iter().all(u8::is_ascii_hexdigit))
+            {
                 masked.push(b'0');
             } else {
                 masked.extend_from_slice(word);
