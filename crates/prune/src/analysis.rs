@@ -50,20 +50,12 @@ impl<'a> Analysis<'a> {
         let repetition = repetition(&lines);
         go_on()?;
         let levels = levels(kind, &lines, &outline, &document.headings);
-        let sources = Sources {
-            kind,
-            index: &index,
-            goal: &goal,
-            levels: &levels,
-            shape: &shape,
-            repetition: &repetition,
-        };
+        let sources =
+            Sources { index: &index, goal: &goal, levels: &levels, shape: &shape, repetition: &repetition };
         let features = measure(&sources, interrupted)?;
         go_on()?;
         let mut scores = scorer::score(kind, &features);
-        if kind == Kind::Code {
-            reading::settle(&mut scores, &lines, &shape);
-        }
+        reading::settle(&mut scores, &lines, &shape);
         Ok(Analysis { kind, lines, outline, document, shape, repetition, features, scores })
     }
 

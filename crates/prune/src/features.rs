@@ -3,8 +3,6 @@
 //! A column for each feature. A learned scorer takes the same columns, so their order is part of the engine's
 //! version, and `examples/features.rs` writes them out for training.
 
-use tamis_text::Kind;
-
 use crate::goal::{Goal, stop_words};
 use crate::index::Index;
 use crate::logs::Repetition;
@@ -16,7 +14,6 @@ macro_rules! features {
     ($($name:ident),* $(,)?) => {
         /// The features of a line, in the order of the columns.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-        #[allow(missing_docs)]
         pub enum Feature { $($name),* }
 
         impl Feature {
@@ -33,18 +30,18 @@ macro_rules! features {
 
 features! {
     // The line itself, and its neighbourhood.
-    Line, LineShare, LineRank, Headline, HeadlineBlur8, Blur2, Blur6, Blur15, Blur40, Blur6Share, Blur15Share, Blur6Rank, Blur15Rank,
-    Window5, Window12, Window5Share, Window12Share, Window5Cover, Window12Cover, Window30Cover,
+    Line, LineShare, LineRank, HeadlineBlur8, Blur2, Blur6, Blur15, Blur40, Blur15Share,
+    Window12, Window12Cover, Window30Cover,
     // What it belongs to.
     Paragraph, ParagraphCover, ParagraphShare,
-    Near, NearShare, NearRank, NearCover, NearTitle, NearTitleCover, NearTitlePrecision, NearLength, NearDistance, NearDensity,
-    Top, TopShare, TopCover, TopTitle, TopTitlePrecision, TopLength,
+    Near, NearShare, NearCover, NearTitle, NearTitleCover, NearTitlePrecision, NearLength, NearDistance, NearDensity,
+    Top, TopShare, TopCover, TopLength,
     // What the goal names, phrases it shares, and words that keep company with its words.
-    Named, NamedBlur, NamedNear, Phrase, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
+    Named, NamedBlur, NamedNear, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
     // What the line looks like.
-    Position, Indent, Width, IsDefinition, IsComment, IsImport, IsBlank, IsCloser, InTests, IsSevere, IsWarning, Repeats, EarlierRepeats,
+    Indent, Width, IsComment, InTests, IsWarning, Repeats, EarlierRepeats,
     // The text and the goal as a whole: how far the rest is to be trusted.
-    TextLines, GoalTerms, GoalFound, BestCover, BestNear, Contrast, NearUnits,
+    TextLines, GoalFound, GoalWeight, BestCover, BestNear, Contrast,
 }
 
 pub(crate) const COUNT: usize = Feature::ALL.len();
@@ -67,7 +64,6 @@ impl Features {
 
 /// All that the features are made from.
 pub(crate) struct Sources<'a> {
-    pub(crate) kind: Kind,
     pub(crate) index: &'a Index,
     pub(crate) goal: &'a Goal,
     pub(crate) levels: &'a Levels,
@@ -76,7 +72,8 @@ pub(crate) struct Sources<'a> {
 }
 
 pub(crate) fn measure(sources: &Sources<'_>, interrupted: &dyn Fn() -> bool) -> Result<Features, Unpruned> {
-    let mut builder = Builder { columns: vec![Vec::new(); COUNT], lines: sources.index.lines };
+    let mut builder =
+        Builder { columns: vec![Vec::new(); COUNT], lines: sources.index.lines, line: Vec::new() };
     let passes: [fn(&Sources<'_>, &mut Builder); 6] = [around, belonging, named, company, looks, whole];
     for pass in passes {
         if interrupted() {
@@ -90,6 +87,8 @@ pub(crate) fn measure(sources: &Sources<'_>, interrupted: &dyn Fn() -> bool) -> 
 struct Builder {
     columns: Vec<Vec<f32>>,
     lines: usize,
+    /// Each line's own relevance, which several columns are made from.
+    line: Vec<f32>,
 }
 
 impl Builder {
@@ -117,50 +116,33 @@ fn roots(values: &[f32]) -> Vec<f32> {
     values.iter().map(|value| value.sqrt()).collect()
 }
 
+/// A size, flattened, and bounded by what the scorer has seen in training.
+fn bounded_root(value: f32) -> f32 {
+    value.min(4096.0).sqrt()
+}
+
 fn shares(values: &[f32]) -> Vec<f32> {
     let best = highest(values);
     if best <= 0.0 { vec![0.0; values.len()] } else { values.iter().map(|value| value / best).collect() }
 }
 
 fn around(sources: &Sources<'_>, out: &mut Builder) {
-    let line = by_line(sources.index, sources.goal, |_| true).score;
     let headline = by_line(sources.index, sources.goal, |term| sources.goal.terms[term].in_headline).score;
     out.set(Feature::HeadlineBlur8, roots(&blur(&headline, 8)));
-    out.set(Feature::Headline, roots(&headline));
-    for (reach, feature) in
-        [(2, Feature::Blur2), (6, Feature::Blur6), (15, Feature::Blur15), (40, Feature::Blur40)]
-    {
-        let blurred = blur(&line, reach);
-        match feature {
-            Feature::Blur6 => {
-                out.set(Feature::Blur6Share, shares(&blurred));
-                out.set(Feature::Blur6Rank, rank(&blurred));
-            }
-            Feature::Blur15 => {
-                out.set(Feature::Blur15Share, shares(&blurred));
-                out.set(Feature::Blur15Rank, rank(&blurred));
-            }
-            _ => {}
-        }
-        out.set(feature, roots(&blurred));
+    out.line = by_line(sources.index, sources.goal, |_| true).score;
+    let blur15 = blur(&out.line, 15);
+    out.set(Feature::Blur15Share, shares(&blur15));
+    out.set(Feature::Blur15, roots(&blur15));
+    for (reach, feature) in [(2, Feature::Blur2), (6, Feature::Blur6), (40, Feature::Blur40)] {
+        out.set(feature, roots(&blur(&out.line, reach)));
     }
-    out.set(Feature::LineShare, shares(&line));
-    out.set(Feature::LineRank, rank(&line));
-    out.set(Feature::Line, roots(&line));
-    for (reach, score, share, cover) in [
-        (5, Some(Feature::Window5), Some(Feature::Window5Share), Feature::Window5Cover),
-        (12, Some(Feature::Window12), Some(Feature::Window12Share), Feature::Window12Cover),
-        (30, None, None, Feature::Window30Cover),
-    ] {
-        let window = by_window(sources.index, sources.goal, reach);
-        if let Some(share) = share {
-            out.set(share, shares(&window.score));
-        }
-        if let Some(score) = score {
-            out.set(score, roots(&window.score));
-        }
-        out.set(cover, window.coverage);
-    }
+    out.set(Feature::LineShare, shares(&out.line));
+    out.set(Feature::LineRank, rank(&out.line));
+    out.set(Feature::Line, roots(&out.line));
+    let window = by_window(sources.index, sources.goal, 12);
+    out.set(Feature::Window12, roots(&window.score));
+    out.set(Feature::Window12Cover, window.coverage);
+    out.set(Feature::Window30Cover, by_window(sources.index, sources.goal, 30).coverage);
 }
 
 fn belonging(sources: &Sources<'_>, out: &mut Builder) {
@@ -173,42 +155,41 @@ fn belonging(sources: &Sources<'_>, out: &mut Builder) {
 
     let near = by_unit(index, goal, &levels.near);
     let best = highest(&near.score).max(1e-6);
-    let line = by_line(index, goal, |_| true);
-    let sizes = sizes(&levels.near);
-    let mut density = vec![0.0f32; levels.near.count()];
-    for (number, &unit) in levels.near.of_line.iter().enumerate() {
-        density[unit as usize] += line.score[number];
-    }
+    let near_sizes = sizes(&levels.near);
+    let density = sums(&levels.near, &out.line);
     let titles = title_match(sources, &levels.near);
     out.spread(Feature::Near, &levels.near, |unit| near.score[unit].sqrt());
     out.spread(Feature::NearShare, &levels.near, |unit| near.score[unit] / best);
-    let of_line: Vec<f32> = levels.near.of_line.iter().map(|&unit| near.score[unit as usize]).collect();
-    out.set(Feature::NearRank, rank(&of_line));
     out.spread(Feature::NearCover, &levels.near, |unit| near.coverage[unit]);
-    out.spread(Feature::NearTitle, &levels.near, |unit| line.score[levels.near.title[unit] as usize].sqrt());
+    let title_scores: Vec<f32> =
+        levels.near.title.iter().map(|&line| out.line[line as usize].sqrt()).collect();
+    out.spread(Feature::NearTitle, &levels.near, |unit| title_scores[unit]);
     out.spread(Feature::NearTitleCover, &levels.near, |unit| titles[unit].0);
     out.spread(Feature::NearTitlePrecision, &levels.near, |unit| titles[unit].1);
-    out.spread(Feature::NearLength, &levels.near, |unit| (sizes[unit] as f32).sqrt());
-    out.spread(Feature::NearDensity, &levels.near, |unit| (density[unit] / sizes[unit].max(1) as f32).sqrt());
-    let distance = (0..out.lines)
-        .map(|number| {
-            (number as f32 - levels.near.title[levels.near.of_line[number] as usize] as f32).abs().sqrt()
-        })
-        .collect();
-    out.set(Feature::NearDistance, distance);
+    out.spread(Feature::NearLength, &levels.near, |unit| bounded_root(near_sizes[unit] as f32));
+    out.spread(Feature::NearDensity, &levels.near, |unit| {
+        (density[unit] / near_sizes[unit].max(1) as f32).sqrt()
+    });
+    let from_title =
+        |line: usize| (line as f32 - levels.near.title[levels.near.of_line[line] as usize] as f32).abs();
+    out.set(Feature::NearDistance, (0..out.lines).map(|line| bounded_root(from_title(line))).collect());
     out.set_all(Feature::BestNear, best.sqrt());
-    out.set_all(Feature::NearUnits, (levels.near.count() as f32).sqrt());
 
     let top = by_unit(index, goal, &levels.top);
     let best = highest(&top.score).max(1e-6);
-    let sizes = self::sizes(&levels.top);
-    let titles = title_match(sources, &levels.top);
+    let top_sizes = sizes(&levels.top);
     out.spread(Feature::Top, &levels.top, |unit| top.score[unit].sqrt());
     out.spread(Feature::TopShare, &levels.top, |unit| top.score[unit] / best);
     out.spread(Feature::TopCover, &levels.top, |unit| top.coverage[unit]);
-    out.spread(Feature::TopTitle, &levels.top, |unit| line.score[levels.top.title[unit] as usize].sqrt());
-    out.spread(Feature::TopTitlePrecision, &levels.top, |unit| titles[unit].1);
-    out.spread(Feature::TopLength, &levels.top, |unit| (sizes[unit] as f32).sqrt());
+    out.spread(Feature::TopLength, &levels.top, |unit| bounded_root(top_sizes[unit] as f32));
+}
+
+fn sums(units: &Units, column: &[f32]) -> Vec<f32> {
+    let mut sums = vec![0.0f32; units.count()];
+    for (value, &unit) in column.iter().zip(&units.of_line) {
+        sums[unit as usize] += value;
+    }
+    sums
 }
 
 fn sizes(units: &Units) -> Vec<u32> {
@@ -254,23 +235,15 @@ fn named(sources: &Sources<'_>, out: &mut Builder) {
         }
         column
     };
-    let in_units = |column: &[f32]| {
-        let mut sums = vec![0.0f32; sources.levels.near.count()];
-        for (number, &unit) in sources.levels.near.of_line.iter().enumerate() {
-            sums[unit as usize] += column[number];
-        }
-        sums
-    };
     let named = count(&sources.index.named);
-    let near = in_units(&named);
-    out.spread(Feature::NamedNear, &sources.levels.near, |unit| near[unit].sqrt());
+    let near = sums(&sources.levels.near, &named);
+    out.spread(Feature::NamedNear, &sources.levels.near, |unit| bounded_root(near[unit]));
     out.set(Feature::NamedBlur, roots(&blur(&named, 10)));
     out.set(Feature::Named, roots(&named));
     let phrases = count(&sources.index.phrases);
-    let near = in_units(&phrases);
-    out.spread(Feature::PhraseNear, &sources.levels.near, |unit| near[unit].sqrt());
+    let near = sums(&sources.levels.near, &phrases);
+    out.spread(Feature::PhraseNear, &sources.levels.near, |unit| bounded_root(near[unit]));
     out.set(Feature::PhraseBlur, roots(&blur(&phrases, 10)));
-    out.set(Feature::Phrase, roots(&phrases));
 }
 
 /// Words that the best lines have besides the goal's own: where they gather, the goal may be meant too.
@@ -312,10 +285,7 @@ fn company(sources: &Sources<'_>, out: &mut Builder) {
             sum / (3.0 + words.len() as f32).sqrt()
         })
         .collect();
-    let mut sums = vec![0.0f32; sources.levels.near.count()];
-    for (number, &unit) in sources.levels.near.of_line.iter().enumerate() {
-        sums[unit as usize] += company[number];
-    }
+    let sums = sums(&sources.levels.near, &company);
     let sizes = sizes(&sources.levels.near);
     out.spread(Feature::CompanyNear, &sources.levels.near, |unit| {
         (sums[unit] / sizes[unit].max(1) as f32).sqrt()
@@ -327,24 +297,17 @@ fn company(sources: &Sources<'_>, out: &mut Builder) {
 }
 
 fn looks(sources: &Sources<'_>, out: &mut Builder) {
-    let (shape, count) = (sources.shape, out.lines);
+    let shape = sources.shape;
     let flag = |values: &[bool]| values.iter().map(|&value| f32::from(u8::from(value))).collect::<Vec<f32>>();
-    out.set(Feature::Position, (0..count).map(|line| line as f32 / count as f32).collect());
-    out.set(Feature::Indent, shape.indent.iter().map(|&width| (width as f32).sqrt()).collect());
+    let bounded =
+        |values: &[u32]| values.iter().map(|&value| bounded_root(value as f32)).collect::<Vec<f32>>();
+    out.set(Feature::Indent, shape.indent.iter().map(|&width| f32::from(width.min(80)).sqrt()).collect());
     out.set(Feature::Width, shape.width.iter().map(|&width| (width.min(400) as f32).sqrt()).collect());
-    out.set(Feature::IsDefinition, flag(&shape.definition));
     out.set(Feature::IsComment, flag(&shape.comment));
-    out.set(Feature::IsImport, flag(&shape.import));
-    out.set(Feature::IsBlank, flag(&shape.blank));
-    out.set(Feature::IsCloser, flag(&shape.closer));
     out.set(Feature::InTests, flag(&shape.tests));
-    out.set(Feature::IsSevere, flag(&shape.severe));
     out.set(Feature::IsWarning, flag(&shape.warning));
-    out.set(Feature::Repeats, sources.repetition.count.iter().map(|&count| (count as f32).sqrt()).collect());
-    out.set(
-        Feature::EarlierRepeats,
-        sources.repetition.earlier.iter().map(|&count| (count as f32).sqrt()).collect(),
-    );
+    out.set(Feature::Repeats, bounded(&sources.repetition.count));
+    out.set(Feature::EarlierRepeats, bounded(&sources.repetition.earlier));
 }
 
 fn whole(sources: &Sources<'_>, out: &mut Builder) {
@@ -352,14 +315,12 @@ fn whole(sources: &Sources<'_>, out: &mut Builder) {
     let weights =
         crate::relevance::term_weights(sources.goal, &index.hits, index.lines, |hit| hit.line, |_| true);
     let all: f32 = weights.of_term.iter().sum();
-    out.set_all(Feature::TextLines, (out.lines as f32).sqrt());
-    out.set_all(Feature::GoalTerms, (sources.goal.terms.len() as f32).sqrt());
+    out.set_all(Feature::TextLines, bounded_root(out.lines as f32));
     out.set_all(Feature::GoalFound, if all > 0.0 { weights.total / all } else { 0.0 });
-    let best = highest(out.get(Feature::Window12Cover));
-    out.set_all(Feature::BestCover, best);
+    out.set_all(Feature::GoalWeight, bounded_root(weights.total));
+    out.set_all(Feature::BestCover, highest(out.get(Feature::Window12Cover)));
     let blurred = out.get(Feature::Blur6);
     let mean = blurred.iter().sum::<f32>() / out.lines.max(1) as f32;
     let contrast = if mean > 0.0 { highest(blurred) / mean } else { 0.0 };
-    out.set_all(Feature::Contrast, contrast.sqrt());
-    let _ = sources.kind;
+    out.set_all(Feature::Contrast, bounded_root(contrast));
 }

@@ -1,7 +1,7 @@
 //! The text read once: the words of each line as numbers, and where the goal's terms are.
 
 use memchr::memmem;
-use tamis_text::words::{Piece, Vocabulary, each_word};
+use tamis_text::words::{Piece, Vocabulary, each_word, stem};
 
 use crate::Unpruned;
 use crate::goal::Goal;
@@ -55,7 +55,7 @@ impl Index {
             }
             starts.push(words.len() as u32);
             each_word(crate::goal::clip(line, LINE_BYTES), |word, _: Piece| {
-                words.push(vocabulary.intern(word))
+                words.push(vocabulary.intern(stem(word)))
             });
         }
         starts.push(words.len() as u32);

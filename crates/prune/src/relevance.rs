@@ -193,11 +193,10 @@ fn box_blur(values: &[f32], reach: usize) -> Vec<f32> {
         sum += f64::from(*value);
         sums.push(sum);
     }
-    let width = (2 * reach + 1) as f64;
     (0..values.len())
         .map(|at| {
             let (from, to) = (at.saturating_sub(reach), (at + reach + 1).min(values.len()));
-            ((sums[to] - sums[from]) / width) as f32
+            ((sums[to] - sums[from]) / (to - from) as f64) as f32
         })
         .collect()
 }

@@ -2,7 +2,7 @@
 
 use tamis_syntax::{Outline, is_attribute_line, is_closing_line, is_comment_line, line_indent};
 use tamis_text::Kind;
-use tamis_text::words::each_word;
+use tamis_text::words::{each_word, stem};
 
 use crate::index::Index;
 use crate::logs::{is_severe, is_warning};
@@ -61,7 +61,7 @@ impl Shape {
             shape.definition[definition.signature.first..=definition.signature.last].fill(true);
             let name = &lines[definition.signature.first][definition.name.clone()];
             let mut words = Vec::new();
-            each_word(name, |word, _| words.extend(index.vocabulary.find(word)));
+            each_word(name, |word, _| words.extend(index.vocabulary.find(stem(word))));
             shape.names.push((definition.signature.first as u32, words));
             let testing = name.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("test"));
             if testing && definition.last >= tests_until {

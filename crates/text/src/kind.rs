@@ -32,21 +32,39 @@ impl Kind {
     pub fn detect(text: &str) -> Kind {
         let mut votes = Votes::default();
         let mut lines_seen = 0;
+        votes.open(text);
         for part in samples(text) {
-            let mut fenced = false;
+            // What the lines to come are inside of: a fence, a block comment, a docstring. Prose there is no document.
+            let mut inside: Option<&str> = None;
             for line in part.lines().take(LINES_PER_SAMPLE) {
                 lines_seen += 1;
                 let line = clip(line);
-                if line.trim_start().starts_with("```") {
-                    fenced = !fenced;
-                    votes.docs += 3;
-                } else if !fenced {
-                    votes.read(line);
+                let trimmed = line.trim_start();
+                if let Some(end) = inside {
+                    if trimmed.contains(end) {
+                        inside = None;
+                    }
+                    continue;
+                }
+                inside = BLOCKS.iter().find(|block| opens(trimmed, block)).map(|block| block.1);
+                match inside {
+                    Some("```") => votes.docs += 3,
+                    Some(_) => votes.code += 3,
+                    None => votes.read(line),
                 }
             }
         }
         votes.winner(lines_seen)
     }
+}
+
+/// What opens a block and what closes it.
+const BLOCKS: [(&str, &str); 5] =
+    [("```", "```"), ("/*", "*/"), ("\"\"\"", "\"\"\""), ("r\"\"\"", "\"\"\""), ("'''", "'''")];
+
+/// Whether the line opens the block and does not close it again.
+fn opens(trimmed: &str, (open, close): &(&str, &str)) -> bool {
+    trimmed.strip_prefix(open).is_some_and(|rest| !rest.contains(close))
 }
 
 const LINES_PER_SAMPLE: usize = 150;
@@ -108,6 +126,13 @@ const LOG_STARTS: [&str; 34] = [
     "On branch", "commit ", "make: ", "make[",
 ];
 
+/// What a command's output begins with and nothing else does.
+const OUTPUT_OPENINGS: [&str; 9] =
+    ["diff --", "Exit code", "@@ -", "--- a/", "On branch ", "commit ", "=== ", "$ ", "Traceback (most"];
+
+/// Votes that settle the matter.
+const DECISIVE: u32 = 10_000;
+
 const LEVELS: [&str; 8] = ["INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL", "NOTICE", "CRITICAL"];
 
 #[derive(Default)]
@@ -122,6 +147,16 @@ struct Votes {
 }
 
 impl Votes {
+    /// The first line of a command's output often says all: a diff, an exit code, a commit.
+    fn open(&mut self, text: &str) {
+        let first = clip(text.trim_start_matches('\u{feff}').trim_start().lines().next().unwrap_or(""));
+        if OUTPUT_OPENINGS.iter().any(|opening| first.starts_with(opening)) || starts_with_hash(first) {
+            self.logs += DECISIVE;
+        } else if first.starts_with("#!") || first.starts_with("<?") {
+            self.code += DECISIVE;
+        }
+    }
+
     fn read(&mut self, line: &str) {
         let line = line.trim_end();
         let trimmed = line.trim_start();
@@ -215,6 +250,17 @@ fn is_log_line(line: &str, trimmed: &str) -> bool {
 /// `2024-05-01`, `2024/05/01`, `12:34:56`, `[12:34`, `May  1 12:34:56`.
 fn starts_with_time(line: &str) -> bool {
     let bytes = line.as_bytes();
+    // Build services put names before the time: look for `2024-05-01T12` a little further on too.
+    let dated = |window: &[u8]| {
+        window[0] == b'2'
+            && window[4] == b'-'
+            && window[7] == b'-'
+            && window[10] == b'T'
+            && window[9].is_ascii_digit()
+    };
+    if bytes[..bytes.len().min(90)].windows(12).any(dated) {
+        return true;
+    }
     let bytes = if bytes.first() == Some(&b'[') { &bytes[1..] } else { bytes };
     let shape: Vec<u8> = bytes.iter().take(10).map(|&b| if b.is_ascii_digit() { b'0' } else { b }).collect();
     if matches!(shape.as_slice(), b"0000-00-00" | b"0000/00/00") || shape.starts_with(b"00:00:00") {
@@ -224,6 +270,14 @@ fn starts_with_time(line: &str) -> bool {
         [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
     MONTHS.iter().any(|month| shape.starts_with(month))
         && matches!(&shape[3..], [b' ', b'0' | b' ', b'0', b' ', ..])
+}
+
+/// `06e9376 Words`, as logs of commits have it.
+fn starts_with_hash(line: &str) -> bool {
+    let digits = line.bytes().take_while(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(b)).count();
+    (7..=40).contains(&digits)
+        && line.as_bytes().get(digits) == Some(&b' ')
+        && line.bytes().take(digits).any(|b| b.is_ascii_digit())
 }
 
 /// What grep and compilers print: `12:`, `12-`, `path/file.rs:12:`, `file.go-12-`.
@@ -296,8 +350,23 @@ fn code_weight(trimmed: &str) -> u32 {
     if signs >= 2 && !trimmed.contains(". ") && !is_markdown(trimmed) {
         return 1;
     }
+    if is_setting(trimmed) {
+        return 1;
+    }
     u32::from(last == b':' && word > 0 && !trimmed.contains(' '))
         + u32::from(signs == 1 && trimmed.contains(" = "))
+}
+
+/// `key: value` or `- item` as in YAML: a key without spaces, a value of few words.
+fn is_setting(trimmed: &str) -> bool {
+    let item = trimmed.strip_prefix("- ").unwrap_or(trimmed);
+    let few = |text: &str| text.split_whitespace().count() <= 3;
+    match item.split_once(':') {
+        Some((key, value)) => {
+            !key.contains([' ', '*', '`', '[']) && (value.is_empty() || value.starts_with(' ')) && few(value)
+        }
+        None => item.len() < trimmed.len() && !item.contains([' ', '`', '*', '[']),
+    }
 }
 
 fn is_markdown(trimmed: &str) -> bool {

@@ -39,7 +39,7 @@ pub fn stem(word: &str) -> &str {
     word.strip_suffix('y').filter(|rest| rest.len() >= 3).unwrap_or(word)
 }
 
-/// Calls `visit` with each word of `text`, in order, stemmed.
+/// Calls `visit` with each word of `text`, in order and in lower case, not yet stemmed.
 pub fn each_word(text: &str, mut visit: impl FnMut(&str, Piece)) {
     let bytes = text.as_bytes();
     let mut run = Run::default();
@@ -74,10 +74,10 @@ pub fn each_word(text: &str, mut visit: impl FnMut(&str, Piece)) {
     }
 }
 
-/// The words of `text` as a list; for goals and tests, not for hot paths.
+/// The stems of the words of `text` as a list; for goals and tests, not for hot paths.
 pub fn words(text: &str) -> Vec<(String, Piece)> {
     let mut list = Vec::new();
-    each_word(text, |word, piece| list.push((word.to_owned(), piece)));
+    each_word(text, |word, piece| list.push((stem(word).to_owned(), piece)));
     list
 }
 
@@ -143,7 +143,7 @@ impl Run {
             return;
         }
         if self.part.len() > 1 {
-            visit(stem(&self.part), Piece::Part);
+            visit(&self.part, Piece::Part);
         }
         if self.whole.len() < LONGEST_RUN {
             self.whole.push_str(&self.part);
@@ -155,7 +155,7 @@ impl Run {
     fn end(&mut self, visit: &mut impl FnMut(&str, Piece)) {
         self.end_part(visit);
         if self.parts > 1 {
-            visit(stem(&self.whole), Piece::Whole);
+            visit(&self.whole, Piece::Whole);
         }
     }
 }

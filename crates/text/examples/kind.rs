@@ -1,0 +1,8 @@
+//! Prints the kind guessed for each case of a file of cases read from standard input, one JSON string per line.
+#![allow(clippy::print_stdout)]
+fn main() -> std::io::Result<()> {
+    for path in std::env::args().skip(1) {
+        println!("{} {path}", tamis_text::Kind::detect(&std::fs::read_to_string(&path)?).name());
+    }
+    Ok(())
+}
