@@ -4,7 +4,8 @@ use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProtocolVersion, ServerCapabilities, ServerConfig, ToolAnnotations,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
+    ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
@@ -20,8 +21,6 @@ const INSTRUCTIONS: &str = "tamis sieves long texts for the task at hand. Lines 
 
 /// Methods that rmcp hands over as unknown when their parameters are malformed.
 const KNOWN_METHODS: &[&str] = &[
-    "initialize",
-    "ping",
     "prompts/get",
     "prompts/list",
     "resources/list",
@@ -71,7 +70,10 @@ impl McpDoor {
 
 impl ServerHandler for McpDoor {
     fn get_info(&self) -> ServerConfig {
-        let mut info = ServerConfig::new(ServerCapabilities::builder().enable_tools().build());
+        // Clients that ask for prompts and resources anyway get empty lists, so both are declared.
+        let capabilities =
+            ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
+        let mut info = ServerConfig::new(capabilities);
         info.server_info = implementation();
         info.instructions = Some(INSTRUCTIONS.to_owned());
         info
@@ -110,13 +112,25 @@ impl ServerHandler for McpDoor {
         }
     }
 
+    async fn read_resource(
+        &self,
+        params: ReadResourceRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<ReadResourceResponse, ErrorData> {
+        let data = json!({"uri": params.uri});
+        Err(ErrorData::resource_not_found("there are no resources", Some(data)))
+    }
+
     async fn on_custom_request(
         &self,
         request: CustomRequest,
-        _: RequestContext<RoleServer>,
+        context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
-        Err(if KNOWN_METHODS.contains(&method.as_str()) {
+        // The handshake is gone from the newest protocol, and malformed in the others.
+        let handshake = method == "initialize"
+            && context.protocol_version().is_none_or(|version| version.has_initialize());
+        Err(if handshake || KNOWN_METHODS.contains(&method.as_str()) {
             ErrorData::new(ErrorCode::INVALID_PARAMS, format!("Invalid params for {method}"), None)
         } else {
             ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
