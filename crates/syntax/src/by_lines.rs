@@ -70,7 +70,7 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
             outline.imports.push(LineSpan { first: number, last });
             busy_until = last + 1;
         } else {
-            for mark in ["\"\"\"", "'''"] {
+            for mark in ["\"\"\"", "'''"].into_iter().filter(|mark| trimmed.contains(&mark[..1])) {
                 if trimmed.matches(mark).count() % 2 == 1
                     && !trimmed.starts_with('#')
                     && !trimmed.starts_with("//")
