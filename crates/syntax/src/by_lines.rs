@@ -166,7 +166,7 @@ fn is_whole(line: &str, alone: bool) -> bool {
 }
 
 /// Where comments, attributes and decorators right above begin.
-fn lead(lines: &[&str], number: usize, width: usize) -> usize {
+pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
     let mut first = number;
     while first > 0 && number - first < 60 {
         let above = clip(lines[first - 1]);
