@@ -103,7 +103,7 @@ fn close(open: &mut Vec<(usize, usize, bool)>, definitions: &mut [Definition], h
         if here.width > width {
             return;
         }
-        if here.closer && here.width == width && braced {
+        if here.closer && here.width == width && (braced || here.trimmed.starts_with("end")) {
             definitions[index].last = here.number;
             open.pop();
             return;
