@@ -47,6 +47,9 @@ impl Index {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Index, Unpruned> {
         let mut vocabulary = Vocabulary::default();
+        // Words as they stand are numbered too, so that each is stemmed once and not at every place.
+        let mut forms = Vocabulary::default();
+        let mut stem_of_form: Vec<u32> = Vec::new();
         let mut words = Vec::with_capacity(text.len() / 6);
         let mut starts = Vec::with_capacity(lines.len() + 1);
         for (number, line) in lines.iter().enumerate() {
@@ -55,7 +58,11 @@ impl Index {
             }
             starts.push(words.len() as u32);
             each_word(crate::goal::clip(line, LINE_BYTES), |word, _: Piece| {
-                words.push(vocabulary.intern(stem(word)))
+                let form = forms.intern(word) as usize;
+                if form == stem_of_form.len() {
+                    stem_of_form.push(vocabulary.intern(stem(word)));
+                }
+                words.push(stem_of_form[form]);
             });
         }
         starts.push(words.len() as u32);

@@ -85,7 +85,8 @@ pub enum Unpruned {
 
 /// Decides which lines go. `interrupted` is asked now and then, and ends the work when it says so.
 pub fn prune(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
-    if request.limits.min_keep_lines > tamis_text::line_count(request.text) {
+    let fewest = request.limits.min_keep_lines;
+    if fewest > 0 && fewest > tamis_text::line_count(request.text) {
         return Err(Unpruned::ConstraintsUnmet);
     }
     let analysis = Analysis::read(request.text, request.goal, request.kind, interrupted)?;

@@ -6,7 +6,14 @@ fn main() -> std::io::Result<()> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let lines = tamis_text::split_lines(&text);
-    let outline = tamis_syntax::outline_by_lines(&lines, &|| false);
+    let budget = tamis_syntax::Budget::for_bytes(1 << 20);
+    let by_lines = std::env::args().any(|argument| argument == "--lines");
+    let outline = if by_lines {
+        tamis_syntax::outline_by_lines(&lines, &|| false)
+    } else {
+        tamis_syntax::outline(&text, &lines, budget, &|| false)
+    };
+    println!("{:?}", tamis_syntax::Language::detect(&text));
     for import in &outline.imports {
         println!("import {}-{}", import.first + 1, import.last + 1);
     }

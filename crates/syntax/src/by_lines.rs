@@ -70,7 +70,7 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
             outline.imports.push(LineSpan { first: number, last });
             busy_until = last + 1;
         } else {
-            for mark in ["\"\"\"", "'''"] {
+            for mark in ["\"\"\"", "'''"].into_iter().filter(|mark| trimmed.contains(&mark[..1])) {
                 if trimmed.matches(mark).count() % 2 == 1
                     && !trimmed.starts_with('#')
                     && !trimmed.starts_with("//")
@@ -103,7 +103,7 @@ fn close(open: &mut Vec<(usize, usize, bool)>, definitions: &mut [Definition], h
         if here.width > width {
             return;
         }
-        if here.closer && here.width == width && braced {
+        if here.closer && here.width == width && (braced || here.trimmed.starts_with("end")) {
             definitions[index].last = here.number;
             open.pop();
             return;
@@ -166,7 +166,7 @@ fn is_whole(line: &str, alone: bool) -> bool {
 }
 
 /// Where comments, attributes and decorators right above begin.
-fn lead(lines: &[&str], number: usize, width: usize) -> usize {
+pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
     let mut first = number;
     while first > 0 && number - first < 60 {
         let above = clip(lines[first - 1]);

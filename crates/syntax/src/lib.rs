@@ -4,13 +4,46 @@
 //! for broken code; parsing is exact. Work is counted, never timed: the same text gives the same outline anywhere.
 
 mod by_lines;
+mod by_tree;
+mod language;
 mod signature;
 
 pub use by_lines::outline_by_lines;
+pub use by_tree::outline_by_tree;
+pub use language::Language;
 pub use signature::{
     indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
     is_comment as is_comment_line,
 };
+
+/// How much parsing is allowed, counted in bytes and in the parser's own steps: never in time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Larger texts are not parsed at all.
+    pub bytes: usize,
+    /// The parser reports once in some hundred operations; sound code takes about one report per 180 bytes, and
+    /// the wrong grammar may take a hundred times that.
+    pub steps: usize,
+}
+
+impl Budget {
+    /// Three times what sound code needs, for texts up to `bytes`.
+    pub fn for_bytes(bytes: usize) -> Budget {
+        Budget { bytes, steps: 64 + bytes / 60 }
+    }
+}
+
+/// The outline of `text`, whose lines are `lines`: parsed when its language is known and the budget allows, else
+/// read by lines.
+pub fn outline(text: &str, lines: &[&str], budget: Budget, interrupted: &dyn Fn() -> bool) -> Outline {
+    if text.len() <= budget.bytes
+        && let Some(language) = Language::detect(text)
+        && let Some(outline) = outline_by_tree(language, text, lines, budget, interrupted)
+    {
+        return outline;
+    }
+    outline_by_lines(lines, interrupted)
+}
 
 /// Where the definitions and imports of a text are. Lines count from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -3,88 +3,26 @@
 use std::ops::Range;
 
 /// Words that may stand before the one that says what is defined.
-const MODIFIERS: [&str; 27] = [
-    "pub",
-    "export",
-    "default",
-    "async",
-    "static",
-    "public",
-    "private",
-    "protected",
-    "final",
-    "abstract",
-    "override",
-    "unsafe",
-    "extern",
-    "inline",
-    "virtual",
-    "declare",
-    "open",
-    "internal",
-    "sealed",
-    "partial",
-    "data",
-    "suspend",
-    "const",
-    "constexpr",
-    "local",
-    "get",
-    "set",
+#[rustfmt::skip]
+const MODIFIERS: [&str; 28] = [
+    "pub", "export", "default", "async", "static", "public", "private", "protected", "final", "abstract",
+    "override", "unsafe", "extern", "inline", "virtual", "declare", "open", "internal", "sealed",
+    "partial", "data", "suspend", "typedef", "const", "constexpr", "local", "get", "set",
 ];
 
 /// Words that say that what follows is defined here.
+#[rustfmt::skip]
 const DEFINERS: [&str; 20] = [
-    "fn",
-    "func",
-    "function",
-    "def",
-    "class",
-    "struct",
-    "enum",
-    "trait",
-    "impl",
-    "interface",
-    "module",
-    "mod",
-    "namespace",
-    "object",
-    "protocol",
-    "extension",
-    "record",
-    "union",
-    "macro_rules",
-    "defmodule",
+    "fn", "func", "function", "def", "class", "struct", "enum", "trait", "impl", "interface", "module",
+    "mod", "namespace", "object", "protocol", "extension", "record", "union", "macro_rules", "defmodule",
 ];
 
 /// Words that open a line with brackets and a brace, and define nothing.
+#[rustfmt::skip]
 const CONTROL: [&str; 26] = [
-    "if",
-    "for",
-    "while",
-    "switch",
-    "catch",
-    "return",
-    "else",
-    "do",
-    "try",
-    "match",
-    "loop",
-    "with",
-    "synchronized",
-    "case",
-    "using",
-    "when",
-    "unless",
-    "until",
-    "elif",
-    "select",
-    "go",
-    "defer",
-    "await",
-    "throw",
-    "new",
-    "assert",
+    "if", "for", "while", "switch", "catch", "return", "else", "do", "try", "match", "loop", "with",
+    "synchronized", "case", "using", "when", "unless", "until", "elif", "select", "go", "defer", "await",
+    "throw", "new", "assert",
 ];
 
 const IMPORTS: [&str; 8] =
@@ -255,8 +193,11 @@ fn bracketed_name(trimmed: &str, at: usize, next: &[&str]) -> Option<Range<usize
     }
     let open = at + text[at..].find('(')?;
     let head = text[at..open].trim_end();
+    // `Class<? super T> name(` is a type's question mark, not a choice.
+    let chooses = head.contains('?') && !head.contains("<?");
     if head.is_empty()
-        || head.contains(['=', '.', '"', '\'', ';', '!', '?', '{', '|', '+', '%', '`', '#'])
+        || chooses
+        || head.contains(['=', '.', '"', '\'', ';', '!', '{', '|', '+', '%', '`', '#'])
         || text.contains("=>")
         || text.contains("new ")
     {

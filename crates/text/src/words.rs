@@ -171,12 +171,13 @@ fn opens_part(before: u8, after: Option<u8>) -> bool {
 ///
 /// Open addressing over an arena: the same text gives the same numbers on every machine.
 pub struct Vocabulary {
-    slots: Vec<u32>,
+    /// A word's number and part of its hash, which spares most comparisons.
+    slots: Vec<(u32, u32)>,
     arena: String,
     ends: Vec<u32>,
 }
 
-const EMPTY: u32 = u32::MAX;
+const EMPTY: (u32, u32) = (u32::MAX, 0);
 
 impl Default for Vocabulary {
     fn default() -> Self {
@@ -202,18 +203,19 @@ impl Vocabulary {
 
     /// The number of `word`, if it has been seen.
     pub fn find(&self, word: &str) -> Option<u32> {
-        let id = self.slots[self.slot(word)];
-        (id != EMPTY).then_some(id)
+        let found = self.slots[self.slot(word, hash(word.as_bytes()))];
+        (found != EMPTY).then_some(found.0)
     }
 
     /// The number of `word`, new or old.
     pub fn intern(&mut self, word: &str) -> u32 {
-        let slot = self.slot(word);
+        let hash = hash(word.as_bytes());
+        let slot = self.slot(word, hash);
         if self.slots[slot] != EMPTY {
-            return self.slots[slot];
+            return self.slots[slot].0;
         }
         let id = self.ends.len() as u32;
-        self.slots[slot] = id;
+        self.slots[slot] = (id, tag(hash));
         self.arena.push_str(word);
         self.ends.push(self.arena.len() as u32);
         if self.ends.len() * 2 > self.slots.len() {
@@ -222,22 +224,30 @@ impl Vocabulary {
         id
     }
 
-    fn slot(&self, word: &str) -> usize {
+    fn slot(&self, word: &str, hash: u64) -> usize {
         let mask = self.slots.len() - 1;
-        let mut slot = hash(word.as_bytes()) as usize & mask;
-        while self.slots[slot] != EMPTY && self.word(self.slots[slot]) != word {
+        let mut slot = hash as usize & mask;
+        loop {
+            let (id, known) = self.slots[slot];
+            if self.slots[slot] == EMPTY || (known == tag(hash) && self.word(id) == word) {
+                return slot;
+            }
             slot = (slot + 1) & mask;
         }
-        slot
     }
 
     fn grow(&mut self) {
         self.slots = vec![EMPTY; self.slots.len() * 2];
         for id in 0..self.ends.len() as u32 {
-            let slot = self.slot(self.word(id));
-            self.slots[slot] = id;
+            let hash = hash(self.word(id).as_bytes());
+            let slot = self.slot(self.word(id), hash);
+            self.slots[slot] = (id, tag(hash));
         }
     }
+}
+
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32
 }
 
 /// Multiply and fold, eight bytes at a time.

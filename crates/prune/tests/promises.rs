@@ -1,0 +1,253 @@
+//! What the engine promises for any text, goal and limits.
+
+use std::fmt::Write;
+
+use proptest::prelude::*;
+use tamis_prune::{Analysis, Cut, Limits, Request, Unpruned, Verdict, prune};
+use tamis_text::{Kind, split_lines};
+
+fn marker_bytes(cut: &Cut) -> usize {
+    format!(
+        "⟦PRUNÉ: prune_id=prn_0123456789abcdef lignes {}-{} ({}) raison={}⟧\n",
+        cut.first_line,
+        cut.last_line,
+        cut.last_line + 1 - cut.first_line,
+        cut.reason
+    )
+    .len()
+}
+
+fn limits(threshold: f32) -> Limits {
+    Limits { threshold, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 }
+}
+
+fn run(text: &str, goal: &str, kind: Kind, limits: Limits) -> Result<Verdict, Unpruned> {
+    prune(&Request { text, goal, kind, limits, marker_bytes: &marker_bytes }, &|| false)
+}
+
+fn kept(text: &str, verdict: &Verdict) -> Vec<bool> {
+    let mut kept = vec![true; split_lines(text).len()];
+    for cut in &verdict.cuts {
+        kept[cut.first_line - 1..cut.last_line].fill(false);
+    }
+    kept
+}
+
+/// All that holds of any verdict.
+fn check(text: &str, goal: &str, kind: Kind, limits: Limits) {
+    let lines = split_lines(text);
+    let verdict = match run(text, goal, kind, limits) {
+        Ok(verdict) => verdict,
+        Err(refusal) => {
+            assert_eq!(refusal, Unpruned::ConstraintsUnmet);
+            assert!(limits.min_keep_lines > lines.len());
+            return;
+        }
+    };
+    assert_eq!(verdict.scores.len(), lines.len());
+    assert!(verdict.scores.iter().all(|score| (0.0..=1.0).contains(score)), "{:?}", verdict.scores);
+    let mut next = 1;
+    let mut gone = 0;
+    for cut in &verdict.cuts {
+        assert!(cut.first_line >= next && cut.first_line <= cut.last_line && cut.last_line <= lines.len());
+        next = cut.last_line + 2;
+        gone += cut.last_line - cut.first_line + 1;
+        let bytes: usize = lines[cut.first_line - 1..cut.last_line].iter().map(|line| line.len() + 1).sum();
+        assert!(marker_bytes(cut) < bytes);
+        assert!(cut.reason.chars().count() <= 40 && !cut.reason.is_empty(), "{}", cut.reason);
+        assert!(!cut.reason.contains('⟧') && !cut.reason.chars().any(char::is_control), "{}", cut.reason);
+        for line in cut.first_line - 1..cut.last_line {
+            assert!(verdict.scores[line] < limits.threshold);
+        }
+    }
+    if gone > 0 {
+        assert!(gone as f64 / lines.len() as f64 <= limits.max_prune_ratio);
+        assert!(lines.len() - gone >= limits.min_keep_lines);
+    }
+    let kept = kept(text, &verdict);
+    let analysis = Analysis::read(text, goal, kind, &|| false).expect("nothing interrupts");
+    for (line, protected) in analysis.protected(limits.keep_first_lines).into_iter().enumerate() {
+        assert!(kept[line] || !protected);
+    }
+    assert!(kept.iter().take(limits.keep_first_lines).all(|kept| *kept));
+    if lines.last() == Some(&"") {
+        assert_eq!(kept.last(), Some(&true));
+    }
+    assert_eq!(run(text, goal, kind, limits), Ok(verdict));
+}
+
+fn kinds() -> impl Strategy<Value = Kind> {
+    prop_oneof![Just(Kind::Code), Just(Kind::Logs), Just(Kind::Docs)]
+}
+
+/// Lines that look like something, mixed with lines that look like nothing.
+fn texts() -> impl Strategy<Value = String> {
+    let line = prop_oneof![
+        6 => prop::sample::select(vec![
+            "", "}", "    }", "fn parse_yaml(input: &str) -> Value {", "def load(self, path):", "class Reader:", "import os", "use std::fmt;",
+            "        return self.cache[path]", "    } else {", "    if input.is_empty() {", "# Heading", "## Install", "```sh", "```", "~~~",
+            "2024-01-01 12:00:00 INFO request 12 handled", "2024-01-01 12:00:01 ERROR cannot open the file", "Traceback (most recent call last):",
+            "  File \"a.py\", line 3, in run", "⟦NO_PRUNE_BEGIN⟧", "⟦NO_PRUNE_END⟧", "⟦PRUNÉ: prune_id=x lignes 1-2 (2) raison=y⟧",
+            "a sentence of plain words that is long enough to be worth a marker of its own, one would think", "\tx := 1\r", "\u{feff}package main",
+            "int main(int argc, char **argv)", "{", "Title", "=====", "\"\"\"", "/* open", "\0\0\0",
+        ]).prop_map(str::to_owned),
+        1 => "\\PC{0,120}",
+        1 => "(?s-u:[ -~\t\r]{0,200})",
+    ];
+    prop::collection::vec(line, 0..80).prop_map(|lines| lines.join("\n"))
+}
+
+fn any_limits() -> impl Strategy<Value = Limits> {
+    let thresholds =
+        prop_oneof![0.0f32..=1.0, Just(0.0), Just(1.0), Just(f32::NAN), Just(f32::INFINITY), Just(-1.0)];
+    let ratios = prop_oneof![0.0f64..=1.0, Just(0.0), Just(1.0), Just(f64::NAN), Just(-0.5), Just(7.0)];
+    (thresholds, ratios, 0usize..60, 0usize..20).prop_map(
+        |(threshold, max_prune_ratio, min_keep_lines, keep_first_lines)| Limits {
+            threshold,
+            max_prune_ratio,
+            min_keep_lines,
+            keep_first_lines,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_verdict_keeps_its_promises(text in texts(), goal in "\\PC{0,60}|parse yaml cache|load the reader's path", kind in kinds(), limits in any_limits()) {
+        check(&text, &goal, kind, limits);
+    }
+
+    #[test]
+    fn any_characters_at_all(text in any::<String>(), goal in any::<String>(), kind in kinds()) {
+        check(&text, &goal, kind, limits(1.0));
+        Kind::detect(&text);
+    }
+
+    #[test]
+    fn a_higher_threshold_keeps_no_more(text in texts(), kind in kinds(), low in 0.0f32..=1.0, high in 0.0f32..=1.0) {
+        let (low, high) = if low <= high { (low, high) } else { (high, low) };
+        // With markers of one size nothing but the scores decides.
+        let constant = |_: &Cut| 60;
+        let at = |threshold| {
+            let request = Request { text: &text, goal: "parse the yaml file", kind, limits: limits(threshold), marker_bytes: &constant };
+            kept(&text, &prune(&request, &|| false).expect("nothing interrupts"))
+        };
+        for (lower, higher) in at(low).into_iter().zip(at(high)) {
+            prop_assert!(lower || !higher);
+        }
+    }
+}
+
+#[test]
+fn nothing_goes_at_threshold_zero() {
+    for kind in Kind::ALL {
+        assert_eq!(
+            run(&"some words to cut\n".repeat(500), "parser", kind, limits(0.0)).expect("a verdict").cuts,
+            []
+        );
+    }
+}
+
+#[test]
+fn odd_texts_are_survived() {
+    let long_line = "x".repeat(1_000_000);
+    let deep: String = (0..2_000).fold(String::new(), |mut text, depth| {
+        let _ = writeln!(text, "{}if x {{", " ".repeat(depth));
+        text
+    });
+    let emoji = "👩‍👩‍👧‍👦 e\u{301}\u{301}\u{301} fn run() {\n".repeat(300);
+    for text in [
+        "",
+        "\n",
+        "\r\n\r\n",
+        "\u{feff}",
+        "\0",
+        "a\rb\rc",
+        "no newline at the end",
+        &long_line,
+        &deep,
+        &emoji,
+        &"{".repeat(50_000),
+        &"(\n".repeat(20_000),
+    ] {
+        for kind in Kind::ALL {
+            check(text, "run x parse", kind, limits(1.0));
+        }
+    }
+}
+
+#[test]
+fn a_huge_text_is_cut_in_linear_time() {
+    let mut text = String::new();
+    for number in 0..200_000 {
+        let _ = writeln!(text, "    let value_{number} = compute(input_{}, {number});", number % 97);
+    }
+    for kind in Kind::ALL {
+        let limits = Limits { max_prune_ratio: 0.55, ..limits(1.0) };
+        let verdict = run(&text, "where is input_13 computed", kind, limits).expect("a verdict");
+        assert_eq!(verdict.scores.len(), 200_001);
+    }
+    let goal = "why ".repeat(250_000);
+    run("fn a() {\n    why();\n}\n", &goal, Kind::Code, limits(0.5)).expect("a verdict");
+}
+
+#[test]
+fn a_vague_goal_cuts_nearly_nothing() {
+    let mut text = String::new();
+    for number in 0..400 {
+        let _ = writeln!(text, "    store.insert(\"name {number}\", compute_{}(alpha, beta));", number % 7);
+    }
+    for goal in ["", "please look at this", "quux zorglub"] {
+        for kind in [Kind::Code, Kind::Docs] {
+            assert_eq!(run(&text, goal, kind, limits(0.5)).expect("a verdict").cuts, [], "{goal} {kind:?}");
+        }
+    }
+}
+
+#[test]
+fn repetition_in_logs_goes_and_trouble_stays() {
+    let mut text = String::new();
+    for number in 0..300 {
+        let _ = writeln!(
+            text,
+            "2024-05-01 12:00:{:02} INFO worker {number} is waiting for its turn",
+            number % 60
+        );
+        if number == 150 {
+            text.push_str(
+                "Exception in thread \"main\"\n\tat a.b.C.run(C.java:12)\n\tat a.b.D.main(D.java:3)\n",
+            );
+        }
+    }
+    let verdict = run(&text, "", Kind::Logs, limits(0.5)).expect("a verdict");
+    let kept = kept(&text, &verdict);
+    assert!(kept.iter().filter(|kept| **kept).count() < 40, "{:?}", verdict.cuts);
+    // The trace, and two lines on each side of where it starts.
+    assert!(kept[149..=153].iter().all(|kept| *kept));
+    assert!(verdict.cuts.iter().any(|cut| cut.reason.starts_with("répétitions (")), "{:?}", verdict.cuts);
+}
+
+#[test]
+fn an_interruption_is_honoured() {
+    let text = "fn run() {}\n".repeat(5_000);
+    let request = Request {
+        text: &text,
+        goal: "run",
+        kind: Kind::Code,
+        limits: limits(0.5),
+        marker_bytes: &marker_bytes,
+    };
+    for patience in [0usize, 1, 5, 20] {
+        let left = std::cell::Cell::new(patience);
+        let interrupted = || left.replace(left.get().saturating_sub(1)) == 0;
+        assert_eq!(prune(&request, &interrupted), Err(Unpruned::Interrupted));
+    }
+}
+
+#[test]
+fn too_few_lines_are_refused() {
+    let limits = Limits { min_keep_lines: 4, ..limits(0.5) };
+    assert_eq!(run("a\nb\n", "x", Kind::Code, limits), Err(Unpruned::ConstraintsUnmet));
+}

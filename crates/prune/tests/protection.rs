@@ -1,0 +1,119 @@
+//! Which lines stay whatever happens, kind by kind. `!` at the start of a line marks one that must stay.
+
+use tamis_prune::Analysis;
+use tamis_text::Kind;
+
+fn check(kind: Kind, marked: &str) {
+    let text: String =
+        marked.lines().map(|line| format!("{}\n", line.strip_prefix('!').unwrap_or(line))).collect();
+    let expected: Vec<bool> = marked.lines().map(|line| line.starts_with('!')).chain([true]).collect();
+    let analysis = Analysis::read(&text, "nothing of this", kind, &|| false).expect("nothing interrupts");
+    let found = analysis.protected(0);
+    for (number, line) in text.split('\n').enumerate() {
+        assert_eq!(found[number], expected[number], "line {}: {line}\n{text}", number + 1);
+    }
+}
+
+#[test]
+fn python() {
+    check(
+        Kind::Code,
+        "!#!/usr/bin/env python3
+!# A script.
+!
+!import os
+!from typing import (
+!    Any,
+!)
+
+LIMIT = 3
+
+@dataclass
+!class Reader(Base):
+    \"\"\"Reads.\"\"\"
+
+!    def load(
+!        self,
+!        path: str,
+!    ) -> Any:
+        return os.open(path)
+
+!async def run():
+    pass
+"
+        .replace("!\n!import", "\n!import")
+        .as_str(),
+    );
+}
+
+#[test]
+fn rust() {
+    check(
+        Kind::Code,
+        "!//! A module.
+
+!use std::fmt;
+!use std::{
+!    io,
+!};
+
+const LIMIT: usize = 3;
+
+/// Reads.
+!pub struct Reader {
+    path: String,
+!}
+
+!impl Reader {
+!    pub fn load(
+!        &self,
+!    ) -> io::Result<()> {
+        if self.path.is_empty() {
+            return Ok(());
+        }
+        Ok(())
+!    }
+!}
+",
+    );
+}
+
+#[test]
+fn go_and_java_and_c() {
+    check(Kind::Code, "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n!}\n");
+    check(
+        Kind::Code,
+        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n  @Override\n!  public int size() {\n    return x;\n!  }\n!}\n",
+    );
+    check(
+        Kind::Code,
+        "!#include <stdio.h>\n\nstatic int count;\n\n!int main(int argc,\n!         char **argv)\n!{\n    return count;\n!}\n",
+    );
+}
+
+#[test]
+fn documents() {
+    check(
+        Kind::Docs,
+        "!# Title\n\nwords\n\n!```sh\n!# in a fence\n!run\n!```\n\nmore\n\n!Second\n!------\n\nwords\n!~~~\n!open to the end\n",
+    );
+}
+
+#[test]
+fn logs() {
+    check(
+        Kind::Logs,
+        "one\n!two\n!three\n!an ERROR here\n!five\n!six\nseven\neight\n!nine\n!ten\n!Traceback (most recent call last):\n!  File \"a\", line 1\n!    run()\n!  File \"b\", line 2\n!    walk()\n!KeyError: 'x'\n!after\n!after\nlast\n",
+    );
+}
+
+#[test]
+fn directives_hold_everywhere() {
+    for kind in Kind::ALL {
+        check(
+            kind,
+            "plain\n!⟦NO_PRUNE_BEGIN⟧\n!inside\n!⟦NO_PRUNE_END⟧\nplain\n!⟦PRUNÉ: prune_id=a lignes 1-2 (2) raison=b⟧\nplain\n",
+        );
+        check(kind, "plain\n!  ⟦NO_PRUNE_BEGIN⟧ # never closed\n!inside\n!still\n");
+    }
+}
