@@ -1,8 +1,10 @@
 //! The list of tools, and the one way to call them.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,9 +30,8 @@ pub trait Operation: 'static {
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
-type Handler = Box<
-    dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>> + Send + Sync,
->;
+type Running = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
+type Handler = Box<dyn Fn(Value, Context) -> Running + Send + Sync>;
 
 /// An operation with its types taken off.
 pub struct Tool {
@@ -64,6 +65,15 @@ impl Tool {
     fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
+}
+
+/// A handler that panics has failed; without this its caller would wait for an answer that never comes.
+async fn caught(mut running: Running) -> Result<String, Failure> {
+    std::future::poll_fn(|task| {
+        catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task)))
+            .unwrap_or_else(|_| Poll::Ready(Err(Failure::internal("the tool panicked"))))
+    })
+    .await
 }
 
 /// The tools that a process serves.
@@ -107,12 +117,48 @@ impl Registry {
         if !arguments.is_object() {
             return tool.toolset.failure(Failure::invalid_input("arguments must be an object"));
         }
-        match (tool.handler)(arguments, context).await {
+        match caught((tool.handler)(arguments, context)).await {
             Ok(output) => tool.toolset.success(output),
             Err(failure) => {
                 tracing::debug!(tool = tool.name, ?failure, "the call failed");
                 tool.toolset.failure(failure)
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use tamis_sieve::{Caller, Settings, Sieve};
+
+    use super::*;
+    use crate::{RpcError, Services};
+
+    struct Fragile;
+
+    #[derive(Deserialize, JsonSchema)]
+    struct FragileInput {}
+
+    impl Operation for Fragile {
+        const NAME: &'static str = "fragile";
+        const TOOLSET: Toolset = Toolset::Prune;
+        const DESCRIPTION: &'static str = "Panic.";
+        type Input = FragileInput;
+        type Output = ();
+
+        async fn run(_: FragileInput, _: Context) -> Result<(), Failure> {
+            tokio::task::yield_now().await;
+            panic!("as it should");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_answered() {
+        let registry = Registry::of(vec![Tool::of::<Fragile>()]);
+        let services = Arc::new(Services::new(Sieve::new(Settings::default())));
+        let context = Context::new(services, Caller::default(), Access::Full);
+        let reply = registry.call("fragile", Value::Null, context).await;
+        assert!(matches!(reply, Reply::Error(RpcError { code: -32603, .. })), "{reply:?}");
     }
 }
