@@ -1,6 +1,6 @@
 //! What logs and command output are made of: severities, stack traces, and lines that differ only in their numbers.
 
-use tamis_text::words::hash;
+use tamis_text::vocabulary::hash;
 
 use crate::Unpruned;
 

@@ -53,7 +53,7 @@ const CODE: Model = Model {
         (Feature::BestNear, -0.3316),
         (Feature::Contrast, 0.1964),
     ],
-    middle: -1.5,
+    middle: -1.54,
     slope: 0.75,
     softening: 2,
 };
