@@ -11,10 +11,11 @@ use crate::relevance::blur;
 /// For code.
 ///
 /// Fitted by ridge logistic regression (C = 2e-4 on standardised columns) over the benchmark's training cases (a
-/// third of train_commits, half of train_docs), with dev_agent_read at 0.3 of their weight so that the goals
-/// of agents, which no training file has, are not a surprise. Fitted on one half of dev_agent_read, the other half
-/// gained as much. Needed lines weigh the same in every case, others by their width; protected lines are left out.
-/// Columns that added nothing were dropped; boosted trees over the same columns gained under one point.
+/// third of train_commits, half of train_docs), with dev_agent_read at 0.3 of their weight so that the goals of
+/// agents, which no training file has, are not a surprise. When only one half of dev_agent_read took part, the other
+/// half still gained: two points of cut at 95 % recall, against four for the half that did. Needed lines weigh the same
+/// in every case, others by their width; protected lines are left out. Columns that added nothing were dropped, and
+/// boosted trees over all columns gained at most two points of recall at 20 %. The middle was set on the dev files.
 const CODE: Model = Model {
     constant: 1.3038,
     weights: &[
@@ -64,7 +65,8 @@ const DOCS: Model = Model { middle: -0.7, ..CODE };
 
 /// For logs and command output, where repetition says more than the goal does.
 ///
-/// Fitted as above on dev_agent_shell, the only logs there are; either half gave the other the same figures.
+/// Fitted as above on dev_agent_shell, the only logs there are. Fitted on either half, the other half can be cut by
+/// 15 % at 95 % recall, as all of it can when fitted on all.
 const LOGS: Model = Model {
     constant: 0.36,
     weights: &[
