@@ -93,7 +93,7 @@ fn report(path: &str, cases: &[Case], curve: bool) {
         let Ok(analysis) = Analysis::read(&case.text, &case.query, kind, &|| false) else { continue };
         for (threshold, point) in SWEEP.into_iter().zip(&mut points) {
             let mut kept = vec![true; widths.len() + 1];
-            for cut in analysis.cuts(&limits(threshold), &marker_bytes) {
+            for cut in analysis.cuts(&limits(threshold), &marker_bytes, &|| false).unwrap_or_default() {
                 kept[cut.first_line..=cut.last_line].fill(false);
                 point.cut += widths[cut.first_line - 1..cut.last_line].iter().sum::<usize>();
             }

@@ -8,59 +8,65 @@ use tamis_text::Kind;
 use crate::features::{Feature, Features};
 use crate::relevance::blur;
 
-/// For code and documents.
+/// For code.
 ///
 /// Fitted by ridge logistic regression (C = 2e-4 on standardised columns) over the benchmark's training cases (a
-/// third of train_commits, half of train_docs), with dev_agent_read at 0.3 of their weight so that the goals
-/// of agents, which no training file has, are not a surprise. Fitted on one half of dev_agent_read, the other half
-/// gained as much. Needed lines weigh the same in every case, others by their width; protected lines are left out.
-/// Columns that added nothing were dropped; boosted trees over the same columns gained under one point.
+/// third of train_commits, half of train_docs), with dev_agent_read at 0.3 of their weight so that the goals of
+/// agents, which no training file has, are not a surprise. When only one half of dev_agent_read took part, the other
+/// half still gained: two points of cut at 95 % recall, against four for the half that did. Needed lines weigh the same
+/// in every case, others by their width; protected lines are left out. Columns that added nothing were dropped, and
+/// boosted trees over all columns gained at most two points of recall at 20 %. The middle was set on the dev files.
 const CODE: Model = Model {
-    constant: 1.344,
+    constant: 1.3038,
     weights: &[
-        (Feature::Line, -0.3860),
-        (Feature::LineShare, 1.1186),
-        (Feature::LineRank, -2.0056),
-        (Feature::HeadlineBlur8, 0.1562),
-        (Feature::Blur15Share, 1.0796),
-        (Feature::Window30Cover, 1.3439),
-        (Feature::Paragraph, 0.1861),
-        (Feature::ParagraphCover, -0.7277),
-        (Feature::ParagraphShare, 0.7531),
-        (Feature::Near, 0.2139),
-        (Feature::NearShare, 0.3998),
-        (Feature::NearCover, -0.6962),
-        (Feature::NearTitle, 0.1071),
-        (Feature::NearTitleCover, 1.5936),
-        (Feature::NearTitlePrecision, 0.8880),
-        (Feature::NearLength, -0.0523),
-        (Feature::NearDistance, 0.0329),
-        (Feature::Top, -0.0773),
-        (Feature::TopShare, 0.2060),
-        (Feature::TopCover, 0.3456),
-        (Feature::TopLength, -0.0126),
-        (Feature::NamedBlur, 0.5464),
-        (Feature::PhraseBlur, 0.5815),
-        (Feature::PhraseNear, -0.1061),
-        (Feature::Company, -0.2452),
-        (Feature::CompanyNear, 0.2330),
-        (Feature::CompanyRank, -0.6301),
-        (Feature::IsComment, -0.8621),
-        (Feature::InTests, -0.8183),
-        (Feature::TextLines, -0.0413),
-        (Feature::GoalFound, -0.9413),
-        (Feature::BestCover, -0.7138),
-        (Feature::BestNear, -0.3205),
-        (Feature::Contrast, 0.1965),
+        (Feature::Line, -0.3714),
+        (Feature::LineShare, 1.0980),
+        (Feature::LineRank, -1.9592),
+        (Feature::HeadlineBlur8, 0.1638),
+        (Feature::Blur15Share, 1.0341),
+        (Feature::Window30Cover, 1.3333),
+        (Feature::Paragraph, 0.1894),
+        (Feature::ParagraphCover, -0.7147),
+        (Feature::ParagraphShare, 0.7524),
+        (Feature::Near, 0.2011),
+        (Feature::NearShare, 0.3810),
+        (Feature::NearCover, -0.6704),
+        (Feature::NearTitle, 0.1225),
+        (Feature::NearTitleCover, 1.5669),
+        (Feature::NearTitlePrecision, 0.8892),
+        (Feature::NearLength, -0.0493),
+        (Feature::NearDistance, 0.0316),
+        (Feature::Top, -0.0772),
+        (Feature::TopShare, 0.2498),
+        (Feature::TopCover, 0.3614),
+        (Feature::TopLength, -0.0133),
+        (Feature::NamedBlur, 0.5730),
+        (Feature::PhraseBlur, 0.5646),
+        (Feature::PhraseNear, -0.1003),
+        (Feature::Company, -0.2557),
+        (Feature::CompanyNear, 0.2714),
+        (Feature::CompanyRank, -0.6145),
+        (Feature::IsComment, -0.8673),
+        (Feature::InTests, -0.7992),
+        (Feature::TextLines, -0.0403),
+        (Feature::GoalFound, -0.9491),
+        (Feature::BestCover, -0.7227),
+        (Feature::BestNear, -0.3316),
+        (Feature::Contrast, 0.1964),
     ],
-    middle: -1.5,
+    middle: -1.54,
     slope: 0.75,
     softening: 2,
 };
 
+/// For documents: the same words matter, in texts that are shorter and of smaller pieces. No training file has any;
+/// the middle is a cautious reading of the 26 documents in dev_agent_read.
+const DOCS: Model = Model { middle: -0.7, ..CODE };
+
 /// For logs and command output, where repetition says more than the goal does.
 ///
-/// Fitted as above on dev_agent_shell, the only logs there are; either half gave the other the same figures.
+/// Fitted as above on dev_agent_shell, the only logs there are. Fitted on either half, the other half can be cut by
+/// 15 % at 95 % recall, as all of it can when fitted on all.
 const LOGS: Model = Model {
     constant: 0.36,
     weights: &[
@@ -95,7 +101,11 @@ struct Model {
 
 /// The score of every line.
 pub(crate) fn score(kind: Kind, features: &Features) -> Vec<f32> {
-    let model = if kind == Kind::Logs { &LOGS } else { &CODE };
+    let model = match kind {
+        Kind::Code => &CODE,
+        Kind::Docs => &DOCS,
+        Kind::Logs => &LOGS,
+    };
     let mut sums = vec![model.constant; features.lines()];
     for &(feature, weight) in model.weights {
         for (sum, value) in sums.iter_mut().zip(features.column(feature)) {
