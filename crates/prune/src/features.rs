@@ -37,12 +37,16 @@ features! {
     Near, NearShare, NearCover, NearTitle, NearTitleCover, NearTitlePrecision, NearLength, NearDistance, NearDensity,
     Top, TopShare, TopCover, TopLength,
     // What the goal names, phrases it shares, and words that keep company with its words.
-    Named, NamedBlur, NamedNear, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
+    Rare, Named, NamedBlur, NamedNear, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
     // What the line looks like.
     Indent, Width, IsComment, InTests, IsWarning, Repeats, EarlierRepeats,
     // The text and the goal as a whole: how far the rest is to be trusted.
     TextLines, GoalFound, GoalWeight, BestCover, BestNear, Contrast,
 }
+
+/// A word that is in no more lines than these is rare: three, or one in a hundred.
+const FEW_LINES: usize = 3;
+const ONE_LINE_IN: usize = 100;
 
 pub(crate) const COUNT: usize = Feature::ALL.len();
 
@@ -307,7 +311,28 @@ fn company(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned>
     out.set(Feature::Company, roots(&company))
 }
 
+/// 1 where a line has a word of the goal that hardly another line has, as it stands in the goal.
+fn rare(index: &Index, terms: usize) -> Vec<f32> {
+    let exact = || index.hits.iter().filter(|hit| hit.weight == 1.0);
+    let mut lines_with = vec![0usize; terms];
+    let mut last = vec![u32::MAX; terms];
+    for hit in exact() {
+        let term = hit.term as usize;
+        if last[term] != hit.line {
+            last[term] = hit.line;
+            lines_with[term] += 1;
+        }
+    }
+    let few = (index.lines / ONE_LINE_IN).max(FEW_LINES);
+    let mut column = vec![0.0; index.lines];
+    for hit in exact().filter(|hit| lines_with[hit.term as usize] <= few) {
+        column[hit.line as usize] = 1.0;
+    }
+    column
+}
+
 fn looks(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
+    out.set(Feature::Rare, rare(sources.index, sources.goal.terms.len()))?;
     let shape = sources.shape;
     let flag = |values: &[bool]| values.iter().map(|&value| f32::from(u8::from(value))).collect::<Vec<f32>>();
     let bounded =

@@ -5,6 +5,7 @@
 
 use tamis_text::Kind;
 
+use crate::DEFAULT_THRESHOLD;
 use crate::features::{Feature, Features};
 use crate::relevance::blur;
 
@@ -119,7 +120,27 @@ pub(crate) fn score(kind: Kind, features: &Features) -> Vec<f32> {
         }
     }
     let trust = trust(kind, features);
-    sums.iter().map(|sum| 1.0 - trust * (1.0 - squeeze(model.slope * (sum - model.middle)))).collect()
+    let mut scores: Vec<f32> =
+        sums.iter().map(|sum| 1.0 - trust * (1.0 - squeeze(model.slope * (sum - model.middle)))).collect();
+    if kind == Kind::Logs {
+        lift_examples(&mut scores, features);
+    }
+    scores
+}
+
+/// However often a log says something, a reader needs to see it said once; and a line with a word of the
+/// goal that hardly another has must not go because a hundred others differ from it in a number only. Both stay at the default
+/// threshold, and go before others above it.
+fn lift_examples(scores: &mut [f32], features: &Features) {
+    let column = |feature| features.column(feature);
+    let (repeats, earlier, rare) =
+        (column(Feature::Repeats), column(Feature::EarlierRepeats), column(Feature::Rare));
+    for (line, score) in scores.iter_mut().enumerate() {
+        let example = repeats[line] > 1.0 && earlier[line] == 0.0;
+        if example || rare[line] > 0.0 {
+            *score = score.max(DEFAULT_THRESHOLD);
+        }
+    }
 }
 
 /// How far the goal is to be believed, 0 to 1. Without a word that is in the text there is nothing to go by.
