@@ -146,8 +146,11 @@ async fn stdio_answers_whatever_is_sent() {
     ] {
         writeln!(client.to, "{line}").unwrap();
         let answer = client.receive();
-        let got = (answer.get("id").cloned().unwrap_or_default(), answer["error"]["code"].clone());
-        assert_eq!(got, (id, json!(code)), "{line} got {answer}");
+        assert_eq!(
+            (answer.get("id"), &answer["error"]["code"]),
+            (Some(&id), &json!(code)),
+            "{line} got {answer}"
+        );
     }
     writeln!(client.to, "{{\"pad\":\"{}\"}}", "x".repeat(17 << 20)).unwrap();
     assert_eq!(client.receive()["error"]["code"], -32600, "a line over 16 MiB");
@@ -167,7 +170,11 @@ async fn http_mcp_carries_caller_and_progress() {
     let (status, body) = house.post("/mcp", call(json!({}))).await;
     assert_eq!(status, 200, "{body}");
     let answer: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(output(&answer)["door"], "mcp-http");
+    assert_eq!(
+        output(&answer),
+        json!({"tool": "probe", "door": "mcp-http", "client": "probe-agent/7", "project": null}),
+        "a client that does not name itself is known by its user agent"
+    );
 
     let named = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -213,7 +220,7 @@ async fn a_client_that_hangs_up_cancels_its_call() {
         token: None,
     };
     let shutdown = CancellationToken::new();
-    let door = tamis_server::HttpDoor::new(house.served.clone(), settings, shutdown.clone());
+    let door = tamis_server::HttpDoor::new(house.served.clone(), settings);
     let server = tokio::spawn({
         let shutdown = shutdown.clone();
         async move { tamis_server::serve(&door, vec![bound], shutdown).await }

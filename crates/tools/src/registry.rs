@@ -4,14 +4,17 @@ use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
+use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tracing::Instrument;
 
-use crate::{Access, Context, Failure, Reply, Toolset, health, prune_text, recover_text, schema};
+use crate::{Access, Context, Failure, Reply, Toolset, health, prune_code, prune_text, recover_text, schema};
 
 /// One operation. Implementing this is all that a new tool takes; every door follows.
 pub trait Operation: 'static {
@@ -21,6 +24,9 @@ pub trait Operation: 'static {
     const TOOLSET: Toolset;
     /// For the model that decides whether to call it.
     const DESCRIPTION: &'static str;
+    /// Whether calling it leaves everything as it was, but for what tamis itself keeps.
+    const READ_ONLY: bool;
+    const EXPOSED: Exposed = Exposed::AsTool;
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + Send;
 
@@ -28,6 +34,15 @@ pub trait Operation: 'static {
         input: Self::Input,
         context: Context,
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+}
+
+/// Where an operation can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposed {
+    /// Listed and called by name: MCP, `/rpc`, the command line.
+    AsTool,
+    /// Only through the HTTP route that is its own.
+    AsRoute,
 }
 
 type Running = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
@@ -39,6 +54,8 @@ pub struct Tool {
     pub aliases: &'static [&'static str],
     pub toolset: Toolset,
     pub description: &'static str,
+    pub read_only: bool,
+    exposed: Exposed,
     pub input_schema: Arc<Map<String, Value>>,
     handler: Handler,
 }
@@ -50,6 +67,8 @@ impl Tool {
             aliases: O::ALIASES,
             toolset: O::TOOLSET,
             description: O::DESCRIPTION,
+            read_only: O::READ_ONLY,
+            exposed: O::EXPOSED,
             input_schema: Arc::new(schema::of::<O::Input>()),
             handler: Box::new(|arguments, context| {
                 Box::pin(async move {
@@ -60,6 +79,23 @@ impl Tool {
                 })
             }),
         }
+    }
+
+    /// Checks the arguments and runs the handler. Every call passes here, by whatever door it came.
+    async fn run(&self, arguments: Value, mut context: Context) -> Result<String, Failure> {
+        static CALLS: AtomicU64 = AtomicU64::new(1);
+        context.caller.tool = self.name.to_owned();
+        let call = CALLS.fetch_add(1, Ordering::Relaxed);
+        let span = tracing::info_span!("call", call, tool = self.name, door = context.caller.door);
+        let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
+        if let Some(mismatch) = schema::mismatch(&self.input_schema, &arguments) {
+            return Err(Failure::InvalidInput { detail: mismatch });
+        }
+        let begun = Instant::now();
+        let outcome = caught((self.handler)(arguments, context)).instrument(span.clone()).await;
+        let failure = outcome.as_ref().err();
+        span.in_scope(|| tracing::debug!(elapsed = ?begun.elapsed(), ?failure, "answered"));
+        outcome
     }
 
     fn answers_to(&self, name: &str) -> bool {
@@ -88,6 +124,7 @@ impl Registry {
             Tool::of::<prune_text::PruneText>(),
             Tool::of::<recover_text::RecoverText>(),
             Tool::of::<health::Health>(),
+            Tool::of::<prune_code::PruneCode>(),
         ])
     }
 
@@ -104,25 +141,28 @@ impl Registry {
 
     /// The tools that a caller may use, in a stable order.
     pub fn list(&self, access: Access) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().filter(move |tool| tool.toolset.needs() <= access)
+        self.tools
+            .iter()
+            .filter(move |tool| tool.exposed == Exposed::AsTool && tool.toolset.needs() <= access)
     }
 
     /// Calls a tool and puts what comes of it into its toolset's form.
-    pub async fn call(&self, name: &str, arguments: Value, mut context: Context) -> Reply {
+    pub async fn call(&self, name: &str, arguments: Value, context: Context) -> Reply {
         let Some(tool) = self.list(context.access).find(|tool| tool.answers_to(name)) else {
             return Reply::Error(Failure::UnknownTool { name: name.to_owned() }.into());
         };
-        context.caller.tool = tool.name.to_owned();
-        let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
-        if !arguments.is_object() {
-            return tool.toolset.failure(Failure::invalid_input("arguments must be an object"));
-        }
-        match caught((tool.handler)(arguments, context)).await {
+        match tool.run(arguments, context).await {
             Ok(output) => tool.toolset.success(output),
-            Err(failure) => {
-                tracing::debug!(tool = tool.name, ?failure, "the call failed");
-                tool.toolset.failure(failure)
-            }
+            Err(failure) => tool.toolset.failure(failure),
+        }
+    }
+
+    /// Runs the operation that a route belongs to; the output is JSON. The form of a failure is the route's own.
+    pub async fn route(&self, name: &str, arguments: Value, context: Context) -> Result<String, Failure> {
+        let allowed = |tool: &&Tool| tool.toolset.needs() <= context.access;
+        match self.tools.iter().filter(allowed).find(|tool| tool.name == name) {
+            Some(tool) => tool.run(arguments, context).await,
+            None => Err(Failure::UnknownTool { name: name.to_owned() }),
         }
     }
 }
@@ -144,6 +184,7 @@ mod tests {
         const NAME: &'static str = "fragile";
         const TOOLSET: Toolset = Toolset::Prune;
         const DESCRIPTION: &'static str = "Panic.";
+        const READ_ONLY: bool = true;
         type Input = FragileInput;
         type Output = ();
 

@@ -15,7 +15,6 @@ use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, Token};
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_tools::{Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset};
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
@@ -41,11 +40,11 @@ impl House {
 
     pub fn router(&self) -> axum::Router {
         let settings = HttpSettings {
-            max_body_bytes: 1 << 20,
+            max_body_bytes: 4 << 20,
             hosts: HostPolicy::default(),
             token: Some(Token::chosen(TOKEN).unwrap()),
         };
-        HttpDoor::new(self.served.clone(), settings, CancellationToken::new()).router(Exposure::Loopback)
+        HttpDoor::new(self.served.clone(), settings).router(Exposure::Loopback)
     }
 
     pub async fn send(&self, request: Request<Body>) -> Response<Body> {
@@ -103,6 +102,7 @@ impl Operation for Probe {
     const NAME: &'static str = "probe";
     const TOOLSET: Toolset = Toolset::Prune;
     const DESCRIPTION: &'static str = "Tell what reached the handler.";
+    const READ_ONLY: bool = true;
     type Input = ProbeInput;
     type Output = ProbeOutput;
 
