@@ -82,8 +82,12 @@ pub struct Probe;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ProbeInput {
+    /// Until the caller has gone.
     #[serde(default)]
     wait: bool,
+    /// Until the test says so.
+    #[serde(default)]
+    hold: bool,
 }
 
 #[derive(Serialize)]
@@ -96,6 +100,7 @@ pub struct ProbeOutput {
 
 /// One permit for each call that has begun to wait, and one for each that was cancelled.
 pub static WAITING: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
+pub static RELEASED: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
 pub static CANCELLED: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
 
 impl Operation for Probe {
@@ -124,6 +129,10 @@ impl Operation for Probe {
             });
             context.cancellation.cancelled().await;
             return Err(Failure::Cancelled);
+        }
+        if input.hold {
+            WAITING.add_permits(1);
+            RELEASED.acquire().await.unwrap().forget();
         }
         let caller = context.caller;
         Ok(ProbeOutput {
