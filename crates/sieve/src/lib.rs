@@ -163,10 +163,17 @@ impl Sieve {
         if what.ledger {
             // Rows on their way would otherwise arrive after the erasing.
             store.ledger.flush(Duration::from_secs(5));
-            report.ledger_rows = match what.older_than {
-                Some(age) => store.ledger.forget(age, now)?,
-                None => store.ledger.erase()?,
-            };
+            report.ledger_rows =
+                match what.older_than {
+                    Some(age) => store.ledger.forget(age, now)?,
+                    None => {
+                        let (rows, left) = store.ledger.erase()?;
+                        report.problems.extend(left.map(|error| {
+                            format!("erased rows may still be in the file: {}", error.describe())
+                        }));
+                        rows
+                    }
+                };
             if what.older_than.is_none() {
                 for path in store.backups() {
                     match fs::remove_file(&path) {
@@ -198,7 +205,7 @@ impl Sieve {
 
 impl Store {
     fn beside_database(&self, suffix: &str) -> PathBuf {
-        let mut path = self.ledger.path().clone().into_os_string();
+        let mut path = self.ledger.path().as_os_str().to_owned();
         path.push(suffix);
         PathBuf::from(path)
     }
