@@ -166,7 +166,7 @@ pub const SETTINGS: &[Setting] = &[
         variables: &["TAMIS_RECOVERY_TTL_S", "MCP_PRUNER_PRUNE_ID_TTL_S"],
         form: Form::Count { at_least: 1 },
         default: Some("604800"),
-        from_project: FromProject::MayLower,
+        from_project: FromProject::Ignored,
         about: "how long a cut can be recovered",
     },
     Setting {

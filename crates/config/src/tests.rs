@@ -74,9 +74,8 @@ fn an_empty_variable_is_unset() {
 #[test]
 fn a_project_may_lower_limits_and_nothing_else() {
     let house = House::new();
-    let path = house.project_file(
-        "[prune]\nmax_input_chars = 1000\n[recovery]\nttl_s = 99999999\n[http]\ntoken = \"mine\"\n",
-    );
+    let path = house
+        .project_file("[prune]\nmax_input_chars = 1000\n[recovery]\nttl_s = 1\n[http]\ntoken = \"mine\"\n");
     let config = house.load().unwrap();
     assert_eq!(
         config.resolved(Key::MaxInputChars),
@@ -89,9 +88,13 @@ fn a_project_may_lower_limits_and_nothing_else() {
         config.remarks,
         [
             format!("{path}: a project may not set http.token; ignored"),
-            format!("{path}: a project may only lower recovery.ttl_s; ignored"),
+            format!("{path}: a project may not set recovery.ttl_s; ignored"),
         ]
     );
+    house.project_file("[prune]\nmax_input_chars = 3000000\n");
+    let config = house.load().unwrap();
+    assert_eq!(config.number(Key::MaxInputChars), Some(2_000_000));
+    assert_eq!(config.remarks, [format!("{path}: a project may only lower prune.max_input_chars; ignored")]);
 }
 
 #[test]

@@ -127,11 +127,14 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
     )
 }
 
-/// Deletes what happened before `at_ms`; gives how many rows went.
-pub(crate) fn delete_before(connection: &Connection, at_ms: i64) -> rusqlite::Result<u64> {
-    let prunes = connection.execute("DELETE FROM prunes WHERE at < ?1", [at_ms])?;
-    let recoveries = connection.execute("DELETE FROM recoveries WHERE at < ?1", [at_ms])?;
-    Ok((prunes + recoveries) as u64)
+/// Deletes some of what happened before `at_ms`; gives how many rows went, 0 when none is left.
+pub(crate) fn delete_some_before(connection: &Connection, at_ms: i64) -> rusqlite::Result<u64> {
+    let mut rows = 0;
+    for table in ["prunes", "recoveries"] {
+        let some = format!("SELECT id FROM {table} WHERE at < ?1 LIMIT 5000");
+        rows += connection.execute(&format!("DELETE FROM {table} WHERE id IN ({some})"), [at_ms])?;
+    }
+    Ok(rows as u64)
 }
 
 fn number(count: usize) -> i64 {

@@ -77,7 +77,12 @@ impl PruneId {
 
     /// The id that `id` spells, when it is one. Nothing else ever reaches a path.
     pub(crate) fn parse(id: &str) -> Option<PruneId> {
-        let (text, call) = id.strip_prefix(PREFIX)?.split_at_checked(TEXT_CHARS)?;
+        PruneId::from_stem(id.strip_prefix(PREFIX)?)
+    }
+
+    /// The id without its prefix.
+    pub(crate) fn from_stem(stem: &str) -> Option<PruneId> {
+        let (text, call) = stem.split_at_checked(TEXT_CHARS)?;
         is_base32(call, CALL_CHARS).then_some(())?;
         Some(PruneId { text: TextId::parse(text)?, call: call.to_owned() })
     }

@@ -1,6 +1,6 @@
 //! What was pruned and recovered, by whom and with what gain. Written behind the caller's back, and never in its way.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
@@ -82,39 +82,48 @@ impl Ledger {
         self.writer.flush(timeout)
     }
 
-    pub(crate) fn path(&self) -> &PathBuf {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The database, or `None` when nothing was ever written: looking should not create it.
-    pub(crate) fn open(&self) -> Result<Option<Database>, StoreError> {
-        if !self.path.exists() {
-            return Ok(None);
-        }
-        Database::open(&self.path, db::COMPONENTS).map(Some)
-    }
-
     pub(crate) fn savings(&self) -> Result<Savings, StoreError> {
-        self.open()?.map_or(Ok(Savings::default()), |database| database.read(db::savings))
+        Ok(Database::look(&self.path, db::COMPONENTS, db::savings)?.unwrap_or_default())
     }
 
     pub(crate) fn count(&self) -> Result<u64, StoreError> {
-        self.open()?.map_or(Ok(0), |database| database.read(db::count))
+        Ok(Database::look(&self.path, db::COMPONENTS, db::count)?.unwrap_or_default())
     }
 
     /// Deletes the rows older than `age`.
     pub(crate) fn forget(&self, age: Duration, now: SystemTime) -> Result<u64, StoreError> {
         let before = milliseconds(now).saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
-        self.open()?
-            .map_or(Ok(0), |database| database.write(|transaction| db::delete_before(transaction, before)))
+        self.open()?.map_or(Ok(0), |database| delete_before(&database, before))
     }
 
-    /// Deletes all rows, and what the file still holds of them.
-    pub(crate) fn erase(&self) -> Result<u64, StoreError> {
-        let Some(database) = self.open()? else { return Ok(0) };
-        let rows = database.write(|transaction| db::delete_before(transaction, i64::MAX))?;
-        database.compact()?;
-        Ok(rows)
+    /// Deletes all rows, then what the file still holds of them. The second may fail alone.
+    pub(crate) fn erase(&self) -> Result<(u64, Option<StoreError>), StoreError> {
+        let Some(database) = self.open()? else { return Ok((0, None)) };
+        let rows = delete_before(&database, i64::MAX)?;
+        Ok((rows, database.compact().err()))
+    }
+
+    /// The database, or `None` when nothing was ever written: deleting should not create it.
+    fn open(&self) -> Result<Option<Database>, StoreError> {
+        if !self.path.exists() {
+            return Ok(None);
+        }
+        Database::open(&self.path, db::COMPONENTS).map(Some)
+    }
+}
+
+/// In transactions that are over in no time, so that nobody who has a row to write waits for long.
+fn delete_before(database: &Database, at_ms: i64) -> Result<u64, StoreError> {
+    let mut rows = 0;
+    loop {
+        match database.write(|transaction| db::delete_some_before(transaction, at_ms))? {
+            0 => return Ok(rows),
+            some => rows += some,
+        }
     }
 }
 

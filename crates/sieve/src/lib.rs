@@ -5,6 +5,7 @@
 //! could not be stored before.
 
 mod db;
+mod files;
 mod ids;
 mod ledger;
 mod marker;
@@ -14,25 +15,23 @@ mod recovery;
 mod render;
 mod request;
 mod retention;
+mod sweep;
 
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
-use std::{fs, io};
 
-use tamis_store::{DataDir, Lock};
+use tamis_store::{DataDir, StoreError};
 
 use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
 use recovery::{Recovery, RecoveryError};
-use retention::Sweep;
 
 pub use ledger::Savings;
 #[doc(hidden)]
 pub use passage::Engine;
-pub use recover::{LineRange, RecoverError, Recovered};
+pub use recover::{LineRange, RecoverError, Recovered, RecoveredFrom};
 pub use render::Annotation;
 pub use request::{Caller, PruneRequest, Pruned, Settings, Stats, Warning};
-pub use retention::{CleanUp, DataError, Holdings, Purge};
+pub use retention::{CleanUp, Holdings, Purge};
 
 /// Engine, recovery and ledger together. Shared by reference among threads; several processes may use one folder.
 pub struct Sieve {
@@ -59,11 +58,7 @@ impl Sieve {
     pub fn with_engine(settings: Settings, engine: Engine) -> Sieve {
         let Settings { data_dir, max_input_chars, recovery_ttl, recovery_max_bytes, ledger_keep } = settings;
         let store = data_dir.map(|data_dir| Store {
-            recovery: Recovery {
-                folder: data_dir.recovery(),
-                ttl: recovery_ttl,
-                max_bytes: recovery_max_bytes,
-            },
+            recovery: Recovery::new(data_dir.recovery(), recovery_ttl, recovery_max_bytes),
             ledger: Ledger::new(data_dir.state_db()),
             data_dir,
         });
@@ -86,8 +81,9 @@ impl Sieve {
             RecoveryError::NotFound => not_found(),
             error => RecoverError::Unavailable { why: error.to_string() },
         })?;
-        let recovered = recover::extract(&text, ranges, numbered)?;
-        let lines = recovered.ranges.iter().map(|range| range.end_line - range.start_line + 1).sum::<u64>();
+        let recovered = recover::extract(prune_id, &text, ranges, numbered)?;
+        let ranges = &recovered.metadata.ranges;
+        let lines = ranges.iter().map(|range| range.end_line - range.start_line + 1).sum::<u64>();
         store.ledger.record_recovery(RecoveryRow {
             prune_id: prune_id.to_owned(),
             at_ms: milliseconds(now),
@@ -104,85 +100,9 @@ impl Sieve {
         self.store.as_ref()?.recovery.goal(&id, SystemTime::now())
     }
 
-    /// Removes what is past its time or beyond the size allowed, unless another process is doing so.
-    pub fn clean_up(&self) -> CleanUp {
-        let mut report = CleanUp::default();
-        let Some(store) = &self.store else { return report };
-        // Nothing was ever written: nothing to clean, and no folder to make for a lock.
-        if !store.data_dir.root().exists() {
-            return report;
-        }
-        let _lock = match Lock::try_acquire(&store.data_dir.clean_up_lock()) {
-            Ok(Some(lock)) => lock,
-            Ok(None) => return CleanUp { skipped: true, ..report },
-            Err(error) => return CleanUp { problems: vec![format!("cannot lock: {error}")], ..report },
-        };
-        let now = SystemTime::now();
-        if let Err(error) = store.recovery.expire(now, &mut report) {
-            report.problems.push(format!("cannot clean {}: {error}", store.recovery.folder.display()));
-        }
-        match store.ledger.forget(self.ledger_keep, now) {
-            Ok(rows) => report.ledger_rows = rows,
-            Err(error) => report.problems.push(error.describe()),
-        }
-        report
-    }
-
-    /// What is held in the data folder. Creates nothing.
-    pub fn holdings(&self) -> Holdings {
-        let mut holdings = Holdings::default();
-        let Some(store) = &self.store else { return holdings };
-        if let Err(error) = store.recovery.holdings(&mut holdings) {
-            holdings.problems.push(format!("cannot look into {}: {error}", store.recovery.folder.display()));
-        }
-        match store.ledger.count() {
-            Ok(rows) => holdings.ledger_rows = rows,
-            Err(error) => holdings.problems.push(error.describe()),
-        }
-        if let Some(problem) = store.ledger.problem().filter(|problem| !holdings.problems.contains(problem)) {
-            holdings.problems.push(problem);
-        }
-        let files = ["", "-wal"].map(|suffix| store.beside_database(suffix));
-        let sizes = files.into_iter().chain(store.backups()).filter_map(|path| fs::metadata(path).ok());
-        holdings.database_bytes = sizes.map(|metadata| metadata.len()).sum();
-        holdings
-    }
-
-    /// Erases what is asked, whoever else is cleaning.
-    pub fn purge(&self, what: Purge) -> Result<CleanUp, DataError> {
-        let mut report = CleanUp::default();
-        let Some(store) = &self.store else { return Ok(report) };
-        let now = SystemTime::now();
-        if what.recovery {
-            let sweep = Sweep { older_than: what.older_than, max_bytes: u64::MAX, now };
-            store
-                .recovery
-                .sweep(&sweep, &mut report)
-                .map_err(|source| DataError::Io { path: store.recovery.folder.clone(), source })?;
-        }
-        if what.ledger {
-            // Rows on their way would otherwise arrive after the erasing.
-            store.ledger.flush(Duration::from_secs(5));
-            report.ledger_rows = match what.older_than {
-                Some(age) => store.ledger.forget(age, now)?,
-                None => store.ledger.erase()?,
-            };
-            if what.older_than.is_none() {
-                for path in store.backups() {
-                    match fs::remove_file(&path) {
-                        Ok(()) => report.backups += 1,
-                        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                        Err(source) => return Err(DataError::Io { path, source }),
-                    }
-                }
-            }
-        }
-        Ok(report)
-    }
-
     /// Totals over the ledger, as far as it is written.
-    pub fn savings(&self) -> Result<Savings, DataError> {
-        Ok(self.store.as_ref().map_or(Ok(Savings::default()), |store| store.ledger.savings())?)
+    pub fn savings(&self) -> Result<Savings, StoreError> {
+        self.store.as_ref().map_or(Ok(Savings::default()), |store| store.ledger.savings())
     }
 
     /// Why calls cannot be counted at present, as far as is known.
@@ -190,26 +110,12 @@ impl Sieve {
         self.store.as_ref()?.ledger.problem()
     }
 
-    /// Writes what the ledger still holds in memory, waiting at most `timeout`. Gives whether nothing is left.
-    pub fn close(&self, timeout: Duration) -> bool {
-        self.store.as_ref().is_none_or(|store| store.ledger.flush(timeout).pending() == 0)
-    }
-}
-
-impl Store {
-    fn beside_database(&self, suffix: &str) -> PathBuf {
-        let mut path = self.ledger.path().clone().into_os_string();
-        path.push(suffix);
-        PathBuf::from(path)
-    }
-
-    /// The copies made before migrations. They hold the ledger as it was then.
-    fn backups(&self) -> Vec<PathBuf> {
-        let is_backup = |path: &PathBuf| {
-            let name = path.file_name().and_then(|name| name.to_str());
-            name.is_some_and(|name| name.starts_with("state.db.before-"))
-        };
-        let Ok(entries) = fs::read_dir(self.data_dir.root()) else { return Vec::new() };
-        entries.flatten().map(|entry| entry.path()).filter(is_backup).collect()
+    /// Writes what the ledger still holds in memory, waiting at most `timeout`. Gives how many calls of this sieve
+    /// are not in it: lost, or still waiting.
+    pub fn flush(&self, timeout: Duration) -> u64 {
+        self.store.as_ref().map_or(0, |store| {
+            let progress = store.ledger.flush(timeout);
+            progress.lost + progress.pending()
+        })
     }
 }

@@ -61,6 +61,10 @@ impl Sieve {
         };
         let prune_id = id.to_string();
         if let Some(store) = &self.store {
+            // As known from the calls before. Asked afterwards, the answer would depend on how fast the writer is.
+            if store.ledger.has_problem() {
+                warnings.push(Warning::LedgerUnavailable);
+            }
             store.ledger.record_prune(PruneRow {
                 prune_id: prune_id.clone(),
                 at_ms: milliseconds(SystemTime::now()),
@@ -73,9 +77,6 @@ impl Sieve {
                 elapsed,
                 fallback,
             });
-            if store.ledger.has_problem() {
-                warnings.push(Warning::LedgerUnavailable);
-            }
         }
         Pruned {
             prune_id,

@@ -12,12 +12,25 @@ pub struct LineRange {
     pub end_line: u64,
 }
 
-/// What was asked back.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What was asked back; on the wire, the output of `recover_text`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Recovered {
     pub raw_text: String,
+    pub metadata: RecoveredFrom,
+}
+
+/// Where it comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RecoveredFrom {
+    pub prune_id: String,
     /// The ranges in the order asked, ending with the text at the latest.
     pub ranges: Vec<LineRange>,
+    /// Always [`RecoveredFrom::NUMBERING`].
+    pub line_numbering: &'static str,
+}
+
+impl RecoveredFrom {
+    pub const NUMBERING: &'static str = "original";
 }
 
 /// Why nothing came back.
@@ -31,6 +44,8 @@ pub enum RecoverError {
         /// How many lines the original has, when that is why.
         lines: Option<usize>,
     },
+    #[error("the lines asked for make more than {limit} bytes")]
+    TooLarge { limit: usize },
     #[error("the original cannot be read: {why}")]
     Unavailable { why: String },
 }
@@ -40,9 +55,10 @@ impl RecoverError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RecoverError::NotFound { .. } => Some("read the source again, or prune it again for a new id"),
-            RecoverError::InvalidRange { .. } => Some(
-                "ask for ranges with 1 <= start_line <= end_line, within the text and not too many at once",
-            ),
+            RecoverError::InvalidRange { .. } => {
+                Some("ask for ranges with 1 <= start_line <= end_line, within the text")
+            }
+            RecoverError::TooLarge { .. } => Some("ask for fewer lines at once, and for none twice"),
             RecoverError::Unavailable { .. } => Some("read the source again"),
         }
     }
@@ -52,12 +68,21 @@ fn of_lines(lines: Option<usize>) -> String {
     lines.map(|lines| format!(" of a text of {lines} lines")).unwrap_or_default()
 }
 
-/// More than this is not given in one answer, however often ranges repeat.
+/// More than this, or than the whole text, is not given in one answer, however often ranges repeat.
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 /// The lines of `ranges`, joined by `\n`.
-pub(crate) fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<Recovered, RecoverError> {
+pub(crate) fn extract(
+    prune_id: &str,
+    text: &str,
+    ranges: &[(i64, i64)],
+    numbered: bool,
+) -> Result<Recovered, RecoverError> {
     let lines = split_lines(text);
+    let mut prefix = String::new();
+    number_line(&mut prefix, lines.len());
+    let whole = text.len() + if numbered { lines.len() * prefix.len() } else { 0 };
+    let limit = whole.max(MAX_ANSWER_BYTES);
     let mut raw_text = String::new();
     let mut clamped = Vec::with_capacity(ranges.len());
     for (index, &range) in ranges.iter().enumerate() {
@@ -73,13 +98,15 @@ pub(crate) fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Resu
                 number_line(&mut raw_text, number);
             }
             raw_text.push_str(lines[number - 1]);
-            if raw_text.len() > MAX_ANSWER_BYTES {
-                return Err(RecoverError::InvalidRange { range, lines: Some(lines.len()) });
+            if raw_text.len() > limit {
+                return Err(RecoverError::TooLarge { limit });
             }
         }
         clamped.push(LineRange { start_line: start as u64, end_line: end as u64 });
     }
-    Ok(Recovered { raw_text, ranges: clamped })
+    let line_numbering = RecoveredFrom::NUMBERING;
+    let metadata = RecoveredFrom { prune_id: prune_id.to_owned(), ranges: clamped, line_numbering };
+    Ok(Recovered { raw_text, metadata })
 }
 
 /// The range within a text of `lines` lines. It may end beyond the text, but not begin there.
@@ -103,19 +130,29 @@ mod tests {
         Err(RecoverError::InvalidRange { range, lines })
     }
 
+    fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<Recovered, RecoverError> {
+        super::extract("prn_x", text, ranges, numbered)
+    }
+
     #[test]
     fn ranges_keep_their_order_and_end_with_the_text() {
         let recovered = extract("a\nb\r\n\nd", &[(3, 99), (1, 2), (2, 2)], true).unwrap();
         let range = |start_line, end_line| LineRange { start_line, end_line };
+        let metadata = |ranges| RecoveredFrom {
+            prune_id: "prn_x".into(),
+            ranges,
+            line_numbering: RecoveredFrom::NUMBERING,
+        };
         assert_eq!(
             recovered,
             Recovered {
                 raw_text: "3│ \n4│ d\n1│ a\n2│ b\r\n2│ b\r".into(),
-                ranges: vec![range(3, 4), range(1, 2), range(2, 2)],
+                metadata: metadata(vec![range(3, 4), range(1, 2), range(2, 2)]),
             }
         );
         assert_eq!(extract("a\nb", &[(1, i64::MAX)], false).unwrap().raw_text, "a\nb");
-        assert_eq!(extract("a", &[], true).unwrap(), Recovered { raw_text: String::new(), ranges: vec![] });
+        let nothing = Recovered { raw_text: String::new(), metadata: metadata(vec![]) };
+        assert_eq!(extract("a", &[], true).unwrap(), nothing);
     }
 
     #[test]
@@ -128,9 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_bounded() {
+    fn an_answer_is_bounded_and_the_whole_text_is_always_given() {
         let text = "x".repeat(1 << 20);
-        assert_eq!(extract(&text, &[(1, 1); 65], false), invalid((1, 1), Some(1)));
+        let limit = MAX_ANSWER_BYTES;
+        assert_eq!(extract(&text, &[(1, 1); 65], false), Err(RecoverError::TooLarge { limit }));
         assert!(extract(&text, &[(1, 1); 63], false).is_ok());
+        let long = format!("{}\n{}", "x".repeat(40 << 20), "y".repeat(30 << 20));
+        for numbered in [false, true] {
+            assert!(extract(&long, &[(1, 2)], numbered).unwrap().raw_text.len() >= long.len());
+            assert!(matches!(
+                extract(&long, &[(1, 2), (1, 1)], numbered),
+                Err(RecoverError::TooLarge { .. })
+            ));
+        }
     }
 }

@@ -1,18 +1,22 @@
 //! The originals: one compressed file each, named by its content, so that whatever was cut can be had back.
 //!
+//! A file's time is the promise it carries: until then it can be recovered, whatever another process with another
+//! configuration would promise; pruning its text again only ever extends it.
+//!
 //! Files are written under a temporary name and then given their own, which either happens or does not: a process
 //! killed at any moment leaves no broken file. There is no fsync: it would cost more than all the rest of a prune,
 //! and what a power cut may leave (an empty or torn file) is found by the content check, both on reading and before
-//! an existing file is trusted to hold a text that is about to be cut.
+//! an existing file is trusted to hold a text that is about to be cut. For the same reason an error that a file
+//! system tells only when a file is closed (NFS, over quota) is not seen before the cut.
 
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Read, Write};
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
-use tamis_store::{create_private_dir, private_file};
+use tamis_store::private_file;
 
+use crate::files::{Identity, hold, open_plain, publish, remove, same_file};
 use crate::ids::{PruneId, TextId};
 
 /// Nothing larger is stored, and nothing larger is unpacked: a crafted file cannot eat the memory.
@@ -23,10 +27,14 @@ const LEVEL: i32 = 1;
 const MAX_GOAL_BYTES: usize = 64 << 10;
 /// How often storing starts over when clean-up, or another writer, gets in between.
 const ATTEMPTS: usize = 20;
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// Promises further away than file systems can tell are not made.
+const LONGEST_TTL: Duration = DAY.saturating_mul(36_500);
+/// No other configuration is taken to promise so much longer than ours: then a clock was wrong.
+const FAR: Duration = DAY.saturating_mul(400);
 
 pub(crate) const ORIGINAL: &str = "zst";
 pub(crate) const GOAL: &str = "goal";
-pub(crate) const TEMPORARY: &str = "tmp";
 
 /// The folder of originals.
 pub(crate) struct Recovery {
@@ -53,12 +61,26 @@ pub(crate) enum RecoveryError {
 }
 
 impl Recovery {
+    pub(crate) fn new(folder: PathBuf, ttl: Duration, max_bytes: u64) -> Recovery {
+        Recovery { folder, ttl: ttl.min(LONGEST_TTL), max_bytes }
+    }
+
     pub(crate) fn path(&self, id: &TextId) -> PathBuf {
         self.folder.join(format!("{}.{ORIGINAL}", id.as_str()))
     }
 
-    pub(crate) fn goal_path(&self, id: &PruneId) -> PathBuf {
+    fn goal_path(&self, id: &PruneId) -> PathBuf {
         self.folder.join(format!("{}.{GOAL}", id.stem()))
+    }
+
+    /// Until when what is stored now can be recovered.
+    pub(crate) fn promise(&self, now: SystemTime) -> SystemTime {
+        now + self.ttl
+    }
+
+    /// Whether an expiry is further away than anyone can have promised.
+    pub(crate) fn is_absurd(&self, expiry: SystemTime, now: SystemTime) -> bool {
+        expiry > self.promise(now) + FAR
     }
 
     /// Makes sure that the original can be recovered from now on until its time is over.
@@ -81,11 +103,10 @@ impl Recovery {
             if attempt > 0 {
                 std::thread::sleep(Duration::from_millis(attempt as u64));
             }
-            match self.refresh(&path, id, text) {
-                Ok(Refreshed::Done) => return Ok(()),
-                Ok(Refreshed::Again) => continue,
-                Ok(Refreshed::Missing) => {}
-                Err(error) => return Err(error),
+            match self.refresh(&path, id, text)? {
+                Refreshed::Done => return Ok(()),
+                Refreshed::Again => continue,
+                Refreshed::Missing => {}
             }
             let packed = match &packed {
                 Some(packed) => packed,
@@ -95,7 +116,7 @@ impl Recovery {
                 return Err(RecoveryError::TooLarge(packed.len()));
             }
             // Someone else's file of that name is looked at in the next round, like one that was there before.
-            match self.publish(&path, packed) {
+            match publish(&path, packed, self.promise(SystemTime::now())) {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
                 // The folder, or all that is in it, was removed just now.
@@ -108,8 +129,8 @@ impl Recovery {
 
     /// Gives an existing file of this text a new life, after a look at its content.
     ///
-    /// Clean-up holds a file's lock while it checks the age and removes it, and this holds it while the age changes,
-    /// so a file that was refreshed cannot be removed for its old age.
+    /// Clean-up holds a file's lock while it checks the time and removes it, and this holds it while the time
+    /// changes, so a file that was refreshed cannot be removed for its old time.
     fn refresh(&self, path: &Path, id: &TextId, text: &str) -> Result<Refreshed, RecoveryError> {
         // For writing, since some systems set no time on a file that was opened for reading.
         let file = match open_plain(path, File::options().read(true).write(true)) {
@@ -117,66 +138,60 @@ impl Recovery {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Refreshed::Missing),
             Err(error) => return Err(error.into()),
         };
-        // Not waited for in the kernel: whoever holds it may be stopped, and a prune must come to an end.
-        if let Err(fs::TryLockError::WouldBlock) = file.try_lock_shared() {
+        if !hold(&file) {
             return Ok(Refreshed::Again);
         }
-        match unpack(&file) {
-            Ok(stored) if stored == text.as_bytes() => {
-                file.set_modified(SystemTime::now())?;
-                Ok(if same_file(&file, path) { Refreshed::Done } else { Refreshed::Again })
+        let judged = Identity::of(&file.metadata()?)?;
+        if holds(&file, text.as_bytes())? {
+            let now = SystemTime::now();
+            let promise = self.promise(now);
+            if judged.modified < promise || self.is_absurd(judged.modified, now) {
+                file.set_modified(promise)?;
             }
-            Ok(stored) if TextId::of(&stored) == *id => Err(RecoveryError::Collision),
-            Ok(_) | Err(_) => {
-                // Of no use to anyone under this name; the true text takes its place.
-                tracing::warn!(file = %path.display(), "replacing a damaged original");
-                drop(file);
-                remove_if(path, |_, _| true)?;
-                Ok(Refreshed::Again)
-            }
+            return Ok(if same_file(&file, path) { Refreshed::Done } else { Refreshed::Again });
         }
+        (&file).rewind()?;
+        match unpack(&file) {
+            Ok(stored) if TextId::of(&stored) == *id => return Err(RecoveryError::Collision),
+            Err(RecoveryError::Io(error)) => return Err(error.into()),
+            _ => {}
+        }
+        // Of no use to anyone under this name; the true text takes its place. Only this very file: while it was
+        // judged, someone else may have put a good one there.
+        tracing::warn!(file = %path.display(), "replacing a damaged original");
+        drop(file);
+        remove(path, &judged)?;
+        Ok(Refreshed::Again)
     }
 
+    /// Written plainly: what a killed process leaves of it is written again with the next prune. It gets the time of
+    /// its original, and under its lock, so that clean-up does not take away what was just counted on.
     fn store_goal(&self, id: &PruneId, goal: &str) -> io::Result<()> {
         let path = self.goal_path(id);
-        if !path.exists() {
-            let end = goal.floor_char_boundary(MAX_GOAL_BYTES);
-            self.publish(&path, &goal.as_bytes()[..end])?;
-        }
-        Ok(())
-    }
-
-    /// Puts `content` at `path` as a whole, unless something is there already.
-    fn publish(&self, path: &Path, content: &[u8]) -> io::Result<bool> {
-        let (temporary, mut file) = self.temporary()?;
-        let published = file.write_all(content).and_then(|()| {
-            drop(file);
-            name_for_good(&temporary, path)
-        });
-        if !matches!(published, Ok(Named::Moved)) {
-            let _ = fs::remove_file(&temporary);
-        }
-        Ok(!matches!(published?, Named::Taken))
-    }
-
-    fn temporary(&self) -> io::Result<(PathBuf, File)> {
-        static COUNTER: AtomicU64 = AtomicU64::new(0);
-        let process = std::process::id();
-        loop {
-            let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-            // Process numbers repeat across containers that share a folder, hence the time.
-            let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
-            let path = self.folder.join(format!("{process}-{count}-{time}.{TEMPORARY}"));
-            match private_file().write(true).create_new(true).open(&path) {
-                Ok(file) => return Ok((path, file)),
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                    create_private_dir(&self.folder)?;
-                    return Ok((path.clone(), private_file().write(true).create_new(true).open(&path)?));
+        let goal = &goal.as_bytes()[..goal.floor_char_boundary(MAX_GOAL_BYTES)];
+        for _ in 0..ATTEMPTS {
+            let mut file = match private_file().write(true).create_new(true).open(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    match open_plain(&path, File::options().write(true)) {
+                        Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                        opened => opened?,
+                    }
                 }
-                Err(error) => return Err(error),
+                created => created?,
+            };
+            if hold(&file) {
+                if file.metadata()?.len() != goal.len() as u64 {
+                    file.set_len(0)?;
+                    file.write_all(goal)?;
+                }
+                file.set_modified(self.promise(SystemTime::now()))?;
+                if same_file(&file, &path) {
+                    return Ok(());
+                }
             }
+            std::thread::yield_now();
         }
+        Err(io::ErrorKind::ResourceBusy.into())
     }
 
     /// The original, checked against its name.
@@ -186,7 +201,7 @@ impl Recovery {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(RecoveryError::NotFound),
             Err(error) => return Err(error.into()),
         };
-        if is_older(file.metadata()?.modified()?, self.ttl, now) {
+        if file.metadata()?.modified()? < now {
             return Err(RecoveryError::NotFound);
         }
         let bytes = unpack(&file)?;
@@ -198,8 +213,7 @@ impl Recovery {
 
     /// What a prune was for, while its original lives.
     pub(crate) fn goal(&self, id: &PruneId, now: SystemTime) -> Option<String> {
-        let original = fs::metadata(self.path(&id.text)).ok()?;
-        if is_older(original.modified().ok()?, self.ttl, now) {
+        if fs::metadata(self.path(&id.text)).ok()?.modified().ok()? < now {
             return None;
         }
         let mut goal = String::new();
@@ -219,82 +233,39 @@ enum Refreshed {
     Again,
 }
 
-enum Named {
-    /// The temporary name is gone.
-    Moved,
-    /// Both names are there.
-    Linked,
-    /// The name was taken.
-    Taken,
+/// The packed bytes, no more than any text of `unpacked` bytes packs to and one; so that errors of the disk are told
+/// apart from those of the content.
+fn read_packed(file: &File, unpacked: usize) -> io::Result<Vec<u8>> {
+    let mut packed = Vec::new();
+    file.take(zstd::zstd_safe::compress_bound(unpacked) as u64 + 1).read_to_end(&mut packed)?;
+    Ok(packed)
 }
 
-/// A link, since a rename would replace a file that someone else has just written and counts on. A file system
-/// without links gets the rename: the content would be the same.
-fn name_for_good(temporary: &Path, path: &Path) -> io::Result<Named> {
-    match fs::hard_link(temporary, path) {
-        Ok(()) => Ok(Named::Linked),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Named::Taken),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
-        Err(_) => fs::rename(temporary, path).map(|()| Named::Moved),
+/// Whether the file is `text`, packed. Needs no memory for a second copy of it.
+fn holds(file: &File, text: &[u8]) -> io::Result<bool> {
+    let packed = read_packed(file, text.len())?;
+    let mut decoder = zstd::Decoder::with_buffer(&packed[..])?;
+    let (mut rest, mut chunk) = (text, [0; 32 << 10]);
+    loop {
+        match decoder.read(&mut chunk) {
+            Ok(0) => return Ok(rest.is_empty()),
+            Ok(count) => match rest.strip_prefix(&chunk[..count]) {
+                Some(left) => rest = left,
+                None => return Ok(false),
+            },
+            Err(_) => return Ok(false),
+        }
     }
-}
-
-/// Opens a plain file. A pipe of that name would block forever.
-fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File> {
-    if !fs::metadata(path)?.is_file() {
-        return Err(io::Error::other("not a plain file"));
-    }
-    options.open(path)
 }
 
 fn unpack(file: &File) -> Result<Vec<u8>, RecoveryError> {
-    let limit = MAX_ORIGINAL_BYTES as u64;
+    let packed = read_packed(file, MAX_ORIGINAL_BYTES)?;
     let mut bytes = Vec::new();
-    let decoder = zstd::Decoder::new(file.take(limit))?;
-    decoder.take(limit + 1).read_to_end(&mut bytes).map_err(|_| RecoveryError::Damaged)?;
+    let decoder = zstd::Decoder::with_buffer(&packed[..])?;
+    let limit = MAX_ORIGINAL_BYTES as u64 + 1;
+    decoder.take(limit).read_to_end(&mut bytes).map_err(|_| RecoveryError::Damaged)?;
     if bytes.len() > MAX_ORIGINAL_BYTES {
         return Err(RecoveryError::TooLarge(bytes.len()));
     }
     Ok(bytes)
-}
-
-/// Removes the file if `condition` (of its age and size) still holds while its lock is held. Gives its size.
-pub(crate) fn remove_if(
-    path: &Path,
-    condition: impl FnOnce(SystemTime, u64) -> bool,
-) -> io::Result<Option<u64>> {
-    let gone = |error: io::Error| if error.kind() == io::ErrorKind::NotFound { Ok(None) } else { Err(error) };
-    let file = match open_plain(path, File::options().read(true)) {
-        Ok(file) => file,
-        Err(error) => return gone(error),
-    };
-    // In use: not a file to remove now.
-    if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
-        return Ok(None);
-    }
-    let metadata = file.metadata()?;
-    if !same_file(&file, path) || !condition(metadata.modified()?, metadata.len()) {
-        return Ok(None);
-    }
-    fs::remove_file(path).map_or_else(gone, |()| Ok(Some(metadata.len())))
-}
-
-/// Whether `path` still names the open file.
-#[cfg(unix)]
-fn same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(open), Ok(named)) => (open.dev(), open.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn same_file(_file: &File, path: &Path) -> bool {
-    path.exists()
-}
-
-/// Whether something of that time is older than `age`. A time to come is not old.
-pub(crate) fn is_older(time: SystemTime, age: Duration, now: SystemTime) -> bool {
-    now.duration_since(time).is_ok_and(|found| found > age)
 }

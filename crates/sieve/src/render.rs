@@ -65,8 +65,9 @@ pub(crate) fn check(cuts: &[Cut], lines: usize, limits: &Limits) -> Result<(), B
     }
     let first = cuts.first().map_or(usize::MAX, |cut| cut.first_line);
     // The tolerance is for another order of rounding in the engine, far below one line in any text that fits in memory.
-    let too_much = pruned as f64 > limits.max_prune_ratio * lines as f64 + 1e-6;
-    if pruned > 0 && (too_much || lines - pruned < limits.min_keep_lines || first <= limits.keep_first_lines)
+    // A ratio that is no number allows nothing.
+    let allowed = pruned as f64 <= limits.max_prune_ratio * lines as f64 + 1e-6;
+    if pruned > 0 && (!allowed || lines - pruned < limits.min_keep_lines || first <= limits.keep_first_lines)
     {
         return Err(BadCuts::Limits);
     }

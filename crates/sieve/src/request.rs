@@ -18,7 +18,7 @@ pub struct Settings {
     pub max_input_chars: usize,
     /// How long an original can be recovered after its last prune.
     pub recovery_ttl: Duration,
-    /// Clean-up removes the oldest originals beyond this.
+    /// Clean-up removes the originals that would expire next beyond this, counted as they lie on the disk.
     pub recovery_max_bytes: u64,
     /// How long the ledger's rows are kept.
     pub ledger_keep: Duration,
@@ -78,7 +78,7 @@ impl PruneRequest<'_> {
     }
 }
 
-/// A text that went through.
+/// A text that went through; on the wire, the output of `prune_text`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pruned {
     pub prune_id: String,
@@ -116,7 +116,7 @@ pub enum Warning {
     /// The original could not be stored, so nothing was cut.
     RecoveryUnavailable,
     InternalError,
-    /// The call could not be counted; the cuts stand.
+    /// Calls could not be counted of late, and this one may not be either; the cuts stand.
     LedgerUnavailable,
 }
 

@@ -1,18 +1,19 @@
 //! What is held, and how it goes again: by age, by size, or because someone asks.
 
-use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use serde::Serialize;
-use tamis_store::StoreError;
+use tamis_store::Lock;
 
-use crate::ids::TextId;
-use crate::recovery::{GOAL, ORIGINAL, Recovery, TEMPORARY, is_older, remove_if};
+use crate::sweep::{Which, is_older};
+use crate::{Sieve, Store};
 
-/// A temporary file of this age belongs to a process that was killed.
-const STALE: Duration = Duration::from_secs(60 * 60);
+/// How often what is past its time is looked for.
+const CLEAN_UP_EVERY: Duration = Duration::from_secs(60 * 60);
+/// How long erasing waits for rows that are on their way.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(5);
 
 /// What went.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -23,12 +24,12 @@ pub struct CleanUp {
     pub goals: u64,
     /// What killed processes left half-written.
     pub temporaries: u64,
-    /// Bytes of all those files.
+    /// What all those files took of the disk.
     pub bytes: u64,
     pub ledger_rows: u64,
     /// Copies of the database made before migrations.
     pub backups: u64,
-    /// What could not be cleaned, in words.
+    /// What should have gone and did not, in words.
     pub problems: Vec<String>,
 }
 
@@ -36,10 +37,10 @@ pub struct CleanUp {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holdings {
     pub recovery_files: u64,
-    /// Originals and goals, as they lie on the disk.
+    /// What originals and goals take of the disk.
     pub recovery_bytes: u64,
-    /// When the oldest original was last pruned.
-    pub recovery_oldest: Option<SystemTime>,
+    /// When the next original can no longer be recovered; a time that has passed awaits the next clean-up.
+    pub recovery_next_expiry: Option<SystemTime>,
     pub ledger_rows: u64,
     /// The database with its journal, and the copies made before migrations.
     pub database_bytes: u64,
@@ -52,197 +53,144 @@ pub struct Holdings {
 pub struct Purge {
     pub recovery: bool,
     pub ledger: bool,
-    /// Only what is older. `None`: all of it.
+    /// Only what is older: originals last pruned, and calls made, longer ago. `None`: all of it.
     pub older_than: Option<Duration>,
 }
 
-/// Why erasing or counting failed.
-#[derive(Debug, thiserror::Error)]
-pub enum DataError {
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    #[error("cannot use {}", path.display())]
-    Io { path: PathBuf, source: io::Error },
-}
-
-impl DataError {
-    /// What the reader can do, where there is something.
-    pub fn hint(&self) -> Option<String> {
-        match self {
-            DataError::Store(error) => error.hint(),
-            DataError::Io { .. } => Some("check the owner and permissions of the folder".into()),
-        }
+impl Sieve {
+    /// [`Sieve::clean_up`], when nobody did so for an hour. Otherwise one look at one file, so it may be asked often.
+    pub fn clean_up_if_due(&self) -> Option<CleanUp> {
+        let store = self.store.as_ref()?;
+        let last = Lock::last_done(&store.data_dir.clean_up_lock());
+        // A time to come is that of a wrong clock.
+        let fresh = |last: SystemTime| last.elapsed().is_ok_and(|age| age < CLEAN_UP_EVERY);
+        (!last.is_some_and(fresh)).then(|| self.clean_up())
     }
-}
 
-/// The rules of one round.
-pub(crate) struct Sweep {
-    /// Originals older than this go; `None`: all of them, and half-written files too.
-    pub(crate) older_than: Option<Duration>,
-    /// Then the oldest go until no more than this is left.
-    pub(crate) max_bytes: u64,
-    pub(crate) now: SystemTime,
-}
-
-struct Found {
-    path: PathBuf,
-    modified: SystemTime,
-    bytes: u64,
-}
-
-/// The files of the folder, by what they are. Anything else is not ours and is left alone.
-#[derive(Default)]
-struct Survey {
-    originals: Vec<(TextId, Found)>,
-    goals: HashMap<TextId, Vec<Found>>,
-    temporaries: Vec<Found>,
-}
-
-impl Recovery {
-    fn survey(&self) -> io::Result<Survey> {
-        let mut survey = Survey::default();
-        let entries = match fs::read_dir(&self.folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(survey),
-            Err(error) => return Err(error),
+    /// Removes what is past its time or beyond the size allowed, unless another process is doing so.
+    pub fn clean_up(&self) -> CleanUp {
+        let mut report = CleanUp::default();
+        let Some(store) = &self.store else { return report };
+        // Nothing was ever written: nothing to clean, and no folder to make for a lock.
+        if !store.data_dir.root().exists() {
+            return report;
+        }
+        let path = store.data_dir.clean_up_lock();
+        let lock = match Lock::try_acquire(&path) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return CleanUp { skipped: true, ..report },
+            Err(error) => {
+                return CleanUp {
+                    problems: vec![format!("cannot lock {}: {error}", path.display())],
+                    ..report
+                };
+            }
         };
-        for entry in entries {
-            let path = entry?.path();
-            // Gone since the listing: someone else removed it.
-            let Ok(metadata) = fs::symlink_metadata(&path) else { continue };
-            if !metadata.is_file() {
-                continue;
-            }
-            let (Some(stem), Some(extension)) = (
-                path.file_stem().and_then(|stem| stem.to_str()),
-                path.extension().and_then(|end| end.to_str()),
-            ) else {
-                continue;
-            };
-            let (id, extension) = (stem.get(..16).and_then(TextId::parse), extension.to_owned());
-            let whole = stem.len();
-            let found = Found { modified: metadata.modified()?, bytes: metadata.len(), path };
-            match (extension.as_str(), id) {
-                (ORIGINAL, Some(id)) if whole == 16 => survey.originals.push((id, found)),
-                (GOAL, Some(id)) if whole == 22 => survey.goals.entry(id).or_default().push(found),
-                (TEMPORARY, _) => survey.temporaries.push(found),
-                _ => {}
-            }
-        }
-        Ok(survey)
+        let now = SystemTime::now();
+        store.sweep(Which::Expired, store.recovery.max_bytes, now, &mut report);
+        store.forget(self.ledger_keep, now, &mut report);
+        report.tell("mark", &path, lock.mark_done());
+        report
     }
 
-    /// Removes what the rules say. Safe beside processes that write: a file touched since it was looked at stays.
-    pub(crate) fn sweep(&self, sweep: &Sweep, report: &mut CleanUp) -> io::Result<()> {
-        let Survey { mut originals, goals, temporaries } = self.survey()?;
-        let stale = sweep.older_than.map(|_| STALE);
-        for found in temporaries {
-            if stale.is_none_or(|age| is_older(found.modified, age, sweep.now)) {
-                report.temporaries += report.remove(&found)?;
+    /// Erases what is asked, whoever else is cleaning. What could not be erased is among the problems.
+    pub fn purge(&self, what: Purge) -> CleanUp {
+        let mut report = CleanUp::default();
+        let Some(store) = &self.store else { return report };
+        let now = SystemTime::now();
+        if what.recovery {
+            let which = what.older_than.map_or(Which::All, Which::OlderThan);
+            store.sweep(which, u64::MAX, now, &mut report);
+        }
+        if what.ledger {
+            // Rows on their way would otherwise arrive after the erasing.
+            store.ledger.flush(FLUSH_PATIENCE);
+            match what.older_than {
+                Some(age) => store.forget(age, now, &mut report),
+                None => store.erase(&mut report),
             }
         }
-        let size = |id: &TextId, found: &Found| {
-            found.bytes + goals.get(id).map_or(0, |goals| goals.iter().map(|goal| goal.bytes).sum())
+        report
+    }
+
+    /// What is held in the data folder. Changes nothing.
+    pub fn holdings(&self) -> Holdings {
+        let mut holdings = Holdings::default();
+        let Some(store) = &self.store else { return holdings };
+        if let Err(error) = store.recovery.holdings(&mut holdings) {
+            holdings.problems.push(format!("cannot look into {}: {error}", store.recovery.folder.display()));
+        }
+        match store.ledger.count() {
+            Ok(rows) => holdings.ledger_rows = rows,
+            Err(error) => holdings.problems.push(error.describe()),
+        }
+        if let Some(problem) = store.ledger.problem().filter(|problem| !holdings.problems.contains(problem)) {
+            holdings.problems.push(problem);
+        }
+        let files = ["", "-wal"].map(|suffix| store.beside_database(suffix));
+        let sizes = files.into_iter().chain(store.backups()).filter_map(|path| fs::metadata(path).ok());
+        holdings.database_bytes = sizes.map(|metadata| metadata.len()).sum();
+        holdings
+    }
+}
+
+impl Store {
+    fn sweep(&self, which: Which, max_bytes: u64, now: SystemTime, report: &mut CleanUp) {
+        let swept = self.recovery.sweep(which, max_bytes, now, report);
+        report.tell("clean", &self.recovery.folder, swept);
+    }
+
+    /// Deletes what the ledger, and its copies, hold of older calls.
+    fn forget(&self, age: Duration, now: SystemTime, report: &mut CleanUp) {
+        match self.ledger.forget(age, now) {
+            Ok(rows) => report.ledger_rows = rows,
+            Err(error) => report.problems.push(error.describe()),
+        }
+        let old = |path: &PathBuf| {
+            let modified = fs::metadata(path).and_then(|metadata| metadata.modified());
+            modified.is_ok_and(|time| is_older(time, age, now))
         };
-        let mut left: u64 = originals.iter().map(|(id, found)| size(id, found)).sum();
-        originals.sort_by_key(|(_, found)| found.modified);
-        let mut kept = HashSet::new();
-        for (id, found) in originals {
-            let expired = sweep.older_than.is_none_or(|age| is_older(found.modified, age, sweep.now));
-            let removed = if expired || left > sweep.max_bytes { report.remove(&found)? } else { 0 };
-            report.originals += removed;
-            if removed == 1 {
-                left -= size(&id, &found);
-            } else {
-                kept.insert(id);
-            }
-        }
-        for (id, goals) in goals {
-            // Looked at again: the original may have come back, or have come after the listing.
-            if kept.contains(&id) || self.path(&id).exists() {
-                continue;
-            }
-            for goal in goals {
-                report.goals += report.remove(&goal)?;
-            }
-        }
-        Ok(())
+        self.backups().into_iter().filter(old).for_each(|path| report.remove_backup(&path));
     }
 
-    pub(crate) fn expire(&self, now: SystemTime, report: &mut CleanUp) -> io::Result<()> {
-        self.sweep(&Sweep { older_than: Some(self.ttl), max_bytes: self.max_bytes, now }, report)
+    /// Deletes the ledger's rows, from its file too, and its copies.
+    fn erase(&self, report: &mut CleanUp) {
+        match self.ledger.erase() {
+            Ok((rows, left)) => {
+                report.ledger_rows = rows;
+                let describe = |error: tamis_store::StoreError| {
+                    format!("erased rows may still be in the file: {}", error.describe())
+                };
+                report.problems.extend(left.map(describe));
+            }
+            Err(error) => report.problems.push(error.describe()),
+        }
+        self.backups().iter().for_each(|path| report.remove_backup(path));
     }
 
-    pub(crate) fn holdings(&self, holdings: &mut Holdings) -> io::Result<()> {
-        let survey = self.survey()?;
-        holdings.recovery_files = survey.originals.len() as u64;
-        holdings.recovery_oldest = survey.originals.iter().map(|(_, found)| found.modified).min();
-        let originals = survey.originals.iter().map(|(_, found)| found.bytes);
-        let others = survey.goals.values().flatten().chain(&survey.temporaries).map(|found| found.bytes);
-        holdings.recovery_bytes = originals.chain(others).sum();
-        Ok(())
+    fn beside_database(&self, suffix: &str) -> PathBuf {
+        let mut path = self.ledger.path().as_os_str().to_owned();
+        path.push(suffix);
+        PathBuf::from(path)
+    }
+
+    /// The copies made before migrations. They hold the ledger as it was then.
+    fn backups(&self) -> Vec<PathBuf> {
+        let is_backup = |path: &PathBuf| {
+            let name = path.file_name().and_then(|name| name.to_str());
+            name.is_some_and(|name| name.starts_with("state.db.before-"))
+        };
+        let Ok(entries) = fs::read_dir(self.data_dir.root()) else { return Vec::new() };
+        entries.flatten().map(|entry| entry.path()).filter(is_backup).collect()
     }
 }
 
 impl CleanUp {
-    /// Removes a file unless it changed since; gives 1 when it went.
-    fn remove(&mut self, found: &Found) -> io::Result<u64> {
-        match remove_if(&found.path, |modified, _| modified == found.modified)? {
-            Some(bytes) => {
-                self.bytes += bytes;
-                Ok(1)
-            }
-            None => Ok(0),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::fs::File;
-    use std::sync::atomic::{AtomicBool, Ordering};
-    use std::thread;
-
-    use super::*;
-    use crate::ids::PruneId;
-
-    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-    /// The race that matters: clean-up finds a file old while a prune of the same text counts on it.
-    #[test]
-    fn what_was_just_stored_is_never_removed_for_its_old_age() {
-        let folder = tempfile::tempdir().unwrap();
-        let recovery = Recovery { folder: folder.path().join("recovery"), ttl: DAY, max_bytes: u64::MAX };
-        let done = AtomicBool::new(false);
-        let write = |writer: u8| {
-            let text = format!("text {writer}");
-            let id = PruneId::parse(&format!("prn_{}aaaaaa", TextId::of(text.as_bytes()).as_str())).unwrap();
-            for round in 0..3000 {
-                recovery.store(&id, &text, "").unwrap();
-                let read = recovery.read(&id.text, SystemTime::now());
-                assert_eq!(read.unwrap_or_else(|error| panic!("round {round}: {error}")), text);
-                if let Ok(file) = File::open(recovery.path(&id.text)) {
-                    file.set_modified(SystemTime::now() - 2 * DAY).unwrap();
-                }
-            }
+    fn remove_backup(&mut self, path: &std::path::Path) {
+        let removed = match fs::remove_file(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
+            removed => removed.map(|()| 1),
         };
-        let clean = || {
-            let mut report = CleanUp::default();
-            while !done.load(Ordering::Relaxed) {
-                recovery.expire(SystemTime::now(), &mut report).unwrap();
-            }
-            report.originals
-        };
-        let removed = thread::scope(|scope| {
-            let cleaners = [scope.spawn(clean), scope.spawn(clean)];
-            let write = &write;
-            let writers = [0, 1].map(|writer| scope.spawn(move || write(writer)));
-            let outcomes = writers.map(|writer| writer.join());
-            done.store(true, Ordering::Relaxed);
-            let removed = cleaners.map(|cleaner| cleaner.join().unwrap()).iter().sum::<u64>();
-            outcomes.into_iter().for_each(|outcome| outcome.unwrap());
-            removed
-        });
-        assert!(removed > 0, "clean-up had something to do");
+        self.backups += self.tell("remove", path, removed).unwrap_or(0);
     }
 }

@@ -7,10 +7,10 @@ mod common;
 use std::fs::{self, File};
 use std::io::Write;
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use common::*;
-use tamis_sieve::{DataError, Purge, RecoverError, Settings, Sieve, Warning};
+use tamis_sieve::{Purge, RecoverError, Settings, Sieve, Warning};
 use tamis_store::rusqlite::Connection;
 use tamis_store::{Component, Database, StoreError};
 
@@ -38,7 +38,7 @@ fn a_place_that_is_no_folder_cuts_nothing() {
     fs::write(&place, "").unwrap();
     let blocked = sieve(&place);
     assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
-    blocked.close(LONG);
+    blocked.flush(LONG);
     let both = [Warning::RecoveryUnavailable, Warning::LedgerUnavailable];
     assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &both);
     assert!(unavailable(&blocked, &prune(&blocked, TEXT, CUT).prune_id));
@@ -49,8 +49,86 @@ fn a_place_that_is_no_folder_cuts_nothing() {
     fs::write(data.join("recovery"), "").unwrap();
     let blocked = sieve(&data);
     assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
-    assert!(blocked.close(LONG));
+    assert_eq!(blocked.flush(LONG), 0);
     assert_eq!(blocked.savings().unwrap().fallbacks, 1);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_place_where_nothing_can_be_made_cuts_nothing() {
+    // Not even root can.
+    let sieve = sieve("/proc/tamis");
+    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    assert_eq!(sieve.holdings(), Default::default());
+    assert_eq!(sieve.clean_up_if_due(), Some(Default::default()));
+}
+
+/// Runs itself again as a user whom permissions bind: root passes over them.
+#[cfg(unix)]
+#[test]
+fn a_folder_that_may_not_be_written_can_still_be_read() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+    const NOBODY: u32 = 65_534;
+    if let Some(folder) = std::env::var_os("TAMIS_TEST_READ_ONLY") {
+        return look_at_a_read_only_folder(std::path::Path::new(&folder));
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data");
+    let sieve = sieve(&data);
+    for text in ["expired", "expired too"] {
+        age(&original(&data, &prune(&sieve, text, "").prune_id), DAY);
+    }
+    prune(&sieve, TEXT, CUT);
+    sieve.flush(LONG);
+    drop(sieve);
+    fs::write(data.join("clean-up.lock"), "").unwrap();
+    let root = fs::metadata(&data).unwrap().uid() == 0;
+    let everything = [folder.path().to_owned(), data.clone(), data.join("recovery")];
+    let places = everything.iter().flat_map(|place| files(place).into_iter().map(|name| place.join(name)));
+    for path in places.chain([folder.path().to_owned()]).filter(|_| root) {
+        chown(&path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    let allow = |mode| {
+        for place in &everything[1..] {
+            fs::set_permissions(place, fs::Permissions::from_mode(mode)).unwrap();
+        }
+    };
+    allow(0o500);
+    let mut again = Command::new(std::env::current_exe().unwrap());
+    again
+        .args(["--exact", "a_folder_that_may_not_be_written_can_still_be_read", "--test-threads=1"])
+        .env("TAMIS_TEST_READ_ONLY", &data)
+        .current_dir("/");
+    if root {
+        again.uid(NOBODY).gid(NOBODY);
+    }
+    let output = again.output();
+    allow(0o700);
+    // Where the test itself lies may be closed to that user.
+    if output.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
+        return;
+    }
+    let output = output.unwrap();
+    let told = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+}
+
+#[cfg(unix)]
+fn look_at_a_read_only_folder(data: &std::path::Path) {
+    let sieve = sieve(data);
+    let held = sieve.holdings();
+    assert_eq!((held.recovery_files, held.ledger_rows, held.problems), (3, 3, vec![]));
+    assert_eq!(sieve.savings().unwrap().calls, 3);
+    let known = prune(&sieve, TEXT, CUT);
+    assert_eq!((known.warnings, known.stats.pruned_lines), (vec![], 2), "its original is there");
+    assert_eq!(recover_all(&sieve, &known.prune_id).unwrap(), TEXT);
+    let new = prune(&sieve, "a\nb\nc\nd\ne", CUT);
+    assert_eq!((new.warnings[0], new.stats.pruned_lines), (Warning::RecoveryUnavailable, 0));
+    // Each that cannot be removed is told, and the rest is still tried.
+    let problems = sieve.clean_up().problems;
+    assert_eq!(problems.iter().filter(|problem| problem.starts_with("cannot remove ")).count(), 2);
+    assert_eq!(problems.len(), 3, "the ledger's besides: {problems:?}");
 }
 
 #[test]
@@ -80,9 +158,37 @@ fn a_damaged_original_is_never_given_out_and_is_replaced_when_pruned_again() {
     let not_text = zstd::bulk::compress(&[0xFF; 100], 1).unwrap();
     for bad in [&good[..0], &good[..3], &good[..2000], &flipped, &other, &not_text, b"no frame at all"] {
         fs::write(&path, bad).unwrap();
+        expire_in(&path, DAY);
         assert!(unavailable(&sieve, &id));
         assert_eq!(prune(&sieve, &text, "").warnings, []);
         assert_eq!(recover_all(&sieve, &id).unwrap(), text);
+    }
+}
+
+/// Whoever finds the damage replaces it, and never the good file that another has put there meanwhile.
+#[test]
+fn many_repair_one_original_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let text = noise(200_000, 3);
+    let path = original(folder.path(), &prune(&sieve, &text, "").prune_id);
+    // At its end, so that finding it takes a while.
+    let mut damaged = fs::read(&path).unwrap();
+    let end = damaged.len() - 20;
+    damaged[end] ^= 1;
+    for round in 0..30 {
+        fs::write(&path, &damaged).unwrap();
+        let together = std::sync::Barrier::new(4);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    together.wait();
+                    let pruned = prune(&sieve, &text, "");
+                    assert_eq!(pruned.warnings, [], "round {round}");
+                    assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), text, "round {round}");
+                });
+            }
+        });
     }
 }
 
@@ -98,6 +204,7 @@ fn a_crafted_original_cannot_eat_the_memory() {
         bomb.write_all(&zeros).unwrap();
     }
     bomb.finish().unwrap();
+    expire_in(&path, DAY);
     let error = recover_all(&sieve, &id).unwrap_err();
     assert!(matches!(&error, RecoverError::Unavailable { why } if why.contains("too large")), "{error:?}");
 }
@@ -126,17 +233,31 @@ fn a_damaged_ledger_does_not_stop_the_cutting() {
     fs::write(&database, [b'x'; 5000]).unwrap();
     let sieve = sieve(folder.path());
     prune(&sieve, TEXT, CUT);
-    assert!(sieve.close(LONG));
+    assert_eq!(sieve.flush(LONG), 1, "lost");
     let pruned = prune(&sieve, TEXT, CUT);
     assert_eq!(pruned.warnings, [Warning::LedgerUnavailable]);
     assert_eq!((pruned.stats.pruned_lines, pruned.stats.used_fallback), (2, false));
     assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
-    assert!(matches!(sieve.savings(), Err(DataError::Store(StoreError::Corrupt { .. }))));
-    let everything = Purge { recovery: true, ledger: true, older_than: None };
-    assert!(sieve.purge(everything).is_err());
+    assert!(matches!(sieve.savings(), Err(StoreError::Corrupt { .. })));
+    let purged = sieve.purge(Purge { recovery: true, ledger: true, older_than: None });
+    assert_eq!((purged.originals, purged.problems.len()), (1, 1), "{purged:?}");
     assert!(sieve.holdings().problems[0].contains("is damaged"));
     assert!(sieve.clean_up().problems[0].contains("is damaged"));
     assert_eq!(fs::read(&database).unwrap(), [b'x'; 5000], "left for its owner to look at");
+}
+
+#[test]
+fn a_ledger_that_takes_nothing_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    prune(&sieve, TEXT, CUT);
+    assert_eq!(sieve.flush(LONG), 0);
+    let other = Connection::open(folder.path().join("state.db")).unwrap();
+    other.execute_batch("DROP TABLE prunes").unwrap();
+    assert_eq!(prune(&sieve, TEXT, CUT).warnings, [], "not known before");
+    assert_eq!(sieve.flush(LONG), 1);
+    assert_eq!(prune(&sieve, TEXT, CUT).warnings, [Warning::LedgerUnavailable]);
+    assert!(sieve.ledger_problem().unwrap().contains("no such table"), "{:?}", sieve.ledger_problem());
 }
 
 #[test]
@@ -146,7 +267,7 @@ fn a_newer_ledger_does_not_stop_the_cutting() {
     drop(Database::open(&folder.path().join("state.db"), NEWER).unwrap());
     let sieve = sieve(folder.path());
     prune(&sieve, TEXT, CUT);
-    sieve.close(LONG);
+    sieve.flush(LONG);
     let pruned = prune(&sieve, TEXT, CUT);
     assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![Warning::LedgerUnavailable], 2));
     assert!(sieve.ledger_problem().unwrap().contains("hint: update this program"));
@@ -157,16 +278,17 @@ fn a_locked_ledger_costs_no_time_and_its_rows_arrive_later() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     prune(&sieve, TEXT, CUT);
-    sieve.close(LONG);
+    sieve.flush(LONG);
     let other = Connection::open(folder.path().join("state.db")).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let started = Instant::now();
     for _ in 0..100 {
         assert_eq!(prune(&sieve, TEXT, CUT).stats.pruned_lines, 2);
     }
-    assert!(started.elapsed() < Duration::from_secs(4), "waited for the lock");
+    // Waiting would take seconds each time.
+    assert!(started.elapsed() < LONG, "waited for the lock");
     other.execute_batch("COMMIT").unwrap();
-    assert!(sieve.close(LONG));
+    assert_eq!(sieve.flush(LONG), 0);
     assert_eq!(sieve.savings().unwrap().calls, 101);
 }
 
@@ -180,7 +302,7 @@ fn a_full_disk_cuts_nothing_and_leaves_no_broken_file() {
         let text = format!("a\n{}\nc", noise(5000, 1));
         assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[Warning::RecoveryUnavailable]);
         assert!(files(&folder.join("recovery")).is_empty());
-        sieve.close(LONG);
+        sieve.flush(LONG);
         // Small enough for what is left; the ledger is not.
         let pruned = prune(&sieve, TEXT, CUT);
         assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![Warning::LedgerUnavailable], 2));
@@ -199,6 +321,6 @@ fn a_full_disk_cuts_nothing_and_leaves_no_broken_file() {
     // With room again, the same folder works.
     let sieve = sieve(folder.path());
     assert_eq!(prune(&sieve, TEXT, CUT).stats.pruned_lines, 2);
-    assert!(sieve.close(LONG));
+    assert_eq!(sieve.flush(LONG), 0);
     assert_eq!((sieve.savings().unwrap().calls, sieve.ledger_problem()), (1, None));
 }

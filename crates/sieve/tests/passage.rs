@@ -6,7 +6,9 @@ mod common;
 
 use common::*;
 use serde_json::json;
-use tamis_sieve::{LineRange, PruneRequest, RecoverError, Recovered, Savings, Settings, Sieve, Warning};
+use tamis_sieve::{
+    LineRange, PruneRequest, RecoverError, Recovered, RecoveredFrom, Savings, Settings, Sieve, Warning,
+};
 
 const TEXT: &str = "a\nb\nc\nd\r\ne\n";
 
@@ -96,12 +98,19 @@ fn cut_lines_come_back() {
     let id = prune(&sieve, TEXT, "2-3 x").prune_id;
     let recovered = sieve.recover(&id, &[(4, 99), (2, 3)], true, &caller()).unwrap();
     let range = |start_line, end_line| LineRange { start_line, end_line };
+    let metadata = RecoveredFrom {
+        prune_id: id.clone(),
+        ranges: vec![range(4, 6), range(2, 3)],
+        line_numbering: RecoveredFrom::NUMBERING,
+    };
+    assert_eq!(recovered, Recovered { raw_text: "4│ d\r\n5│ e\n6│ \n2│ b\n3│ c".into(), metadata });
+    // The contract's form, and its order.
+    let last = sieve.recover(&id, &[(5, 5)], false, &caller()).unwrap();
     assert_eq!(
-        recovered,
-        Recovered {
-            raw_text: "4│ d\r\n5│ e\n6│ \n2│ b\n3│ c".into(),
-            ranges: vec![range(4, 6), range(2, 3)]
-        }
+        serde_json::to_string(&last).unwrap(),
+        format!(
+            r#"{{"raw_text":"e","metadata":{{"prune_id":"{id}","ranges":[{{"start_line":5,"end_line":5}}],"line_numbering":"original"}}}}"#
+        )
     );
     // The text's part of the id is enough; the goal's part is not checked.
     assert_eq!(recover_all(&sieve, &format!("{}aaaaaa", &id[..20])).unwrap(), TEXT);
@@ -143,6 +152,7 @@ fn what_the_engine_does_wrong_never_reaches_the_reader() {
     let limits = request(TEXT, "1-4 x");
     for limited in [
         PruneRequest { max_prune_ratio: 0.6, ..limits },
+        PruneRequest { max_prune_ratio: f64::NAN, ..limits },
         PruneRequest { min_keep_lines: 3, ..limits },
         PruneRequest { min_keep_lines: 7, ..limits },
         PruneRequest { keep_first_lines: 1, ..limits },
@@ -191,7 +201,7 @@ fn the_ledger_counts_calls_and_recoveries_and_holds_no_text() {
     let id = prune(&sieve, &text, "2-9 hidden goal").prune_id;
     prune(&sieve, &text, "panic");
     sieve.recover(&id, &[(2, 3), (5, 5)], false, &caller()).unwrap();
-    assert!(sieve.close(LONG));
+    assert_eq!(sieve.flush(LONG), 0);
     let savings = sieve.savings().unwrap();
     let tokens_after = savings.tokens_after;
     let expected = Savings {
@@ -221,7 +231,7 @@ fn making_a_sieve_touches_nothing() {
     assert_eq!(sieve.holdings(), Default::default());
     assert_eq!(sieve.clean_up(), Default::default());
     assert_eq!(sieve.savings().unwrap(), Default::default());
-    assert!(sieve.close(LONG));
+    assert_eq!(sieve.flush(LONG), 0);
     drop(sieve);
     assert!(!data.exists());
 }

@@ -5,12 +5,14 @@
 mod common;
 
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use common::*;
 use tamis_sieve::{CleanUp, Holdings, Purge, RecoverError, Settings, Sieve};
 use tamis_store::rusqlite::Connection;
 use tamis_store::{DataDir, Lock};
+
+const MINUTE: Duration = Duration::from_secs(60);
 
 #[test]
 fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
@@ -18,8 +20,8 @@ fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
     let sieve = sieve(folder.path());
     let old = prune(&sieve, "old", "why").prune_id;
     let young = prune(&sieve, "young", "why").prune_id;
-    age(&original(folder.path(), &old), 8 * DAY);
-    age(&original(folder.path(), &young), 6 * DAY);
+    age(&original(folder.path(), &old), MINUTE);
+    expire_in(&original(folder.path(), &young), MINUTE);
     // Expired although its file is still there.
     assert_eq!(recover_all(&sieve, &old), Err(RecoverError::NotFound { prune_id: old.clone() }));
     assert_eq!(sieve.goal(&old), None);
@@ -29,9 +31,8 @@ fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
     assert_eq!(recover_all(&sieve, &old).unwrap(), "old");
     assert_eq!(sieve.clean_up(), CleanUp::default());
 
-    let path = original(folder.path(), &old);
-    age(&path, 8 * DAY);
-    let bytes = fs::metadata(&path).unwrap().len() + 3;
+    age(&original(folder.path(), &old), MINUTE);
+    let bytes = sieve.holdings().recovery_bytes / 2;
     assert_eq!(sieve.clean_up(), CleanUp { originals: 1, goals: 1, bytes, ..CleanUp::default() });
     let left = [format!("{}.zst", &young[4..20]), format!("{}.goal", &young[4..])];
     let mut found = files(&folder.path().join("recovery"));
@@ -40,18 +41,64 @@ fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
 }
 
 #[test]
-fn beyond_the_size_allowed_the_oldest_go() {
+fn a_promise_is_kept_by_those_who_promise_less() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { recovery_max_bytes: 6000, ..settings(folder.path()) };
-    let sieve = Sieve::with_engine(settings, scripted);
-    let ids: Vec<_> = (0..5).map(|seed| prune(&sieve, &noise(2000, seed + 1), "").prune_id).collect();
-    for (id, days) in ids.iter().zip([3, 5, 1, 4, 2]) {
-        age(&original(folder.path(), id), days * DAY);
+    let with =
+        |recovery_ttl| Sieve::with_engine(Settings { recovery_ttl, ..settings(folder.path()) }, scripted);
+    let (short, long) = (with(Duration::ZERO), with(30 * DAY));
+    let id = prune(&short, "text", "").prune_id;
+    // What was promised counts, not who asks.
+    assert!(matches!(recover_all(&long, &id), Err(RecoverError::NotFound { .. })));
+    assert_eq!(prune(&long, "text", "").prune_id, id);
+    let promised = fs::metadata(original(folder.path(), &id)).unwrap().modified().unwrap();
+    assert!(promised > SystemTime::now() + 29 * DAY);
+    prune(&short, "text", "");
+    assert_eq!(short.clean_up().originals, 0);
+    assert_eq!(fs::metadata(original(folder.path(), &id)).unwrap().modified().unwrap(), promised);
+    assert_eq!(recover_all(&short, &id).unwrap(), "text");
+}
+
+#[test]
+fn a_time_that_nobody_can_have_promised_is_set_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let left = |id: &str| {
+        let expiry = fs::metadata(original(folder.path(), id)).unwrap().modified().unwrap();
+        expiry.duration_since(SystemTime::now()).unwrap().as_secs().div_ceil(DAY.as_secs())
+    };
+    let id = prune(&sieve, "text", "").prune_id;
+    for renew in [|sieve: &Sieve| drop(sieve.clean_up()), |sieve: &Sieve| drop(prune(sieve, "text", ""))] {
+        expire_in(&original(folder.path(), &id), 20_000 * DAY);
+        renew(&sieve);
+        assert_eq!(left(&id), 7);
+        expire_in(&original(folder.path(), &id), 100 * DAY);
+        renew(&sieve);
+        assert_eq!(left(&id), 100, "another configuration's");
     }
-    let report = sieve.clean_up();
-    assert_eq!((report.originals, report.goals), (2, 2));
-    let left: Vec<_> = ids.iter().map(|id| recover_all(&sieve, id).is_ok()).collect();
-    assert_eq!(left, [true, false, true, false, true]);
+}
+
+#[test]
+fn beyond_the_size_allowed_those_that_expire_next_go() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let ids: Vec<_> = (0..5).map(|seed| prune(&sieve, &noise(2000, seed + 1), "").prune_id).collect();
+    // The second and the fourth; those of a wrong clock are worth no more than a promise of now.
+    for (id, days) in ids.iter().zip([3, 1, 20_000, 2, 6]) {
+        expire_in(&original(folder.path(), id), days * DAY);
+    }
+    let bytes = sieve.holdings().recovery_bytes;
+    #[cfg(unix)]
+    assert!(bytes >= 5 * 2048 && bytes % 512 == 0, "as it lies on the disk: {bytes}");
+    let clean_up = |recovery_max_bytes| {
+        let settings = Settings { recovery_max_bytes, ..settings(folder.path()) };
+        Sieve::with_engine(settings, scripted).clean_up()
+    };
+    let report = clean_up(bytes / 5 * 3);
+    assert_eq!((report.originals, report.goals, report.bytes), (2, 2, bytes / 5 * 2));
+    let left = || ids.iter().map(|id| recover_all(&sieve, id).is_ok()).collect::<Vec<_>>();
+    assert_eq!(left(), [true, false, true, false, true]);
+    assert_eq!(clean_up(0).originals, 3);
+    assert_eq!(left(), [false; 5]);
 }
 
 #[test]
@@ -64,11 +111,12 @@ fn stale_temporary_files_and_lost_goals_go_and_strangers_stay() {
     for name in ["1-2-3.tmp", "1-2-4.tmp", "aaaaaaaaaaaaaaaabbbbbb.goal"].iter().chain(&strangers) {
         fs::write(recovery.join(name), "x").unwrap();
     }
-    for name in files(&recovery) {
-        age(&recovery.join(name), Duration::from_secs(2 * 60 * 60));
+    for name in files(&recovery).iter().filter(|name| !name.starts_with(&id[4..20])) {
+        age(&recovery.join(name), 120 * MINUTE);
     }
-    age(&recovery.join("1-2-4.tmp"), Duration::from_secs(60));
-    assert_eq!(sieve.clean_up(), CleanUp { goals: 1, temporaries: 1, bytes: 2, ..CleanUp::default() });
+    age(&recovery.join("1-2-4.tmp"), MINUTE);
+    let report = sieve.clean_up();
+    assert_eq!((report.originals, report.goals, report.temporaries), (0, 1, 1));
     let left = files(&recovery);
     assert_eq!(left.len(), 6, "{left:?}");
     assert!(strangers.iter().all(|name| left.iter().any(|found| found == name)));
@@ -82,13 +130,49 @@ fn rows_of_the_ledger_go_after_their_time() {
     let id = prune(&sieve, "text", "").prune_id;
     prune(&sieve, "other", "");
     recover_all(&sieve, &id).unwrap();
-    sieve.close(LONG);
+    sieve.flush(LONG);
     let back = 91 * DAY.as_millis() as i64;
     let connection = Connection::open(folder.path().join("state.db")).unwrap();
     connection.execute("UPDATE prunes SET at = at - ?1 WHERE prune_id = ?2", (back, &id)).unwrap();
     connection.execute("UPDATE recoveries SET at = at - ?1", [back]).unwrap();
     assert_eq!(sieve.clean_up(), CleanUp { ledger_rows: 2, ..CleanUp::default() });
     assert_eq!((sieve.savings().unwrap().calls, sieve.savings().unwrap().recoveries), (1, 0));
+    // More than go in one transaction.
+    let many = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 12000)
+        INSERT INTO recoveries (prune_id, at, tool, door, lines, tokens) SELECT '', n, '', '', 1, 1 FROM number";
+    connection.execute(many, []).unwrap();
+    assert_eq!(sieve.clean_up(), CleanUp { ledger_rows: 12_000, ..CleanUp::default() });
+}
+
+#[test]
+fn copies_of_the_database_go_after_the_time_of_its_rows() {
+    let folder = tempfile::tempdir().unwrap();
+    let [old, young] =
+        ["state.db.before-ledger-2", "state.db.before-ledger-3"].map(|name| folder.path().join(name));
+    for (path, days) in [(&old, 91), (&young, 89)] {
+        fs::write(path, "copy").unwrap();
+        age(path, days * DAY);
+    }
+    assert_eq!(sieve(folder.path()).clean_up(), CleanUp { backups: 1, ..CleanUp::default() });
+    assert!(!old.exists() && young.exists());
+}
+
+#[test]
+fn cleaning_is_due_once_an_hour_whoever_does_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, other) = (sieve(folder.path()), sieve(folder.path()));
+    assert_eq!(sieve(folder.path().join("none")).clean_up_if_due(), Some(CleanUp::default()));
+    assert!(!folder.path().join("none").exists());
+    assert_eq!(one.clean_up_if_due(), Some(CleanUp::default()));
+    assert_eq!((one.clean_up_if_due(), other.clean_up_if_due()), (None, None));
+    let lock = DataDir::at(folder.path()).clean_up_lock();
+    age(&lock, 59 * MINUTE);
+    assert_eq!(other.clean_up_if_due(), None);
+    age(&lock, 61 * MINUTE);
+    assert_eq!(other.clean_up_if_due(), Some(CleanUp::default()));
+    assert_eq!(one.clean_up_if_due(), None);
+    expire_in(&lock, DAY);
+    assert_eq!(one.clean_up_if_due(), Some(CleanUp::default()), "a wrong clock's");
 }
 
 #[test]
@@ -96,7 +180,7 @@ fn one_cleans_and_the_others_go_on_without() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, "text", "").prune_id;
-    age(&original(folder.path(), &id), 8 * DAY);
+    age(&original(folder.path(), &id), MINUTE);
     let held = Lock::try_acquire(&DataDir::at(folder.path()).clean_up_lock()).unwrap().unwrap();
     assert_eq!(sieve.clean_up(), CleanUp { skipped: true, ..CleanUp::default() });
     drop(held);
@@ -109,15 +193,15 @@ fn what_is_held_can_be_seen_and_erased() {
     let sieve = sieve(folder.path());
     let old = prune(&sieve, "old", "a goal").prune_id;
     let new = prune(&sieve, "new", "a goal").prune_id;
-    age(&original(folder.path(), &old), 3 * DAY);
+    expire_in(&original(folder.path(), &old), DAY);
     fs::write(folder.path().join("recovery/1-2-3.tmp"), "half").unwrap();
     fs::write(folder.path().join("state.db.before-ledger-2"), "copy").unwrap();
-    sieve.close(LONG);
+    sieve.flush(LONG);
     let held = sieve.holdings();
     let expected = Holdings {
         recovery_files: 2,
         recovery_bytes: held.recovery_bytes,
-        recovery_oldest: Some(fs::metadata(original(folder.path(), &old)).unwrap().modified().unwrap()),
+        recovery_next_expiry: Some(fs::metadata(original(folder.path(), &old)).unwrap().modified().unwrap()),
         ledger_rows: 2,
         database_bytes: held.database_bytes,
         problems: vec![],
@@ -125,23 +209,39 @@ fn what_is_held_can_be_seen_and_erased() {
     assert_eq!(held, expected);
     assert!(held.recovery_bytes > 16 && held.database_bytes > 4096);
 
-    let nothing = sieve.purge(Purge::default()).unwrap();
-    assert_eq!(nothing, CleanUp::default());
-    let some = sieve.purge(Purge { recovery: true, ledger: true, older_than: Some(2 * DAY) }).unwrap();
-    assert_eq!(
-        (some.originals, some.goals, some.temporaries, some.ledger_rows, some.backups),
-        (1, 1, 0, 0, 0)
-    );
+    assert_eq!(sieve.purge(Purge::default()), CleanUp::default());
+    // Both were pruned just now, whatever they promise.
+    let some = sieve.purge(Purge { recovery: true, ledger: true, older_than: Some(DAY) });
+    assert_eq!(some, CleanUp::default());
     assert_eq!(recover_all(&sieve, &new).unwrap(), "new");
 
-    let all = sieve.purge(Purge { recovery: true, ledger: true, older_than: None }).unwrap();
-    assert_eq!((all.originals, all.goals, all.temporaries, all.ledger_rows, all.backups), (1, 1, 1, 3, 1));
+    let all = sieve.purge(Purge { recovery: true, ledger: true, older_than: None });
+    assert_eq!((all.originals, all.goals, all.temporaries, all.ledger_rows, all.backups), (2, 2, 1, 3, 1));
+    assert_eq!((all.bytes, all.problems.len()), (held.recovery_bytes, 0));
     assert!(files(&folder.path().join("recovery")).is_empty());
     let database = fs::read(folder.path().join("state.db")).unwrap();
     assert!(!String::from_utf8_lossy(&database).contains(&new), "erased rows are gone from the file too");
     assert_eq!(prune(&sieve, "new", "").warnings, []);
-    assert!(sieve.close(LONG));
+    assert_eq!(sieve.flush(LONG), 0);
     assert_eq!(sieve.savings().unwrap().calls, 1);
+}
+
+#[test]
+fn what_could_not_be_erased_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let [held, free] =
+        ["held", "free"].map(|text| original(folder.path(), &prune(&sieve, text, "why").prune_id));
+    sieve.flush(LONG);
+    let reader = fs::File::open(&held).unwrap();
+    reader.lock_shared().unwrap();
+    let connection = Connection::open(folder.path().join("state.db")).unwrap();
+    connection.execute_batch("BEGIN; SELECT * FROM prunes").unwrap();
+    let report = sieve.purge(Purge { recovery: true, ledger: true, older_than: None });
+    assert_eq!((report.originals, report.goals, report.ledger_rows), (1, 1, 2));
+    assert_eq!(report.problems[0], format!("{} is in use", held.display()));
+    assert!(report.problems[1].starts_with("erased rows may still be in the file: "), "{report:?}");
+    assert_eq!((report.problems.len(), free.exists()), (2, false));
 }
 
 #[cfg(unix)]
@@ -152,7 +252,7 @@ fn everything_is_for_its_owner_alone() {
     let data = folder.path().join("data");
     let sieve = sieve(&data);
     prune(&sieve, "text", "why");
-    sieve.close(LONG);
+    sieve.flush(LONG);
     sieve.clean_up();
     let mode = |path: &std::path::Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!((mode(&data), mode(&data.join("recovery"))), (0o700, 0o700));

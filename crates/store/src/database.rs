@@ -3,29 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
-use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior};
+use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 
 use crate::data_dir::{create_private_dir, private_file};
 use crate::error::StoreError;
-use crate::migrate::{Component, migrate};
+use crate::migrate::{Component, beside, migrate, outdated};
 
 /// How long opening, reading and writing wait for a lock that another process holds.
 pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 
 /// An open database whose components are at the versions this program knows.
-///
-/// Holds one connection for writing, and one for reading that is opened when first needed.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    patience: Duration,
     #[cfg(unix)]
     file: (u64, u64),
-    /// Before the other, so that it closes first: the last one to close tidies the journal away, and only a
-    /// connection that may write can.
-    reading: Mutex<Option<Connection>>,
-    writing: Mutex<Connection>,
+    connection: Mutex<Connection>,
 }
 
 impl Database {
@@ -47,39 +42,45 @@ impl Database {
         if let Some(folder) = path.parent() {
             create_private_dir(folder).map_err(io)?;
         }
-        // SQLite would create it by the umask. Its -wal and -shm files take the mode of this one.
-        private_file().write(true).create(true).truncate(false).open(path).map_err(io)?;
+        create_private(path).map_err(io)?;
         let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience).map_err(sql)?;
-        use_wal(&connection, patience).map_err(sql)?;
-        // With WAL, NORMAL cannot corrupt; a power cut may lose the last transactions, which the ledger can bear.
-        connection.pragma_update(None, "synchronous", "NORMAL").map_err(sql)?;
+        journal(&connection, patience).map_err(sql)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
         migrate(&mut connection, path, components)?;
         Ok(Database {
             path: path.to_owned(),
-            patience,
             #[cfg(unix)]
             file: identity(path).map_err(io)?,
-            writing: Mutex::new(connection),
-            reading: Mutex::new(None),
+            connection: Mutex::new(connection),
         })
+    }
+
+    /// Runs `query` on the file as it lies there, without creating, locking or changing anything; so it works on a
+    /// folder that may not be written. `None` when there is no file, or none of the tables yet.
+    ///
+    /// Only tables of an older version are brought up to date first, since `query` knows the newest alone.
+    pub fn look<T>(
+        path: &Path,
+        components: &[Component],
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, StoreError> {
+        let sql = |error| StoreError::of(path, error);
+        if !path.exists() {
+            return Ok(None);
+        }
+        let connection = connect_to_look(path).map_err(sql)?;
+        let behind = outdated(&connection, path, components)?;
+        if behind.iter().any(|(_, found)| *found == 0) {
+            return Ok(None);
+        }
+        if !behind.is_empty() {
+            drop(Database::open(path, components)?);
+        }
+        query(&connection).map(Some).map_err(sql)
     }
 
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Runs `query` on the connection for reading, where writing is an error.
-    pub fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        let mut slot = lock(&self.reading);
-        let connection = match slot.take() {
-            Some(connection) => connection,
-            None => connect(&self.path, OpenFlags::SQLITE_OPEN_READ_ONLY, self.patience)
-                .map_err(|error| StoreError::of(&self.path, error))?,
-        };
-        let answer = query(&connection);
-        *slot = Some(connection);
-        answer.map_err(|error| StoreError::of(&self.path, error))
     }
 
     /// Runs `work` in one `BEGIN IMMEDIATE` transaction, committed when it succeeds. Keep it short: no file, git or
@@ -89,7 +90,7 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let attempt = || {
-            let mut connection = lock(&self.writing);
+            let mut connection = lock(&self.connection);
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let answer = work(&transaction)?;
             transaction.commit()?;
@@ -99,13 +100,18 @@ impl Database {
     }
 
     /// Rewrites the file without what was deleted from it, for erasing that is meant.
+    ///
+    /// Someone who reads meanwhile keeps the old pages in the journal; then this fails as locked.
     pub fn compact(&self) -> Result<(), StoreError> {
         let attempt = || {
-            let connection = lock(&self.writing);
+            let connection = lock(&self.connection);
             connection.execute_batch("VACUUM")?;
-            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+            connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
         };
-        attempt().map_err(|error| StoreError::of(&self.path, error))
+        let busy = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
+        attempt()
+            .and_then(|held_up| if held_up { Err(busy()) } else { Ok(()) })
+            .map_err(|error| StoreError::of(&self.path, error))
     }
 
     /// Whether the path still names the file that was opened.
@@ -113,29 +119,93 @@ impl Database {
     pub(crate) fn is_same_file(&self) -> bool {
         identity(&self.path).is_ok_and(|found| found == self.file)
     }
+}
 
-    pub(crate) fn connection(&self) -> MutexGuard<'_, Connection> {
-        lock(&self.writing)
+/// Makes an empty file for its owner alone, where SQLite would go by the umask; -wal and -shm take the mode of this
+/// one. What was there before, and is laxer, is tightened, if it is ours.
+///
+/// A file that exists is not opened here: POSIX drops every lock that a process has on a file when it closes any
+/// handle of it, and with them those of SQLite's connections. For the same reason one thread at a time creates.
+fn create_private(path: &Path) -> io::Result<()> {
+    static CREATING: Mutex<()> = Mutex::new(());
+    let _one_at_a_time = lock(&CREATING);
+    match private_file().write(true).create_new(true).open(path) {
+        Ok(_) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            for suffix in ["", "-wal", "-shm"] {
+                tighten(&beside(path, suffix));
+            }
+            Ok(())
+        }
+        Err(error) => Err(error),
     }
 }
 
+#[cfg(unix)]
+fn tighten(path: &Path) {
+    use std::os::unix::fs::PermissionsExt;
+    if fs::metadata(path)
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o077 != 0)
+    {
+        // Refused where the file is someone else's, who may have meant it.
+        let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
+    }
+}
+
+#[cfg(not(unix))]
+fn tighten(_path: &Path) {}
+
 /// Device and inode.
 #[cfg(unix)]
-fn identity(path: &Path) -> std::io::Result<(u64, u64)> {
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
     use std::os::unix::fs::MetadataExt;
-    let metadata = std::fs::metadata(path)?;
+    let metadata = fs::metadata(path)?;
     Ok((metadata.dev(), metadata.ino()))
 }
 
-fn connect(path: &Path, access: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
+fn connect(path: impl AsRef<Path>, access: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(patience)?;
     Ok(connection)
 }
 
-/// Switches to WAL. SQLite does not wait for locks while it changes the mode, so several processes opening a new
-/// file at once would see each other's lock as an error; the one that loses asks again.
-fn use_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+/// A connection that only reads. In WAL mode SQLite needs files beside it even so, and only a connection that may
+/// write tidies them away again. Where it may not make them, the file is read as one that nobody changes, provided
+/// that no journal holds more.
+fn connect_to_look(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, LOCK_PATIENCE)?;
+    connection.pragma_update(None, "query_only", true)?;
+    let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) else {
+        return Ok(connection);
+    };
+    let journal = fs::metadata(beside(path, "-wal")).map_or(0, |metadata| metadata.len());
+    let denied = matches!(
+        error.sqlite_error_code(),
+        Some(ffi::ErrorCode::CannotOpen | ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied)
+    );
+    match path.to_str() {
+        Some(path) if denied && journal == 0 => {
+            let encoded = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+            let uri = format!("file:{encoded}?immutable=1");
+            connect(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI, LOCK_PATIENCE)
+        }
+        _ => Err(error),
+    }
+}
+
+/// Uses a write-ahead log where the file system has shared memory, and else the rollback journal.
+fn journal(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    // With WAL, NORMAL cannot corrupt; a power cut may lose the last transactions, which the ledger can bear. A
+    // rollback journal that is not synced before the file it protects can.
+    let level = if use_wal(connection, patience)? { "NORMAL" } else { "FULL" };
+    connection.pragma_update(None, "synchronous", level)
+}
+
+/// Switches to WAL, and tells whether that is the mode now.
+///
+/// SQLite does not wait for locks while it changes the mode, so several processes opening a new file at once would
+/// see each other's lock as an error; the one that loses asks again.
+fn use_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<bool> {
     let deadline = Instant::now() + patience;
     loop {
         let mode = connection
@@ -147,8 +217,7 @@ fn use_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<()> 
                 connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
             });
         match mode {
-            // A file system without shared memory stays with the rollback journal: slower, and just as safe.
-            Ok(_) => return Ok(()),
+            Ok(mode) => return Ok(mode == "wal"),
             Err(error) if is_busy(&error) && Instant::now() < deadline => {
                 std::thread::sleep(Duration::from_millis(5));
             }
@@ -157,7 +226,7 @@ fn use_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<()> 
     }
 }
 
-pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
+fn is_busy(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
     matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
 }
@@ -165,4 +234,21 @@ pub(crate) fn is_busy(error: &rusqlite::Error) -> bool {
 /// A panic while holding the connection leaves no half transaction: dropping it rolls back.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_write_ahead_log_every_commit_is_synced() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let level = |connection: Connection| {
+            journal(&connection, LOCK_PATIENCE).expect("a journal");
+            connection.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0)).expect("a level")
+        };
+        assert_eq!(level(Connection::open(folder.path().join("a.db")).expect("a file")), 1, "NORMAL");
+        // In memory there is no log, as on a file system without shared memory.
+        assert_eq!(level(Connection::open_in_memory().expect("a database")), 2, "FULL");
+    }
 }

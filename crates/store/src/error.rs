@@ -22,6 +22,8 @@ pub enum StoreError {
     Io { path: PathBuf, source: io::Error },
     #[error("{} failed", path.display())]
     Sql { path: PathBuf, source: rusqlite::Error },
+    #[error("writing a record to {} panicked", path.display())]
+    Panicked { path: PathBuf },
 }
 
 impl StoreError {
@@ -44,8 +46,8 @@ impl StoreError {
     pub fn hint(&self) -> Option<String> {
         match self {
             StoreError::Corrupt { path, .. } => Some(format!(
-                "move {} aside, or put the newest {}.before-* copy in its place",
-                path.display(),
+                "move {0}, {0}-wal and {0}-shm aside; a new one is made, or put the newest {0}.before-* copy in its \
+                 place then",
                 path.display()
             )),
             StoreError::NewerSchema { .. } => {
@@ -58,7 +60,7 @@ impl StoreError {
             StoreError::Full { .. } => {
                 Some("free some space, or set TAMIS_DATA_DIR to another folder".into())
             }
-            StoreError::Sql { .. } => None,
+            StoreError::Sql { .. } | StoreError::Panicked { .. } => None,
         }
     }
 

@@ -46,7 +46,7 @@ pub(crate) fn migrate(
 }
 
 /// The components whose tables are older than what this program knows, with the version found. Newer ones are refused.
-fn outdated<'a>(
+pub(crate) fn outdated<'a>(
     connection: &Connection,
     path: &Path,
     components: &'a [Component],

@@ -1,7 +1,10 @@
 //! One thread that writes, so that nobody who has something to write down waits for the disk or for a lock.
 //!
-//! Nothing is opened before the first job comes. Whatever is queued goes into one short transaction. A job that
-//! cannot be written is lost, counted and logged: this is for records whose loss is better than a delay.
+//! Nothing is opened before the first job comes. Whatever is queued goes into one short transaction. What meets a
+//! lock waits for its end. What cannot be written for another reason is lost, counted and logged: this is for
+//! records whose loss is better than a delay.
+//!
+//! Only the thread logs: whoever submits must not wait for a reader of the log either.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,14 +13,15 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::{Transaction, TransactionBehavior};
+use rusqlite::Transaction;
 
-use crate::database::{Database, LOCK_PATIENCE, is_busy};
+use crate::database::{Database, LOCK_PATIENCE};
 use crate::error::StoreError;
 use crate::migrate::Component;
 
-/// Something to write, inside a transaction that others may share. It must not commit or roll back.
-pub type Job = Box<dyn FnOnce(&Transaction<'_>) -> rusqlite::Result<()> + Send>;
+/// Something to write, inside a transaction that others may share. It must not commit or roll back, and is run again
+/// when that transaction came to nothing.
+pub type Job = Box<dyn Fn(&Transaction<'_>) -> rusqlite::Result<()> + Send>;
 
 /// Jobs that may wait. At some hundred bytes each, a stuck database costs little memory.
 const QUEUE_LIMIT: usize = 4096;
@@ -27,6 +31,8 @@ const BATCH_LIMIT: usize = 512;
 const DROP_PATIENCE: Duration = Duration::from_secs(2);
 /// A database that could not be opened is not tried again before this has passed.
 const REOPEN_AFTER: Duration = Duration::from_secs(1);
+/// Between attempts at a locked database, where SQLite itself did not wait.
+const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
 /// The way to the writing thread of one database.
 pub struct Writer {
@@ -67,6 +73,8 @@ struct State {
     problem: Option<String>,
     started: bool,
     closing: bool,
+    /// A flush waited in vain, so dropping does not wait once more.
+    given_up: bool,
 }
 
 impl Writer {
@@ -75,7 +83,7 @@ impl Writer {
         Writer::with_patience(path, components, LOCK_PATIENCE)
     }
 
-    /// A writer that gives up on a locked database after `patience`.
+    /// A writer that asks a locked database again after `patience`, and says so.
     pub fn with_patience(path: PathBuf, components: &'static [Component], patience: Duration) -> Writer {
         let shared = Shared {
             path,
@@ -92,14 +100,8 @@ impl Writer {
     pub fn submit(&self, job: Job) {
         let mut state = self.shared.lock();
         state.progress.submitted += 1;
-        if state.closing || state.queue.len() >= QUEUE_LIMIT {
+        if state.queue.len() >= QUEUE_LIMIT {
             state.progress.lost += 1;
-            let lost = state.progress.lost;
-            drop(state);
-            // Once per doubling: a full queue should not fill the log as well.
-            if lost.is_power_of_two() {
-                tracing::warn!(lost, "a record was dropped: the queue of the database is full");
-            }
             return;
         }
         state.queue.push_back(job);
@@ -126,18 +128,12 @@ impl Writer {
             let left =
                 deadline.map_or(timeout, |deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_zero() {
+                state.given_up = true;
                 break;
             }
             state = self.shared.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         }
         state.progress
-    }
-
-    /// Writes what is queued, waiting at most `timeout`, and takes no more.
-    pub fn close(&self, timeout: Duration) -> Progress {
-        self.shared.lock().closing = true;
-        self.shared.work.notify_one();
-        self.flush(timeout)
     }
 
     /// Why writing does not work at present, as far as is known. `None` before anything was tried.
@@ -156,7 +152,36 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        self.close(DROP_PATIENCE);
+        let given_up = {
+            let mut state = self.shared.lock();
+            state.closing = true;
+            state.given_up
+        };
+        self.shared.work.notify_one();
+        if !given_up {
+            self.flush(DROP_PATIENCE);
+        }
+    }
+}
+
+/// What became of a batch.
+#[derive(Default)]
+struct Written {
+    committed: u64,
+    lost: u64,
+    /// To be tried again.
+    left: Vec<Job>,
+    /// The first that went wrong.
+    error: Option<StoreError>,
+}
+
+impl Written {
+    fn failed(batch: Vec<Job>, error: StoreError) -> Written {
+        let (lost, left) = match error {
+            StoreError::Locked { .. } => (0, batch),
+            _ => (batch.len() as u64, Vec::new()),
+        };
+        Written { lost, left, error: Some(error), ..Written::default() }
     }
 }
 
@@ -169,28 +194,30 @@ impl Shared {
     fn run(&self) {
         let mut database = None;
         let mut not_before: Option<Instant> = None;
+        let mut lost_and_told = 0;
         while let Some(batch) = self.next_batch() {
-            let jobs = batch.len() as u64;
-            let written = match &mut database {
-                Some(database) if still_there(database) => write(database, batch),
-                slot => {
-                    *slot = None;
-                    if not_before.is_some_and(|instant| Instant::now() < instant) {
-                        self.finish(0, jobs, None);
-                        continue;
-                    }
-                    match Database::open_within(&self.path, self.components, self.patience) {
-                        Ok(opened) => write(slot.insert(opened), batch),
-                        Err(error) => {
-                            not_before = Some(Instant::now() + REOPEN_AFTER);
-                            Err(error)
-                        }
-                    }
+            database = database.filter(still_there);
+            if database.is_none() && not_before.is_some_and(|instant| Instant::now() < instant) {
+                self.lock().progress.lost += batch.len() as u64;
+                self.done.notify_all();
+                continue;
+            }
+            let opened = match database.take() {
+                Some(database) => Ok(database),
+                None => Database::open_within(&self.path, self.components, self.patience),
+            };
+            let written = match opened {
+                Ok(opened) => write(database.insert(opened), batch),
+                Err(error) => {
+                    let locked = matches!(error, StoreError::Locked { .. });
+                    not_before = (!locked).then(|| Instant::now() + REOPEN_AFTER);
+                    Written::failed(batch, error)
                 }
             };
-            match written {
-                Ok(committed) => self.finish(committed, jobs - committed, Some(Ok(()))),
-                Err(error) => self.finish(0, jobs, Some(Err(error.describe()))),
+            let locked = !written.left.is_empty();
+            self.finish(written, &mut lost_and_told);
+            if locked {
+                thread::sleep(LOCKED_PAUSE);
             }
         }
     }
@@ -207,19 +234,32 @@ impl Shared {
         Some(state.queue.drain(..size).collect())
     }
 
-    fn finish(&self, committed: u64, lost: u64, outcome: Option<Result<(), String>>) {
+    /// Counts, puts back what is left, and tells whoever waits; then logs, when there is news.
+    fn finish(&self, written: Written, lost_and_told: &mut u64) {
+        let Written { committed, mut lost, left, error } = written;
+        let problem = error.map(|error| error.describe());
         let mut state = self.lock();
+        if state.closing {
+            // Nobody waits any longer for the lock to go.
+            lost += left.len() as u64;
+        } else {
+            left.into_iter().rev().for_each(|job| state.queue.push_front(job));
+        }
         state.progress.committed += committed;
         state.progress.lost += lost;
-        match outcome {
-            Some(Ok(())) => state.problem = None,
-            Some(Err(problem)) => {
-                tracing::warn!(lost, problem, "records were lost: the database cannot be written");
-                state.problem = Some(problem);
-            }
-            None => {}
-        }
+        let lost = state.progress.lost;
+        let news = state.problem != problem;
+        state.problem.clone_from(&problem);
+        drop(state);
         self.done.notify_all();
+        match problem {
+            Some(problem) if news => tracing::warn!(lost, problem, "the database cannot be written"),
+            None if news => tracing::info!(lost, "the database can be written again"),
+            // Once per doubling: a full queue should not fill the log as well.
+            _ if lost > *lost_and_told * 2 => tracing::warn!(lost, "records were lost"),
+            _ => return,
+        }
+        *lost_and_told = lost;
     }
 }
 
@@ -235,35 +275,32 @@ fn still_there(_database: &Database) -> bool {
     true
 }
 
-/// Writes the jobs in one transaction; gives how many of them are in it.
-fn write(database: &Database, batch: Vec<Job>) -> Result<u64, StoreError> {
-    let mut connection = database.connection();
-    let sql = |error| StoreError::of(database.path(), error);
-    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
-    let mut committed = 0;
-    for job in batch {
-        transaction.execute_batch("SAVEPOINT job").map_err(sql)?;
-        let outcome = catch_unwind(AssertUnwindSafe(|| job(&transaction)));
-        if matches!(outcome, Ok(Ok(()))) {
-            committed += 1;
-        } else {
-            match outcome {
-                Ok(Err(error)) => tracing::warn!(%error, "a record could not be written"),
-                _ => tracing::warn!("writing a record panicked"),
+/// Writes the jobs in one transaction, or one by one when some of them are at fault.
+fn write(database: &Database, mut batch: Vec<Job>) -> Written {
+    match transact(database, &batch) {
+        Ok(()) => Written { committed: batch.len() as u64, ..Written::default() },
+        Err(StoreError::Sql { .. } | StoreError::Panicked { .. }) if batch.len() > 1 => {
+            let mut written = Written::default();
+            for index in 0..batch.len() {
+                match transact(database, &batch[index..=index]) {
+                    Ok(()) => written.committed += 1,
+                    Err(error @ StoreError::Locked { .. }) => {
+                        return Written { left: batch.split_off(index), error: Some(error), ..written };
+                    }
+                    Err(error) => {
+                        written.lost += 1;
+                        written.error.get_or_insert(error);
+                    }
+                }
             }
-            // When SQLite itself gave up the transaction (the disk is full), this fails, and all of it is lost.
-            transaction.execute_batch("ROLLBACK TO job").map_err(sql)?;
+            written
         }
-        transaction.execute_batch("RELEASE job").map_err(sql)?;
+        Err(error) => Written::failed(batch, error),
     }
-    // Only without WAL can a commit meet a lock; the transaction stays open, so it can be asked again.
-    for _ in 0..3 {
-        match transaction.execute_batch("COMMIT") {
-            Ok(()) => return Ok(committed),
-            Err(error) if is_busy(&error) => {}
-            Err(error) => return Err(sql(error)),
-        }
-    }
-    transaction.commit().map_err(sql)?;
-    Ok(committed)
+}
+
+fn transact(database: &Database, jobs: &[Job]) -> Result<(), StoreError> {
+    let work = || database.write(|transaction| jobs.iter().try_for_each(|job| job(transaction)));
+    catch_unwind(AssertUnwindSafe(work))
+        .unwrap_or_else(|_| Err(StoreError::Panicked { path: database.path().to_owned() }))
 }

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use rusqlite::Connection;
 use tamis_store::{Component, DataDir, Database, Lock, StoreError};
@@ -36,13 +36,12 @@ fn versions(path: &Path) -> Vec<(String, u32)> {
     rows.collect::<Result<_, _>>().unwrap()
 }
 
-fn notes(database: &Database) -> Vec<String> {
-    database
-        .read(|connection| {
-            let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
-            statement.query_map([], |row| row.get(0))?.collect()
-        })
-        .unwrap()
+fn notes(path: &Path) -> Vec<String> {
+    let all = |connection: &Connection| {
+        let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    Database::look(path, &[], all).unwrap().unwrap()
 }
 
 fn add_note(database: &Database, text: &str) {
@@ -67,11 +66,9 @@ fn a_new_database_is_private_and_at_its_version() {
     assert!(!data.root().exists());
     let database = Database::open(&data.state_db(), FIRST).unwrap();
     add_note(&database, "kept");
-    assert_eq!(notes(&database), ["kept"]);
+    assert_eq!(notes(&data.state_db()), ["kept"]);
     #[cfg(unix)]
     {
-        use std::os::unix::fs::PermissionsExt;
-        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(data.root()), 0o700);
         for name in files(data.root()) {
             assert_eq!(mode(&data.root().join(&name)), 0o600, "{name}");
@@ -82,11 +79,90 @@ fn a_new_database_is_private_and_at_its_version() {
     assert_eq!(files(data.root()), ["state.db"]);
 }
 
+#[cfg(unix)]
+fn mode(path: &Path) -> u32 {
+    use std::os::unix::fs::PermissionsExt;
+    fs::metadata(path).unwrap().permissions().mode() & 0o777
+}
+
+#[cfg(unix)]
 #[test]
-fn the_connection_for_reading_cannot_write() {
+fn a_laxer_database_of_ours_is_tightened() {
+    use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
-    let database = Database::open(&folder.path().join("a.db"), FIRST).unwrap();
-    assert!(database.read(|connection| connection.execute("DELETE FROM notes", [])).is_err());
+    let path = folder.path().join("a.db");
+    let other = Database::open(&path, FIRST).unwrap();
+    add_note(&other, "a");
+    for name in files(folder.path()) {
+        fs::set_permissions(folder.path().join(name), fs::Permissions::from_mode(0o644)).unwrap();
+    }
+    drop(Database::open(&path, FIRST).unwrap());
+    let modes: Vec<_> = files(folder.path()).iter().map(|name| mode(&folder.path().join(name))).collect();
+    assert_eq!(modes, [0o600; 3], "the file, its journal and its shared memory");
+}
+
+/// Closing any handle of a file would drop all locks that the process has on it, and SQLite's with them: then another
+/// process takes itself for the last one, and removes the journal that is still written here.
+#[cfg(target_os = "linux")]
+#[test]
+fn opening_again_leaves_the_locks_of_the_first_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let database = Database::open(&path, FIRST).unwrap();
+    add_note(&database, "a");
+    let inode = format!(":{} ", std::os::unix::fs::MetadataExt::ino(&fs::metadata(&path).unwrap()));
+    let held = || {
+        let locks = fs::read_to_string("/proc/locks").unwrap();
+        locks.lines().filter(|line| line.contains("POSIX") && line.contains(&inode)).count()
+    };
+    assert_eq!(held(), 1, "a connection holds a shared lock as long as it is open");
+    drop(Database::open(&path, FIRST).unwrap());
+    assert_eq!(held(), 1);
+}
+
+#[test]
+fn looking_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    assert_eq!(Database::look(&path, FIRST, |_| Ok(())).unwrap(), None);
+    assert!(files(folder.path()).is_empty());
+    add_note(&Database::open(&path, FIRST).unwrap(), "a");
+    let erase = |connection: &Connection| connection.execute("DELETE FROM notes", []);
+    assert!(Database::look(&path, FIRST, erase).is_err());
+    assert_eq!(Database::look(&path, &SECOND[1..], |_| Ok(())).unwrap(), None, "no such tables yet");
+    assert_eq!(versions(&path), [("notes".to_owned(), 1)]);
+    assert_eq!(notes(&path), ["a"]);
+    assert_eq!(files(folder.path()), ["a.db"]);
+    // Older tables are the exception: the queries know only the newest.
+    let columns =
+        |connection: &Connection| connection.query_row("SELECT at FROM notes", [], |row| row.get(0));
+    assert_eq!(Database::look(&path, &SECOND[..1], columns).unwrap(), Some(None::<i64>));
+}
+
+#[test]
+fn a_database_can_be_looked_at_where_no_file_can_be_made() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("100%?#.db");
+    add_note(&Database::open(&path, FIRST).unwrap(), "a");
+    // As good as a folder that may not be written, and even for root.
+    fs::create_dir(folder.path().join("100%?#.db-shm")).unwrap();
+    assert_eq!(notes(&path), ["a"]);
+}
+
+#[test]
+fn compacting_tells_when_a_reader_keeps_the_old_pages() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let database = Database::open_within(&path, FIRST, SHORT).unwrap();
+    add_note(&database, "erased");
+    let reader = Connection::open(&path).unwrap();
+    reader.execute_batch("BEGIN; SELECT * FROM notes").unwrap();
+    database.write(|transaction| transaction.execute("DELETE FROM notes", [])).unwrap();
+    assert!(matches!(database.compact(), Err(StoreError::Locked { .. })));
+    reader.execute_batch("COMMIT").unwrap();
+    database.compact().unwrap();
+    let left = fs::read(folder.path().join("a.db-wal")).unwrap_or_default();
+    assert!(left.is_empty());
 }
 
 #[test]
@@ -99,11 +175,11 @@ fn migrating_forward_keeps_a_copy_of_what_was() {
     add_note(&other, "newer");
 
     let database = Database::open(&path, SECOND).unwrap();
-    assert_eq!(notes(&database), ["old", "newer"]);
+    assert_eq!(notes(&path), ["old", "newer"]);
     assert_eq!(versions(&path), [("marks".to_owned(), 1), ("notes".to_owned(), 2)]);
     let copy = folder.path().join("a.db.before-notes-2");
     assert_eq!(versions(&copy), [("notes".to_owned(), 1)]);
-    assert_eq!(notes(&Database::open(&copy, FIRST).unwrap()), ["old", "newer"]);
+    assert_eq!(notes(&copy), ["old", "newer"]);
     drop((database, other));
 
     fs::remove_file(&copy).unwrap();
@@ -127,7 +203,7 @@ fn a_migration_that_fails_changes_nothing() {
     let path = folder.path().join("a.db");
     add_note(&Database::open(&path, FIRST).unwrap(), "old");
     assert!(matches!(Database::open(&path, FAILING), Err(StoreError::Sql { .. })));
-    assert_eq!(notes(&Database::open(&path, FIRST).unwrap()), ["old"]);
+    assert_eq!(notes(&path), ["old"]);
     assert_eq!(versions(&path), [("notes".to_owned(), 1)]);
 }
 
@@ -155,6 +231,8 @@ fn a_damaged_file_is_reported_and_left_alone() {
         fs::write(&path, &bad).unwrap();
         let error = Database::open(&path, SECOND).unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
+        // A journal left behind would be replayed onto whatever takes its place.
+        assert!(error.hint().unwrap().contains("a.db-wal and"), "{error:?}");
         assert_eq!(fs::read(&path).unwrap(), bad);
     }
 }
@@ -179,7 +257,8 @@ fn a_locked_database_is_waited_for_within_bounds() {
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(5));
     // Opening what is up to date takes no lock, and readers do not mind the writer.
-    assert!(notes(&Database::open_within(&path, FIRST, SHORT).unwrap()).is_empty());
+    drop(Database::open_within(&path, FIRST, SHORT).unwrap());
+    assert!(notes(&path).is_empty());
     assert!(matches!(Database::open_within(&path, SECOND, SHORT), Err(StoreError::Locked { .. })));
     other.execute_batch("COMMIT").unwrap();
     Database::open_within(&path, SECOND, SHORT).unwrap();
@@ -196,7 +275,7 @@ fn many_open_a_new_database_at_once() {
                 scope.spawn(move || add_note(&Database::open(path, SECOND).unwrap(), &number.to_string()));
             }
         });
-        assert_eq!(notes(&Database::open(&path, SECOND).unwrap()).len(), 8);
+        assert_eq!(notes(&path).len(), 8);
     }
 }
 
@@ -209,4 +288,17 @@ fn one_holds_a_lock_and_the_others_go_on_without() {
     assert!(Lock::try_acquire(&path).unwrap().is_none());
     drop(held);
     assert!(Lock::try_acquire(&path).unwrap().is_some());
+}
+
+#[test]
+fn a_lock_remembers_when_its_work_was_done() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("clean-up.lock");
+    assert_eq!(Lock::last_done(&path), None);
+    let held = Lock::try_acquire(&path).unwrap().unwrap();
+    let hour_ago = SystemTime::now() - Duration::from_secs(3600);
+    fs::File::options().write(true).open(&path).unwrap().set_modified(hour_ago).unwrap();
+    assert_eq!(Lock::last_done(&path), Some(hour_ago));
+    held.mark_done().unwrap();
+    assert!(Lock::last_done(&path).unwrap() > hour_ago);
 }

@@ -16,17 +16,15 @@ const SHORT: Duration = Duration::from_millis(50);
 
 fn note(text: impl Into<String>) -> Job {
     let text = text.into();
-    Box::new(move |transaction| transaction.execute("INSERT INTO notes VALUES (?1)", [text]).map(drop))
+    Box::new(move |transaction| transaction.execute("INSERT INTO notes VALUES (?1)", [&text]).map(drop))
 }
 
 fn notes(path: &Path) -> Vec<String> {
-    let database = Database::open(path, NOTES).unwrap();
-    database
-        .read(|connection| {
-            let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
-            statement.query_map([], |row| row.get(0))?.collect()
-        })
-        .unwrap()
+    let all = |connection: &Connection| {
+        let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
+        statement.query_map([], |row| row.get(0))?.collect()
+    };
+    Database::look(path, NOTES, all).unwrap().unwrap()
 }
 
 fn progress(submitted: u64, committed: u64, lost: u64) -> Progress {
@@ -65,8 +63,31 @@ fn a_job_that_fails_does_not_take_the_others_along() {
     }));
     writer.submit(note("b"));
     assert_eq!(writer.flush(LONG), progress(4, 2, 2));
-    assert_eq!(writer.problem(), None);
     assert_eq!(notes(&path), ["a", "b"]);
+    writer.submit(note("c"));
+    assert_eq!(writer.flush(LONG), progress(5, 3, 2));
+    assert_eq!(writer.problem(), None);
+}
+
+#[test]
+fn a_database_that_takes_nothing_is_a_problem() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("a.db");
+    let writer = Writer::new(path.clone(), NOTES);
+    writer.submit(note("a"));
+    writer.flush(LONG);
+    let other = Connection::open(&path).unwrap();
+    let refuse = "CREATE TRIGGER no BEFORE INSERT ON notes BEGIN SELECT RAISE(ABORT, 'as a test'); END";
+    other.execute_batch(refuse).unwrap();
+    for text in ["b", "c"] {
+        writer.submit(note(text));
+    }
+    assert_eq!(writer.flush(LONG), progress(3, 1, 2));
+    assert!(writer.problem().unwrap().contains("as a test"), "{:?}", writer.problem());
+    other.execute_batch("DROP TRIGGER no").unwrap();
+    writer.submit(note("d"));
+    assert_eq!(writer.flush(LONG), progress(4, 2, 2));
+    assert_eq!(writer.problem(), None);
 }
 
 #[test]
@@ -74,15 +95,21 @@ fn dropping_writes_what_is_queued() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::new(path.clone(), NOTES);
-    for number in 0..1000 {
+    for number in 0..20 {
         writer.submit(note(number.to_string()));
     }
     drop(writer);
-    assert_eq!(notes(&path).len(), 1000);
+    // Dropping waits for a while and no longer; the thread goes on, so that a slow disk loses nothing here.
+    let started = Instant::now();
+    let written = || Database::look(&path, NOTES, |_| Ok(())).unwrap().map_or(0, |()| notes(&path).len());
+    while written() < 20 && started.elapsed() < LONG {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(written(), 20);
 }
 
 #[test]
-fn a_locked_database_costs_records_and_never_time() {
+fn what_meets_a_lock_is_written_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::with_patience(path.clone(), NOTES, SHORT);
@@ -90,36 +117,38 @@ fn a_locked_database_costs_records_and_never_time() {
     writer.flush(LONG);
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    writer.submit(note("meanwhile"));
-    assert_eq!(writer.flush(LONG), progress(2, 1, 1));
+    let expected: Vec<_> = (0..1000).map(|number| number.to_string()).collect();
+    expected.iter().for_each(|text| writer.submit(note(text)));
+    while !writer.has_problem() {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     assert!(writer.problem().unwrap().contains("is locked by another process"));
+    assert_eq!(writer.progress(), progress(1001, 1, 0));
 
     other.execute_batch("COMMIT").unwrap();
-    writer.submit(note("after"));
-    assert_eq!(writer.flush(LONG), progress(3, 2, 1));
+    assert_eq!(writer.flush(LONG), progress(1001, 1001, 0));
     assert_eq!(writer.problem(), None);
-    assert_eq!(notes(&path), ["before", "after"]);
+    assert_eq!(notes(&path)[1..], expected, "in their order");
 }
 
 #[test]
 fn a_full_queue_drops_and_counts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    let writer = Writer::new(path.clone(), NOTES);
+    let writer = Writer::with_patience(path.clone(), NOTES, SHORT);
     writer.submit(note("first"));
     writer.flush(LONG);
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let started = Instant::now();
-    for number in 0..20_000 {
+    // Waiting for the lock would last forever here: it goes only afterwards.
+    for number in 0..6000 {
         writer.submit(note(number.to_string()));
     }
-    assert!(started.elapsed() < Duration::from_secs(4), "submitting waited for the lock");
     let lost = writer.progress().lost;
-    assert!(lost >= 20_000 - 4096 - 512, "{lost}");
+    assert!((6000 - 4096 - 512..=6000 - 4096).contains(&lost), "{lost}");
     other.execute_batch("COMMIT").unwrap();
-    assert_eq!(writer.flush(LONG), progress(20_001, 20_001 - lost, lost));
-    assert_eq!(notes(&path).len() as u64, 20_001 - lost);
+    assert_eq!(writer.flush(LONG), progress(6001, 6001 - lost, lost));
+    assert_eq!(notes(&path).len() as u64, 6001 - lost);
 }
 
 #[test]
@@ -134,7 +163,8 @@ fn waiting_ends_in_time_when_the_database_stays_locked() {
     let started = Instant::now();
     assert_eq!(writer.flush(SHORT).pending(), 1);
     drop(writer);
-    assert!(started.elapsed() < Duration::from_secs(10));
+    // Less than the two seconds that dropping waits where nobody has waited in vain before.
+    assert!(started.elapsed() < Duration::from_secs(2));
 }
 
 #[test]

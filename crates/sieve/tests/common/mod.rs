@@ -97,8 +97,18 @@ pub(crate) fn original(data_dir: &std::path::Path, prune_id: &str) -> PathBuf {
     data_dir.join("recovery").join(format!("{}.zst", &prune_id[4..20]))
 }
 
+pub(crate) fn set_time(path: &std::path::Path, time: SystemTime) {
+    File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
+/// Makes a file that old. An original's time is when it expires, so it has been expired for as long.
 pub(crate) fn age(path: &std::path::Path, age: Duration) {
-    File::options().write(true).open(path).unwrap().set_modified(SystemTime::now() - age).unwrap();
+    set_time(path, SystemTime::now() - age);
+}
+
+/// Lets an original expire after that time.
+pub(crate) fn expire_in(path: &std::path::Path, time: Duration) {
+    set_time(path, SystemTime::now() + time);
 }
 
 pub(crate) fn files(folder: &std::path::Path) -> Vec<String> {
