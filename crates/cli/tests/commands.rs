@@ -96,13 +96,34 @@ fn a_taken_port_is_explained() {
     let port = taken.local_addr().unwrap().port().to_string();
     let ran = house.run(&["serve", "--port", &port], b"");
     assert_eq!(ran.code, Some(1));
+    let lines: Vec<_> = ran.stderr.lines().collect();
+    assert_eq!(lines[0], format!("error: cannot listen on 127.0.0.1:{port}"));
+    assert!(lines[1].starts_with("  because: "), "{}", ran.stderr);
+    assert_eq!(
+        lines[3],
+        "hint: another tamis may be running there; `tamis serve --port 0` takes a free port"
+    );
+}
+
+#[test]
+fn a_configuration_that_cannot_be_used_is_shown_with_its_flaw() {
+    let house = House::new();
+    let mut command = house.tamis(&["config", "--explain"]);
+    command.env("MCP_SERVER_PORT", "abc");
+    let ran = finish(&mut command, b"");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stdout.contains("http.port = 3001"), "{}", ran.stdout);
     assert_eq!(
         ran.stderr,
-        format!(
-            "error: cannot listen on 127.0.0.1:{port}\n  because: Address already in use (os error 98)\n\n\
-             hint: another tamis may be running there; `tamis serve --port 0` takes a free port\n"
-        )
+        "error: http.port from MCP_SERVER_PORT is \"abc\", but must be a port, 0 to 65535\n"
     );
+    for filter in ["inof", "tamis=loud"] {
+        let mut command = house.tamis(&["data", "show"]);
+        command.env("TAMIS_LOG", filter);
+        let ran = finish(&mut command, b"");
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.stderr.contains("hint: the levels are"), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -139,7 +160,10 @@ fn config_explains_where_each_value_comes_from() {
     assert_eq!(of("http.port"), (json!("3001"), "default".to_owned()));
     assert_eq!(of("prune.max_input_chars").0, "10");
     assert_eq!(shown["remarks"].as_array().unwrap().len(), 1);
-    let explained = house.run(&["config", "--explain"], b"");
+    let mut command = house.tamis(&["config", "--explain"]);
+    command.env("TAMIS_TOKEN", "0123456789abcdef");
+    let explained = finish(&mut command, b"");
+    assert!(explained.stdout.contains("http.token = (set)"), "{}", explained.stdout);
     assert!(explained.stdout.contains("set by TAMIS_HTTP_PORT or MCP_SERVER_PORT"), "{}", explained.stdout);
     assert!(!explained.stdout.contains("0123456789abcdef"));
 }

@@ -46,6 +46,11 @@ fn dependencies() -> BTreeMap<String, Vec<String>> {
                 .and_then(|table| table.as_table())
                 .map_or(Vec::new(), |table| table.keys().cloned().collect())
         };
+        assert!(
+            !manifest.contains_key("target"),
+            "{}: dependencies of a target are not looked at",
+            folder.display()
+        );
         let names = [names("dependencies"), names("build-dependencies")].concat();
         all.insert(folder.file_name().unwrap().to_str().unwrap().to_owned(), names);
     }
@@ -83,9 +88,8 @@ fn what_one_crate_hides_the_others_do_not_know() {
 fn each_crates_sql_is_in_its_db_rs() {
     const SQL: [&str; 5] = ["SELECT ", "INSERT INTO", "UPDATE ", "DELETE FROM", "CREATE TABLE"];
     for name in dependencies().into_keys().filter(|name| name != "store") {
-        for entry in fs::read_dir(crates().join(&name).join("src")).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_none_or(|extension| extension != "rs") || path.ends_with("db.rs") {
+        for path in sources(&crates().join(&name).join("src")) {
+            if path.ends_with("db.rs") {
                 continue;
             }
             let source = fs::read_to_string(&path).unwrap();
@@ -94,4 +98,17 @@ fn each_crates_sql_is_in_its_db_rs() {
             }
         }
     }
+}
+
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            found.push(path);
+        }
+    }
+    found
 }

@@ -120,6 +120,7 @@ fn a_full_disk_cuts_nothing() {
             "trap '' XFSZ; ulimit -f 0; exec \"$0\" prune --goal cache_17",
             env!("CARGO_BIN_EXE_tamis"),
         ])
+        .env_clear()
         .env("TAMIS_DATA_DIR", house.data());
     let ran = finish(&mut command, module().as_bytes());
     assert_eq!((ran.code, ran.stdout), (Some(0), module()), "{}", ran.stderr);

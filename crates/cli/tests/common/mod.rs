@@ -121,8 +121,9 @@ impl Server {
     }
 
     pub fn signal(&self, name: &str) {
-        let id = self.child.id().to_string();
-        assert!(Command::new("kill").args(["-s", name, &id]).status().unwrap().success());
+        // The shell's own `kill`: the program of that name is not everywhere.
+        let kill = format!("kill -s {name} {}", self.child.id());
+        assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     }
 
     pub fn post(&self, path: &str, body: &str) -> (u16, String) {
@@ -193,7 +194,7 @@ fn unchunked(mut body: &str) -> String {
 /// `tamis mcp`, after its handshake.
 pub struct Mcp {
     child: Child,
-    lines: std::io::Lines<BufReader<std::process::ChildStdout>>,
+    lines: mpsc::Receiver<String>,
     next_id: u64,
 }
 
@@ -201,7 +202,11 @@ impl Mcp {
     pub fn start(mut command: Command) -> Mcp {
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let stdout = BufReader::new(child.stdout.take().unwrap());
+        let (sender, lines) = mpsc::channel();
+        std::thread::spawn(move || {
+            stdout.lines().map_while(Result::ok).try_for_each(|line| sender.send(line))
+        });
         let mut mcp = Mcp { child, lines, next_id: 0 };
         let client = json!({"name": "test-client", "version": "1"});
         let params = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
@@ -218,7 +223,7 @@ impl Mcp {
         self.next_id += 1;
         let id = self.next_id;
         self.send(&json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params}));
-        let line = self.lines.next().expect("an answer").unwrap();
+        let line = self.lines.recv_timeout(PATIENCE).expect("an answer");
         let answer: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(answer["id"], id);
         answer
