@@ -13,6 +13,8 @@ pub(crate) enum Kind {
     Failed,
     /// It was asked for wrongly: 2.
     Usage,
+    /// The user stopped it: 130.
+    Interrupted,
     /// Our fault: 255.
     Internal,
 }
@@ -55,6 +57,7 @@ impl CliError {
         ExitCode::from(match self.kind {
             Kind::Failed => 1,
             Kind::Usage => 2,
+            Kind::Interrupted => 130,
             Kind::Internal => 255,
         })
     }
@@ -76,7 +79,8 @@ impl From<ConfigError> for CliError {
 impl From<TokenError> for CliError {
     fn from(error: TokenError) -> CliError {
         let hint = "TAMIS_TOKEN sets a token of your own; TAMIS_DATA_DIR names another data folder";
-        CliError::failed(error).hint(hint)
+        let kind = if matches!(error, TokenError::Malformed) { Kind::Usage } else { Kind::Failed };
+        CliError { kind, ..CliError::failed(error) }.hint(hint)
     }
 }
 
@@ -94,12 +98,13 @@ impl From<ListenError> for CliError {
 
 impl From<RpcError> for CliError {
     fn from(error: RpcError) -> CliError {
-        let kind = match error.code {
-            -32602 => Kind::Usage,
-            -32603 => Kind::Internal,
+        let said = |name: &str| error.data.as_ref().and_then(|data| data[name].as_str().map(str::to_owned));
+        let kind = match (error.code, said("code").as_deref()) {
+            (-32602, _) => Kind::Usage,
+            (_, Some("cancelled")) => Kind::Interrupted,
+            (_, Some("internal_error")) => Kind::Internal,
             _ => Kind::Failed,
         };
-        let said = |name: &str| error.data.as_ref().and_then(|data| data[name].as_str().map(str::to_owned));
         let mut message = format!("{} ({})", error.message, error.code);
         if let Some(detail) = said("detail").filter(|detail| !error.message.ends_with(detail)) {
             message = format!("{message}: {detail}");

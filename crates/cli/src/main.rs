@@ -20,14 +20,25 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
+    hush_panics();
     let arguments = Arguments::parse();
-    match commands::run(arguments.command) {
-        Ok(()) => ExitCode::SUCCESS,
+    match std::panic::catch_unwind(|| commands::run(arguments.command)) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
         // The reader of our output has seen enough, as `head` does.
-        Err(error) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Err(error) => {
+        Ok(Err(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
             print::error(&error);
             error.exit_code()
         }
+        Err(_) => ExitCode::from(255),
     }
+}
+
+/// A panic's message may quote the text that was being read, so only its place is told. Panics of handlers are caught
+/// where they are, and answered as internal errors.
+fn hush_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
+        print::note(format_args!("internal error at {place}; please report it"));
+    }));
 }

@@ -32,15 +32,24 @@ pub(crate) fn load(surroundings: &Surroundings) -> Result<Config, CliError> {
 
 /// A bare level is for our own crates: at `debug` the libraries below log whole requests, and so what people read.
 fn start_logging(filter: &str) -> Result<(), CliError> {
-    let targets = match filter.parse::<LevelFilter>() {
+    let refuse = || {
+        CliError::usage(format!("the log filter {filter:?} is neither a level nor a list of target=level"))
+            .hint("the levels are error, warn, info, debug, trace and off")
+    };
+    // As other programs call them.
+    let known = match filter.to_ascii_lowercase().as_str() {
+        "warning" => "warn".to_owned(),
+        "critical" | "fatal" => "error".to_owned(),
+        other => other.to_owned(),
+    };
+    let targets = match known.parse::<LevelFilter>() {
         Ok(level) => Targets::new()
             .with_default(level.min(LevelFilter::WARN))
             .with_target("rmcp", level.min(LevelFilter::ERROR))
             .with_target("tamis", level),
-        Err(_) => filter.parse::<Targets>().map_err(|error| {
-            CliError::usage(format!("the log filter {filter:?} is none: {error}"))
-                .hint("a level (error, warn, info, debug, trace, off) or target=level,… is expected")
-        })?,
+        // A misspelt level would pass for a target, and silence everything.
+        Err(_) if !filter.contains('=') => return Err(refuse()),
+        Err(_) => filter.parse::<Targets>().map_err(|_| refuse())?,
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
     // Only a second call in one process can fail, and the first one's logging serves as well.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{ConfigError, SETTINGS, Setting};
+use crate::{ConfigError, SETTINGS, Setting, Surroundings, folders};
 
 /// Larger files are no configuration.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -18,6 +18,20 @@ pub(crate) struct File {
 impl File {
     pub(crate) fn value(&self, setting: &Setting) -> Option<(&Path, &str)> {
         self.values.get(setting.name).map(|value| (self.path.as_path(), value.as_str()))
+    }
+}
+
+/// The user's file: the one that TAMIS_CONFIG names, which must be there, or the platform's, which need not.
+pub(crate) fn read_user_file(surroundings: &Surroundings) -> Result<Option<File>, ConfigError> {
+    match surroundings.variable("TAMIS_CONFIG") {
+        Some(path) => {
+            let path = surroundings.working_dir.join(path);
+            read(&path)?.map(Some).ok_or(ConfigError::Missing { path })
+        }
+        None => match folders::config(surroundings) {
+            Some(folder) => read(&folder.join("config.toml")),
+            None => Ok(None),
+        },
     }
 }
 
@@ -46,14 +60,26 @@ pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
             let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
                 return Err(unknown(name));
             };
-            let value = match value {
-                toml::Value::String(text) => text,
-                other => other.to_string(),
+            let Some(value) = text_of(value) else {
+                return Err(unreadable(format!("{name} must be a text, a number or a list of texts")));
             };
             values.insert(setting.name, value);
         }
     }
     Ok(Some(File { path: path.to_owned(), values }))
+}
+
+/// A value as a variable would give it.
+fn text_of(value: toml::Value) -> Option<String> {
+    match value {
+        toml::Value::String(text) => Some(text),
+        toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Array(items) => {
+            let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str()).collect();
+            Some(texts?.join(","))
+        }
+        _ => None,
+    }
 }
 
 /// The nearest `.tamis.toml`, from the working directory up to the root of its repository.

@@ -34,6 +34,16 @@ pub struct Resolved {
     pub source: Source,
 }
 
+impl Resolved {
+    /// What holds when nobody says anything.
+    fn default_of(setting: &Setting) -> Resolved {
+        match setting.default {
+            Some(default) => Resolved { value: Some(default.to_owned()), source: Source::Default },
+            None => Resolved { value: None, source: Source::Unset },
+        }
+    }
+}
+
 /// What to resolve from: given, so that tests need not touch the process.
 pub struct Surroundings {
     pub working_dir: PathBuf,
@@ -84,6 +94,8 @@ pub enum ConfigError {
     Unreadable { path: PathBuf, why: String },
     #[error("{path} has the unknown setting {name}")]
     Unknown { path: PathBuf, name: String },
+    #[error("TAMIS_CONFIG names {path}, which does not exist")]
+    Missing { path: PathBuf },
     #[error("there is no home folder to keep data in")]
     Homeless,
 }
@@ -95,7 +107,7 @@ impl ConfigError {
             ConfigError::Invalid { .. } | ConfigError::Unknown { .. } => {
                 "`tamis config --explain` lists every setting and where its value comes from"
             }
-            ConfigError::Unreadable { .. } => {
+            ConfigError::Unreadable { .. } | ConfigError::Missing { .. } => {
                 "mend or move the file; TAMIS_CONFIG names another user configuration"
             }
             ConfigError::Homeless => "set TAMIS_DATA_DIR to a folder that you own",
@@ -104,13 +116,19 @@ impl ConfigError {
 }
 
 impl Config {
-    /// Resolves every setting.
+    /// Resolves every setting. The first thing that cannot be used is an error.
     pub fn load(surroundings: &Surroundings) -> Result<Config, ConfigError> {
-        let user_path = match surroundings.variable("TAMIS_CONFIG") {
-            Some(path) => Some(PathBuf::from(path)),
-            None => folders::config(surroundings).map(|folder| folder.join("config.toml")),
-        };
-        let user = user_path.map(|path| files::read(&path)).transpose()?.flatten();
+        let (config, errors) = Config::explain(surroundings);
+        errors.into_iter().next().map_or(Ok(config), Err)
+    }
+
+    /// Resolves every setting as far as possible: what cannot be used counts as unset, and is told.
+    pub fn explain(surroundings: &Surroundings) -> (Config, Vec<ConfigError>) {
+        let mut errors = Vec::new();
+        let user = files::read_user_file(surroundings).unwrap_or_else(|error| {
+            errors.push(error);
+            None
+        });
         let mut config = Config { values: BTreeMap::new(), remarks: Vec::new() };
         // A repository must not be able to keep tamis from starting: what is wrong in its file is remarked on.
         let project = files::find_project_file(&surroundings.working_dir).and_then(|path| {
@@ -121,7 +139,11 @@ impl Config {
         });
 
         for setting in SETTINGS {
-            let mut resolved = without_project(setting, surroundings, user.as_ref())?;
+            let mut resolved =
+                without_project(setting, surroundings, user.as_ref()).unwrap_or_else(|error| {
+                    errors.push(error);
+                    Resolved::default_of(setting)
+                });
             if let Some((path, value)) = project.as_ref().and_then(|file| file.value(setting)) {
                 config.let_project_narrow(setting, &mut resolved, path, value);
             }
@@ -130,11 +152,12 @@ impl Config {
         if let Some(resolved) = config.values.get_mut(&Key::DataDir)
             && resolved.value.is_none()
         {
-            let folder = folders::data(surroundings).ok_or(ConfigError::Homeless)?;
-            *resolved =
-                Resolved { value: Some(folder.to_string_lossy().into_owned()), source: Source::Default };
+            match folders::data(surroundings).map(|folder| folder.into_os_string().into_string()) {
+                Some(Ok(folder)) => *resolved = Resolved { value: Some(folder), source: Source::Default },
+                _ => errors.push(ConfigError::Homeless),
+            }
         }
-        Ok(config)
+        (config, errors)
     }
 
     /// Takes over a project's value when it is a narrower one, and remarks on it when it is not.
@@ -197,34 +220,41 @@ fn without_project(
     surroundings: &Surroundings,
     user: Option<&files::File>,
 ) -> Result<Resolved, ConfigError> {
-    let mut found = None;
-    if let Some(value) = surroundings.flags.get(&setting.key) {
-        found = Some((value.clone(), Source::Flag));
-    }
-    for name in setting.variables {
-        if found.is_none()
-            && let Some(value) = surroundings.variable(name)
-        {
-            found = Some((value.to_string_lossy().into_owned(), Source::Variable(name)));
+    let flag = surroundings.flags.get(&setting.key).map(|value| (OsString::from(value), Source::Flag));
+    let variable = || {
+        setting
+            .variables
+            .iter()
+            .find_map(|name| surroundings.variable(name).map(|value| (value.clone(), Source::Variable(name))))
+    };
+    let from_file = || {
+        let (path, value) = user?.value(setting)?;
+        Some((OsString::from(value), Source::UserFile(path.to_owned())))
+    };
+    let Some((value, source)) = flag.or_else(variable).or_else(from_file) else {
+        return Ok(Resolved::default_of(setting));
+    };
+    // A path that is changed on the way would quietly be another folder.
+    let text = |value: OsString| {
+        value.into_string().map_err(|value| ConfigError::Invalid {
+            name: setting.name,
+            origin: source.to_string(),
+            value: value.to_string_lossy().into_owned(),
+            complaint: "must be UTF-8".to_owned(),
+        })
+    };
+    let value = text(value)?;
+    check(setting, &value, &source)?;
+    let value = match (setting.form, &source) {
+        // A path in a file means the same from wherever tamis is started.
+        (Form::Path, Source::UserFile(file)) => {
+            let folder = file.parent().unwrap_or(&surroundings.working_dir);
+            text(folder.join(value).into_os_string())?
         }
-    }
-    if found.is_none()
-        && let Some((path, value)) = user.and_then(|file| file.value(setting))
-    {
-        found = Some((value.to_owned(), Source::UserFile(path.to_owned())));
-    }
-    match (found, setting.default) {
-        (Some((value, source)), _) => {
-            check(setting, &value, &source)?;
-            let value = match setting.form {
-                Form::Path => surroundings.working_dir.join(value).to_string_lossy().into_owned(),
-                _ => value,
-            };
-            Ok(Resolved { value: Some(value), source })
-        }
-        (None, Some(default)) => Ok(Resolved { value: Some(default.to_owned()), source: Source::Default }),
-        (None, None) => Ok(Resolved { value: None, source: Source::Unset }),
-    }
+        (Form::Path, _) => text(surroundings.working_dir.join(value).into_os_string())?,
+        _ => value,
+    };
+    Ok(Resolved { value: Some(value), source })
 }
 
 fn check(setting: &'static Setting, value: &str, source: &Source) -> Result<(), ConfigError> {

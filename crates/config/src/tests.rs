@@ -149,3 +149,43 @@ fn the_data_folder_is_the_platforms_unless_set() {
     house.surroundings.variables.clear();
     assert_eq!(house.load().unwrap_err(), ConfigError::Homeless);
 }
+
+#[test]
+fn a_file_may_list_texts_and_paths_in_it_start_from_it() {
+    let house = House::new();
+    let path =
+        house.user_file("[http]\nallowed_hosts = [\"a.example\", \"b.example\"]\n[data]\ndir = \"kept\"\n");
+    let config = house.load().unwrap();
+    assert_eq!(config.text(Key::AllowedHosts), Some("a.example,b.example"));
+    assert_eq!(config.data_dir(), path.parent().unwrap().join("kept"));
+    house.user_file("[http]\nport = true\n");
+    assert!(matches!(house.load().unwrap_err(), ConfigError::Unreadable { .. }));
+}
+
+#[test]
+fn a_named_file_must_exist() {
+    let mut house = House::new();
+    house.variable("TAMIS_CONFIG", "nowhere.toml");
+    let path = house.surroundings.working_dir.join("nowhere.toml");
+    assert_eq!(house.load().unwrap_err(), ConfigError::Missing { path });
+}
+
+#[test]
+fn what_cannot_be_used_is_explained_beside_the_rest() {
+    let mut house = House::new();
+    house.variable("MCP_SERVER_PORT", "abc");
+    house.variable("MCP_PRUNER_PRUNE_ID_TTL_S", "60");
+    let (config, errors) = Config::explain(&house.surroundings);
+    assert_eq!(errors.len(), 1);
+    assert_eq!(config.number(Key::HttpPort), Some(3001));
+    assert_eq!(config.number(Key::RecoveryTtlSeconds), Some(60));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_path_that_is_not_utf_8_is_refused() {
+    use std::os::unix::ffi::OsStringExt;
+    let mut house = House::new();
+    house.surroundings.variables.insert("TAMIS_DATA_DIR".into(), OsString::from_vec(b"/d\xff".to_vec()));
+    assert!(house.load().unwrap_err().to_string().ends_with("but must be UTF-8"));
+}

@@ -2,8 +2,9 @@
 //!
 //! usage: cargo run --release -p tamis-prune --example features -- CASES.jsonl OUT [EVERY]
 //!
-//! OUT.f32 holds little-endian rows, one per line: case number, gold (0 or 1), protected, width in characters, kind
-//! (0 code, 1 logs, 2 docs), near unit's title line, then the features. OUT.names holds a name per column. With EVERY, only each EVERY-th case is written.
+//! OUT.f32 holds little-endian rows, one per line of text: case number, gold (0 or 1), protected, width in characters,
+//! kind (0 code, 1 logs, 2 docs), then the features. OUT.names holds a name per column. With EVERY, only each
+//! EVERY-th case is written.
 
 use std::io::Write;
 

@@ -13,6 +13,7 @@ use tamis_text::Kind;
 
 const SWEEP: [f32; 14] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98];
 const DEFAULT: usize = 7;
+const SIZES: [usize; 5] = [200, 400, 800, 1600, usize::MAX];
 
 #[derive(serde::Deserialize)]
 struct Case {
@@ -76,6 +77,8 @@ fn report(path: &str, cases: &[Case], curve: bool) {
     let mut points = vec![Point::default(); SWEEP.len()];
     let mut times = Vec::new();
     let mut kinds = [0; 3];
+    // By length of the text: recall and cut at the default threshold, as means over cases.
+    let mut sizes: [Vec<(f64, f64)>; SIZES.len()] = Default::default();
     for case in cases {
         let kind = Kind::detect(&case.text);
         kinds[kind as usize] += 1;
@@ -93,13 +96,21 @@ fn report(path: &str, cases: &[Case], curve: bool) {
         let Ok(analysis) = Analysis::read(&case.text, &case.query, kind, &|| false) else { continue };
         for (threshold, point) in SWEEP.into_iter().zip(&mut points) {
             let mut kept = vec![true; widths.len() + 1];
-            for cut in analysis.cuts(&limits(threshold), &marker_bytes) {
+            for cut in analysis.cuts(&limits(threshold), &marker_bytes, &|| false).unwrap_or_default() {
                 kept[cut.first_line..=cut.last_line].fill(false);
                 point.cut += widths[cut.first_line - 1..cut.last_line].iter().sum::<usize>();
             }
-            point.all += widths.iter().sum::<usize>();
+            let all = widths.iter().sum::<usize>();
+            point.all += all;
             let found = case.gold.iter().filter(|&&line| kept.get(line).copied().unwrap_or(false)).count();
-            point.recalls.push(found as f64 / case.gold.len() as f64);
+            let recall = found as f64 / case.gold.len() as f64;
+            point.recalls.push(recall);
+            if threshold == SWEEP[DEFAULT] {
+                let size = SIZES.iter().position(|&most| widths.len() < most).unwrap_or(SIZES.len() - 1);
+                let gone: usize =
+                    (1..=widths.len()).filter(|&line| !kept[line]).map(|line| widths[line - 1]).sum();
+                sizes[size].push((recall, gone as f64 / all as f64));
+            }
         }
     }
     times.sort_by(f64::total_cmp);
@@ -118,6 +129,13 @@ fn report(path: &str, cases: &[Case], curve: bool) {
     if curve {
         for (threshold, point) in SWEEP.iter().zip(&points) {
             println!("    {threshold:.2} recall {:.3} cut {:.3}", point.recall(), point.share_cut());
+        }
+        for (most, cases) in SIZES.iter().zip(&sizes).filter(|(_, cases)| !cases.is_empty()) {
+            let mean =
+                |part: fn(&(f64, f64)) -> f64| cases.iter().map(part).sum::<f64>() / cases.len() as f64;
+            let (recall, cut) = (mean(|case| case.0), mean(|case| case.1));
+            let size = if *most == usize::MAX { "longer".to_owned() } else { format!("under {most} lines") };
+            println!("    {size}: {} cases, recall {recall:.3} cut {cut:.3}", cases.len());
         }
     }
 }

@@ -52,9 +52,9 @@ impl<'a> Analysis<'a> {
         };
         go_on()?;
         let document = if kind == Kind::Docs { Document::read(&lines) } else { Document::default() };
-        let shape = Shape::read(kind, &lines, &outline, &index);
+        let shape = Shape::read(kind, &lines, &outline, &index, interrupted)?;
         go_on()?;
-        let repetition = repetition(&lines);
+        let repetition = repetition(&lines, interrupted)?;
         go_on()?;
         let levels = levels(kind, &lines, &outline, &document.headings);
         let sources =
@@ -67,19 +67,30 @@ impl<'a> Analysis<'a> {
     }
 
     /// What goes under these limits.
-    pub fn cuts(&self, limits: &Limits, marker_bytes: &dyn Fn(&Cut) -> usize) -> Vec<Cut> {
+    pub fn cuts(
+        &self,
+        limits: &Limits,
+        marker_bytes: &dyn Fn(&Cut) -> usize,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Vec<Cut>, Unpruned> {
         let protected = self.protected(limits.keep_first_lines);
         let reasons = Reasons::new(self.kind, &self.lines, &self.outline, &self.document, &self.repetition);
+        let mut closes = vec![false; self.lines.len()];
+        for definition in &self.outline.definitions {
+            closes[definition.last] = self.shape.closer[definition.last];
+        }
         let reason = |first, last| reasons.of(first, last);
         select(
             &Candidates {
                 lines: &self.lines,
                 scores: &self.scores,
                 protected: &protected,
+                closes: &closes,
                 reason: &reason,
                 marker_bytes,
             },
             limits,
+            interrupted,
         )
     }
 

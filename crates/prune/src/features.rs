@@ -37,12 +37,16 @@ features! {
     Near, NearShare, NearCover, NearTitle, NearTitleCover, NearTitlePrecision, NearLength, NearDistance, NearDensity,
     Top, TopShare, TopCover, TopLength,
     // What the goal names, phrases it shares, and words that keep company with its words.
-    Named, NamedBlur, NamedNear, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
+    Rare, Named, NamedBlur, NamedNear, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
     // What the line looks like.
     Indent, Width, IsComment, InTests, IsWarning, Repeats, EarlierRepeats,
     // The text and the goal as a whole: how far the rest is to be trusted.
     TextLines, GoalFound, GoalWeight, BestCover, BestNear, Contrast,
 }
+
+/// A word that is in no more lines than these is rare: three, or one in a hundred.
+const FEW_LINES: usize = 3;
+const ONE_LINE_IN: usize = 100;
 
 pub(crate) const COUNT: usize = Feature::ALL.len();
 
@@ -72,33 +76,39 @@ pub(crate) struct Sources<'a> {
 }
 
 pub(crate) fn measure(sources: &Sources<'_>, interrupted: &dyn Fn() -> bool) -> Result<Features, Unpruned> {
-    let mut builder =
-        Builder { columns: vec![Vec::new(); COUNT], lines: sources.index.lines, line: Vec::new() };
-    let passes: [fn(&Sources<'_>, &mut Builder); 6] = [around, belonging, named, company, looks, whole];
+    let mut builder = Builder {
+        columns: vec![Vec::new(); COUNT],
+        lines: sources.index.lines,
+        line: Vec::new(),
+        interrupted,
+    };
+    let passes: [Pass; 6] = [around, belonging, named, company, looks, whole];
     for pass in passes {
-        if interrupted() {
-            return Err(Unpruned::Interrupted);
-        }
-        pass(sources, &mut builder);
+        pass(sources, &mut builder)?;
     }
     Ok(Features { columns: builder.columns })
 }
 
-struct Builder {
+type Pass = fn(&Sources<'_>, &mut Builder<'_>) -> Result<(), Unpruned>;
+
+struct Builder<'a> {
+    interrupted: &'a dyn Fn() -> bool,
     columns: Vec<Vec<f32>>,
     lines: usize,
     /// Each line's own relevance, which several columns are made from.
     line: Vec<f32>,
 }
 
-impl Builder {
-    fn set(&mut self, feature: Feature, column: Vec<f32>) {
+impl Builder<'_> {
+    /// Every column passes here, so here is where an interruption is noticed.
+    fn set(&mut self, feature: Feature, column: Vec<f32>) -> Result<(), Unpruned> {
         debug_assert_eq!(column.len(), self.lines);
         self.columns[feature as usize] = column;
+        if (self.interrupted)() { Err(Unpruned::Interrupted) } else { Ok(()) }
     }
 
-    fn set_all(&mut self, feature: Feature, value: f32) {
-        self.columns[feature as usize] = vec![value; self.lines];
+    fn set_all(&mut self, feature: Feature, value: f32) -> Result<(), Unpruned> {
+        self.set(feature, vec![value; self.lines])
     }
 
     fn get(&self, feature: Feature) -> &[f32] {
@@ -106,9 +116,14 @@ impl Builder {
     }
 
     /// Spreads what is known of units over their lines.
-    fn spread(&mut self, feature: Feature, units: &Units, of_unit: impl Fn(usize) -> f32) {
+    fn spread(
+        &mut self,
+        feature: Feature,
+        units: &Units,
+        of_unit: impl Fn(usize) -> f32,
+    ) -> Result<(), Unpruned> {
         let column = units.of_line.iter().map(|&unit| of_unit(unit as usize)).collect();
-        self.set(feature, column);
+        self.set(feature, column)
     }
 }
 
@@ -126,62 +141,62 @@ fn shares(values: &[f32]) -> Vec<f32> {
     if best <= 0.0 { vec![0.0; values.len()] } else { values.iter().map(|value| value / best).collect() }
 }
 
-fn around(sources: &Sources<'_>, out: &mut Builder) {
+fn around(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let headline = by_line(sources.index, sources.goal, |term| sources.goal.terms[term].in_headline).score;
-    out.set(Feature::HeadlineBlur8, roots(&blur(&headline, 8)));
+    out.set(Feature::HeadlineBlur8, roots(&blur(&headline, 8)))?;
     out.line = by_line(sources.index, sources.goal, |_| true).score;
     let blur15 = blur(&out.line, 15);
-    out.set(Feature::Blur15Share, shares(&blur15));
-    out.set(Feature::Blur15, roots(&blur15));
+    out.set(Feature::Blur15Share, shares(&blur15))?;
+    out.set(Feature::Blur15, roots(&blur15))?;
     for (reach, feature) in [(2, Feature::Blur2), (6, Feature::Blur6), (40, Feature::Blur40)] {
-        out.set(feature, roots(&blur(&out.line, reach)));
+        out.set(feature, roots(&blur(&out.line, reach)))?;
     }
-    out.set(Feature::LineShare, shares(&out.line));
-    out.set(Feature::LineRank, rank(&out.line));
-    out.set(Feature::Line, roots(&out.line));
+    out.set(Feature::LineShare, shares(&out.line))?;
+    out.set(Feature::LineRank, rank(&out.line))?;
+    out.set(Feature::Line, roots(&out.line))?;
     let window = by_window(sources.index, sources.goal, 12);
-    out.set(Feature::Window12, roots(&window.score));
-    out.set(Feature::Window12Cover, window.coverage);
-    out.set(Feature::Window30Cover, by_window(sources.index, sources.goal, 30).coverage);
+    out.set(Feature::Window12, roots(&window.score))?;
+    out.set(Feature::Window12Cover, window.coverage)?;
+    out.set(Feature::Window30Cover, by_window(sources.index, sources.goal, 30).coverage)
 }
 
-fn belonging(sources: &Sources<'_>, out: &mut Builder) {
+fn belonging(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let (index, goal, levels) = (sources.index, sources.goal, sources.levels);
     let paragraph = by_unit(index, goal, &levels.paragraph);
     let best = highest(&paragraph.score).max(1e-6);
-    out.spread(Feature::Paragraph, &levels.paragraph, |unit| paragraph.score[unit].sqrt());
-    out.spread(Feature::ParagraphShare, &levels.paragraph, |unit| paragraph.score[unit] / best);
-    out.spread(Feature::ParagraphCover, &levels.paragraph, |unit| paragraph.coverage[unit]);
+    out.spread(Feature::Paragraph, &levels.paragraph, |unit| paragraph.score[unit].sqrt())?;
+    out.spread(Feature::ParagraphShare, &levels.paragraph, |unit| paragraph.score[unit] / best)?;
+    out.spread(Feature::ParagraphCover, &levels.paragraph, |unit| paragraph.coverage[unit])?;
 
     let near = by_unit(index, goal, &levels.near);
     let best = highest(&near.score).max(1e-6);
     let near_sizes = sizes(&levels.near);
     let density = sums(&levels.near, &out.line);
     let titles = title_match(sources, &levels.near);
-    out.spread(Feature::Near, &levels.near, |unit| near.score[unit].sqrt());
-    out.spread(Feature::NearShare, &levels.near, |unit| near.score[unit] / best);
-    out.spread(Feature::NearCover, &levels.near, |unit| near.coverage[unit]);
+    out.spread(Feature::Near, &levels.near, |unit| near.score[unit].sqrt())?;
+    out.spread(Feature::NearShare, &levels.near, |unit| near.score[unit] / best)?;
+    out.spread(Feature::NearCover, &levels.near, |unit| near.coverage[unit])?;
     let title_scores: Vec<f32> =
         levels.near.title.iter().map(|&line| out.line[line as usize].sqrt()).collect();
-    out.spread(Feature::NearTitle, &levels.near, |unit| title_scores[unit]);
-    out.spread(Feature::NearTitleCover, &levels.near, |unit| titles[unit].0);
-    out.spread(Feature::NearTitlePrecision, &levels.near, |unit| titles[unit].1);
-    out.spread(Feature::NearLength, &levels.near, |unit| bounded_root(near_sizes[unit] as f32));
+    out.spread(Feature::NearTitle, &levels.near, |unit| title_scores[unit])?;
+    out.spread(Feature::NearTitleCover, &levels.near, |unit| titles[unit].0)?;
+    out.spread(Feature::NearTitlePrecision, &levels.near, |unit| titles[unit].1)?;
+    out.spread(Feature::NearLength, &levels.near, |unit| bounded_root(near_sizes[unit] as f32))?;
     out.spread(Feature::NearDensity, &levels.near, |unit| {
         (density[unit] / near_sizes[unit].max(1) as f32).sqrt()
-    });
+    })?;
     let from_title =
         |line: usize| (line as f32 - levels.near.title[levels.near.of_line[line] as usize] as f32).abs();
-    out.set(Feature::NearDistance, (0..out.lines).map(|line| bounded_root(from_title(line))).collect());
-    out.set_all(Feature::BestNear, best.sqrt());
+    out.set(Feature::NearDistance, (0..out.lines).map(|line| bounded_root(from_title(line))).collect())?;
+    out.set_all(Feature::BestNear, best.sqrt())?;
 
     let top = by_unit(index, goal, &levels.top);
     let best = highest(&top.score).max(1e-6);
     let top_sizes = sizes(&levels.top);
-    out.spread(Feature::Top, &levels.top, |unit| top.score[unit].sqrt());
-    out.spread(Feature::TopShare, &levels.top, |unit| top.score[unit] / best);
-    out.spread(Feature::TopCover, &levels.top, |unit| top.coverage[unit]);
-    out.spread(Feature::TopLength, &levels.top, |unit| bounded_root(top_sizes[unit] as f32));
+    out.spread(Feature::Top, &levels.top, |unit| top.score[unit].sqrt())?;
+    out.spread(Feature::TopShare, &levels.top, |unit| top.score[unit] / best)?;
+    out.spread(Feature::TopCover, &levels.top, |unit| top.coverage[unit])?;
+    out.spread(Feature::TopLength, &levels.top, |unit| bounded_root(top_sizes[unit] as f32))
 }
 
 fn sums(units: &Units, column: &[f32]) -> Vec<f32> {
@@ -227,7 +242,7 @@ fn title_match(sources: &Sources<'_>, units: &Units) -> Vec<(f32, f32)> {
     matches
 }
 
-fn named(sources: &Sources<'_>, out: &mut Builder) {
+fn named(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let count = |list: &[u32]| {
         let mut column = vec![0.0f32; sources.index.lines];
         for &line in list {
@@ -237,17 +252,17 @@ fn named(sources: &Sources<'_>, out: &mut Builder) {
     };
     let named = count(&sources.index.named);
     let near = sums(&sources.levels.near, &named);
-    out.spread(Feature::NamedNear, &sources.levels.near, |unit| bounded_root(near[unit]));
-    out.set(Feature::NamedBlur, roots(&blur(&named, 10)));
-    out.set(Feature::Named, roots(&named));
+    out.spread(Feature::NamedNear, &sources.levels.near, |unit| bounded_root(near[unit]))?;
+    out.set(Feature::NamedBlur, roots(&blur(&named, 10)))?;
+    out.set(Feature::Named, roots(&named))?;
     let phrases = count(&sources.index.phrases);
     let near = sums(&sources.levels.near, &phrases);
-    out.spread(Feature::PhraseNear, &sources.levels.near, |unit| bounded_root(near[unit]));
-    out.set(Feature::PhraseBlur, roots(&blur(&phrases, 10)));
+    out.spread(Feature::PhraseNear, &sources.levels.near, |unit| bounded_root(near[unit]))?;
+    out.set(Feature::PhraseBlur, roots(&blur(&phrases, 10)))
 }
 
 /// Words that the best lines have besides the goal's own: where they gather, the goal may be meant too.
-fn company(sources: &Sources<'_>, out: &mut Builder) {
+fn company(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     const WORDS: usize = 25;
     let index = sources.index;
     let best_lines = {
@@ -289,38 +304,59 @@ fn company(sources: &Sources<'_>, out: &mut Builder) {
     let sizes = sizes(&sources.levels.near);
     out.spread(Feature::CompanyNear, &sources.levels.near, |unit| {
         (sums[unit] / sizes[unit].max(1) as f32).sqrt()
-    });
+    })?;
     let blurred = blur(&company, 8);
-    out.set(Feature::CompanyRank, rank(&blurred));
-    out.set(Feature::CompanyBlur8, roots(&blurred));
-    out.set(Feature::Company, roots(&company));
+    out.set(Feature::CompanyRank, rank(&blurred))?;
+    out.set(Feature::CompanyBlur8, roots(&blurred))?;
+    out.set(Feature::Company, roots(&company))
 }
 
-fn looks(sources: &Sources<'_>, out: &mut Builder) {
+/// 1 where a line has a word of the goal that hardly another line has, as it stands in the goal.
+fn rare(index: &Index, terms: usize) -> Vec<f32> {
+    let exact = || index.hits.iter().filter(|hit| hit.weight == 1.0);
+    let mut lines_with = vec![0usize; terms];
+    let mut last = vec![u32::MAX; terms];
+    for hit in exact() {
+        let term = hit.term as usize;
+        if last[term] != hit.line {
+            last[term] = hit.line;
+            lines_with[term] += 1;
+        }
+    }
+    let few = (index.lines / ONE_LINE_IN).max(FEW_LINES);
+    let mut column = vec![0.0; index.lines];
+    for hit in exact().filter(|hit| lines_with[hit.term as usize] <= few) {
+        column[hit.line as usize] = 1.0;
+    }
+    column
+}
+
+fn looks(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
+    out.set(Feature::Rare, rare(sources.index, sources.goal.terms.len()))?;
     let shape = sources.shape;
     let flag = |values: &[bool]| values.iter().map(|&value| f32::from(u8::from(value))).collect::<Vec<f32>>();
     let bounded =
         |values: &[u32]| values.iter().map(|&value| bounded_root(value as f32)).collect::<Vec<f32>>();
-    out.set(Feature::Indent, shape.indent.iter().map(|&width| f32::from(width.min(80)).sqrt()).collect());
-    out.set(Feature::Width, shape.width.iter().map(|&width| (width.min(400) as f32).sqrt()).collect());
-    out.set(Feature::IsComment, flag(&shape.comment));
-    out.set(Feature::InTests, flag(&shape.tests));
-    out.set(Feature::IsWarning, flag(&shape.warning));
-    out.set(Feature::Repeats, bounded(&sources.repetition.count));
-    out.set(Feature::EarlierRepeats, bounded(&sources.repetition.earlier));
+    out.set(Feature::Indent, shape.indent.iter().map(|&width| f32::from(width.min(80)).sqrt()).collect())?;
+    out.set(Feature::Width, shape.width.iter().map(|&width| (width.min(400) as f32).sqrt()).collect())?;
+    out.set(Feature::IsComment, flag(&shape.comment))?;
+    out.set(Feature::InTests, flag(&shape.tests))?;
+    out.set(Feature::IsWarning, flag(&shape.warning))?;
+    out.set(Feature::Repeats, bounded(&sources.repetition.count))?;
+    out.set(Feature::EarlierRepeats, bounded(&sources.repetition.earlier))
 }
 
-fn whole(sources: &Sources<'_>, out: &mut Builder) {
+fn whole(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let index = sources.index;
     let weights =
         crate::relevance::term_weights(sources.goal, &index.hits, index.lines, |hit| hit.line, |_| true);
     let all: f32 = weights.of_term.iter().sum();
-    out.set_all(Feature::TextLines, bounded_root(out.lines as f32));
-    out.set_all(Feature::GoalFound, if all > 0.0 { weights.total / all } else { 0.0 });
-    out.set_all(Feature::GoalWeight, bounded_root(weights.total));
-    out.set_all(Feature::BestCover, highest(out.get(Feature::Window12Cover)));
+    out.set_all(Feature::TextLines, bounded_root(out.lines as f32))?;
+    out.set_all(Feature::GoalFound, if all > 0.0 { weights.total / all } else { 0.0 })?;
+    out.set_all(Feature::GoalWeight, bounded_root(weights.total))?;
+    out.set_all(Feature::BestCover, highest(out.get(Feature::Window12Cover)))?;
     let blurred = out.get(Feature::Blur6);
     let mean = blurred.iter().sum::<f32>() / out.lines.max(1) as f32;
     let contrast = if mean > 0.0 { highest(blurred) / mean } else { 0.0 };
-    out.set_all(Feature::Contrast, bounded_root(contrast));
+    out.set_all(Feature::Contrast, bounded_root(contrast))
 }

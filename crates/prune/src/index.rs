@@ -1,7 +1,8 @@
 //! The text read once: the words of each line as numbers, and where the goal's terms are.
 
 use memchr::memmem;
-use tamis_text::words::{Piece, Vocabulary, each_word, stem};
+use tamis_text::vocabulary::Vocabulary;
+use tamis_text::words::{Piece, each_word, stem};
 
 use crate::Unpruned;
 use crate::goal::Goal;

@@ -90,6 +90,6 @@ pub fn prune(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Ve
         return Err(Unpruned::ConstraintsUnmet);
     }
     let analysis = Analysis::read(request.text, request.goal, request.kind, interrupted)?;
-    let cuts = analysis.cuts(&request.limits, request.marker_bytes);
+    let cuts = analysis.cuts(&request.limits, request.marker_bytes, interrupted)?;
     Ok(Verdict { scores: analysis.into_scores(), cuts })
 }

@@ -1,6 +1,8 @@
 //! What logs and command output are made of: severities, stack traces, and lines that differ only in their numbers.
 
-use tamis_text::words::hash;
+use tamis_text::vocabulary::hash;
+
+use crate::Unpruned;
 
 /// A line is read up to here for its template.
 const LINE_BYTES: usize = 512;
@@ -43,13 +45,16 @@ pub(crate) struct Repetition {
     pub(crate) earlier: Vec<u32>,
 }
 
-pub(crate) fn repetition(lines: &[&str]) -> Repetition {
+pub(crate) fn repetition(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Result<Repetition, Unpruned> {
     let mut table = Table::new(lines.len());
     let mut counts: Vec<u32> = Vec::new();
     let mut earlier = Vec::with_capacity(lines.len());
     let mut template = Vec::with_capacity(lines.len());
     let mut masked = Vec::new();
-    for line in lines {
+    for (number, line) in lines.iter().enumerate() {
+        if number % 512 == 0 && interrupted() {
+            return Err(Unpruned::Interrupted);
+        }
         mask(line, &mut masked);
         let id = table.number(hash(&masked), counts.len() as u32);
         if id as usize == counts.len() {
@@ -59,7 +64,7 @@ pub(crate) fn repetition(lines: &[&str]) -> Repetition {
         counts[id as usize] += 1;
         template.push(id);
     }
-    Repetition { count: template.iter().map(|&id| counts[id as usize]).collect(), earlier }
+    Ok(Repetition { count: template.iter().map(|&id| counts[id as usize]).collect(), earlier })
 }
 
 /// The line with its numbers, hexadecimal words and white space made alike.
@@ -134,7 +139,7 @@ mod tests {
     #[test]
     fn lines_that_differ_in_numbers_are_one_template() {
         let lines = ["2024-01-01 GET /a/12 0xdeadbeef", "2025-11-30 GET /a/7 0xfeed12", "other", "  other "];
-        let repetition = repetition(&lines);
+        let repetition = repetition(&lines, &|| false).expect("nothing interrupts");
         assert_eq!(repetition.earlier, [0, 1, 0, 0]);
         assert_eq!(repetition.count, [2, 2, 1, 1]);
     }

@@ -49,17 +49,16 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
     }
     for definition in &structure.outline.definitions {
         stays[definition.signature.first..=definition.signature.last].fill(true);
-        // A brace costs two bytes, and without it what follows reads as if it lay inside.
-        if structure.shape.closer[definition.last] {
-            stays[definition.last] = true;
-        }
     }
     let shape = structure.shape;
     let mut kept = 0;
-    for line in 0..stays.len() {
+    for (line, stays) in stays.iter_mut().enumerate() {
         let head = structure.lines[line].trim_start_matches('\u{feff}');
-        if head.starts_with("#!") || shape.comment[line] || head.trim_start().starts_with("<?") {
-            stays[line] = true;
+        // The first line of a docstring alone would open a string that nothing closes.
+        let dangling = ["\"\"\"", "'''"].iter().any(|mark| head.matches(mark).count() == 1);
+        let comment = shape.comment[line] && !dangling;
+        if head.starts_with("#!") || comment || head.trim_start().starts_with("<?") {
+            *stays = true;
             kept += 1;
         } else if !shape.blank[line] {
             break;

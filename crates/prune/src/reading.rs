@@ -41,7 +41,7 @@ fn raise_dividers(scores: &mut [f32], lines: &[&str], shape: &Shape) {
 fn close_blocks(scores: &mut [f32], shape: &Shape) {
     // Per open level: its indentation, its latest line's score, the best score in it.
     let mut open: Vec<(u16, f32, f32)> = Vec::new();
-    for line in 0..scores.len() {
+    for (line, score) in scores.iter_mut().enumerate() {
         if shape.blank[line] {
             continue;
         }
@@ -56,12 +56,12 @@ fn close_blocks(scores: &mut [f32], shape: &Shape) {
         match open.last_mut() {
             Some((indent, latest, best)) if *indent == shape.indent[line] => {
                 if shape.closer[line] {
-                    scores[line] = inner.max(*latest);
+                    *score = inner.max(*latest);
                 }
-                *latest = scores[line];
-                *best = best.max(inner).max(scores[line]);
+                *latest = *score;
+                *best = best.max(inner).max(*score);
             }
-            _ => open.push((shape.indent[line], scores[line], scores[line].max(inner))),
+            _ => open.push((shape.indent[line], *score, score.max(inner))),
         }
     }
 }

@@ -1,12 +1,14 @@
 //! From scores to cuts, within the limits: what may go, what the limits allow, what is worth a marker.
 
-use crate::{Cut, Limits};
+use crate::{Cut, Limits, Unpruned};
 
 /// What the selection needs to know of a text.
 pub(crate) struct Candidates<'a> {
     pub(crate) lines: &'a [&'a str],
     pub(crate) scores: &'a [f32],
     pub(crate) protected: &'a [bool],
+    /// Lines that close a definition.
+    pub(crate) closes: &'a [bool],
     pub(crate) reason: &'a dyn Fn(usize, usize) -> String,
     pub(crate) marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
@@ -25,18 +27,22 @@ pub(crate) fn most_cut(count: usize, limits: &Limits) -> usize {
     if limits.max_prune_ratio.is_nan() { 0 } else { most.min(count.saturating_sub(limits.min_keep_lines)) }
 }
 
-pub(crate) fn select(candidates: &Candidates<'_>, limits: &Limits) -> Vec<Cut> {
+pub(crate) fn select(
+    candidates: &Candidates<'_>,
+    limits: &Limits,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Vec<Cut>, Unpruned> {
     let count = candidates.lines.len();
     let most = most_cut(count, limits);
     let goes: Vec<bool> = (0..count)
         .map(|line| !candidates.protected[line] && candidates.scores[line] < limits.threshold)
         .collect();
     if most == 0 {
-        return Vec::new();
+        return Ok(Vec::new());
     }
     let cuts = cuts_of(candidates, &goes);
     if lines_of(&cuts) <= most {
-        return cuts;
+        return Ok(cuts);
     }
     // The limits bind: the lowest go first. Blocks that are not worth a marker come back, which leaves room for
     // more, so the number that goes is searched for.
@@ -54,6 +60,9 @@ pub(crate) fn select(candidates: &Candidates<'_>, limits: &Limits) -> Vec<Cut> {
     let (mut low, mut high) = (most.min(order.len()), order.len());
     let mut best = attempt(low);
     while high - low > 1 {
+        if interrupted() {
+            return Err(Unpruned::Interrupted);
+        }
         let middle = low + (high - low) / 2;
         let cuts = attempt(middle);
         if lines_of(&cuts) <= most {
@@ -63,7 +72,7 @@ pub(crate) fn select(candidates: &Candidates<'_>, limits: &Limits) -> Vec<Cut> {
             high = middle;
         }
     }
-    best
+    Ok(best)
 }
 
 fn lines_of(cuts: &[Cut]) -> usize {
@@ -83,6 +92,12 @@ fn cuts_of(candidates: &Candidates<'_>, goes: &[bool]) -> Vec<Cut> {
         while last + 1 < goes.len() && goes[last + 1] {
             last += 1;
         }
+        let run_end = last;
+        // A brace costs two bytes, and without it what follows reads as if it lay inside: where a cut would end with
+        // one, it stays. Within a cut it goes, for it would break the cut into pieces that no marker is worth.
+        while last > first && candidates.closes[last] {
+            last -= 1;
+        }
         let bytes: usize = candidates.lines[first..=last].iter().map(|line| line.len() + 1).sum();
         // No marker is smaller than this; the reason need not be made for what stays anyway.
         if bytes > SMALLEST_MARKER {
@@ -92,7 +107,7 @@ fn cuts_of(candidates: &Candidates<'_>, goes: &[bool]) -> Vec<Cut> {
                 cuts.push(cut);
             }
         }
-        first = last + 1;
+        first = run_end + 1;
     }
     cuts
 }

@@ -4,6 +4,7 @@ use tamis_syntax::{Outline, is_attribute_line, is_closing_line, is_comment_line,
 use tamis_text::Kind;
 use tamis_text::words::{each_word, stem};
 
+use crate::Unpruned;
 use crate::index::Index;
 use crate::logs::{is_severe, is_warning};
 use crate::units::Heading;
@@ -24,7 +25,13 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    pub(crate) fn read(kind: Kind, lines: &[&str], outline: &Outline, index: &Index) -> Shape {
+    pub(crate) fn read(
+        kind: Kind,
+        lines: &[&str],
+        outline: &Outline,
+        index: &Index,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Shape, Unpruned> {
         let count = lines.len();
         let mut shape = Shape {
             indent: Vec::with_capacity(count),
@@ -39,7 +46,10 @@ impl Shape {
             warning: vec![false; count],
             names: Vec::new(),
         };
-        for line in lines {
+        for (number, line) in lines.iter().enumerate() {
+            if number % 512 == 0 && interrupted() {
+                return Err(Unpruned::Interrupted);
+            }
             let trimmed = line.trim();
             shape.indent.push(line_indent(line).min(400) as u16);
             shape.width.push(line.len() as u32);
@@ -49,6 +59,9 @@ impl Shape {
         }
         if kind == Kind::Logs {
             for (line, text) in lines.iter().enumerate() {
+                if line % 512 == 0 && interrupted() {
+                    return Err(Unpruned::Interrupted);
+                }
                 shape.severe[line] = is_severe(text);
                 shape.warning[line] = is_warning(text);
             }
@@ -69,7 +82,7 @@ impl Shape {
                 tests_until = definition.last + 1;
             }
         }
-        shape
+        Ok(shape)
     }
 
     pub(crate) fn title_words<'a>(&'a self, index: &'a Index, line: usize) -> &'a [u32] {

@@ -62,7 +62,7 @@ const LIMIT: usize = 3;
 /// Reads.
 !pub struct Reader {
     path: String,
-!}
+}
 
 !impl Reader {
 !    pub fn load(
@@ -72,22 +72,22 @@ const LIMIT: usize = 3;
             return Ok(());
         }
         Ok(())
-!    }
-!}
+    }
+}
 ",
     );
 }
 
 #[test]
 fn go_and_java_and_c() {
-    check(Kind::Code, "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n!}\n");
+    check(Kind::Code, "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n}\n");
     check(
         Kind::Code,
-        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n  @Override\n!  public int size() {\n    return x;\n!  }\n!}\n",
+        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n  @Override\n!  public int size() {\n    return x;\n  }\n}\n",
     );
     check(
         Kind::Code,
-        "!#include <stdio.h>\n\nstatic int count;\n\n!int main(int argc,\n!         char **argv)\n!{\n    return count;\n!}\n",
+        "!#include <stdio.h>\n\nstatic int count;\n\n!int main(int argc,\n!         char **argv)\n!{\n    return count;\n}\n",
     );
 }
 

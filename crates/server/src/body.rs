@@ -1,8 +1,9 @@
-//! Request bodies, read whole before any route sees them: bounded in size and in time.
+//! Request bodies, read whole before any route sees them: bounded in size, in time and in sum.
 //!
 //! One place decides what happens to a body that is too large, too slow or breaks off, so every route answers
 //! alike and none can be held open by half a request.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::Body;
@@ -13,6 +14,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde_json::json;
+use tokio::sync::Semaphore;
 
 /// A local client sends its largest body in well under a second.
 const SLOWEST: Duration = Duration::from_secs(30);
@@ -21,13 +23,50 @@ const SLOWEST: Duration = Duration::from_secs(30);
 /// what is too large is still read and thrown away, up to this many times the limit.
 const PATIENCE: usize = 8;
 
-pub(crate) async fn read_whole(State(max_bytes): State<usize>, request: Request, next: Next) -> Response {
+/// How many of the largest bodies may be in memory at once; others wait their turn.
+const LARGEST_AT_ONCE: usize = 8;
+
+/// What the bodies of all listeners share.
+#[derive(Clone)]
+pub(crate) struct Bodies {
+    max_bytes: usize,
+    /// In KiB, since a semaphore counts in 32 bits.
+    room: Arc<Semaphore>,
+}
+
+impl Bodies {
+    pub(crate) fn new(max_bytes: usize) -> Bodies {
+        let room = kibibytes(max_bytes) as usize * LARGEST_AT_ONCE;
+        Bodies { max_bytes, room: Arc::new(Semaphore::new(room.min(Semaphore::MAX_PERMITS))) }
+    }
+}
+
+fn kibibytes(bytes: usize) -> u32 {
+    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX / LARGEST_AT_ONCE as u32)
+}
+
+pub(crate) async fn read_whole(State(bodies): State<Bodies>, request: Request, next: Next) -> Response {
+    let max_bytes = bodies.max_bytes;
+    let announced = body_size(&request).unwrap_or(max_bytes).min(max_bytes);
+    // Held until the answer is made, since the body is in memory as long.
+    let Ok(_room) = bodies.room.acquire_many(kibibytes(announced)).await else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
     let (parts, body) = request.into_parts();
     match tokio::time::timeout(SLOWEST, collect(body, max_bytes)).await {
         Ok(Ok(whole)) => next.run(Request::from_parts(parts, Body::from(whole))).await,
         Ok(Err(flaw)) => refuse(flaw, max_bytes),
         Err(_) => refuse(Flaw::TooSlow, max_bytes),
     }
+}
+
+/// Reads past a body that nobody wants, so that the client gets to see why.
+pub(crate) async fn discard(body: Body, max_bytes: usize) {
+    let _ = tokio::time::timeout(SLOWEST, collect(body, max_bytes)).await;
+}
+
+fn body_size(request: &Request) -> Option<usize> {
+    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 #[derive(Clone, Copy)]

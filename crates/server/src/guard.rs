@@ -7,14 +7,14 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::uri::Authority;
 use serde_json::json;
 use tamis_tools::Access;
 
-use crate::Token;
+use crate::{Token, body};
 
 /// Who can reach a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,6 +49,8 @@ pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next
         }
         Err(refusal) => {
             tracing::warn!(path = request.uri().path(), ?refusal, "refused a request");
+            // Of a stranger's body none is kept; it is read past so that an honest client gets to see the answer.
+            body::discard(request.into_body(), 0).await;
             refusal.into_response()
         }
     }
@@ -64,27 +66,33 @@ pub(crate) enum Refusal {
 
 impl Guard {
     fn admit(&self, headers: &HeaderMap, target: Option<&Authority>) -> Result<Access, Refusal> {
-        let host = match headers.get(header::HOST) {
+        let host = match only(headers, &header::HOST).map_err(|_| Refusal::ForeignHost)? {
             Some(value) => value.to_str().ok().and_then(|text| text.parse::<Authority>().ok()),
             None => target.cloned(),
         };
-        let host = host.filter(|host| self.is_ours(host.host())).ok_or(Refusal::ForeignHost)?;
-        if let Some(origin) = headers.get(header::ORIGIN) {
+        let ours =
+            |authority: &Authority| !authority.as_str().contains('@') && self.is_ours(authority.host());
+        let host = host.filter(ours).ok_or(Refusal::ForeignHost)?;
+        if !target.is_none_or(ours) {
+            return Err(Refusal::ForeignHost);
+        }
+        if let Some(origin) = only(headers, &header::ORIGIN).map_err(|_| Refusal::ForeignOrigin)? {
             let same = origin.to_str().is_ok_and(|origin| same_origin(origin, &host));
             if !same {
                 return Err(Refusal::ForeignOrigin);
             }
         }
-        match (headers.get(header::AUTHORIZATION), &self.token) {
+        let shown = only(headers, &header::AUTHORIZATION).map_err(|_| Refusal::WrongToken)?;
+        match (shown, &self.token) {
             (Some(shown), Some(token)) => match shown.as_bytes().split_at_checked(7) {
                 Some((scheme, shown)) if scheme.eq_ignore_ascii_case(b"bearer ") && token.matches(shown) => {
                     Ok(Access::Full)
                 }
                 _ => Err(Refusal::WrongToken),
             },
-            (Some(_), None) => Err(Refusal::WrongToken),
-            (None, _) if self.exposure == Exposure::Loopback => Ok(Access::Open),
-            (None, _) => Err(Refusal::NoToken),
+            // Where there is no token, showing one is no worse than showing none.
+            (_, _) if self.exposure == Exposure::Loopback => Ok(Access::Open),
+            (_, _) => Err(Refusal::NoToken),
         }
     }
 
@@ -93,6 +101,15 @@ impl Guard {
             || self.hosts.allowed_names.iter().any(|name| name.eq_ignore_ascii_case(host))
             // No name was looked up for an address, so none can have been rebound.
             || (self.exposure == Exposure::Network && address(host).is_some())
+    }
+}
+
+/// The only header of that name. Of several, another reader might believe another one.
+fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (_, Some(_)) => Err(()),
+        (first, None) => Ok(first),
     }
 }
 
@@ -141,9 +158,7 @@ impl IntoResponse for Refusal {
             (status, axum::Json(json!({"error": {"code": error, "message": error, "hint": hint}})))
                 .into_response();
         if status == StatusCode::UNAUTHORIZED {
-            response
-                .headers_mut()
-                .insert(header::WWW_AUTHENTICATE, header::HeaderValue::from_static("Bearer"));
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         response
     }
@@ -163,9 +178,7 @@ mod tests {
         };
         let headers = headers
             .iter()
-            .map(|(name, value)| {
-                (name.parse::<header::HeaderName>().unwrap(), value.parse::<header::HeaderValue>().unwrap())
-            })
+            .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap()))
             .collect();
         guard.admit(&headers, None)
     }
@@ -185,10 +198,14 @@ mod tests {
             "",
             "a b",
             "0.0.0.0:3001",
+            "evil.example@localhost",
+            ":80",
         ] {
             assert_eq!(admit(Exposure::Loopback, &[("host", host)]), Err(Refusal::ForeignHost), "{host}");
         }
         assert_eq!(admit(Exposure::Loopback, &[]), Err(Refusal::ForeignHost));
+        let twice = [("host", "localhost"), ("host", "evil.example")];
+        assert_eq!(admit(Exposure::Loopback, &twice), Err(Refusal::ForeignHost));
         let bearer = format!("Bearer {TOKEN}");
         for (host, answer) in
             [("192.168.1.4:3001", Ok(Access::Full)), ("evil.example", Err(Refusal::ForeignHost))]

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
@@ -12,6 +14,8 @@ use serde_json::json;
 use tamis_tools::Caller;
 use tokio_util::sync::CancellationToken;
 
+use crate::body::Bodies;
+use crate::envelope::{json_value, message};
 use crate::guard::{self, Guard};
 use crate::mcp::McpDoor;
 use crate::{Exposure, HostPolicy, Served, Token, body, routes, rpc};
@@ -28,13 +32,15 @@ pub struct HttpSettings {
 pub struct HttpDoor {
     served: Served,
     settings: HttpSettings,
-    shutdown: CancellationToken,
+    bodies: Bodies,
+    /// Ends what rmcp still has under way. It would cut answers short, so it comes after all else.
+    pub(crate) last_call: CancellationToken,
 }
 
 impl HttpDoor {
-    /// `shutdown` ends answers that are streams; others are finished.
-    pub fn new(served: Served, settings: HttpSettings, shutdown: CancellationToken) -> HttpDoor {
-        HttpDoor { served, settings, shutdown }
+    pub fn new(served: Served, settings: HttpSettings) -> HttpDoor {
+        let bodies = Bodies::new(settings.max_body_bytes);
+        HttpDoor { served, settings, bodies, last_call: CancellationToken::new() }
     }
 
     /// The routes for a listener of this exposure.
@@ -49,10 +55,12 @@ impl HttpDoor {
             .route("/prune", post(routes::prune))
             .route("/health", get(routes::health))
             .with_state(self.served.clone())
-            .route_service("/mcp", self.mcp())
+            .merge(Router::new().route_service("/mcp", self.mcp()).layer(from_fn(only_messages)))
             .fallback(not_found)
-            .layer(axum::middleware::from_fn_with_state(self.settings.max_body_bytes, body::read_whole))
-            .layer(axum::middleware::from_fn_with_state(guard, guard::check))
+            // Bodies are bounded below, once for all; axum's own limit is lower.
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(self.bodies.clone(), body::read_whole))
+            .layer(from_fn_with_state(guard, guard::check))
     }
 
     /// Stateless, and plain JSON unless a tool reports progress: Gemini CLI needs both, and no session can leak.
@@ -62,7 +70,7 @@ impl HttpDoor {
             .with_legacy_session_mode(false)
             .with_json_response(true)
             .with_max_request_body_bytes(self.settings.max_body_bytes)
-            .with_cancellation_token(self.shutdown.clone())
+            .with_cancellation_token(self.last_call.clone())
             // The guard has checked both for every route.
             .disable_allowed_hosts()
             .disable_allowed_origins();
@@ -74,6 +82,24 @@ impl HttpDoor {
     }
 }
 
+/// Answers what is no message, which rmcp takes for an unsupported media type.
+async fn only_messages(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
+        return StatusCode::BAD_REQUEST.into_response();
+    };
+    match json_value(&body).and_then(message) {
+        Ok(_) => next.run(Request::from_parts(parts, body.clone().into())).await,
+        Err(unfit) => {
+            let answer = unfit.to_json();
+            (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], answer).into_response()
+        }
+    }
+}
+
 async fn not_found(uri: axum::http::Uri) -> Response {
     let hint = "POST /rpc, POST /mcp, POST /prune and GET /health are served here";
     let error = json!({"code": "not_found", "message": format!("no route {}", uri.path()), "hint": hint});
@@ -82,10 +108,14 @@ async fn not_found(uri: axum::http::Uri) -> Response {
 
 /// What is known of a caller that only sends plain HTTP.
 pub(crate) fn caller(door: &str, headers: &HeaderMap) -> Caller {
-    let product = headers
+    Caller { door: door.to_owned(), client: product(headers), ..Caller::default() }
+}
+
+/// The program that sent a request, as it calls itself.
+pub(crate) fn product(headers: &HeaderMap) -> Option<String> {
+    headers
         .get(header::USER_AGENT)
         .and_then(|agent| agent.to_str().ok())
         .and_then(|agent| agent.split_whitespace().next())
-        .map(|product| product.chars().take(100).collect());
-    Caller { door: door.to_owned(), client: product, ..Caller::default() }
+        .map(|product| product.chars().take(100).collect())
 }

@@ -4,10 +4,12 @@
 //! but for the two routes that belong to one operation each (`/health`, `/prune`).
 
 mod body;
+mod envelope;
 mod guard;
 mod http_door;
 mod listen;
 mod mcp;
+mod patient;
 mod routes;
 mod rpc;
 mod stdio;

@@ -14,10 +14,11 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
+use crate::patient::Patient;
 use crate::{Exposure, HttpDoor};
 
-/// How long a client may take to send its headers.
-const SLOWEST_HEADERS: Duration = Duration::from_secs(15);
+/// How long a client may take to send its headers, and leave a connection unused.
+const SLOWEST_HEADERS: Duration = Duration::from_secs(60);
 
 /// How long answers that are under way when the server ends may still take.
 const FAREWELL: Duration = Duration::from_secs(10);
@@ -65,6 +66,7 @@ pub async fn serve(door: &HttpDoor, bound: Vec<Bound>, shutdown: CancellationTok
         listeners.spawn(serve_one(bound.listener, router, Arc::clone(&connections), shutdown.clone()));
     }
     listeners.join_all().await;
+    door.last_call.cancel();
 }
 
 async fn serve_one(
@@ -84,7 +86,7 @@ async fn serve_one(
             Err(error) => {
                 // Out of file descriptors, most likely: others must close before one can open.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(50)).await;
+                tokio::time::sleep(Duration::from_millis(500)).await;
                 continue;
             }
         };
@@ -92,7 +94,7 @@ async fn serve_one(
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(SLOWEST_HEADERS)
-            .serve_connection(TokioIo::new(stream), service);
+            .serve_connection(TokioIo::new(Patient::new(stream)), service);
         let connection = graceful.watch(connection);
         tokio::spawn(async move {
             if let Err(error) = connection.await {

@@ -14,6 +14,7 @@ use tamis_tools::{Access, Caller, Context, Progress, ProgressUpdate, Registry, R
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::Served;
+use crate::http_door::product;
 
 /// Read by the model that has these tools.
 const INSTRUCTIONS: &str = "tamis sieves long texts for the task at hand. Lines ⟦PRUNÉ: prune_id=… lignes A-B …⟧ \
@@ -63,20 +64,19 @@ impl McpDoor {
 
     fn caller(&self, request: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
-        caller.client = request.client_info().map(|client| format!("{}/{}", client.name, client.version));
+        // Without sessions rmcp makes up a client for those who name none in the request itself.
+        let named = if self.over_http { request.meta.client_info() } else { request.client_info() };
+        caller.client = named.map(|client| format!("{}/{}", client.name, client.version)).or_else(|| {
+            let parts = request.extensions.get::<Parts>()?;
+            product(&parts.headers)
+        });
         caller
     }
 }
 
 impl ServerHandler for McpDoor {
     fn get_info(&self) -> ServerConfig {
-        // Clients that ask for prompts and resources anyway get empty lists, so both are declared.
-        let capabilities =
-            ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
-        let mut info = ServerConfig::new(capabilities);
-        info.server_info = implementation();
-        info.instructions = Some(INSTRUCTIONS.to_owned());
-        info
+        info()
     }
 
     async fn list_tools(
@@ -170,13 +170,20 @@ async fn forwarding_progress(
     reply
 }
 
-fn implementation() -> Implementation {
-    Implementation::new("tamis", env!("CARGO_PKG_VERSION"))
+/// What we say of ourselves in every handshake.
+fn info() -> ServerConfig {
+    // Clients that ask for prompts and resources anyway get empty lists, so both are declared.
+    let capabilities =
+        ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
+    let mut info = ServerConfig::new(capabilities);
+    info.server_info = Implementation::new("tamis", env!("CARGO_PKG_VERSION"));
+    info.instructions = Some(INSTRUCTIONS.to_owned());
+    info
 }
 
 fn mcp_tool(tool: &Tool) -> rmcp::model::Tool {
     let mut annotations = ToolAnnotations::default();
-    annotations.read_only_hint = Some(true);
+    annotations.read_only_hint = Some(tool.read_only);
     annotations.open_world_hint = Some(false);
     rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone())
         .with_annotations(annotations)
@@ -194,21 +201,14 @@ pub(crate) fn plain_list(registry: &Registry, access: Access) -> Value {
 /// MCP's handshake, for doors that are not rmcp's: the version that the client asks for if we speak it, else our
 /// newest with a handshake.
 pub(crate) fn plain_initialize(params: &Value) -> Value {
-    let with_handshake = || {
-        ProtocolVersion::KNOWN_VERSIONS
-            .iter()
-            .map(|version| version.as_str())
-            .filter(|version| *version < "2026-07-28")
-    };
+    let spoken = || ProtocolVersion::KNOWN_VERSIONS.iter().filter(|version| version.has_initialize());
     let asked = params["protocolVersion"].as_str();
-    let version = with_handshake()
-        .find(|version| Some(*version) == asked)
-        .or_else(|| with_handshake().max())
-        .unwrap_or_default();
-    json!({
-        "protocolVersion": version,
-        "capabilities": {"tools": {}},
-        "serverInfo": {"name": "tamis", "version": env!("CARGO_PKG_VERSION")},
-        "instructions": INSTRUCTIONS,
-    })
+    let mut info = info();
+    if let Some(version) = spoken()
+        .find(|version| Some(version.as_str()) == asked)
+        .or_else(|| spoken().max_by_key(|version| version.as_str()))
+    {
+        info.protocol_version = version.clone();
+    }
+    json!(info)
 }

@@ -5,7 +5,7 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tamis_tools::{Access, Context, Failure, Operation, PruneCode, Reply};
+use tamis_tools::{Access, Context, Failure, Reply};
 
 use crate::Served;
 use crate::http_door::caller;
@@ -30,16 +30,15 @@ pub(crate) async fn prune(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let input = match serde_json::from_slice(&body) {
+    let input: Value = match serde_json::from_slice(&body) {
         Ok(input) => input,
         Err(error) => return failed(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
     };
-    let mut context = Context::new(served.services, caller("http", &headers), access);
-    context.caller.tool = PruneCode::NAME.to_owned();
+    let context = Context::new(served.services, caller("http", &headers), access);
     // When the client hangs up, this future is dropped, and with it the guard.
     let _gone = context.cancellation.clone().drop_guard();
-    match PruneCode::run(input, context).await {
-        Ok(output) => axum::Json(output).into_response(),
+    match served.registry.route("prune_code", input, context).await {
+        Ok(output) => ([(header::CONTENT_TYPE, "application/json")], output).into_response(),
         Err(Failure::InvalidInput { detail }) => failed(StatusCode::UNPROCESSABLE_ENTITY, &detail),
         Err(failure) => {
             tracing::error!(?failure, "/prune failed");

@@ -5,24 +5,27 @@
 //! is over 16 MiB. It also keeps notifications back until a session is open, since rmcp ends at an early one.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::sync::Arc;
 use std::sync::mpsc as threads;
 
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, ErrorCode, ErrorData, GetMeta, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
 };
-use rmcp::service::{QuitReason, RoleServer, ServerInitializeError, serve_server_with_ct};
+use rmcp::service::{QuitReason, RoleServer, ServerInitializeError, serve_server};
 use rmcp::transport::Transport;
-use serde::Deserialize;
-use serde_json::Value;
-use tokio::sync::{mpsc, oneshot};
+use tamis_tools::RpcError;
+use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::Served;
+use crate::envelope::{NO_ID, failure, json_value, message};
 use crate::mcp::McpDoor;
 
 /// Longer lines are skipped and answered with an error.
 const LONGEST_LINE: usize = 16 << 20;
+
+/// How many answers may wait for a client to read them before nothing more is read from it.
+const WAITING_LINES: usize = 64;
 
 /// Why serving ended other than by the client's leave.
 #[derive(Debug, thiserror::Error)]
@@ -42,11 +45,12 @@ pub async fn serve_stdio(
     shutdown: CancellationToken,
 ) -> Result<(), StdioError> {
     let door = McpDoor::over_stdio(served, project);
-    let transport = Lines::new(input, output);
-    let session = match serve_server_with_ct(door, transport, shutdown).await {
+    // At the end nothing more is read, which rmcp takes for the client's leave: it then waits for what is under way.
+    let transport = Lines::new(input, output, shutdown);
+    let session = match serve_server(door, transport).await {
         Ok(session) => session,
         // Gone before it said anything: a client that only looked whether we start.
-        Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => return Ok(()),
+        Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(StdioError::Open(Box::new(error))),
     };
     match session.waiting().await {
@@ -59,6 +63,11 @@ pub async fn serve_stdio(
 struct Lines {
     incoming: mpsc::Receiver<Line>,
     outgoing: threads::Sender<Outgoing>,
+    /// One permit for each line that may wait to be written. While none is left nothing is read, so that a client which
+    /// does not read its answers cannot fill our memory with them.
+    room: Arc<Semaphore>,
+    /// Cancelled when no more is to be read: at the end, or when nobody reads us any more.
+    deaf: CancellationToken,
     session_open: bool,
 }
 
@@ -73,7 +82,11 @@ struct Outgoing {
 }
 
 impl Lines {
-    fn new(input: impl Read + Send + 'static, output: impl Write + Send + 'static) -> Lines {
+    fn new(
+        input: impl Read + Send + 'static,
+        output: impl Write + Send + 'static,
+        deaf: CancellationToken,
+    ) -> Lines {
         let (lines, incoming) = mpsc::channel(16);
         std::thread::spawn(move || {
             let mut input = BufReader::with_capacity(64 << 10, input);
@@ -92,18 +105,38 @@ impl Lines {
                 let _ = written.send(result);
             }
         });
-        Lines { incoming, outgoing, session_open: false }
+        Lines { incoming, outgoing, room: Arc::new(Semaphore::new(WAITING_LINES)), deaf, session_open: false }
     }
 
-    fn write(&self, message: &ServerJsonRpcMessage) -> impl Future<Output = io::Result<()>> + Send + use<> {
-        let (written, done) = oneshot::channel();
-        let queued = serde_json::to_vec(message).map_err(io::Error::other).and_then(|mut line| {
-            line.push(b'\n');
-            self.outgoing.send(Outgoing { line, written }).map_err(|_| io::ErrorKind::BrokenPipe.into())
-        });
+    fn write(&self, mut line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<> {
+        let (outgoing, room, deaf) = (self.outgoing.clone(), Arc::clone(&self.room), self.deaf.clone());
         async move {
-            queued?;
-            done.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into()))
+            let _permit = room.acquire().await.map_err(io::Error::other)?;
+            let (written, done) = oneshot::channel();
+            line.push(b'\n');
+            let queued = outgoing.send(Outgoing { line, written });
+            let result = match queued {
+                Ok(()) => done.await.unwrap_or_else(|_| Err(io::ErrorKind::BrokenPipe.into())),
+                Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+            };
+            if result.is_err() {
+                deaf.cancel();
+            }
+            result
+        }
+    }
+
+    /// The next line, or None when there is none to come.
+    async fn next_line(&mut self) -> Option<Line> {
+        tokio::select! {
+            biased;
+            () = self.deaf.cancelled() => return None,
+            permit = self.room.acquire() => drop(permit.ok()?),
+        }
+        tokio::select! {
+            biased;
+            () = self.deaf.cancelled() => None,
+            line = self.incoming.recv() => line,
         }
     }
 }
@@ -115,19 +148,19 @@ impl Transport<RoleServer> for Lines {
         &mut self,
         message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        self.write(&message)
+        let line = serde_json::to_vec(&message).map_err(io::Error::other).map(|line| self.write(line));
+        async move { line?.await }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
-            let parsed = match self.incoming.recv().await? {
+            let parsed = match self.next_line().await? {
                 Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
                 Line::Bytes(bytes) => parse(&bytes),
-                Line::TooLong => Err(Unfit::new(
-                    None,
-                    ErrorCode::INVALID_REQUEST,
-                    format!("Invalid Request: a message may have {LONGEST_LINE} bytes at most"),
-                )),
+                Line::TooLong => {
+                    let why = format!("Invalid Request: a message may have {LONGEST_LINE} bytes at most");
+                    Err(failure(NO_ID, &RpcError::bare(-32600, why)))
+                }
             };
             match parsed {
                 Ok(message) if self.session_open || opens_session(&message) => {
@@ -136,13 +169,7 @@ impl Transport<RoleServer> for Lines {
                 }
                 Ok(message @ JsonRpcMessage::Request(_)) => return Some(message),
                 Ok(_) => tracing::debug!("a message before the session was opened is ignored"),
-                Err(unfit) => {
-                    tracing::debug!(error = %unfit.error, "a line that is no message");
-                    let answer = ServerJsonRpcMessage::error(unfit.error, unfit.id);
-                    if self.write(&answer).await.is_err() {
-                        return None;
-                    }
-                }
+                Err(answer) => self.write(answer.into_bytes()).await.ok()?,
             }
         }
     }
@@ -164,69 +191,27 @@ fn opens_session(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-/// A line that is no message, and what to answer.
-struct Unfit {
-    id: Option<RequestId>,
-    error: ErrorData,
-}
-
-impl Unfit {
-    fn new(id: Option<RequestId>, code: ErrorCode, message: impl Into<String>) -> Unfit {
-        Unfit { id, error: ErrorData::new(code, message.into(), None) }
+/// The message in a line, or the answer to what is none.
+fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, String> {
+    let value = json_value(line).map_err(|unfit| unfit.to_json())?;
+    let envelope = message(value).map_err(|unfit| unfit.to_json())?;
+    let id = envelope.id.unwrap_or(NO_ID);
+    let refuse = |code, why: &str| Err(failure(id, &RpcError::bare(code, why.to_owned())));
+    // MCP has no null, no fraction and no huge number for an id, and rmcp no place for them.
+    if envelope.id.is_some_and(|id| serde_json::from_str::<RequestId>(id).is_err()) {
+        return refuse(-32600, "Invalid Request: id must be a string or a 64-bit integer");
     }
-}
-
-/// The members that decide what a message is.
-#[derive(Deserialize)]
-struct Envelope {
-    #[serde(default)]
-    jsonrpc: Value,
-    #[serde(default, deserialize_with = "present")]
-    id: Option<Value>,
-    #[serde(default)]
-    method: Option<Value>,
-    #[serde(default)]
-    result: Option<serde::de::IgnoredAny>,
-    #[serde(default)]
-    error: Option<serde::de::IgnoredAny>,
-}
-
-fn present<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
-    Value::deserialize(deserializer).map(Some)
-}
-
-fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, Unfit> {
-    let invalid =
-        |id, why: &str| Unfit::new(id, ErrorCode::INVALID_REQUEST, format!("Invalid Request: {why}"));
-    let envelope: Envelope = serde_json::from_slice(line).map_err(|error| match error.classify() {
-        serde_json::error::Category::Data => invalid(None, "one JSON object a line is expected"),
-        _ => Unfit::new(None, ErrorCode::PARSE_ERROR, format!("Parse error: {error}")),
-    })?;
-    let id = match envelope.id {
-        None => None,
-        Some(id) => match serde_json::from_value::<RequestId>(id) {
-            Ok(id) => Some(id),
-            Err(_) => return Err(invalid(None, "id must be a string or a 64-bit integer")),
-        },
+    let Ok(message) = serde_json::from_str::<ClientJsonRpcMessage>(value) else {
+        envelope.params().map_err(|unfit| unfit.to_json())?;
+        return refuse(-32600, "Invalid Request: not a message of MCP");
     };
-    if envelope.jsonrpc != "2.0" {
-        return Err(invalid(id, "jsonrpc must be \"2.0\""));
-    }
-    let answers = envelope.result.is_some() || envelope.error.is_some();
-    let method = match envelope.method {
-        Some(Value::String(method)) => method,
-        None if answers => String::new(),
-        _ => return Err(invalid(id, "method must be a string")),
-    };
-    let message = serde_json::from_slice::<ClientJsonRpcMessage>(line)
-        .map_err(|_| invalid(id.clone(), "not a message of MCP"))?;
     // Until a session is open rmcp would complain about metadata instead.
     if let JsonRpcMessage::Request(request) = &message
         && matches!(request.request, ClientRequest::CustomRequest(_))
-        && method == "initialize"
+        && envelope.method.as_deref() == Some("initialize")
     {
         let why = "Invalid params: initialize needs protocolVersion, capabilities and clientInfo";
-        return Err(Unfit::new(id, ErrorCode::INVALID_PARAMS, why));
+        return refuse(-32602, why);
     }
     Ok(message)
 }
@@ -278,31 +263,25 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_answered_in_json_rpcs_words() {
-        let refused = |line: &str| {
-            parse(line.as_bytes()).err().map(|unfit| (unfit.id.map(|id| id.to_string()), unfit.error.code.0))
-        };
-        for (line, answer) in [
-            ("{", (None, -32700)),
-            ("nonsense", (None, -32700)),
-            ("[]", (None, -32600)),
-            ("3", (None, -32600)),
-            ("{}", (None, -32600)),
-            (r#"{"jsonrpc":"1.0","id":4,"method":"ping"}"#, (Some("4"), -32600)),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, (None, -32600)),
-            (r#"{"jsonrpc":"2.0","id":[1],"method":"ping"}"#, (None, -32600)),
-            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, (None, -32600)),
-            (r#"{"jsonrpc":"2.0","id":"a","method":7}"#, (Some("a"), -32600)),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#, (Some("5"), -32602)),
+    fn what_is_no_message_of_mcp_is_answered() {
+        for (line, id, code) in [
+            ("nonsense", "null", -32700),
+            ("[]", "null", -32600),
+            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "null", -32600),
+            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5", -32600),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#, "5", -32602),
+            (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, "5", -32602),
         ] {
-            assert_eq!(refused(line), Some((answer.0.map(str::to_owned), answer.1)), "{line}");
+            let answer = parse(line.as_bytes()).expect_err(line);
+            let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"#);
+            assert!(answer.starts_with(&start), "{line} got {answer}");
         }
         for line in [
             r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
         ] {
-            assert_eq!(refused(line), None, "{line}");
+            assert!(parse(line.as_bytes()).is_ok(), "{line}");
         }
     }
 }

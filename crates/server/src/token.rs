@@ -16,8 +16,10 @@ pub struct Token(String);
 /// Why there is no token.
 #[derive(Debug, thiserror::Error)]
 pub enum TokenError {
-    #[error("the token must have {SHORTEST} to 1024 visible ASCII characters")]
+    #[error("a token has {SHORTEST} to 1024 visible ASCII characters")]
     Malformed,
+    #[error("{path} holds no token")]
+    MalformedFile { path: PathBuf },
     #[error("cannot read or write the token in {path}")]
     Io { path: PathBuf, source: io::Error },
 }
@@ -34,7 +36,10 @@ impl Token {
     /// The token in this file, if there is one.
     pub fn load(path: &Path) -> Result<Option<Token>, TokenError> {
         match fs::read_to_string(path) {
-            Ok(text) => Token::chosen(&text).map(Some),
+            Ok(text) => match Token::chosen(&text) {
+                Ok(token) => Ok(Some(token)),
+                Err(_) => Err(TokenError::MalformedFile { path: path.to_owned() }),
+            },
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(source) => Err(TokenError::Io { path: path.to_owned(), source }),
         }
@@ -48,7 +53,8 @@ impl Token {
         }
         let failed = |source| TokenError::Io { path: path.to_owned(), source };
         let token = Token::random().map_err(failed)?;
-        let draft = path.with_extension(format!("{}.new", std::process::id()));
+        // Part of the token itself, so that no two processes share a name, in whatever container they are.
+        let draft = path.with_extension(format!("{}.new", &Token::random().map_err(failed)?.0[..16]));
         let linked = write_privately(&draft, &token.0).and_then(|()| fs::hard_link(&draft, path));
         // Best effort: what is left is a token that nobody uses.
         let _ = fs::remove_file(&draft);

@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, PipeReader, PipeWriter, Write};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use common::{CANCELLED, WAITING, post, probing, text, within};
+use common::{CANCELLED, RELEASED, WAITING, post, probing, text, within};
 use serde_json::{Value, json};
 use tamis_server::serve_stdio;
 use tokio::io::AsyncWriteExt;
@@ -19,6 +19,7 @@ static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 struct Client {
     to: PipeWriter,
     from: mpsc::Receiver<Value>,
+    shutdown: CancellationToken,
     served: tokio::task::JoinHandle<()>,
 }
 
@@ -27,16 +28,10 @@ impl Client {
         let (their_input, to) = std::io::pipe().unwrap();
         let (from, their_output): (PipeReader, PipeWriter) = std::io::pipe().unwrap();
         let served = house.served.clone();
+        let shutdown = CancellationToken::new();
+        let end = shutdown.clone();
         let served = tokio::spawn(async move {
-            serve_stdio(
-                served,
-                Some("/the/project".into()),
-                their_input,
-                their_output,
-                CancellationToken::new(),
-            )
-            .await
-            .unwrap();
+            serve_stdio(served, Some("/the/project".into()), their_input, their_output, end).await.unwrap();
         });
         let (lines, received) = mpsc::channel();
         std::thread::spawn(move || {
@@ -46,7 +41,7 @@ impl Client {
                 }
             }
         });
-        Client { to, from: received, served }
+        Client { to, from: received, shutdown, served }
     }
 
     fn send(&mut self, message: Value) {
@@ -146,8 +141,11 @@ async fn stdio_answers_whatever_is_sent() {
     ] {
         writeln!(client.to, "{line}").unwrap();
         let answer = client.receive();
-        let got = (answer.get("id").cloned().unwrap_or_default(), answer["error"]["code"].clone());
-        assert_eq!(got, (id, json!(code)), "{line} got {answer}");
+        assert_eq!(
+            (answer.get("id"), &answer["error"]["code"]),
+            (Some(&id), &json!(code)),
+            "{line} got {answer}"
+        );
     }
     writeln!(client.to, "{{\"pad\":\"{}\"}}", "x".repeat(17 << 20)).unwrap();
     assert_eq!(client.receive()["error"]["code"], -32600, "a line over 16 MiB");
@@ -167,7 +165,11 @@ async fn http_mcp_carries_caller_and_progress() {
     let (status, body) = house.post("/mcp", call(json!({}))).await;
     assert_eq!(status, 200, "{body}");
     let answer: Value = serde_json::from_str(&body).unwrap();
-    assert_eq!(output(&answer)["door"], "mcp-http");
+    assert_eq!(
+        output(&answer),
+        json!({"tool": "probe", "door": "mcp-http", "client": "probe-agent/7", "project": null}),
+        "a client that does not name itself is known by its user agent"
+    );
 
     let named = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -205,6 +207,62 @@ async fn rpc_carries_the_caller() {
 async fn a_client_that_hangs_up_cancels_its_call() {
     let _turn = TURN.lock().await;
     let house = probing();
+    let (address, shutdown, server) = listening(&house).await;
+    let body = json!({
+        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "probe", "arguments": {"wait": true}}
+    })
+    .to_string();
+    for path in ["/rpc", "/mcp"] {
+        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
+        stream.write_all(request(path, address, &body).as_bytes()).await.unwrap();
+        within("the call", WAITING.acquire()).await.unwrap().forget();
+        drop(stream);
+        within(&format!("the cancellation through {path}"), CANCELLED.acquire()).await.unwrap().forget();
+    }
+    shutdown.cancel();
+    within("the end of the server", server).await.unwrap();
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_under_way_at_the_end_is_answered() {
+    let _turn = TURN.lock().await;
+    let house = probing();
+    let arguments = json!({"hold": true});
+    let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "probe", "arguments": arguments}});
+
+    let mut client = Client::start(&house);
+    client.handshake();
+    client.send(call.clone());
+    within("the call", WAITING.acquire()).await.unwrap().forget();
+    client.shutdown.cancel();
+    RELEASED.add_permits(1);
+    let answer = client.receive();
+    assert_eq!((&answer["id"], output(&answer)["door"].as_str()), (&json!(7), Some("stdio")));
+    within("the end of the session", client.served).await.unwrap();
+
+    for path in ["/rpc", "/mcp"] {
+        let (address, shutdown, server) = listening(&house).await;
+        let request = request(path, address, &call.to_string());
+        let answer = tokio::task::spawn_blocking(move || {
+            let mut stream = std::net::TcpStream::connect(address).unwrap();
+            stream.write_all(request.as_bytes()).unwrap();
+            let mut answer = String::new();
+            std::io::Read::read_to_string(&mut stream, &mut answer).unwrap();
+            answer
+        });
+        within("the call", WAITING.acquire()).await.unwrap().forget();
+        shutdown.cancel();
+        RELEASED.add_permits(1);
+        let answer = within("the answer", answer).await.unwrap();
+        assert!(answer.starts_with("HTTP/1.1 200") && answer.contains("probe-agent/7"), "{path} {answer}");
+        within("the end of the server", server).await.unwrap();
+    }
+}
+
+/// A listener in this process, how to end it, and its end.
+async fn listening(
+    house: &common::House,
+) -> (std::net::SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
     let bound = tamis_server::bind("127.0.0.1", 0).await.unwrap();
     let address = bound.address;
     let settings = tamis_server::HttpSettings {
@@ -213,27 +271,16 @@ async fn a_client_that_hangs_up_cancels_its_call() {
         token: None,
     };
     let shutdown = CancellationToken::new();
-    let door = tamis_server::HttpDoor::new(house.served.clone(), settings, shutdown.clone());
-    let server = tokio::spawn({
-        let shutdown = shutdown.clone();
-        async move { tamis_server::serve(&door, vec![bound], shutdown).await }
-    });
-    let body = json!({
-        "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "probe", "arguments": {"wait": true}}
-    })
-    .to_string();
-    for path in ["/rpc", "/mcp"] {
-        let mut stream = tokio::net::TcpStream::connect(address).await.unwrap();
-        let head = format!(
-            "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n\
-             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n",
-            body.len()
-        );
-        stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
-        within("the call", WAITING.acquire()).await.unwrap().forget();
-        drop(stream);
-        within(&format!("the cancellation through {path}"), CANCELLED.acquire()).await.unwrap().forget();
-    }
-    shutdown.cancel();
-    within("the end of the server", server).await.unwrap();
+    let door = tamis_server::HttpDoor::new(house.served.clone(), settings);
+    let end = shutdown.clone();
+    let server = tokio::spawn(async move { tamis_server::serve(&door, vec![bound], end).await });
+    (address, shutdown, server)
+}
+
+fn request(path: &str, address: std::net::SocketAddr, body: &str) -> String {
+    format!(
+        "POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\nConnection: close\r\n\
+         User-Agent: probe-agent/7\r\nAccept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }

@@ -125,10 +125,39 @@ async fn every_route_checks_host_origin_and_token() {
 async fn a_body_over_the_limit_is_413_on_every_route() {
     let house = house();
     for path in ["/rpc", "/mcp", "/prune"] {
-        let (status, answer) = house.post(path, vec![b' '; (1 << 20) + 1]).await;
+        let (status, answer) = house.post(path, vec![b' '; (4 << 20) + 1]).await;
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{path}");
         assert_eq!(answer["error"]["data"]["code"], "input_too_large");
+    }
+}
+
+#[tokio::test]
+async fn bodies_up_to_the_limit_are_taken_on_every_route() {
+    let house = house();
+    let padding = " ".repeat(3 << 20);
+    let ping = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":"{padding}"}}}}"#);
+    for (path, body) in
+        [("/rpc", &ping), ("/mcp", &ping), ("/prune", &format!(r#"{{"query":"","code":"{padding}"}}"#))]
+    {
+        let (status, answer) = house.post(path, body.clone()).await;
+        assert_eq!(status, StatusCode::OK, "{path} {}", &answer[..answer.len().min(200)]);
+    }
+}
+
+#[tokio::test]
+async fn what_is_no_message_is_answered_on_mcp_as_elsewhere() {
+    let house = house();
+    for (body, code) in [
+        ("{", -32700),
+        ("[]", -32600),
+        ("{}", -32600),
+        (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, -32602),
+    ] {
+        let (status, answer) = house.post("/mcp", body).await;
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!((status, &answer["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(code)), "{body}");
     }
 }
 

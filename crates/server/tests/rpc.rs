@@ -59,7 +59,7 @@ async fn the_methods_of_the_contract_answer() {
         let answer = house.rpc(initialize(asked)).await;
         assert_eq!(answer["result"]["protocolVersion"], spoken);
         assert_eq!(answer["result"]["serverInfo"]["name"], "tamis");
-        assert_eq!(answer["result"]["capabilities"], json!({"tools": {}}));
+        assert_eq!(answer["result"]["capabilities"], json!({"prompts": {}, "resources": {}, "tools": {}}));
     }
 }
 

@@ -283,7 +283,7 @@ fn word_from(text: &str, at: usize) -> Option<Range<usize>> {
             (None, '<') => depth += 1,
             (None, '>') => depth -= 1,
             (None, c) if depth == 0 && (c.is_alphabetic() || c == '_' || c == '$') => {
-                start = Some(at + offset)
+                start = Some(at + offset);
             }
             (None, ' ' | '\t' | '*' | '!' | '&' | '~') => {}
             (None, _) if depth == 0 => return None,

@@ -1,4 +1,4 @@
-//! Prints the kind guessed for each case of a file of cases read from standard input, one JSON string per line.
+//! Prints the kind guessed for each file named on the command line.
 #![allow(clippy::print_stdout)]
 fn main() -> std::io::Result<()> {
     for path in std::env::args().skip(1) {

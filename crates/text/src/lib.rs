@@ -2,9 +2,11 @@
 //!
 //! Pure: no file, clock or network. Everything here gives the same answer on every machine.
 
+mod detect;
 mod kind;
 mod lines;
 mod tokens;
+pub mod vocabulary;
 pub mod words;
 
 pub use kind::Kind;

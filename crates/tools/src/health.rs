@@ -26,6 +26,7 @@ impl Operation for Health {
     const NAME: &'static str = "health";
     const TOOLSET: Toolset = Toolset::Prune;
     const DESCRIPTION: &'static str = "Say whether the pruner works, its version and its capabilities.";
+    const READ_ONLY: bool = true;
     type Input = HealthInput;
     type Output = HealthOutput;
 

@@ -20,8 +20,7 @@ mod toolset;
 
 pub use context::{Access, Context, Progress, ProgressUpdate};
 pub use failure::Failure;
-pub use prune_code::{PruneCode, PruneCodeInput, PruneCodeOutput};
-pub use registry::{Operation, Registry, Tool};
+pub use registry::{Exposed, Operation, Registry, Tool};
 pub use services::Services;
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};

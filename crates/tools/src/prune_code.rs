@@ -11,7 +11,7 @@ use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_text::split_lines;
 
 use crate::services::PruneJob;
-use crate::{Context, Failure, Operation, Toolset};
+use crate::{Context, Exposed, Failure, Operation, Toolset};
 
 /// Clients give no time limit of their own; theirs for the whole request is 30 s.
 const TIMEOUT: Duration = Duration::from_secs(20);
@@ -19,11 +19,11 @@ const TIMEOUT: Duration = Duration::from_secs(20);
 /// What `always_keep_first_frags` keeps: enough to tell what file or command this is.
 const FIRST_LINES: usize = 10;
 
-pub struct PruneCode;
+pub(crate) struct PruneCode;
 
 /// Unknown fields are ignored, as the service that this stands in for does.
 #[derive(Deserialize, JsonSchema)]
-pub struct PruneCodeInput {
+pub(crate) struct PruneCodeInput {
     query: String,
     code: String,
     #[serde(default = "default_threshold")]
@@ -43,7 +43,7 @@ fn default_threshold() -> f64 {
 }
 
 #[derive(Serialize)]
-pub struct PruneCodeOutput {
+pub(crate) struct PruneCodeOutput {
     /// How well the best line fits the query.
     score: f32,
     pruned_code: String,
@@ -62,6 +62,8 @@ impl Operation for PruneCode {
     const NAME: &'static str = "prune_code";
     const TOOLSET: Toolset = Toolset::Prune;
     const DESCRIPTION: &'static str = "Prune code for a query, in the form of swe-pruner's clients.";
+    const READ_ONLY: bool = true;
+    const EXPOSED: Exposed = Exposed::AsRoute;
     type Input = PruneCodeInput;
     type Output = PruneCodeOutput;
 
@@ -102,7 +104,7 @@ impl Operation for PruneCode {
             origin_token_cnt: pruned.stats.tokens_est_before,
             left_token_cnt: pruned.stats.tokens_est_after,
             model_input_token_cnt: 0,
-            error_msg: (!warnings.is_empty()).then(|| warnings.join(", ")),
+            error_msg: pruned.stats.used_fallback.then(|| warnings.join(", ")),
             prune_id: pruned.prune_id,
         })
     }

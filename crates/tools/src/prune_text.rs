@@ -48,6 +48,7 @@ impl Operation for PruneText {
         needs, without rewriting any. Every cut block is replaced by a marker line \
         ⟦PRUNÉ: prune_id=… lignes A-B (N) raison=…⟧ and can be had back with recover_text. \
         max_prune_ratio and min_keep_lines are kept strictly; when in doubt the text comes back whole.";
+    const READ_ONLY: bool = true;
     type Input = PruneTextInput;
     type Output = Pruned;
 

@@ -34,6 +34,7 @@ impl Operation for RecoverText {
     const DESCRIPTION: &'static str = "Give back original lines that prune_text or another tamis tool cut. \
         Take prune_id and the line range from a marker ⟦PRUNÉ: prune_id=… lignes A-B …⟧. \
         Lines are numbered from 1 as in the original text.";
+    const READ_ONLY: bool = true;
     type Input = RecoverTextInput;
     type Output = Recovered;
 

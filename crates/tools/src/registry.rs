@@ -1,15 +1,20 @@
 //! The list of tools, and the one way to call them.
 
 use std::future::Future;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::Poll;
+use std::time::Instant;
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use tracing::Instrument;
 
-use crate::{Access, Context, Failure, Reply, Toolset, health, prune_text, recover_text, schema};
+use crate::{Access, Context, Failure, Reply, Toolset, health, prune_code, prune_text, recover_text, schema};
 
 /// One operation. Implementing this is all that a new tool takes; every door follows.
 pub trait Operation: 'static {
@@ -19,6 +24,9 @@ pub trait Operation: 'static {
     const TOOLSET: Toolset;
     /// For the model that decides whether to call it.
     const DESCRIPTION: &'static str;
+    /// Whether calling it leaves everything as it was, but for what tamis itself keeps.
+    const READ_ONLY: bool;
+    const EXPOSED: Exposed = Exposed::AsTool;
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + Send;
 
@@ -28,9 +36,17 @@ pub trait Operation: 'static {
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 }
 
-type Handler = Box<
-    dyn Fn(Value, Context) -> Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>> + Send + Sync,
->;
+/// Where an operation can be reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exposed {
+    /// Listed and called by name: MCP, `/rpc`, the command line.
+    AsTool,
+    /// Only through the HTTP route that is its own.
+    AsRoute,
+}
+
+type Running = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
+type Handler = Box<dyn Fn(Value, Context) -> Running + Send + Sync>;
 
 /// An operation with its types taken off.
 pub struct Tool {
@@ -38,6 +54,8 @@ pub struct Tool {
     pub aliases: &'static [&'static str],
     pub toolset: Toolset,
     pub description: &'static str,
+    pub read_only: bool,
+    exposed: Exposed,
     pub input_schema: Arc<Map<String, Value>>,
     handler: Handler,
 }
@@ -49,6 +67,8 @@ impl Tool {
             aliases: O::ALIASES,
             toolset: O::TOOLSET,
             description: O::DESCRIPTION,
+            read_only: O::READ_ONLY,
+            exposed: O::EXPOSED,
             input_schema: Arc::new(schema::of::<O::Input>()),
             handler: Box::new(|arguments, context| {
                 Box::pin(async move {
@@ -61,9 +81,35 @@ impl Tool {
         }
     }
 
+    /// Checks the arguments and runs the handler. Every call passes here, by whatever door it came.
+    async fn run(&self, arguments: Value, mut context: Context) -> Result<String, Failure> {
+        static CALLS: AtomicU64 = AtomicU64::new(1);
+        context.caller.tool = self.name.to_owned();
+        let call = CALLS.fetch_add(1, Ordering::Relaxed);
+        let span = tracing::info_span!("call", call, tool = self.name, door = context.caller.door);
+        let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
+        if let Some(mismatch) = schema::mismatch(&self.input_schema, &arguments) {
+            return Err(Failure::InvalidInput { detail: mismatch });
+        }
+        let begun = Instant::now();
+        let outcome = caught((self.handler)(arguments, context)).instrument(span.clone()).await;
+        let failure = outcome.as_ref().err();
+        span.in_scope(|| tracing::debug!(elapsed = ?begun.elapsed(), ?failure, "answered"));
+        outcome
+    }
+
     fn answers_to(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
+}
+
+/// A handler that panics has failed; without this its caller would wait for an answer that never comes.
+async fn caught(mut running: Running) -> Result<String, Failure> {
+    std::future::poll_fn(|task| {
+        catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task)))
+            .unwrap_or_else(|_| Poll::Ready(Err(Failure::internal("the tool panicked"))))
+    })
+    .await
 }
 
 /// The tools that a process serves.
@@ -78,6 +124,7 @@ impl Registry {
             Tool::of::<prune_text::PruneText>(),
             Tool::of::<recover_text::RecoverText>(),
             Tool::of::<health::Health>(),
+            Tool::of::<prune_code::PruneCode>(),
         ])
     }
 
@@ -94,25 +141,65 @@ impl Registry {
 
     /// The tools that a caller may use, in a stable order.
     pub fn list(&self, access: Access) -> impl Iterator<Item = &Tool> {
-        self.tools.iter().filter(move |tool| tool.toolset.needs() <= access)
+        self.tools
+            .iter()
+            .filter(move |tool| tool.exposed == Exposed::AsTool && tool.toolset.needs() <= access)
     }
 
     /// Calls a tool and puts what comes of it into its toolset's form.
-    pub async fn call(&self, name: &str, arguments: Value, mut context: Context) -> Reply {
+    pub async fn call(&self, name: &str, arguments: Value, context: Context) -> Reply {
         let Some(tool) = self.list(context.access).find(|tool| tool.answers_to(name)) else {
             return Reply::Error(Failure::UnknownTool { name: name.to_owned() }.into());
         };
-        context.caller.tool = tool.name.to_owned();
-        let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
-        if !arguments.is_object() {
-            return tool.toolset.failure(Failure::invalid_input("arguments must be an object"));
-        }
-        match (tool.handler)(arguments, context).await {
+        match tool.run(arguments, context).await {
             Ok(output) => tool.toolset.success(output),
-            Err(failure) => {
-                tracing::debug!(tool = tool.name, ?failure, "the call failed");
-                tool.toolset.failure(failure)
-            }
+            Err(failure) => tool.toolset.failure(failure),
         }
+    }
+
+    /// Runs the operation that a route belongs to; the output is JSON. The form of a failure is the route's own.
+    pub async fn route(&self, name: &str, arguments: Value, context: Context) -> Result<String, Failure> {
+        let allowed = |tool: &&Tool| tool.toolset.needs() <= context.access;
+        match self.tools.iter().filter(allowed).find(|tool| tool.name == name) {
+            Some(tool) => tool.run(arguments, context).await,
+            None => Err(Failure::UnknownTool { name: name.to_owned() }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+    use tamis_sieve::{Caller, Settings, Sieve};
+
+    use super::*;
+    use crate::{RpcError, Services};
+
+    struct Fragile;
+
+    #[derive(Deserialize, JsonSchema)]
+    struct FragileInput {}
+
+    impl Operation for Fragile {
+        const NAME: &'static str = "fragile";
+        const TOOLSET: Toolset = Toolset::Prune;
+        const DESCRIPTION: &'static str = "Panic.";
+        const READ_ONLY: bool = true;
+        type Input = FragileInput;
+        type Output = ();
+
+        async fn run(_: FragileInput, _: Context) -> Result<(), Failure> {
+            tokio::task::yield_now().await;
+            panic!("as it should");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_handler_that_panics_is_answered() {
+        let registry = Registry::of(vec![Tool::of::<Fragile>()]);
+        let services = Arc::new(Services::new(Sieve::new(Settings::default())));
+        let context = Context::new(services, Caller::default(), Access::Full);
+        let reply = registry.call("fragile", Value::Null, context).await;
+        assert!(matches!(reply, Reply::Error(RpcError { code: -32603, .. })), "{reply:?}");
     }
 }

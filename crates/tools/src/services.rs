@@ -41,7 +41,8 @@ impl Services {
         Services { sieve: Arc::new(sieve), cores: Arc::new(Semaphore::new(cores)) }
     }
 
-    /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit.
+    /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when that
+    /// is over before a core is free, the text comes back whole.
     pub(crate) async fn prune(
         &self,
         job: PruneJob,
@@ -49,9 +50,15 @@ impl Services {
         cancellation: CancellationToken,
     ) -> Result<(PruneJob, Pruned), Failure> {
         let arrived = Instant::now();
+        let limit = job.timeout.min(LONGEST_TIMEOUT);
+        let core = tokio::select! {
+            core = Arc::clone(&self.cores).acquire_owned() => Some(core.map_err(Failure::internal)?),
+            () = tokio::time::sleep(limit) => None,
+            () = cancellation.cancelled() => return Err(Failure::Cancelled),
+        };
         let sieve = Arc::clone(&self.sieve);
-        self.on_a_core(move || {
-            let timeout = job.timeout.min(LONGEST_TIMEOUT).saturating_sub(arrived.elapsed());
+        blocking(move || {
+            let _core = core;
             let request = PruneRequest {
                 text: &job.text,
                 goal: &job.goal,
@@ -60,11 +67,12 @@ impl Services {
                 max_prune_ratio: job.max_prune_ratio,
                 min_keep_lines: job.min_keep_lines,
                 keep_first_lines: job.keep_first_lines,
-                timeout,
+                timeout: limit.saturating_sub(arrived.elapsed()),
                 annotate_lines: job.annotate_lines,
                 include_markers: job.include_markers,
             };
-            let pruned = sieve.prune(&request, &caller, &|| cancellation.is_cancelled());
+            let mut pruned = sieve.prune(&request, &caller, &|| cancellation.is_cancelled());
+            pruned.stats.elapsed_ms = arrived.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
             (job, pruned)
         })
         .await
@@ -75,15 +83,60 @@ impl Services {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
-        let permit = Arc::clone(&self.cores)
-            .acquire_owned()
-            .await
-            .map_err(|_| Failure::internal("the server is shutting down"))?;
-        tokio::task::spawn_blocking(move || {
-            let _permit = permit;
+        let core = Arc::clone(&self.cores).acquire_owned().await.map_err(Failure::internal)?;
+        blocking(move || {
+            let _core = core;
             work()
         })
         .await
-        .map_err(Failure::internal)
+    }
+}
+
+/// Runs work on a thread that may block. A panic's own words may quote what was read, so they are not passed on.
+async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+    tokio::task::spawn_blocking(work).await.map_err(|_| Failure::internal("the tool panicked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis_sieve::{Settings, Warning};
+
+    use super::*;
+
+    fn job(timeout: Duration) -> PruneJob {
+        PruneJob {
+            text: "a\nb\n".into(),
+            goal: "a".into(),
+            kind: None,
+            threshold: 0.5,
+            max_prune_ratio: 1.0,
+            min_keep_lines: 0,
+            keep_first_lines: 0,
+            timeout,
+            annotate_lines: false,
+            include_markers: true,
+        }
+    }
+
+    #[tokio::test]
+    async fn waiting_for_a_core_counts_against_the_time_limit() {
+        let folder = tempfile::tempdir().unwrap();
+        let data_dir = Some(tamis_store::DataDir::at(folder.path()));
+        let services = Services::new(Sieve::new(Settings { data_dir, ..Settings::default() }));
+        let busy = services.cores.available_permits();
+        let _all = services.cores.acquire_many(busy as u32).await.unwrap();
+        let token = CancellationToken::new();
+        let (_, pruned) =
+            services.prune(job(Duration::from_millis(1)), Caller::default(), token.clone()).await.unwrap();
+        assert_eq!((pruned.pruned_text.as_str(), pruned.warnings), ("a\nb\n", vec![Warning::Timeout]));
+        token.cancel();
+        let cancelled = services.prune(job(Duration::from_secs(600)), Caller::default(), token).await;
+        assert!(matches!(cancelled, Err(Failure::Cancelled)));
+    }
+
+    #[tokio::test]
+    async fn a_panics_words_stay_here() {
+        let failure = blocking(|| -> () { panic!("what was read") }).await.unwrap_err();
+        assert_eq!(failure, Failure::internal("the tool panicked"));
     }
 }

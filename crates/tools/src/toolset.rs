@@ -64,6 +64,13 @@ impl Toolset {
     }
 }
 
+impl RpcError {
+    /// An error with nothing to add to its message.
+    pub fn bare(code: i32, message: String) -> RpcError {
+        RpcError { code, message, data: None }
+    }
+}
+
 impl From<Failure> for RpcError {
     fn from(failure: Failure) -> RpcError {
         let (code, message, data) = match failure {

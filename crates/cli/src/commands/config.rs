@@ -1,8 +1,8 @@
 use clap::Args;
 use serde_json::json;
-use tamis_config::{Config, Form, SETTINGS, Setting, Surroundings};
+use tamis_config::{Config, ConfigError, Form, SETTINGS, Setting, Surroundings};
 
-use crate::error::CliResult;
+use crate::error::{CliError, CliResult};
 use crate::print;
 
 /// Show every setting
@@ -16,7 +16,7 @@ pub(crate) struct ConfigCommand {
 }
 
 pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
-    let config = Config::load(&Surroundings::of_process())?;
+    let (config, errors) = Config::explain(&Surroundings::of_process());
     let shown = |setting: &Setting| match (&config.resolved(setting.key).value, setting.form) {
         (Some(_), Form::Secret) => "(set)".to_owned(),
         (Some(value), _) => value.clone(),
@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
                 })
             })
             .collect();
-        return print::json(&json!({"settings": settings, "remarks": config.remarks}));
+        print::json(&json!({"settings": settings, "remarks": config.remarks}))?;
+        return first_of(errors);
     }
     if !arguments.explain {
         let rows: Vec<_> = SETTINGS.iter().map(|setting| [setting.name.to_owned(), shown(setting)]).collect();
@@ -56,5 +57,10 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
     for remark in &config.remarks {
         print::note(format_args!("warning: {remark}"));
     }
-    Ok(())
+    first_of(errors)
+}
+
+/// Everything is shown first: whoever looks for a mistake needs to see the rest.
+fn first_of(errors: Vec<ConfigError>) -> CliResult {
+    errors.into_iter().next().map_or(Ok(()), |error| Err(CliError::usage(error)))
 }

@@ -61,7 +61,7 @@ async fn serve(config: &Config) -> CliResult {
         token,
     };
     let served = Served { registry: Arc::new(setup::registry(&[])?), services: Arc::clone(&services) };
-    let door = HttpDoor::new(served, settings, shutdown.clone());
+    let door = HttpDoor::new(served, settings);
 
     for bound in &bound {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));

@@ -15,7 +15,6 @@ use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, Token};
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_tools::{Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset};
-use tokio_util::sync::CancellationToken;
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
@@ -41,11 +40,11 @@ impl House {
 
     pub fn router(&self) -> axum::Router {
         let settings = HttpSettings {
-            max_body_bytes: 1 << 20,
+            max_body_bytes: 4 << 20,
             hosts: HostPolicy::default(),
             token: Some(Token::chosen(TOKEN).unwrap()),
         };
-        HttpDoor::new(self.served.clone(), settings, CancellationToken::new()).router(Exposure::Loopback)
+        HttpDoor::new(self.served.clone(), settings).router(Exposure::Loopback)
     }
 
     pub async fn send(&self, request: Request<Body>) -> Response<Body> {
@@ -83,8 +82,12 @@ pub struct Probe;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ProbeInput {
+    /// Until the caller has gone.
     #[serde(default)]
     wait: bool,
+    /// Until the test says so.
+    #[serde(default)]
+    hold: bool,
 }
 
 #[derive(Serialize)]
@@ -97,12 +100,14 @@ pub struct ProbeOutput {
 
 /// One permit for each call that has begun to wait, and one for each that was cancelled.
 pub static WAITING: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
+pub static RELEASED: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
 pub static CANCELLED: tokio::sync::Semaphore = tokio::sync::Semaphore::const_new(0);
 
 impl Operation for Probe {
     const NAME: &'static str = "probe";
     const TOOLSET: Toolset = Toolset::Prune;
     const DESCRIPTION: &'static str = "Tell what reached the handler.";
+    const READ_ONLY: bool = true;
     type Input = ProbeInput;
     type Output = ProbeOutput;
 
@@ -124,6 +129,10 @@ impl Operation for Probe {
             });
             context.cancellation.cancelled().await;
             return Err(Failure::Cancelled);
+        }
+        if input.hold {
+            WAITING.add_permits(1);
+            RELEASED.acquire().await.unwrap().forget();
         }
         let caller = context.caller;
         Ok(ProbeOutput {

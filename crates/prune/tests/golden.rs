@@ -1,0 +1,78 @@
+//! What the engine decides on a few texts, held to the letter.
+//!
+//! A prune id promises that the same call gives the same text, and the engine's version is part of it. So a change that
+//! alters a verdict here needs another `ENGINE_VERSION`, and then new expectations.
+
+use tamis_prune::{Cut, ENGINE_VERSION, Limits, Request, prune};
+use tamis_text::Kind;
+
+fn verdict(text: &str, goal: &str, kind: Kind) -> String {
+    let limits = Limits { threshold: 0.5, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
+    let marker_bytes = |cut: &Cut| 80 + cut.reason.len();
+    let request = Request { text, goal, kind, limits, marker_bytes: &marker_bytes };
+    let verdict = prune(&request, &|| false).unwrap();
+    // Rounded, so that the expectations can be read; a scorer that drifts shows all the same.
+    let total: f32 = verdict.scores.iter().sum();
+    let cuts: Vec<_> = verdict
+        .cuts
+        .iter()
+        .map(|cut| format!("{}-{} {}", cut.first_line, cut.last_line, cut.reason))
+        .collect();
+    format!("{ENGINE_VERSION}; scores {total:.2}; {}", cuts.join("; "))
+}
+
+fn code() -> String {
+    let mut text = String::from("import os\nimport sys\n\n\n");
+    let topics = ["widget", "cache", "parser", "socket", "ledger", "marker", "thread", "signal"];
+    for (number, topic) in topics.into_iter().cycle().take(24).enumerate() {
+        text.push_str(&format!(
+            "def {topic}_{number}(request, value):\n    \"\"\"Handle the {topic}.\"\"\"\n"
+        ));
+        for step in 0..10 {
+            text.push_str(&format!("    value = {topic}_step_{step}(request, value)\n"));
+        }
+        text.push_str("    return value\n\n\n");
+    }
+    text
+}
+
+fn log() -> String {
+    let mut text = String::new();
+    for number in 0..60 {
+        text.push_str(&format!(
+            "2026-01-01T00:00:{number:02} INFO poll {number} of queue orders took {number} ms\n"
+        ));
+        if number == 40 {
+            text.push_str("2026-01-01T00:00:40 ERROR worker 7 lost its connection to the database\n");
+        }
+    }
+    text
+}
+
+fn document() -> String {
+    let mut text = String::from("# Guide\n\n");
+    for topic in ["Install", "Configure", "Retry", "Upgrade"] {
+        text.push_str(&format!("## {topic}\n\n"));
+        for sentence in 0..8 {
+            text.push_str(&format!("Sentence {sentence} says how to {topic} the service, at some length.\n"));
+        }
+        text.push_str("\n```sh\nservice run\n```\n\n");
+    }
+    text
+}
+
+#[test]
+fn verdicts_change_only_with_the_engines_version() {
+    assert_eq!(
+        verdict(&code(), "how does cache_1 fill and clear the cache", Kind::Code),
+        "lexical-1; scores 209.38; 66-79 hors focus: ledger_4; 81-94 hors focus: marker_5; 96-109 hors focus: thread_6; 186-199 hors focus: ledger_12; 201-214 hors focus: marker_13; 216-229 hors focus: thread_14; 306-319 hors focus: ledger_20; 321-334 hors focus: marker_21; 336-349 hors focus: thread_22; 351-364 hors focus: signal_23"
+    );
+    assert_eq!(
+        verdict(&log(), "why was the database connection lost, and how long did poll 17 take", Kind::Logs),
+        "lexical-1; scores 2.00; 2-17 répétitions (16 lignes); 19-39 répétitions (21 lignes); 45-61 répétitions (17 lignes)"
+    );
+    assert_eq!(
+        verdict(&document(), "how are requests retried, retry", Kind::Docs),
+        "lexical-1; scores 58.59; "
+    );
+}
