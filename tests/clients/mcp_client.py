@@ -47,6 +47,12 @@ async def converse(client, text, goal):
     arguments = {"text": text, "goal_hint": goal, "source_type": "logs", "options": options}
     pruned = answer(await client.call_tool("prune_text", arguments))
     assert pruned["annotations"], pruned
+    assert 0 < pruned["stats"]["pruned_ratio"] <= options["max_prune_ratio"], pruned["stats"]
+    # The logs that this is called with have their answer there.
+    errors = [line for line in text.split("\n") if " ERROR " in line]
+    assert errors, "no errors in the sample"
+    for line in errors:
+        assert line in pruned["pruned_text"].split("\n"), f"needed, and yet cut: {line}"
     for cut in pruned["annotations"]:
         assert cut["marker"] in pruned["pruned_text"].split("\n"), cut
 

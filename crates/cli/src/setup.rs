@@ -15,6 +15,11 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::error::CliError;
 use crate::print;
 
+/// How often servers ask whether cleaning up is due: more often than it is, so that it is never put off for long.
+pub(crate) const CLEAN_UP_CHECK: Duration = Duration::from_secs(5 * 60);
+/// How long a command waits, once its answer is out, for its row to be written.
+const FLUSH_PATIENCE: Duration = Duration::from_secs(2);
+
 /// The configuration of this process, with logging started by it.
 pub(crate) fn load(surroundings: &Surroundings) -> Result<Config, CliError> {
     let config = Config::load(surroundings)?;
@@ -102,9 +107,36 @@ pub(crate) fn person(surroundings: &Surroundings, command: &str) -> Caller {
     }
 }
 
-/// Writes out what is still queued for the ledger. A short command must not end before its row is kept.
-pub(crate) fn close(services: &Services) {
-    services.sieve.close(Duration::from_secs(2));
+/// What a command does last, when its answer is out: a row must not end with a short process, and what is past its
+/// time should go even where nobody serves.
+pub(crate) fn finish(services: &Services) {
+    let sieve = &services.sieve;
+    let uncounted = sieve.flush(FLUSH_PATIENCE);
+    if uncounted > 0 {
+        let why = sieve.ledger_problem().unwrap_or_else(|| "the database is busy".to_owned());
+        print::note(format_args!("warning: calls that were not counted: {uncounted}, since {why}"));
+    }
+    clean_up_if_due(sieve);
+}
+
+fn clean_up_if_due(sieve: &Sieve) {
+    if let Some(done) = sieve.clean_up_if_due() {
+        tracing::debug!(?done, "cleaned up");
+        for problem in done.problems {
+            tracing::warn!("not everything past its time could be removed: {problem}");
+        }
+    }
+}
+
+/// Cleans up whenever it is due, as long as a server runs.
+pub(crate) async fn clean_up_now_and_then(services: Arc<Services>, first: Duration) {
+    let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + first, CLEAN_UP_CHECK);
+    loop {
+        ticks.tick().await;
+        let sieve = Arc::clone(&services.sieve);
+        // Fails only when the runtime ends.
+        let _ = tokio::task::spawn_blocking(move || clean_up_if_due(&sieve)).await;
+    }
 }
 
 /// Tells what `prune` warned about.

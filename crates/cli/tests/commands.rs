@@ -1,5 +1,7 @@
 //! The commands as a person meets them: what goes to stdout, what to stderr, and the exit codes.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use common::{House, finish, module};

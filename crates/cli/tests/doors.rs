@@ -1,5 +1,7 @@
 //! Every tool, through every door that exposes it: the same answers.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use common::{House, Mcp, Server, http, module, prune_arguments};

@@ -1,6 +1,8 @@
 //! The edges between the crates, as `docs/architecture.md` draws them: dependencies point one way, and what only one
 //! crate may know stays there.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

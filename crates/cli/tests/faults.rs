@@ -1,12 +1,17 @@
 //! Bad input, bad luck and bad disks: a clear answer, and the server lives on.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
 mod common;
 
 use std::io::Write;
 use std::net::TcpStream;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use common::{House, PATIENCE, finish, http, module, output, prune_arguments, read_response};
 use serde_json::{Value, json};
+use tamis_store::rusqlite::Connection;
 
 fn prune(server: &common::Server, text: &str) -> Value {
     output(&server.rpc("tools/call", json!({"name": "prune_text", "arguments": prune_arguments(text)})))
@@ -147,22 +152,95 @@ fn a_corrupt_database_stops_the_counting_only() {
     assert!(database.starts_with("this is no database"), "it is left alone");
 }
 
+/// Lets all originals expire that long ago.
+fn expire(house: &House) {
+    for entry in std::fs::read_dir(house.data().join("recovery")).unwrap() {
+        set_time(&entry.unwrap().path(), SystemTime::now() - Duration::from_secs(60));
+    }
+}
+
+fn set_time(path: &Path, time: SystemTime) {
+    std::fs::File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
+}
+
 #[test]
 fn expired_ids_are_not_found() {
     let house = House::new();
     let pruned = house.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
     let id = pruned["prune_id"].as_str().unwrap();
-    for entry in std::fs::read_dir(house.data().join("recovery")).unwrap() {
-        let file = std::fs::File::options().write(true).open(entry.unwrap().path()).unwrap();
-        let hour_ago = std::time::SystemTime::now() - std::time::Duration::from_secs(3600);
-        file.set_modified(hour_ago).unwrap();
-    }
-    assert_eq!(house.run(&["recover", id], b"").code, Some(0));
+    // What was promised holds, whatever others are told to promise.
     let mut command = house.tamis(&["recover", id]);
-    command.env("MCP_PRUNER_PRUNE_ID_TTL_S", "60");
-    let ran = finish(&mut command, b"");
+    command.env("MCP_PRUNER_PRUNE_ID_TTL_S", "1");
+    assert_eq!(finish(&mut command, b"").stdout, "text\n");
+    expire(&house);
+    let ran = house.run(&["recover", id], b"");
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("has expired"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_project_cannot_have_the_originals_of_others_removed() {
+    let house = House::new();
+    let pruned = house.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
+    std::fs::write(house.work().join(".tamis.toml"), "[recovery]\nttl_s = 1\nmax_bytes = 0\n").unwrap();
+    let lock = house.data().join("clean-up.lock");
+    set_time(&lock, SystemTime::now() - Duration::from_secs(7200));
+    assert_eq!(house.mcp().leave(), Some(0));
+    assert!(lock.metadata().unwrap().modified().unwrap().elapsed().unwrap() < Duration::from_secs(3600));
+    assert_eq!(house.run(&["recover", pruned["prune_id"].as_str().unwrap()], b"").stdout, "text\n");
+}
+
+#[test]
+fn what_has_expired_goes_where_nobody_serves() {
+    let house = House::new();
+    house.run(&["prune", "--goal", "x"], b"text\n");
+    expire(&house);
+    let originals = || house.run(&["data", "show", "--json"], b"").json()["recovery"]["originals"].clone();
+    house.run(&["prune", "--goal", "x"], b"other\n");
+    assert_eq!(originals(), 2, "cleaned up just before");
+    set_time(&house.data().join("clean-up.lock"), SystemTime::now() - Duration::from_secs(7200));
+    assert_eq!(house.run(&["prune", "--goal", "x"], b"other\n").stderr.matches("warning").count(), 0);
+    assert_eq!(originals(), 1);
+}
+
+#[test]
+fn a_locked_database_costs_a_warning() {
+    let house = House::new();
+    house.run(&["prune", "--goal", "x"], b"text\n");
+    let connection = Connection::open(house.data().join("state.db")).unwrap();
+    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let ran = house.run(&["prune", "--goal", "x"], b"text\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "text\n"));
+    let warning = "warning: calls that were not counted: 1, since ";
+    assert!(ran.stderr.starts_with("kept ") && ran.stderr.contains(warning), "{}", ran.stderr);
+}
+
+#[test]
+fn an_incomplete_purge_fails_and_says_what_is_left() {
+    let house = House::new();
+    house.run(&["prune", "--goal", "x"], b"text\n");
+    let folder = house.data().join("recovery");
+    let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let held = files.find(|path| path.extension().is_some_and(|end| end == "zst")).unwrap();
+    let reader = std::fs::File::open(&held).unwrap();
+    reader.lock_shared().unwrap();
+    let ran = house.run(&["data", "purge", "--yes"], b"");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.starts_with("erased 0 originals (0 bytes) and 1 rows\n"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("warning: {} is in use\n", held.display())), "{}", ran.stderr);
+    assert!(ran.stderr.ends_with("error: not everything could be erased\n"), "{}", ran.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_folder_that_cannot_be_made_cuts_nothing() {
+    let house = House::new();
+    let mut command = house.tamis(&["prune", "--goal", "cache_17"]);
+    // Where not even root makes one.
+    command.env("TAMIS_DATA_DIR", "/proc/tamis");
+    let ran = finish(&mut command, module().as_bytes());
+    assert_eq!((ran.code, ran.stdout), (Some(0), module()));
+    assert!(ran.stderr.contains("warning: recovery_unavailable"), "{}", ran.stderr);
 }
 
 #[test]

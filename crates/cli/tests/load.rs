@@ -1,6 +1,7 @@
 //! Load, memory and start-up, for `./test --long`. Prints what it measured; fails on errors, lost ids and growing
 //! memory, never on a time.
 
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -50,7 +51,7 @@ impl Connection {
             self.stream.read_line(&mut line).unwrap();
             match line.trim_end().split_once(": ") {
                 Some((name, value)) if name.eq_ignore_ascii_case("content-length") => {
-                    length = value.parse().unwrap()
+                    length = value.parse().unwrap();
                 }
                 Some(_) => {}
                 None => break,

@@ -127,6 +127,15 @@ pub(crate) fn count(connection: &Connection) -> rusqlite::Result<u64> {
     )
 }
 
+/// Whether anything happened before `at_ms`.
+pub(crate) fn has_before(connection: &Connection, at_ms: i64) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM prunes WHERE at < ?1) OR EXISTS (SELECT 1 FROM recoveries WHERE at < ?1)",
+        [at_ms],
+        |row| row.get(0),
+    )
+}
+
 /// Deletes some of what happened before `at_ms`; gives how many rows went, 0 when none is left.
 pub(crate) fn delete_some_before(connection: &Connection, at_ms: i64) -> rusqlite::Result<u64> {
     let mut rows = 0;

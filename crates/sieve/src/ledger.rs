@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
+use tamis_store::rusqlite::Connection;
 use tamis_store::{Database, StoreError, Writer};
 use tamis_text::Kind;
 
@@ -97,6 +98,11 @@ impl Ledger {
     /// Deletes the rows older than `age`.
     pub(crate) fn forget(&self, age: Duration, now: SystemTime) -> Result<u64, StoreError> {
         let before = milliseconds(now).saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
+        // Mostly there is nothing to delete, and looking waits for nobody's lock.
+        let any = |connection: &Connection| db::has_before(connection, before);
+        if Database::look(&self.path, db::COMPONENTS, any)? != Some(true) {
+            return Ok(0);
+        }
         self.open()?.map_or(Ok(0), |database| delete_before(&database, before))
     }
 

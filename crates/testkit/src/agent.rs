@@ -157,6 +157,8 @@ impl Place {
         // Agents ask for trust, or refuse to work, outside a repository.
         let mut git = Command::new("git");
         git.args(["init", "--quiet", "--initial-branch=main"]).arg(&place.work);
+        // Nothing of this machine's: GIT_DIR, say, which a hook sets, would have the repository made elsewhere.
+        git.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         git.env("HOME", &place.home).env("GIT_CONFIG_NOSYSTEM", "1");
         let initialised = run_bounded(git, LIMIT);
         assert_eq!(initialised.code(), Some(0), "git init: {}", initialised.stderr);

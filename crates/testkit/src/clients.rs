@@ -15,8 +15,14 @@ impl Clients {
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-clients"),
             PathBuf::from,
         );
-        let installed = folder.join("installed").is_file();
-        assert!(installed, "no clients in {}\n\nhint: run scripts/install-test-clients", folder.display());
+        let stamp = std::fs::read(folder.join("installed")).ok();
+        let hint = "hint: run scripts/install-test-clients";
+        assert!(stamp.is_some(), "no clients in {}\n\n{hint}", folder.display());
+        assert!(
+            stamp == Some(pins()),
+            "other clients than the pinned ones in {}\n\n{hint}",
+            folder.display()
+        );
         Self { folder: folder.canonicalize().expect("the clients' folder") }
     }
 
@@ -42,4 +48,12 @@ impl Clients {
             .env("TERM", "dumb");
         command
     }
+}
+
+/// What the script leaves behind when it has installed everything: itself and the pins.
+fn pins() -> Vec<u8> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let files = ["scripts/install-test-clients", "tests/clients/node/package.json"];
+    let files = files.into_iter().chain(["tests/clients/package.json", "tests/clients/requirements.txt"]);
+    files.flat_map(|file| std::fs::read(root.join(file)).expect("a file of the repository")).collect()
 }

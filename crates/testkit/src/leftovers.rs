@@ -21,20 +21,29 @@ mod linux {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
+    /// How long a killed process may take to be gone; and all of them together beyond their patience.
+    const DEATH: Duration = Duration::from_secs(10);
+
     /// Waits for all processes with `folder` in their environment to end, then kills those that have not, and tells
     /// their command lines.
     pub(crate) fn end_all(folder: &Path, patience: Duration) -> Vec<String> {
         let deadline = Instant::now() + patience;
         let mut killed = Vec::new();
-        // Again until none is found: one that was about to end may have started another.
-        while let Some((pid, command_line)) = find(folder) {
-            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else { continue };
-            let left = deadline.saturating_duration_since(Instant::now());
-            let left = Timespec::try_from(left).expect("a short time");
-            if poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&left)).is_ok_and(|ended| ended == 0) {
+        // Again until none is found: one that was about to end may have started another. But not for ever: one may
+        // be out of reach (no handles left, another user's) or unable to die (stuck in the kernel).
+        while let Some((pid, command_line)) = find(folder).filter(|_| Instant::now() < deadline + DEATH) {
+            let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
+                std::thread::sleep(Duration::from_millis(10));
+                continue;
+            };
+            let ends_within = |limit: Duration| {
+                let limit = Timespec::try_from(limit).expect("a short time");
+                poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&limit)).is_ok_and(|ended| ended > 0)
+            };
+            if !ends_within(deadline.saturating_duration_since(Instant::now())) {
                 killed.push(command_line);
                 let _ = pidfd_send_signal(&process, Signal::KILL);
-                let _ = poll(&mut [PollFd::new(&process, PollFlags::IN)], None);
+                ends_within(DEATH);
             }
         }
         killed
@@ -56,7 +65,8 @@ mod linux {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::process::Command;
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
     use std::time::Duration;
 
     use super::end_all;
@@ -65,8 +75,15 @@ mod tests {
     #[test]
     fn ends_what_a_run_left_behind() {
         let folder = tempfile::tempdir().expect("a folder");
-        let group = Group::spawn(Command::new("sleep").arg("600").env("RUN", folder.path()));
-        assert_eq!(end_all(folder.path(), Duration::ZERO), ["sleep 600 "]);
+        let mut command = Command::new("cat");
+        command.env("RUN", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let (group, (mut input, output)) = Group::spawn_with(&mut command, |child| {
+            (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"))
+        });
+        // Linux lets go of whoever started a program before it shows the program's environment.
+        writeln!(input, "there?").expect("a pipe");
+        BufReader::new(output).read_line(&mut String::new()).expect("an echo");
+        assert_eq!(end_all(folder.path(), Duration::ZERO), ["cat "]);
         assert!(group.wait(Duration::from_secs(60)).is_some());
         assert!(end_all(folder.path(), Duration::ZERO).is_empty());
     }

@@ -2,12 +2,14 @@
 
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
+use std::thread::JoinHandle;
 use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 /// A program that has ended.
 #[derive(Debug)]
@@ -61,7 +63,9 @@ fn contents(file: &mut File) -> String {
 /// A child that leads its own process group. Dropping it kills what is left of the group.
 pub(crate) struct Group {
     leader: Pid,
+    child: Child,
     ended: Receiver<ExitStatus>,
+    watcher: Option<JoinHandle<()>>,
 }
 
 impl Group {
@@ -76,11 +80,10 @@ impl Group {
         let taken = take(&mut child);
         let leader = Pid::from_child(&child);
         let (send, ended) = channel();
-        std::thread::spawn(move || {
-            let status = child.wait().expect("a child can be waited for");
-            let _ = send.send(status);
+        let watcher = std::thread::spawn(move || {
+            let _ = send.send(status_at_end(leader));
         });
-        (Self { leader, ended }, taken)
+        (Self { leader, child, ended, watcher: Some(watcher) }, taken)
     }
 
     /// The leader's exit status, or none if it has not ended in time.
@@ -88,6 +91,7 @@ impl Group {
         self.ended.recv_timeout(limit).ok()
     }
 
+    /// Safe at any time: until the drop nobody has collected the leader, so its number cannot be another's.
     pub(crate) fn signal(&self, signal: Signal) {
         // An error says that nobody is left in the group.
         let _ = kill_process_group(self.leader, signal);
@@ -97,9 +101,23 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        // Ends at once: the leader was killed, or had ended before and hung up.
-        let _ = self.ended.recv();
+        // Ends at once: the leader was killed, or had ended before.
+        if let Some(watcher) = self.watcher.take() {
+            let _ = watcher.join();
+        }
+        let _ = self.child.wait();
     }
+}
+
+/// Waits for the end of a child, and leaves it to be collected.
+fn status_at_end(child: Pid) -> ExitStatus {
+    let waited = retry_on_intr(|| waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
+    let ended = waited.expect("a child can be waited for").expect("waited until it ended");
+    let raw = match (ended.exit_status(), ended.terminating_signal()) {
+        (Some(code), _) => (code & 0xff) << 8,
+        (_, signal) => signal.unwrap_or_default(),
+    };
+    ExitStatus::from_raw(raw)
 }
 
 #[cfg(test)]
@@ -126,6 +144,24 @@ mod tests {
     fn stops_when_the_time_is_up() {
         let finished = run_bounded(shell("exec sleep 600"), Duration::from_millis(10));
         assert_eq!(finished.status, None);
+    }
+
+    #[test]
+    fn tells_a_death_by_signal() {
+        let finished = run_bounded(shell("kill -TERM $$"), Duration::from_secs(60));
+        assert_eq!(finished.status.and_then(|status| status.signal()), Some(15));
+        assert_eq!(finished.code(), None);
+    }
+
+    #[test]
+    fn a_leader_that_has_ended_keeps_its_number_until_the_drop() {
+        let group = Group::spawn(&mut shell("exit 0"));
+        assert!(group.wait(Duration::from_secs(60)).is_some());
+        // A process that was collected cannot be asked.
+        assert!(rustix::process::test_kill_process(group.leader).is_ok());
+        let leader = group.leader;
+        drop(group);
+        assert!(rustix::process::test_kill_process(leader).is_err());
     }
 
     #[test]

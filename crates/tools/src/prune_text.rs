@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_sieve::{Annotation, Stats, Warning};
+use tamis_sieve::Pruned;
 use tamis_text::Kind;
 
 use crate::input::{Ratio, Whole};
@@ -41,15 +41,6 @@ struct PruneOptions {
     include_markers: bool,
 }
 
-#[derive(Serialize)]
-pub(crate) struct PruneTextOutput {
-    prune_id: String,
-    pruned_text: String,
-    annotations: Vec<Annotation>,
-    stats: Stats,
-    warnings: Vec<Warning>,
-}
-
 impl Operation for PruneText {
     const NAME: &'static str = "prune_text";
     const TOOLSET: Toolset = Toolset::Prune;
@@ -59,9 +50,9 @@ impl Operation for PruneText {
         max_prune_ratio and min_keep_lines are kept strictly; when in doubt the text comes back whole.";
     const READ_ONLY: bool = true;
     type Input = PruneTextInput;
-    type Output = PruneTextOutput;
+    type Output = Pruned;
 
-    async fn run(input: PruneTextInput, context: Context) -> Result<PruneTextOutput, Failure> {
+    async fn run(input: PruneTextInput, context: Context) -> Result<Pruned, Failure> {
         let options = input.options;
         let job = PruneJob {
             text: input.text,
@@ -83,12 +74,6 @@ impl Operation for PruneText {
         if context.cancellation.is_cancelled() {
             return Err(Failure::Cancelled);
         }
-        Ok(PruneTextOutput {
-            prune_id: pruned.prune_id,
-            pruned_text: pruned.pruned_text,
-            annotations: pruned.annotations,
-            stats: pruned.stats,
-            warnings: pruned.warnings,
-        })
+        Ok(pruned)
     }
 }

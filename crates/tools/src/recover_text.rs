@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tamis_sieve::{LineRange, RecoverError};
+use tamis_sieve::{RecoverError, Recovered};
 
 use crate::input::LineNumber;
 use crate::{Context, Failure, Operation, Toolset};
@@ -27,20 +27,6 @@ struct RangeInput {
     end_line: LineNumber,
 }
 
-#[derive(Serialize)]
-pub(crate) struct RecoverTextOutput {
-    raw_text: String,
-    metadata: Metadata,
-}
-
-#[derive(Serialize)]
-struct Metadata {
-    prune_id: String,
-    /// As given back: an end beyond the last line is the last line here.
-    ranges: Vec<LineRange>,
-    line_numbering: &'static str,
-}
-
 impl Operation for RecoverText {
     const NAME: &'static str = "recover_text";
     const ALIASES: &'static [&'static str] = &["recover_range"];
@@ -50,9 +36,9 @@ impl Operation for RecoverText {
         Lines are numbered from 1 as in the original text.";
     const READ_ONLY: bool = true;
     type Input = RecoverTextInput;
-    type Output = RecoverTextOutput;
+    type Output = Recovered;
 
-    async fn run(input: RecoverTextInput, context: Context) -> Result<RecoverTextOutput, Failure> {
+    async fn run(input: RecoverTextInput, context: Context) -> Result<Recovered, Failure> {
         let sieve = Arc::clone(&context.services.sieve);
         let caller = context.caller;
         let (prune_id, recovered) = context
@@ -64,11 +50,7 @@ impl Operation for RecoverText {
                 (input.prune_id, recovered)
             })
             .await?;
-        let recovered = recovered.map_err(|error| failure(&prune_id, error))?;
-        Ok(RecoverTextOutput {
-            raw_text: recovered.raw_text,
-            metadata: Metadata { prune_id, ranges: recovered.ranges, line_numbering: "original" },
-        })
+        recovered.map_err(|error| failure(&prune_id, error))
     }
 }
 
@@ -85,6 +67,7 @@ fn failure(prune_id: &str, error: RecoverError) -> Failure {
             }
             (-32005, "invalid_range")
         }
+        RecoverError::TooLarge { .. } => (-32005, "invalid_range"),
         RecoverError::Unavailable { .. } => (-32603, "recovery_unavailable"),
     };
     data.insert("detail".into(), detail.into());

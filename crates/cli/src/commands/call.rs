@@ -56,8 +56,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
             }
         }
     });
-    setup::close(&services);
-    match reply {
+    let printed = match reply {
         Reply::Text { text, is_error: false } => print::line(text),
         Reply::Text { text, is_error: true } => Err(CliError::failed(anyhow::anyhow!("{text}"))),
         Reply::Error(error) => {
@@ -65,5 +64,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
             let error = CliError::from(error);
             Err(if unknown { error.hint("`tamis tools` lists the tools") } else { error })
         }
-    }
+    };
+    setup::finish(&services);
+    printed
 }

@@ -71,14 +71,14 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let savings = services.sieve.savings().unwrap_or_default();
     let folder = config.data_dir();
     if arguments.json {
-        let oldest =
-            holdings.recovery_oldest.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+        let next =
+            holdings.recovery_next_expiry.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
         return print::json(&json!({
             "folder": folder,
             "recovery": {
                 "originals": holdings.recovery_files,
                 "bytes": holdings.recovery_bytes,
-                "oldest_unix_s": oldest.map(|time| time.as_secs()),
+                "next_expiry_unix_s": next.map(|time| time.as_secs()),
             },
             "ledger": {"rows": holdings.ledger_rows, "bytes": holdings.database_bytes},
             "savings": {
@@ -117,8 +117,9 @@ fn originals(holdings: &Holdings) -> String {
         print::grouped(holdings.recovery_files),
         print::size(holdings.recovery_bytes)
     );
-    if let Some(age) = holdings.recovery_oldest.and_then(|time| time.elapsed().ok()) {
-        text.push_str(&format!(", the oldest {} h old", age.as_secs() / 3600));
+    if let Some(expiry) = holdings.recovery_next_expiry {
+        let left = expiry.duration_since(SystemTime::now()).unwrap_or_default();
+        text.push_str(&format!(", the next goes in {} h", left.as_secs() / 3600));
     }
     text
 }
@@ -156,7 +157,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
         return Err(CliError::usage(format_args!("this would erase {}{older}", what.join(" and ")))
             .hint("add --yes to do it; cuts whose originals are gone cannot be recovered"));
     }
-    let report = services.sieve.purge(purge).map_err(CliError::failed)?;
+    let report = services.sieve.purge(purge);
     print::note(format_args!(
         "erased {} originals ({}) and {} rows",
         print::grouped(report.originals),

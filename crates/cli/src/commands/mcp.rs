@@ -29,6 +29,8 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let ended = runtime.block_on(async {
+        // Not at once: the client waits for its first answer.
+        tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), setup::CLEAN_UP_CHECK));
         let shutdown = CancellationToken::new();
         let project = setup::project(&surroundings);
         let session = serve_stdio(served, project, std::io::stdin(), std::io::stdout(), shutdown.clone());
@@ -39,9 +41,7 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
         }
         session.await
     });
-    // Once the client is gone nobody waits, so this is the moment to tidy up.
-    services.sieve.clean_up();
-    setup::close(&services);
+    setup::finish(&services);
     runtime.shutdown_background();
     ended.map_err(CliError::failed)
 }

@@ -3,7 +3,6 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use serde_json::json;
 use tamis_config::Surroundings;
 use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_sieve::{PruneRequest, Pruned};
@@ -96,18 +95,13 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
         include_markers: !arguments.no_markers,
     };
     let pruned = services.sieve.prune(&request, &setup::person(&surroundings, "prune"), &|| false);
-    setup::close(&services);
     if arguments.json {
-        return print::json(&json!({
-            "prune_id": pruned.prune_id,
-            "pruned_text": pruned.pruned_text,
-            "annotations": pruned.annotations,
-            "stats": pruned.stats,
-            "warnings": pruned.warnings,
-        }));
+        print::json(&pruned)?;
+    } else {
+        print::bytes(pruned.pruned_text.as_bytes())?;
+        summarise(&pruned);
     }
-    print::bytes(pruned.pruned_text.as_bytes())?;
-    summarise(&pruned);
+    setup::finish(&services);
     Ok(())
 }
 

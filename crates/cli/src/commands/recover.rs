@@ -1,7 +1,6 @@
 use std::str::FromStr;
 
 use clap::Args;
-use serde_json::json;
 use tamis_config::Surroundings;
 
 use crate::error::{CliError, CliResult};
@@ -49,21 +48,18 @@ pub(crate) fn run(arguments: Recover) -> CliResult {
     }
     let caller = setup::person(&surroundings, "recover");
     let recovered = services.sieve.recover(&arguments.prune_id, &ranges, arguments.numbers, &caller);
-    setup::close(&services);
     let recovered = recovered.map_err(|error| {
         let hint = error.hint();
         CliError { hint: hint.map(str::to_owned), ..CliError::failed(error) }
     })?;
     if arguments.json {
-        return print::json(&json!({
-            "raw_text": recovered.raw_text,
-            "metadata": {
-                "prune_id": arguments.prune_id,
-                "ranges": recovered.ranges,
-                "line_numbering": "original",
-            },
-        }));
+        print::json(&recovered)?;
+    } else if whole {
+        // Given back byte for byte; some of its lines are lines, and end as such.
+        print::bytes(recovered.raw_text.as_bytes())?;
+    } else {
+        print::line(recovered.raw_text)?;
     }
-    // The whole text is given back byte for byte; some of its lines are lines, and end as such.
-    if whole { print::bytes(recovered.raw_text.as_bytes()) } else { print::line(recovered.raw_text) }
+    setup::finish(&services);
+    Ok(())
 }

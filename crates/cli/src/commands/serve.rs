@@ -5,14 +5,10 @@ use clap::Args;
 use tamis_config::{Config, Key, Surroundings};
 use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, Token, bind};
 use tamis_store::DataDir;
-use tamis_tools::Services;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
-
-/// How often expired originals and old rows are removed.
-const CLEAN_UP_EVERY: Duration = Duration::from_secs(60 * 60);
 
 /// Serve every tool over HTTP on this machine
 ///
@@ -70,7 +66,7 @@ async fn serve(config: &Config) -> CliResult {
     for bound in &bound {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
     }
-    tokio::spawn(clean_up_now_and_then(Arc::clone(&services)));
+    tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn({
         let shutdown = shutdown.clone();
         async move {
@@ -80,7 +76,7 @@ async fn serve(config: &Config) -> CliResult {
         }
     });
     tamis_server::serve(&door, bound, shutdown).await;
-    tokio::task::spawn_blocking(move || setup::close(&services)).await.map_err(CliError::internal)
+    tokio::task::spawn_blocking(move || setup::finish(&services)).await.map_err(CliError::internal)
 }
 
 async fn listeners(config: &Config) -> Result<Vec<Bound>, CliError> {
@@ -124,16 +120,6 @@ fn token(config: &Config, bound: &[Bound]) -> Result<Option<Token>, CliError> {
             None
         }
     })
-}
-
-async fn clean_up_now_and_then(services: Arc<Services>) {
-    let mut ticks = tokio::time::interval(CLEAN_UP_EVERY);
-    loop {
-        ticks.tick().await;
-        let sieve = Arc::clone(&services.sieve);
-        let done = tokio::task::spawn_blocking(move || sieve.clean_up()).await;
-        tracing::debug!(?done, "cleaned up");
-    }
 }
 
 /// Resolves at the first SIGINT or SIGTERM.

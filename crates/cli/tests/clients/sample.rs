@@ -8,13 +8,15 @@ pub(crate) const TEXT: &str = include_str!("payments.log");
 /// Needs the lines on the payment; any engine can do without most of the others.
 pub(crate) const GOAL: &str = "Why did the payment of order 8812 fail?";
 
+const MAX_PRUNE_RATIO: f64 = 0.9;
+
 pub(crate) fn prune_arguments() -> Value {
     json!({
         "text": TEXT,
         "goal_hint": GOAL,
         "source_type": "logs",
         "options": {
-            "max_prune_ratio": 0.9,
+            "max_prune_ratio": MAX_PRUNE_RATIO,
             "min_keep_lines": 10,
             // Far more than it takes: a slow machine must not turn the answer into a no-op.
             "timeout_ms": 60_000,
@@ -34,7 +36,8 @@ pub(crate) fn recover_arguments(pruned: &Value) -> Value {
     })
 }
 
-/// The answer to `prune_text` has an id, and a marker that stands in the text for lines that are gone.
+/// The answer to `prune_text` has an id, a marker that stands in the text for lines that are gone, and still what the
+/// goal needs.
 pub(crate) fn assert_pruned(pruned: &Value) {
     let id = pruned["prune_id"].as_str().expect("a prune id");
     assert!(id.starts_with("prn_"), "{id}");
@@ -46,6 +49,13 @@ pub(crate) fn assert_pruned(pruned: &Value) {
     for line in numbered(start, end) {
         assert!(!text.contains(&line.as_str()), "cut, and yet there: {line}");
     }
+    let errors: Vec<_> = numbered(1, usize::MAX - 1).filter(|line| line.contains(" ERROR ")).collect();
+    assert!(errors.len() > 1, "the sample has its answer");
+    for line in errors {
+        assert!(text.contains(&line.as_str()), "needed, and yet cut: {line}");
+    }
+    let ratio = pruned["stats"]["pruned_ratio"].as_f64().expect("a ratio");
+    assert!(ratio > 0.0 && ratio <= MAX_PRUNE_RATIO, "{ratio}");
     assert_eq!(pruned["stats"]["used_fallback"], false);
 }
 
