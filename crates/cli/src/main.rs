@@ -4,6 +4,7 @@ mod commands;
 mod error;
 mod print;
 mod setup;
+mod signals;
 
 use std::process::ExitCode;
 

@@ -2,6 +2,7 @@
 //! memory, never on a time.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+#![allow(clippy::print_stdout, reason = "it prints what it measured")]
 #![cfg(target_os = "linux")]
 
 mod common;

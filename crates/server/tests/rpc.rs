@@ -1,5 +1,7 @@
 //! `/rpc` as JSON-RPC 2.0 and the pruner's contract have it.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
 mod common;
 
 use axum::http::StatusCode;

@@ -6,9 +6,8 @@ use serde_json::Value;
 use tamis_config::Surroundings;
 use tamis_tools::{Access, Context, Progress, Registry, Reply};
 
-use super::serve::asked_to_end;
 use crate::error::{CliError, CliResult};
-use crate::{print, setup};
+use crate::{print, setup, signals};
 
 /// Call a tool by name and print its answer
 ///
@@ -52,7 +51,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
                     print::note(update.message.unwrap_or_else(|| format!("{}", update.done)));
                 }
                 reply = &mut call => break reply,
-                () = asked_to_end(), if !cancellation.is_cancelled() => cancellation.cancel(),
+                () = signals::asked_to_end(), if !cancellation.is_cancelled() => cancellation.cancel(),
             }
         }
     });

@@ -5,9 +5,8 @@ use tamis_config::Surroundings;
 use tamis_server::{Served, serve_stdio};
 use tokio_util::sync::CancellationToken;
 
-use super::serve::asked_to_end;
 use crate::error::{CliError, CliResult};
-use crate::setup;
+use crate::{setup, signals};
 
 /// Serve one MCP client over stdin and stdout
 ///
@@ -34,11 +33,7 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
         let shutdown = CancellationToken::new();
         let project = setup::project(&surroundings);
         let session = serve_stdio(served, project, std::io::stdin(), std::io::stdout(), shutdown.clone());
-        tokio::pin!(session);
-        tokio::select! {
-            ended = &mut session => return ended,
-            () = asked_to_end() => shutdown.cancel(),
-        }
+        tokio::spawn(signals::watch(shutdown));
         session.await
     });
     setup::finish(&services);

@@ -8,7 +8,7 @@ use tamis_store::DataDir;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
-use crate::{print, setup};
+use crate::{print, setup, signals};
 
 /// Serve every tool over HTTP on this machine
 ///
@@ -39,7 +39,10 @@ pub(crate) fn run(arguments: Serve) -> CliResult {
     let config = setup::load(&surroundings)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::internal)?;
-    runtime.block_on(serve(&config))
+    let served = runtime.block_on(serve(&config));
+    // What did not end in good time is not waited for again.
+    runtime.shutdown_timeout(Duration::from_secs(1));
+    served
 }
 
 async fn serve(config: &Config) -> CliResult {
@@ -55,7 +58,14 @@ async fn serve(config: &Config) -> CliResult {
         hosts: HostPolicy {
             allowed_names: config
                 .text(Key::AllowedHosts)
-                .map(|names| names.split(',').map(|name| name.trim().to_owned()).collect())
+                .map(|names| {
+                    names
+                        .split(',')
+                        .map(str::trim)
+                        .filter(|name| !name.is_empty())
+                        .map(str::to_owned)
+                        .collect()
+                })
                 .unwrap_or_default(),
         },
         token,
@@ -67,29 +77,29 @@ async fn serve(config: &Config) -> CliResult {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
     }
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
-    tokio::spawn({
-        let shutdown = shutdown.clone();
-        async move {
-            asked_to_end().await;
-            tracing::info!("ending after what is under way");
-            shutdown.cancel();
-        }
-    });
+    tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
     tokio::task::spawn_blocking(move || setup::finish(&services)).await.map_err(CliError::internal)
 }
 
 async fn listeners(config: &Config) -> Result<Vec<Bound>, CliError> {
     let port = |key| config.number(key).and_then(|port| u16::try_from(port).ok());
-    let mut bound = Vec::new();
+    let mut wanted = Vec::new();
     for (host, port) in [
         (Key::HttpHost, port(Key::HttpPort)),
         (Key::PrunerHost, port(Key::PrunerPort)),
         (Key::PrunerHost, port(Key::PrunePort)),
     ] {
         if let (Some(host), Some(port)) = (config.text(host), port) {
-            bound.push(bind(host, port).await?);
+            // Every listener has every route, so one of an address is enough.
+            if port == 0 || !wanted.contains(&(host, port)) {
+                wanted.push((host, port));
+            }
         }
+    }
+    let mut bound = Vec::new();
+    for (host, port) in wanted {
+        bound.push(bind(host, port).await?);
     }
     Ok(bound)
 }
@@ -120,29 +130,4 @@ fn token(config: &Config, bound: &[Bound]) -> Result<Option<Token>, CliError> {
             None
         }
     })
-}
-
-/// Resolves at the first SIGINT or SIGTERM.
-pub(super) async fn asked_to_end() {
-    let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = interrupt => {}
-                    _ = terminate.recv() => {}
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "SIGTERM will not be noticed");
-                let _ = interrupt.await;
-            }
-        }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = interrupt.await;
-    }
 }

@@ -1,6 +1,6 @@
 //! The `tamis` program with a data folder of its own, in a clean environment.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part of this")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

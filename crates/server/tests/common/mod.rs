@@ -1,6 +1,6 @@
 //! A door in this process, over a store in a temporary folder, with a tool that tells what reached it.
 
-#![allow(dead_code, unreachable_pub, reason = "each test file uses its part of this")]
+#![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
 use std::sync::Arc;
 use std::time::Duration;

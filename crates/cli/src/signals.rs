@@ -1,0 +1,38 @@
+//! Being asked to end.
+
+use tokio_util::sync::CancellationToken;
+
+/// Cancels `shutdown` at the first SIGINT or SIGTERM. At the second the process ends at once: whoever asks twice does
+/// not want to wait.
+pub(crate) async fn watch(shutdown: CancellationToken) {
+    asked_to_end().await;
+    tracing::info!("ending after what is under way; asked again, at once");
+    shutdown.cancel();
+    asked_to_end().await;
+    std::process::exit(130);
+}
+
+/// Resolves at the next SIGINT or SIGTERM.
+pub(crate) async fn asked_to_end() {
+    let interrupt = tokio::signal::ctrl_c();
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        match signal(SignalKind::terminate()) {
+            Ok(mut terminate) => {
+                tokio::select! {
+                    _ = interrupt => {}
+                    _ = terminate.recv() => {}
+                }
+            }
+            Err(error) => {
+                tracing::warn!(%error, "SIGTERM will not be noticed");
+                let _ = interrupt.await;
+            }
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = interrupt.await;
+    }
+}
