@@ -197,3 +197,17 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
 }
+
+#[test]
+fn the_readme_shows_what_tamis_prints() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let command = "$ cargo run --release -- prune --goal \"why did order 8812 fail\" crates/cli/tests/clients/payments.log\n";
+    let (_, shown) = readme.split_once(command).expect("the README has the example");
+    let (shown, _) = shown.split_once("```").unwrap();
+    let house = House::new();
+    let mut command = house.tamis(&["prune", "--goal", "why did order 8812 fail"]);
+    command.arg(root.join("crates/cli/tests/clients/payments.log"));
+    let ran = finish(&mut command, b"");
+    assert_eq!(format!("{}{}", ran.stdout, ran.stderr), shown);
+}
