@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_config::{Config, Key, Surroundings, project_root};
-use tamis_sieve::{Settings, Sieve};
+use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
 use tamis_tools::{Caller, Registry, Services};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -139,9 +139,19 @@ pub(crate) async fn clean_up_now_and_then(services: Arc<Services>, first: Durati
     }
 }
 
-/// Tells what `prune` warned about.
-pub(crate) fn tell_warnings<'a>(warnings: impl IntoIterator<Item = &'a str>) {
+/// Tells a person what `prune` warned about.
+pub(crate) fn tell_warnings(warnings: &[Warning]) {
     for warning in warnings {
-        print::note(format_args!("warning: {warning}"));
+        let why = match warning {
+            Warning::InputTooLarge => "the text is longer than prune.max_input_chars, so nothing is cut",
+            Warning::Timeout => "it took longer than --timeout-ms, so nothing is cut",
+            Warning::ConstraintsUnmet => "the text has fewer lines than --min-keep-lines, so nothing is cut",
+            Warning::RecoveryUnavailable => {
+                "the original cannot be kept in the data folder, so nothing is cut"
+            }
+            Warning::InternalError => "the engine failed, so nothing is cut; please report it",
+            Warning::LedgerUnavailable => "the call cannot be counted; `tamis data show` says why",
+        };
+        print::note(format_args!("warning: {} ({why})", warning.code()));
     }
 }

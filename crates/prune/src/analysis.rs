@@ -62,7 +62,7 @@ impl<'a> Analysis<'a> {
         let features = measure(&sources, interrupted)?;
         go_on()?;
         let mut scores = scorer::score(kind, &features);
-        reading::settle(&mut scores, &lines, &shape);
+        reading::settle(&mut scores, kind, &lines, &shape);
         Ok(Analysis { kind, lines, outline, document, shape, repetition, features, scores })
     }
 

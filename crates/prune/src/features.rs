@@ -39,7 +39,7 @@ features! {
     // What the goal names, phrases it shares, and words that keep company with its words.
     Rare, Named, NamedBlur, NamedNear, PhraseBlur, PhraseNear, Company, CompanyBlur8, CompanyNear, CompanyRank,
     // What the line looks like.
-    Indent, Width, IsComment, InTests, IsWarning, Repeats, EarlierRepeats,
+    Indent, Width, IsComment, InTests, IsWarning, Repeats, EarlierRepeats, StandsOut,
     // The text and the goal as a whole: how far the rest is to be trusted.
     TextLines, GoalFound, GoalWeight, BestCover, BestNear, Contrast,
 }
@@ -343,7 +343,8 @@ fn looks(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     out.set(Feature::InTests, flag(&shape.tests))?;
     out.set(Feature::IsWarning, flag(&shape.warning))?;
     out.set(Feature::Repeats, bounded(&sources.repetition.count))?;
-    out.set(Feature::EarlierRepeats, bounded(&sources.repetition.earlier))
+    out.set(Feature::EarlierRepeats, bounded(&sources.repetition.earlier))?;
+    out.set(Feature::StandsOut, flag(&sources.repetition.stands_out))
 }
 
 fn whole(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {

@@ -11,6 +11,7 @@ mod features;
 mod goal;
 mod index;
 mod logs;
+mod outliers;
 mod protect;
 mod reading;
 mod reason;

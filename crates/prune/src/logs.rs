@@ -2,10 +2,10 @@
 
 use tamis_text::vocabulary::hash;
 
-use crate::Unpruned;
+use crate::{Unpruned, outliers};
 
 /// A line is read up to here for its template.
-const LINE_BYTES: usize = 512;
+pub(crate) const LINE_BYTES: usize = 512;
 
 /// Words of lines that must stay in logs, in whatever case: the contract names the first three.
 const SEVERE: [&[u8]; 9] = [
@@ -39,10 +39,12 @@ pub(crate) fn is_warning(line: &str) -> bool {
     bytes.windows(4).any(|window| window[0] | 0x20 == b'w' && window.eq_ignore_ascii_case(b"warn"))
 }
 
-/// For each line how many lines share its template, and how many of them came before it.
+/// For each line how many lines share its template, how many of them came before it, and whether it stands out from
+/// them all the same.
 pub(crate) struct Repetition {
     pub(crate) count: Vec<u32>,
     pub(crate) earlier: Vec<u32>,
+    pub(crate) stands_out: Vec<bool>,
 }
 
 pub(crate) fn repetition(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Result<Repetition, Unpruned> {
@@ -64,7 +66,16 @@ pub(crate) fn repetition(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Resu
         counts[id as usize] += 1;
         template.push(id);
     }
-    Ok(Repetition { count: template.iter().map(|&id| counts[id as usize]).collect(), earlier })
+    let count: Vec<u32> = template.iter().map(|&id| counts[id as usize]).collect();
+    let stands_out = outliers::find(lines, &template, &counts, interrupted)?;
+    Ok(Repetition { count, earlier, stands_out })
+}
+
+/// Whether a word is a number in the widest sense, which templates do not tell apart.
+pub(crate) fn is_number(word: &[u8]) -> bool {
+    let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
+    digits > 0
+        && (word.starts_with(b"0x") || digits * 2 >= word.len() || word.iter().all(u8::is_ascii_hexdigit))
 }
 
 /// The line with its numbers, hexadecimal words and white space made alike.
@@ -80,12 +91,7 @@ fn mask(line: &str, masked: &mut Vec<u8>) {
                 .position(|b| !b.is_ascii_alphanumeric())
                 .map_or(bytes.len(), |length| at + length);
             let word = &bytes[at..end];
-            let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
-            if digits > 0
-                && (word.starts_with(b"0x")
-                    || digits * 2 >= word.len()
-                    || word.iter().all(u8::is_ascii_hexdigit))
-            {
+            if is_number(word) {
                 masked.push(b'0');
             } else {
                 masked.extend_from_slice(word);

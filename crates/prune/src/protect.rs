@@ -48,8 +48,14 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
         stays[import.first..=import.last].fill(true);
     }
     for definition in &structure.outline.definitions {
-        stays[definition.signature.first..=definition.signature.last].fill(true);
+        // Without its decorators a definition may mean something else.
+        let mut first = definition.signature.first;
+        while first > 0 && is_decorator(structure.lines[first - 1]) {
+            first -= 1;
+        }
+        stays[first..=definition.signature.last].fill(true);
     }
+    protect_docstring(structure, stays);
     let shape = structure.shape;
     let mut kept = 0;
     for (line, stays) in stays.iter_mut().enumerate() {
@@ -67,6 +73,28 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
             break;
         }
     }
+}
+
+/// What a file says of itself before anything else: the first lines of its docstring, and the one that closes it.
+fn protect_docstring(structure: &Structure<'_>, stays: &mut [bool]) {
+    let shape = structure.shape;
+    let skipped = |line: &usize| shape.blank[*line] || structure.lines[*line].starts_with('#');
+    let Some(first) = (0..stays.len()).find(|line| !skipped(line)) else { return };
+    let text = structure.lines[first].trim_start_matches(['r', 'R', '\u{feff}']);
+    let Some(mark) = ["\"\"\"", "'''"].into_iter().find(|mark| text.starts_with(mark)) else { return };
+    let closes = |line: &usize| structure.lines[*line].contains(mark);
+    let last =
+        if text.matches(mark).count() > 1 { Some(first) } else { (first + 1..stays.len()).find(closes) };
+    if let Some(last) = last {
+        stays[first..=last.min(first + HEAD_COMMENT_LINES - 1)].fill(true);
+        stays[last] = true;
+    }
+}
+
+/// Whether the line decorates what follows it, in the manner of Python, Java, TypeScript or Rust.
+fn is_decorator(line: &str) -> bool {
+    let trimmed = line.trim_start();
+    trimmed.starts_with('@') || trimmed.starts_with("#[")
 }
 
 fn protect_docs(structure: &Structure<'_>, stays: &mut [bool]) {

@@ -2,13 +2,112 @@
 //!
 //! It works on scores, before any threshold, so that a higher threshold still cuts no less.
 
+use tamis_text::Kind;
+
 use crate::shape::Shape;
 
+/// The longest statement or docstring that goes or stays as one.
+const STATEMENT_LINES: usize = 12;
+
 /// Gives closing lines the score of what they close, and blank lines that of their surroundings.
-pub(crate) fn settle(scores: &mut [f32], lines: &[&str], shape: &Shape) {
+pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Shape) {
+    if kind == Kind::Code {
+        join_statements(scores, lines);
+    }
     raise_dividers(scores, lines, shape);
+    if kind == Kind::Code {
+        raise_openers(scores, lines, shape);
+    }
     close_blocks(scores, shape);
     settle_blanks(scores, shape);
+}
+
+/// The lines of a call that runs over several, or of a short docstring, are of use together only.
+fn join_statements(scores: &mut [f32], lines: &[&str]) {
+    let mut first = 0;
+    while first < lines.len() {
+        let last = match docstring_end(lines, first) {
+            Some(last) => last,
+            None => statement_end(lines, first),
+        };
+        if last > first {
+            let best = scores[first..=last].iter().copied().fold(f32::MIN, f32::max);
+            scores[first..=last].fill(best);
+        }
+        first = last + 1;
+    }
+}
+
+/// Where the docstring that opens in this line closes, if it is short.
+fn docstring_end(lines: &[&str], first: usize) -> Option<usize> {
+    let mark = ["\"\"\"", "'''"].into_iter().find(|mark| lines[first].matches(mark).count() == 1)?;
+    let rest = lines.iter().enumerate().skip(first + 1).take(STATEMENT_LINES - 1);
+    rest.into_iter().find(|(_, line)| line.contains(mark)).map(|(last, _)| last)
+}
+
+/// The line in which the brackets that this one opens are closed; itself if they are not, or not soon.
+fn statement_end(lines: &[&str], first: usize) -> usize {
+    let mut depth = opened(lines[first]);
+    let mut last = first;
+    while depth > 0 {
+        last += 1;
+        if last >= lines.len() || last - first >= STATEMENT_LINES || lines[last].trim().is_empty() {
+            return first;
+        }
+        depth += opened(lines[last]);
+    }
+    last
+}
+
+/// How many round and square brackets a line leaves open, strings and comments apart.
+fn opened(line: &str) -> i32 {
+    let bytes = line.as_bytes();
+    let mut depth = 0;
+    let mut at = 0;
+    while at < bytes.len() {
+        match bytes[at] {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'/' if bytes.get(at + 1) == Some(&b'/') => break,
+            b'#' if bytes.get(at + 1) != Some(&b'[') => break,
+            quote @ (b'"' | b'\'' | b'`') => {
+                // Without a partner it is an apostrophe or a lifetime.
+                let rest = &bytes[at + 1..];
+                at += memchr::memchr(quote, rest).map_or(0, |length| length + 1);
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    depth
+}
+
+/// Whether a line ends one branch and begins the next.
+fn divides(line: &str, shape: &Shape, number: usize) -> bool {
+    shape.closer[number] && line.trim_end().ends_with(['{', '(', '[', ':'])
+}
+
+/// An `else` without its `if` says nothing: what opens a chain of branches is needed as soon as any of them is.
+fn raise_openers(scores: &mut [f32], lines: &[&str], shape: &Shape) {
+    let mut latest: Vec<(u16, usize)> = Vec::new();
+    let mut links: Vec<(usize, usize)> = Vec::new();
+    for line in (0..scores.len()).filter(|&line| !shape.blank[line]) {
+        while latest.last().is_some_and(|&(indent, _)| indent > shape.indent[line]) {
+            latest.pop();
+        }
+        match latest.last_mut() {
+            Some((indent, before)) if *indent == shape.indent[line] => {
+                if divides(lines[line], shape, line) {
+                    links.push((line, *before));
+                }
+                *before = line;
+            }
+            _ => latest.push((shape.indent[line], line)),
+        }
+    }
+    for &(line, opener) in links.iter().rev() {
+        scores[opener] = scores[opener].max(scores[line]);
+    }
 }
 
 /// `} else {` is needed as soon as what it opens is.
@@ -26,7 +125,7 @@ fn raise_dividers(scores: &mut [f32], lines: &[&str], shape: &Shape) {
             inner = inner.max(best);
             open.pop();
         }
-        if shape.closer[line] && lines[line].trim_end().ends_with(['{', '(', '[', ':']) {
+        if divides(lines[line], shape, line) {
             scores[line] = scores[line].max(inner);
         }
         let best = scores[line].max(inner);

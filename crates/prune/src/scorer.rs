@@ -7,7 +7,7 @@ use tamis_text::Kind;
 
 use crate::DEFAULT_THRESHOLD;
 use crate::features::{Feature, Features};
-use crate::relevance::blur;
+use crate::relevance::{blur, highest};
 
 /// For code.
 ///
@@ -94,6 +94,9 @@ const NEIGHBOURS: f32 = 0.6;
 /// Below this weight of words found, the goal is trusted in proportion: a word or two may be anywhere.
 const TRUSTED_WEIGHT: f32 = 6.0;
 
+/// The goal's words are all in one title.
+const WHOLE_TITLE: f32 = 0.99;
+
 struct Model {
     constant: f32,
     weights: &'static [(Feature, f32)],
@@ -133,15 +136,15 @@ pub(crate) fn score(kind: Kind, features: &Features) -> Vec<f32> {
 }
 
 /// However often a log says something, a reader needs to see it said once; and a line with a word of the
-/// goal that hardly another has must not go because a hundred others differ from it in a number only. Both stay at the default
-/// threshold, and go before others above it.
+/// goal that hardly another has must not go because a hundred others differ from it in a number only; nor must one that differs from all
+/// the others of its log. They stay at the default threshold, and go before others above it.
 fn lift_examples(scores: &mut [f32], features: &Features) {
     let column = |feature| features.column(feature);
-    let (repeats, earlier, rare) =
-        (column(Feature::Repeats), column(Feature::EarlierRepeats), column(Feature::Rare));
+    let (repeats, earlier) = (column(Feature::Repeats), column(Feature::EarlierRepeats));
+    let (rare, stands_out) = (column(Feature::Rare), column(Feature::StandsOut));
     for (line, score) in scores.iter_mut().enumerate() {
         let example = repeats[line] > 1.0 && earlier[line] == 0.0;
-        if example || rare[line] > 0.0 {
+        if example || rare[line] > 0.0 || stands_out[line] > 0.0 {
             *score = score.max(DEFAULT_THRESHOLD);
         }
     }
@@ -153,6 +156,8 @@ fn trust(kind: Kind, features: &Features) -> f32 {
     match kind {
         // Repetition speaks for itself.
         Kind::Logs => 1.0,
+        // The name of a definition or the title of a section says all, be it one word.
+        Kind::Code | Kind::Docs if highest(features.column(Feature::NearTitleCover)) > WHOLE_TITLE => 1.0,
         Kind::Code | Kind::Docs => (root * root / TRUSTED_WEIGHT).min(1.0),
     }
 }

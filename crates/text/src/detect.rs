@@ -196,6 +196,13 @@ fn is_heading(line: &str) -> bool {
 }
 
 fn is_log_line(line: &str, trimmed: &str) -> bool {
+    let trimmed = without_colour(trimmed);
+    if starts_with_address(trimmed)
+        || starts_with_count(trimmed)
+        || (trimmed.starts_with("{\"") && trimmed.ends_with('}'))
+    {
+        return true;
+    }
     if LOG_STARTS.iter().any(|start| line.starts_with(start)) || starts_with_time(trimmed) {
         return true;
     }
@@ -218,6 +225,37 @@ fn is_log_line(line: &str, trimmed: &str) -> bool {
             edge(before) && edge(after) && (at > 0 || after.is_some())
         })
     })
+}
+
+/// The line after what only changes the colour of a terminal.
+fn without_colour(mut line: &str) -> &str {
+    while let Some(rest) = line.strip_prefix("\u{1b}[") {
+        match rest.find(|letter: char| letter.is_ascii_alphabetic()) {
+            Some(end) => line = rest[end + 1..].trim_start(),
+            None => break,
+        }
+    }
+    line
+}
+
+/// `[0001] `, as programs count their steps.
+fn starts_with_count(line: &str) -> bool {
+    let Some((count, _)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] ")) else {
+        return false;
+    };
+    !count.is_empty()
+        && count.len() <= 12
+        && count.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'/' | b'.' | b' '))
+}
+
+/// `10.0.0.1 `, as servers log who asked.
+fn starts_with_address(line: &str) -> bool {
+    let word = line.split(' ').next().unwrap_or_default();
+    word.len() < line.len()
+        && word.split('.').count() == 4
+        && word
+            .split('.')
+            .all(|part| (1..=3).contains(&part.len()) && part.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// `2024-05-01`, `2024/05/01`, `12:34:56`, `[12:34`, `May  1 12:34:56`.
@@ -372,6 +410,9 @@ mod tests {
         let tests = "=== RUN   TestOne\n--- PASS: TestOne (0.00s)\n=== RUN   TestTwo\n    two_test.go:12: bad\n--- FAIL: TestTwo (0.01s)\nFAIL\n";
         let grep = "src/main.rs:12:fn main() {\nsrc/main.rs-13-    run();\nsrc/lib.rs:1:pub fn run() {}\n";
         let syslog = "May  1 12:00:00 host sshd[12]: accepted\nMay  1 12:00:09 host sshd[12]: closed\n";
+        let access = "10.0.0.7 - - [02/Mar/2026:09:00:17] \"GET /a HTTP/1.1\" 200 17\n10.0.0.9 - - [02/Mar/2026:09:00:18] \"GET /b HTTP/1.1\" 502 9\n";
+        let coloured = "\u{1b}[32m2026-03-02 09:00:17\u{1b}[0m INFO up\n\u{1b}[31m2026-03-02 09:00:18\u{1b}[0m INFO down\n";
+        let objects = "{\"time\":1,\"status\":200}\n{\"time\":2,\"status\":503}\n";
         for (text, kind) in [
             (go, Kind::Code),
             (python, Kind::Code),
@@ -382,6 +423,9 @@ mod tests {
             (tests, Kind::Logs),
             (grep, Kind::Logs),
             (syslog, Kind::Logs),
+            (access, Kind::Logs),
+            (coloured, Kind::Logs),
+            (objects, Kind::Logs),
             ("", Kind::Code),
         ] {
             assert_eq!(detect(text), kind, "{text}");

@@ -128,7 +128,7 @@ fn originals(holdings: &Holdings) -> String {
 fn saved(savings: &Savings) -> String {
     let cut = savings.tokens_before.saturating_sub(savings.tokens_after);
     format!(
-        "about {} of {} tokens in {} calls; {} of them were recovered",
+        "about {} of {} tokens in {} calls, of which {} tokens were asked back",
         print::grouped(cut),
         print::grouped(savings.tokens_before),
         print::grouped(savings.calls),
