@@ -157,7 +157,19 @@ impl Config {
                 _ => errors.push(ConfigError::Homeless),
             }
         }
+        config.remark_on_unknown_variables(surroundings);
         (config, errors)
+    }
+
+    /// A variable with a typing error in its name would otherwise do nothing, and say nothing.
+    fn remark_on_unknown_variables(&mut self, surroundings: &Surroundings) {
+        let known = |name: &String| {
+            name == "TAMIS_CONFIG"
+                || SETTINGS.iter().any(|setting| setting.variables.contains(&name.as_str()))
+        };
+        for name in surroundings.variables.keys().filter(|name| name.starts_with("TAMIS_") && !known(name)) {
+            self.remarks.push(format!("{name} is no setting; ignored"));
+        }
     }
 
     /// Takes over a project's value when it is a narrower one, and remarks on it when it is not.

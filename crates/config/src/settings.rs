@@ -1,5 +1,5 @@
-//! The table of settings. A setting is one row here; its flag, variables, file keys, default and the output of
-//! `tamis config --explain` all follow from it.
+//! The table of settings. A setting is one row here; its variables, file keys, default and the output of
+//! `tamis config --explain` all follow from it. The few that have a flag too are given theirs by the command.
 
 /// Which setting. The order is that of the explanation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

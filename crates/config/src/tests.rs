@@ -189,3 +189,11 @@ fn a_path_that_is_not_utf_8_is_refused() {
     house.surroundings.variables.insert("TAMIS_DATA_DIR".into(), OsString::from_vec(b"/d\xff".to_vec()));
     assert!(house.load().unwrap_err().to_string().ends_with("but must be UTF-8"));
 }
+
+#[test]
+fn a_misspelt_variable_is_remarked_on() {
+    let mut house = House::new();
+    house.variable("TAMIS_HTTP_PRT", "3");
+    house.variable("TAMIS_HTTP_PORT", "3");
+    assert_eq!(house.load().unwrap().remarks, ["TAMIS_HTTP_PRT is no setting; ignored"]);
+}
