@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Each crate with those of ours that it may build on.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("text", &[]),
-    ("syntax", &["text"]),
+    ("syntax", &[]),
     ("prune", &["syntax", "text"]),
     ("store", &[]),
     ("config", &[]),

@@ -54,7 +54,7 @@ impl<'a> Analysis<'a> {
         let document = if kind == Kind::Docs { Document::read(&lines) } else { Document::default() };
         let shape = Shape::read(kind, &lines, &outline, &index, interrupted)?;
         go_on()?;
-        let repetition = repetition(&lines, interrupted)?;
+        let repetition = repetition(kind, &lines, interrupted)?;
         go_on()?;
         let levels = levels(kind, &lines, &outline, &document.headings);
         let sources =

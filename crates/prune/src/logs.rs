@@ -1,5 +1,6 @@
 //! What logs and command output are made of: severities, stack traces, and lines that differ only in their numbers.
 
+use tamis_text::Kind;
 use tamis_text::vocabulary::hash;
 
 use crate::{Unpruned, outliers};
@@ -47,7 +48,11 @@ pub(crate) struct Repetition {
     pub(crate) stands_out: Vec<bool>,
 }
 
-pub(crate) fn repetition(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Result<Repetition, Unpruned> {
+pub(crate) fn repetition(
+    kind: Kind,
+    lines: &[&str],
+    interrupted: &dyn Fn() -> bool,
+) -> Result<Repetition, Unpruned> {
     let mut table = Table::new(lines.len());
     let mut counts: Vec<u32> = Vec::new();
     let mut earlier = Vec::with_capacity(lines.len());
@@ -67,7 +72,11 @@ pub(crate) fn repetition(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Resu
         template.push(id);
     }
     let count: Vec<u32> = template.iter().map(|&id| counts[id as usize]).collect();
-    let stands_out = outliers::find(lines, &template, &counts, interrupted)?;
+    // Only what scores logs asks for it.
+    let stands_out = match kind {
+        Kind::Logs => outliers::find(lines, &template, &counts, interrupted)?,
+        Kind::Code | Kind::Docs => vec![false; lines.len()],
+    };
     Ok(Repetition { count, earlier, stands_out })
 }
 
@@ -145,7 +154,7 @@ mod tests {
     #[test]
     fn lines_that_differ_in_numbers_are_one_template() {
         let lines = ["2024-01-01 GET /a/12 0xdeadbeef", "2025-11-30 GET /a/7 0xfeed12", "other", "  other "];
-        let repetition = repetition(&lines, &|| false).expect("nothing interrupts");
+        let repetition = repetition(Kind::Logs, &lines, &|| false).expect("nothing interrupts");
         assert_eq!(repetition.earlier, [0, 1, 0, 0]);
         assert_eq!(repetition.count, [2, 2, 1, 1]);
     }

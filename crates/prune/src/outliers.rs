@@ -116,12 +116,14 @@ fn names_a_status(before: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use tamis_text::Kind;
+
     use super::*;
     use crate::logs::repetition;
 
     fn outstanding(lines: &[String]) -> Vec<usize> {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let found = repetition(&lines, &|| false).expect("nothing interrupts").stands_out;
+        let found = repetition(Kind::Logs, &lines, &|| false).expect("nothing interrupts").stands_out;
         (0..lines.len()).filter(|&line| found[line]).collect()
     }
 
