@@ -4,9 +4,11 @@ mod call;
 mod completions;
 mod config;
 mod data;
+mod guard;
 mod mcp;
 mod prune;
 mod recover;
+mod run;
 mod serve;
 mod token;
 mod tools;
@@ -19,6 +21,7 @@ use crate::error::CliResult;
 pub(crate) enum Command {
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
+    Run(run::Run),
     Prune(prune::Prune),
     Recover(recover::Recover),
     Tools(tools::Tools),
@@ -27,12 +30,15 @@ pub(crate) enum Command {
     Data(data::Data),
     Token(token::TokenCommand),
     Completions(completions::Completions),
+    #[command(hide = true)]
+    Guard(guard::Guard),
 }
 
 pub(crate) fn run(command: Command) -> CliResult {
     match command {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
+        Command::Run(arguments) => run::run(arguments),
         Command::Prune(arguments) => prune::run(arguments),
         Command::Recover(arguments) => recover::run(arguments),
         Command::Tools(arguments) => tools::run(arguments),
@@ -41,5 +47,6 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Data(arguments) => data::run(arguments),
         Command::Token(arguments) => token::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
+        Command::Guard(_) => guard::run(),
     }
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tamis_config::{Config, Key, Surroundings, project_root};
+use tamis_config::{Config, ConfigError, Key, Surroundings, project_root};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
 use tamis_tools::{Caller, Registry, Services};
@@ -23,11 +23,37 @@ const FLUSH_PATIENCE: Duration = Duration::from_secs(2);
 /// The configuration of this process, with logging started by it.
 pub(crate) fn load(surroundings: &Surroundings) -> Result<Config, CliError> {
     let config = Config::load(surroundings)?;
+    announce(&config)?;
+    Ok(config)
+}
+
+fn announce(config: &Config) -> Result<(), CliError> {
     start_logging(config.text(Key::Log).unwrap_or("info"))?;
     for remark in &config.remarks {
         tracing::warn!("{remark}");
     }
-    Ok(config)
+    Ok(())
+}
+
+/// The configuration of this process, likewise, when these settings may be unusable: what is wrong with them is told,
+/// and they count as unset.
+pub(crate) fn load_despite(
+    surroundings: &Surroundings,
+    lenient: &[Key],
+) -> Result<(Config, Option<String>), CliError> {
+    let (config, errors) = Config::explain(surroundings);
+    let names: Vec<_> = lenient.iter().map(|key| key.setting().name).collect();
+    let mut problem = None;
+    for error in errors {
+        match error {
+            ConfigError::Invalid { name, .. } if names.contains(&name) => {
+                problem.get_or_insert(error.to_string());
+            }
+            error => return Err(error.into()),
+        }
+    }
+    announce(&config)?;
+    Ok((config, problem))
 }
 
 /// A bare level is for our own crates: at `debug` the libraries below log whole requests, and so what people read.

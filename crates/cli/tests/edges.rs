@@ -13,11 +13,12 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("syntax", &[]),
     ("prune", &["syntax", "text"]),
     ("store", &[]),
+    ("clients", &[]),
     ("config", &[]),
     ("sieve", &["prune", "store", "text"]),
     ("tools", &["prune", "sieve", "text"]),
     ("server", &["tools"]),
-    ("cli", &["config", "prune", "server", "sieve", "store", "text", "tools"]),
+    ("cli", &["clients", "config", "prune", "server", "sieve", "store", "text", "tools"]),
     ("testkit", &[]),
 ];
 

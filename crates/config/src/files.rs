@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{ConfigError, SETTINGS, Setting, Surroundings, folders};
+use crate::{ConfigError, Form, SETTINGS, Setting, Surroundings, folders};
 
 /// Larger files are no configuration.
 const MAX_FILE_BYTES: u64 = 1 << 20;
@@ -60,7 +60,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
             let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
                 return Err(unknown(name));
             };
-            let Some(value) = text_of(value) else {
+            let Some(value) = text_of(value, setting) else {
                 return Err(unreadable(format!("{name} must be a text, a number or a list of texts")));
             };
             values.insert(setting.name, value);
@@ -70,10 +70,11 @@ pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
 }
 
 /// A value as a variable would give it.
-fn text_of(value: toml::Value) -> Option<String> {
+fn text_of(value: toml::Value, setting: &Setting) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text),
         toml::Value::Integer(number) => Some(number.to_string()),
+        toml::Value::Boolean(yes) if setting.form == Form::Switch => Some(yes.to_string()),
         toml::Value::Array(items) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str()).collect();
             Some(texts?.join(","))

@@ -75,6 +75,11 @@ impl Surroundings {
     fn variable(&self, name: &str) -> Option<&OsString> {
         self.variables.get(name).filter(|value| !value.is_empty())
     }
+
+    /// A variable of a setting, to some of which emptiness means something.
+    fn variable_of(&self, setting: &Setting, name: &str) -> Option<&OsString> {
+        if setting.form == Form::Verbatim { self.variables.get(name) } else { self.variable(name) }
+    }
 }
 
 /// Every setting, resolved.
@@ -237,7 +242,7 @@ fn without_project(
         setting
             .variables
             .iter()
-            .find_map(|name| surroundings.variable(name).map(|value| (value.clone(), Source::Variable(name))))
+            .find_map(|name| Some((surroundings.variable_of(setting, name)?.clone(), Source::Variable(name))))
     };
     let from_file = || {
         let (path, value) = user?.value(setting)?;

@@ -18,14 +18,21 @@ pub enum Key {
     RecoveryTtlSeconds,
     RecoveryMaxBytes,
     LedgerKeepDays,
+    RunPrunerEnabled,
+    RunPrunerUrl,
+    RunPrunerPath,
 }
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// A folder; relative ones are taken from the working directory.
+    /// A file or folder; relative ones are taken from the working directory.
     Path,
     Text,
+    /// Whatever it is, nothing too: whoever uses it judges it.
+    Verbatim,
+    /// `1`, `true`, `yes` or `on`; everything else is no.
+    Switch,
     /// Shown as `(set)`, never in clear.
     Secret,
     /// 0 lets the system choose.
@@ -187,6 +194,33 @@ pub const SETTINGS: &[Setting] = &[
         from_project: FromProject::Ignored,
         about: "how long the record of calls is kept",
     },
+    Setting {
+        key: Key::RunPrunerEnabled,
+        name: "run.pruner_enabled",
+        variables: &["TAMIS_RUN_PRUNER_ENABLED", "JEEVES_PRUNER_ENABLED"],
+        form: Form::Switch,
+        default: Some("false"),
+        from_project: FromProject::Ignored,
+        about: "whether `run` gives the agent the pruner's tools: 1, true, yes or on",
+    },
+    Setting {
+        key: Key::RunPrunerUrl,
+        name: "run.pruner_url",
+        variables: &["TAMIS_RUN_PRUNER_URL", "JEEVES_PRUNER_URL"],
+        form: Form::Verbatim,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "where those tools ask for pruning (unset: http://localhost:8000/prune; empty: they do not)",
+    },
+    Setting {
+        key: Key::RunPrunerPath,
+        name: "run.pruner_path",
+        variables: &["TAMIS_RUN_PRUNER_PATH", "JEEVES_MCP_PRUNER_PATH"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "the pruner's MCP server (unset: `mcp-pruner` beside tamis, then on PATH)",
+    },
 ];
 
 impl Key {
@@ -201,7 +235,7 @@ impl Setting {
     pub fn complaint(&self, value: &str) -> Option<String> {
         match self.form {
             Form::Path | Form::Secret | Form::Text if value.is_empty() => Some("must not be empty".into()),
-            Form::Path | Form::Secret | Form::Text => None,
+            Form::Path | Form::Secret | Form::Text | Form::Verbatim | Form::Switch => None,
             Form::Port => value.parse::<u16>().is_err().then(|| "must be a port, 0 to 65535".into()),
             Form::Count { at_least } => (!value.parse::<u64>().is_ok_and(|number| number >= at_least))
                 .then(|| format!("must be a whole number, {at_least} or more")),

@@ -3,7 +3,7 @@
 use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection};
 
-use crate::ledger::{PruneRow, RecoveryRow, Savings};
+use crate::ledger::{PruneRow, RecoveryRow, Savings, SavingsOf};
 
 /// The ledger's tables. Migrations are only ever added.
 pub(crate) const COMPONENTS: &[Component] = &[Component {
@@ -114,6 +114,34 @@ pub(crate) fn savings(connection: &Connection) -> rusqlite::Result<Savings> {
         "SELECT count(*), coalesce(sum(lines), 0), coalesce(sum(tokens), 0) FROM recoveries",
         [],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
+    Ok(savings)
+}
+
+/// What these prunes saved since `at_ms`; the ids as a list in JSON.
+pub(crate) fn savings_of(
+    connection: &Connection,
+    prune_ids: &str,
+    at_ms: i64,
+) -> rusqlite::Result<SavingsOf> {
+    let mut savings = connection.query_row(
+        "SELECT count(DISTINCT prune_id), coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0) FROM prunes
+         WHERE at >= ?2 AND fallback IS NULL AND prune_id IN (SELECT value FROM json_each(?1))",
+        rusqlite::params![prune_ids, at_ms],
+        |row| {
+            Ok(SavingsOf {
+                known_ids: row.get(0)?,
+                tokens_before: row.get(1)?,
+                tokens_after: row.get(2)?,
+                recovered_tokens: 0,
+            })
+        },
+    )?;
+    savings.recovered_tokens = connection.query_row(
+        "SELECT coalesce(sum(tokens), 0) FROM recoveries
+         WHERE at >= ?2 AND prune_id IN (SELECT value FROM json_each(?1))",
+        rusqlite::params![prune_ids, at_ms],
+        |row| row.get(0),
     )?;
     Ok(savings)
 }

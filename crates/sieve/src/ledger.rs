@@ -1,5 +1,6 @@
 //! What was pruned and recovered, by whom and with what gain. Written behind the caller's back, and never in its way.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -26,6 +27,17 @@ pub struct Savings {
     pub tokens_after: u64,
     pub recoveries: u64,
     pub recovered_lines: u64,
+    pub recovered_tokens: u64,
+}
+
+/// What some prunes saved, of which the ledger need not know all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SavingsOf {
+    /// How many of the ids it knows.
+    pub known_ids: u64,
+    pub tokens_before: u64,
+    pub tokens_after: u64,
+    /// What was asked back of them.
     pub recovered_tokens: u64,
 }
 
@@ -89,6 +101,18 @@ impl Ledger {
 
     pub(crate) fn savings(&self) -> Result<Savings, StoreError> {
         Ok(Database::look(&self.path, db::COMPONENTS, db::savings)?.unwrap_or_default())
+    }
+
+    pub(crate) fn savings_of(
+        &self,
+        prune_ids: &BTreeSet<String>,
+        since: SystemTime,
+    ) -> Result<Option<SavingsOf>, StoreError> {
+        // A list of ids, which are letters and digits.
+        let list =
+            format!("[{}]", prune_ids.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(","));
+        let since = milliseconds(since);
+        Database::look(&self.path, db::COMPONENTS, |connection| db::savings_of(connection, &list, since))
     }
 
     pub(crate) fn count(&self) -> Result<u64, StoreError> {

@@ -17,6 +17,7 @@ mod request;
 mod retention;
 mod sweep;
 
+use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
 
 use tamis_store::{DataDir, StoreError};
@@ -25,7 +26,8 @@ use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
 use recovery::{Recovery, RecoveryError};
 
-pub use ledger::Savings;
+pub use ledger::{Savings, SavingsOf};
+pub use marker::prune_ids_in;
 #[doc(hidden)]
 pub use passage::Engine;
 pub use recover::{LineRange, RecoverError, Recovered, RecoveredFrom};
@@ -103,6 +105,19 @@ impl Sieve {
     /// Totals over the ledger, as far as it is written.
     pub fn savings(&self) -> Result<Savings, StoreError> {
         self.store.as_ref().map_or(Ok(Savings::default()), |store| store.ledger.savings())
+    }
+
+    /// What the prunes of these ids saved since then; `None` where there is no ledger. Creates nothing.
+    pub fn savings_of(
+        &self,
+        prune_ids: &BTreeSet<String>,
+        since: SystemTime,
+    ) -> Result<Option<SavingsOf>, StoreError> {
+        self.store.as_ref().map_or(Ok(None), |store| {
+            // Nothing else may stand in the query.
+            let ids = prune_ids.iter().filter(|id| PruneId::parse(id).is_some()).cloned().collect();
+            store.ledger.savings_of(&ids, since)
+        })
     }
 
     /// Why calls cannot be counted at present, as far as is known.

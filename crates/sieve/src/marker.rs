@@ -7,11 +7,22 @@ use crate::ids::PruneId;
 /// A reason is a few words; more than this is a mistake upstream.
 const REASON_CHARS: usize = 200;
 
+/// How every marker begins; the id follows.
+const OPENING: &str = "⟦PRUNÉ: prune_id=";
+
 /// `⟦PRUNÉ: prune_id=<id> lignes <start>-<end> (<count>) raison=<reason>⟧`, on one line whatever the reason holds.
 pub(crate) fn marker(id: &PruneId, cut: &Cut) -> String {
     let Cut { first_line, last_line, .. } = cut;
     let (count, reason) = (line_count(cut), reason(cut));
-    format!("⟦PRUNÉ: prune_id={id} lignes {first_line}-{last_line} ({count}) raison={reason}⟧")
+    format!("{OPENING}{id} lignes {first_line}-{last_line} ({count}) raison={reason}⟧")
+}
+
+/// The ids in the markers of a text, as often as they stand there.
+pub fn prune_ids_in(text: &str) -> impl Iterator<Item = &str> {
+    text.split(OPENING).skip(1).filter_map(|rest| {
+        let (id, _) = rest.split_once(' ')?;
+        PruneId::parse(id).map(|_| id)
+    })
 }
 
 /// How many lines go.
@@ -32,6 +43,15 @@ fn breaks_a_marker(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ids_are_found_in_markers_alone() {
+        let id = "prn_aaaaaaaaaaaaaaaabbbbbb";
+        let marker = format!("⟦PRUNÉ: prune_id={id} lignes 1-2 (2) raison=x⟧");
+        let text =
+            format!("{id}\n{marker}\n7│ {marker}\n⟦PRUNÉ: prune_id=prn_no lignes ⟦PRUNÉ: prune_id={id}");
+        assert_eq!(prune_ids_in(&text).collect::<Vec<_>>(), [id, id]);
+    }
 
     #[test]
     fn a_marker_is_one_line_in_the_contracts_form() {

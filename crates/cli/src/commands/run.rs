@@ -1,0 +1,213 @@
+mod savings;
+#[cfg(unix)]
+mod streams;
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+
+use clap::Args;
+use clap::builder::PossibleValuesParser;
+use tamis_clients::PROVIDERS;
+
+use crate::error::CliError;
+
+/// Run a coding agent on a prompt, without a person
+///
+/// What the agent says goes to stdout as it comes; its tool calls, diagnostics and a summary go to stderr. With
+/// JEEVES_PRUNER_ENABLED=1, or --pruner, the agent also gets the tools read, bash and grep of `mcp-pruner`, and may use
+/// them without asking. All that the agent started ends with the run.
+#[derive(Args)]
+pub(crate) struct Run {
+    /// Which agent
+    #[arg(long, value_parser = PossibleValuesParser::new(PROVIDERS.iter().map(|provider| provider.name())))]
+    provider: String,
+    /// The model that the agent should use [default: the agent's choice]
+    #[arg(long)]
+    model: Option<String>,
+    /// Where the agent works [default: here]
+    #[arg(long, value_name = "FOLDER")]
+    cwd: Option<PathBuf>,
+    /// The agent's program [default: the one on PATH]
+    #[arg(long, value_name = "PATH")]
+    program: Option<PathBuf>,
+    /// An argument for the agent itself, as in --agent-arg=--permission-mode=plan; may be given again
+    #[arg(long = "agent-arg", value_name = "ARG", allow_hyphen_values = true)]
+    agent_args: Vec<String>,
+    /// Wire the pruner's tools in, whatever the configuration says
+    #[arg(long, conflicts_with = "no_pruner")]
+    pruner: bool,
+    /// Leave them out
+    #[arg(long)]
+    no_pruner: bool,
+    /// Pass on the agent's own reports, one JSON object a line, instead of what it says
+    #[arg(long)]
+    json: bool,
+    /// What to do; - or nothing reads stdin
+    prompt: Option<String>,
+}
+
+/// The prompt, from the command line or from stdin.
+fn prompt(given: Option<&str>) -> Result<String, CliError> {
+    let missing = || {
+        CliError::usage("there is no prompt")
+            .hint("`tamis run --provider claude -- \"what to do\"`, or a pipe into stdin")
+    };
+    let prompt = match given {
+        Some(prompt) if prompt != "-" => prompt.to_owned(),
+        None if std::io::stdin().is_terminal() => return Err(missing()),
+        _ => {
+            let mut bytes = Vec::new();
+            std::io::stdin().lock().read_to_end(&mut bytes)?;
+            String::from_utf8(bytes).map_err(|error| {
+                CliError::usage(format_args!("the prompt on stdin is not UTF-8: {}", error.utf8_error()))
+            })?
+        }
+    };
+    if prompt.trim().is_empty() { Err(missing()) } else { Ok(prompt) }
+}
+
+#[cfg(not(unix))]
+pub(crate) fn unavailable() -> crate::error::CliResult {
+    Err(CliError::failed(anyhow::anyhow!(
+        "`tamis run` needs Unix: process groups and signals end what an agent started"
+    ))
+    .hint("`tamis mcp` works here; wire it into the agent itself"))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn run(arguments: Run) -> crate::error::CliResult {
+    prompt(arguments.prompt.as_deref())?;
+    unavailable()
+}
+
+#[cfg(unix)]
+pub(crate) use unix::run;
+
+#[cfg(unix)]
+mod unix {
+    use std::path::{Path, PathBuf};
+    use std::process::Command;
+    use std::time::{Duration, SystemTime};
+
+    use anyhow::Context;
+    use tamis_clients::{Canceller, Ending, Provider, PrunerSettings, Resolution, RunState, find_program};
+    use tamis_config::{Config, Key, Surroundings};
+
+    use super::{prompt, savings, streams};
+    use crate::error::{CliError, CliResult, Kind};
+    use crate::{setup, signals};
+
+    /// Signals that come closer together than this are one.
+    const ONCE: Duration = Duration::from_millis(300);
+
+    pub(crate) fn run(arguments: super::Run) -> CliResult {
+        let switch = match (arguments.pruner, arguments.no_pruner) {
+            (true, _) => Some("true"),
+            (_, true) => Some("false"),
+            _ => None,
+        };
+        let surroundings = Surroundings::of_process().flag(Key::RunPrunerEnabled, switch);
+        // What is wrong with the pruner's settings costs the pruner, not the run.
+        let (config, problem) = setup::load_despite(&surroundings, &[Key::RunPrunerPath, Key::RunPrunerUrl])?;
+        let provider = tamis_clients::provider_named(&arguments.provider)
+            .ok_or_else(|| CliError::usage("there is no such provider"))?;
+        let prompt = prompt(arguments.prompt.as_deref())?;
+        let cwd = match &arguments.cwd {
+            Some(folder) => working_dir(folder)?,
+            None => surroundings.working_dir.clone(),
+        };
+        let path_variable = std::env::var_os("PATH");
+        let program = match arguments.program {
+            Some(program) => surroundings.working_dir.join(program),
+            None => {
+                find_program(provider.program(), path_variable.as_deref()).ok_or_else(|| missing(provider))?
+            }
+        };
+        let own_program = std::env::current_exe().map_err(CliError::internal)?;
+        let mut guard = Command::new(&own_program);
+        guard.arg("guard");
+
+        let begun = SystemTime::now();
+        let settings = pruner_settings(&config);
+        let resolution = Resolution {
+            cwd: &cwd,
+            own_program: Some(&own_program),
+            path_variable: path_variable.as_deref(),
+        };
+        let pruner = problem.map_or(Ok(&settings), Err);
+        let mut run = tamis_clients::Run::new(provider, program, guard, pruner, &resolution);
+        run.prompt = prompt;
+        run.model = arguments.model;
+        run.agent_args = arguments.agent_args;
+        let wired = run.state() == RunState::PrunerStarting;
+        let running = run.start().map_err(CliError::failed)?;
+        watch_signals(running.canceller());
+        let mut streams = streams::Streams::new(arguments.json);
+        let ending = running.follow(|output| streams.show(output));
+
+        savings::summarise(provider.name(), &ending, wired, &streams.prune_ids, begun, &config);
+        judge(provider, ending)
+    }
+
+    fn pruner_settings(config: &Config) -> PrunerSettings {
+        let text = |key| config.text(key).map(str::to_owned);
+        PrunerSettings {
+            enabled: text(Key::RunPrunerEnabled),
+            url: text(Key::RunPrunerUrl),
+            path: text(Key::RunPrunerPath).map(PathBuf::from),
+        }
+    }
+
+    fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
+        let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
+        found
+            .with_context(|| format!("the agent cannot work in {}", folder.display()))
+            .map_err(|error| CliError { kind: Kind::Usage, error, hint: None })
+    }
+
+    fn missing(provider: &dyn Provider) -> CliError {
+        CliError::failed(anyhow::anyhow!("there is no `{}` on PATH", provider.program()))
+            .hint(provider.install_hint())
+    }
+
+    /// Ends the run at the first SIGINT or SIGTERM; at the second, at once.
+    fn watch_signals(canceller: Canceller) {
+        std::thread::spawn(move || {
+            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
+                tracing::warn!("signals cannot be watched; whatever ends tamis ends the agent too");
+                return;
+            };
+            runtime.block_on(async {
+                signals::asked_to_end().await;
+                tracing::info!("ending the agent; asked again, at once");
+                canceller.cancel();
+                // Whoever signals a process and its group asks once, though it comes twice.
+                tokio::time::sleep(ONCE).await;
+                signals::asked_to_end().await;
+                canceller.cancel();
+                // Whoever asks twice does not want to wait, not even for a reader of ours that has stopped reading.
+                std::process::exit(130);
+            });
+        });
+    }
+
+    fn judge(provider: &dyn Provider, ending: Ending) -> CliResult {
+        if let Some(error) = ending.output_error {
+            return Err(error.into());
+        }
+        if ending.cancelled {
+            let error = anyhow::anyhow!("the run was ended before {} was through", provider.name());
+            return Err(CliError { kind: Kind::Interrupted, error, hint: None });
+        }
+        let how = match ending.code {
+            Some(0) if ending.tally.failure.is_none() => return Ok(()),
+            Some(0) => format!("{} reports that it failed", provider.name()),
+            Some(code) => format!("{} failed with exit code {code}", provider.name()),
+            None => format!("{} was ended, since its guard was killed", provider.name()),
+        };
+        Err(CliError::failed(match ending.tally.failure {
+            Some(why) => anyhow::anyhow!(why).context(how),
+            None => anyhow::anyhow!(how),
+        }))
+    }
+}

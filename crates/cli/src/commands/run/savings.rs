@@ -1,0 +1,144 @@
+//! The summary of a run. What pruning saved is told only as far as the ledger knows it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant, SystemTime};
+
+use tamis_clients::{Ending, Tally};
+use tamis_config::Config;
+use tamis_sieve::{SavingsOf, Sieve};
+
+use crate::{print, setup};
+
+/// A pruner writes its rows behind its answers; how long to wait for the last of them.
+const LEDGER_PATIENCE: Duration = Duration::from_millis(500);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// One line on stderr: turns, tool calls, tokens saved.
+pub(super) fn summarise(
+    agent: &str,
+    ending: &Ending,
+    wired: bool,
+    prune_ids: &BTreeSet<String>,
+    begun: SystemTime,
+    config: &Config,
+) {
+    let tally = &ending.tally;
+    let mut line =
+        format!("{agent}: {}, {}", counted(tally.turns, "turn"), counted(tally.tool_calls, "tool call"));
+    if wired {
+        line.push_str(&format!(", {} of them through the pruner", print::grouped(tally.pruner_calls)));
+        let ledger = || look(&setup::services(config).sieve, prune_ids, begun);
+        if let Some(savings) = savings(tally, prune_ids, ledger) {
+            line.push_str(&format!("; {savings}"));
+        }
+    }
+    print::note(line);
+    if tally.unknown_reports > 0 {
+        tracing::debug!("{} reports of kinds that are not known", tally.unknown_reports);
+    }
+}
+
+fn counted(number: u64, what: &str) -> String {
+    format!("{} {what}{}", print::grouped(number), if number == 1 { "" } else { "s" })
+}
+
+fn savings(
+    tally: &Tally,
+    prune_ids: &BTreeSet<String>,
+    ledger: impl FnOnce() -> Result<Option<SavingsOf>, String>,
+) -> Option<String> {
+    if tally.pruner_calls == 0 {
+        return None;
+    }
+    if prune_ids.is_empty() {
+        // Another pruner than ours may cut and not say so.
+        let nothing = if tally.questions == 0 {
+            "none asked for pruning"
+        } else {
+            "tokens saved unknown: no cut is marked"
+        };
+        return Some(nothing.to_owned());
+    }
+    let cuts = prune_ids.len() as u64;
+    let known = match ledger() {
+        Ok(savings) => savings.unwrap_or_default(),
+        Err(why) => return Some(format!("tokens saved unknown: {why}")),
+    };
+    if known.known_ids == 0 {
+        return Some("tokens saved unknown: the pruner keeps its record elsewhere".to_owned());
+    }
+    let saved = known.tokens_before.saturating_sub(known.tokens_after);
+    let mut text =
+        format!("about {} of {} tokens saved", print::grouped(saved), print::grouped(known.tokens_before));
+    if known.recovered_tokens > 0 {
+        text.push_str(&format!(", {} of them asked back", print::grouped(known.recovered_tokens)));
+    }
+    if known.known_ids < cuts {
+        text.push_str(&format!(", unknown for {}", counted(cuts - known.known_ids, "other")));
+    }
+    Some(text)
+}
+
+/// What the ledger knows of these prunes, given a moment to learn of the last.
+fn look(sieve: &Sieve, prune_ids: &BTreeSet<String>, begun: SystemTime) -> Result<Option<SavingsOf>, String> {
+    let deadline = Instant::now() + LEDGER_PATIENCE;
+    loop {
+        let found = sieve.savings_of(prune_ids, begun).map_err(|error| error.to_string())?;
+        let incomplete = found.is_some_and(|found| found.known_ids < prune_ids.len() as u64);
+        if !incomplete || Instant::now() >= deadline {
+            return Ok(found);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tally(pruner_calls: u64, questions: u64) -> Tally {
+        let mut tally = Tally::default();
+        (tally.pruner_calls, tally.questions) = (pruner_calls, questions);
+        tally
+    }
+
+    fn told(tally: &Tally, ids: &[&str], ledger: Result<Option<SavingsOf>, String>) -> Option<String> {
+        savings(tally, &ids.iter().map(|id| (*id).to_owned()).collect(), || ledger)
+    }
+
+    #[test]
+    fn savings_are_told_only_as_far_as_they_are_known() {
+        let known = SavingsOf { known_ids: 1, tokens_before: 2000, tokens_after: 500, recovered_tokens: 0 };
+        let cases = [
+            (tally(0, 0), vec![], Ok(None), None),
+            (tally(1, 0), vec![], Ok(None), Some("none asked for pruning")),
+            (tally(1, 1), vec![], Ok(Some(known)), Some("tokens saved unknown: no cut is marked")),
+            (tally(1, 1), vec!["a"], Ok(Some(known)), Some("about 1,500 of 2,000 tokens saved")),
+            (
+                tally(2, 2),
+                vec!["a", "b"],
+                Ok(Some(SavingsOf { recovered_tokens: 300, ..known })),
+                Some("about 1,500 of 2,000 tokens saved, 300 of them asked back, unknown for 1 other"),
+            ),
+            (
+                tally(1, 1),
+                vec!["a"],
+                Ok(None),
+                Some("tokens saved unknown: the pruner keeps its record elsewhere"),
+            ),
+            (
+                tally(1, 1),
+                vec!["a"],
+                Err("it is locked".to_owned()),
+                Some("tokens saved unknown: it is locked"),
+            ),
+        ];
+        for (tally, ids, ledger, expected) in cases {
+            assert_eq!(
+                told(&tally, &ids, ledger.clone()).as_deref(),
+                expected,
+                "{tally:?} {ids:?} {ledger:?}"
+            );
+        }
+    }
+}

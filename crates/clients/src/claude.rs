@@ -1,0 +1,178 @@
+//! Claude Code: `claude --print` with its stream of JSON messages.
+//!
+//! It starts the servers of its configuration before the first message, whose `mcp_servers` says which of them work.
+//! One that dies between two calls it starts again without a word; one that dies during a call shows as a failed call.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use crate::provider::{Reading, tells_of_a_lost_server};
+use crate::{Event, Invocation, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
+
+pub(crate) struct Claude;
+
+impl Provider for Claude {
+    fn name(&self) -> &'static str {
+        "claude"
+    }
+
+    fn program(&self) -> &'static str {
+        "claude"
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "install Claude Code (`npm install -g @anthropic-ai/claude-code`), or name the program with --program"
+    }
+
+    fn invocation(&self, options: &RunOptions) -> Invocation {
+        let mut args: Vec<String> =
+            ["--print", "--output-format", "stream-json", "--verbose"].map(str::to_owned).to_vec();
+        if !options.mcp_servers.is_empty() {
+            // In one word each: both flags take as many words as follow.
+            args.push(format!("--mcp-config={}", configuration(options)));
+            // Nobody is there to be asked, and whoever wires a server in wants it used.
+            let names: Vec<_> = options.mcp_servers.keys().map(|name| format!("mcp__{name}")).collect();
+            args.push(format!("--allowedTools={}", names.join(",")));
+        }
+        if let Some(model) = &options.model {
+            args.push(format!("--model={model}"));
+        }
+        args.extend_from_slice(&options.agent_args);
+        Invocation { args, env_defaults: Vec::new() }
+    }
+
+    fn transcript(&self) -> Box<dyn Transcript> {
+        Box::<Messages>::default()
+    }
+}
+
+/// `{"mcpServers": …}`. `alwaysLoad` keeps the tools in the prompt, where they would otherwise hide behind a search.
+fn configuration(options: &RunOptions) -> Value {
+    let servers = options.mcp_servers.iter().map(|(name, server)| {
+        let entry = json!({
+            "type": "stdio", "command": server.command, "args": server.args, "env": server.env, "alwaysLoad": true,
+        });
+        (name.clone(), entry)
+    });
+    json!({"mcpServers": Value::Object(servers.collect())})
+}
+
+/// What must be remembered from one message to the next.
+#[derive(Default)]
+struct Messages {
+    last_answer: Option<String>,
+    open_calls: BTreeMap<String, Option<String>>,
+}
+
+impl Transcript for Messages {
+    fn read(&mut self, stream: Stream, line: &str) -> Reading {
+        if stream == Stream::Stderr {
+            return Reading::shown();
+        }
+        let Ok(message @ Value::Object(_)) = serde_json::from_str(line) else { return Reading::shown() };
+        match message["type"].as_str() {
+            Some("system") if message["subtype"] == "init" => Reading::of(servers(&message)),
+            Some("system") => Reading::default(),
+            Some("assistant") => Reading::of(self.answer(&message)),
+            Some("user") => Reading::of(self.results(&message)),
+            Some("result") => Reading::of(end(&message)),
+            _ => Reading::unknown(),
+        }
+    }
+}
+
+impl Messages {
+    fn answer(&mut self, message: &Value) -> Vec<Event> {
+        let answer = message["message"]["id"].as_str().map(str::to_owned);
+        let mut events = Vec::new();
+        // An answer comes in several messages, one for each of its blocks.
+        if answer.is_none() || answer != self.last_answer {
+            events.push(Event::Turn);
+            self.last_answer = answer;
+        }
+        // What a subagent says is for the agent that asked it.
+        let of_subagent = message["parent_tool_use_id"].is_string();
+        for block in items(&message["message"]["content"]) {
+            match block["type"].as_str() {
+                Some("text") if !of_subagent => events.push(Event::Text(string(&block["text"]))),
+                Some("tool_use") => {
+                    let (id, tool) = (string(&block["id"]), tool(&string(&block["name"])));
+                    self.open_calls.insert(id.clone(), tool.server.clone());
+                    events.push(Event::ToolCall { id, tool, arguments: block["input"].clone() });
+                }
+                _ => {}
+            }
+        }
+        events
+    }
+
+    fn results(&mut self, message: &Value) -> Vec<Event> {
+        let mut events = Vec::new();
+        for block in items(&message["message"]["content"]).filter(|block| block["type"] == "tool_result") {
+            let (id, text) = (string(&block["tool_use_id"]), text_of(&block["content"]));
+            let failed = block["is_error"] == true;
+            if let Some(name) = self.open_calls.remove(&id).flatten() {
+                if !failed {
+                    events.push(Event::McpServer { name, status: ServerStatus::Connected });
+                } else if tells_of_a_lost_server(&text) {
+                    events.push(Event::McpServer { name, status: ServerStatus::Gone(text.clone()) });
+                }
+            }
+            events.push(Event::ToolResult { id, text, failed });
+        }
+        events
+    }
+}
+
+fn servers(message: &Value) -> Vec<Event> {
+    items(&message["mcp_servers"])
+        .filter_map(|server| {
+            let status = match server["status"].as_str()? {
+                "connected" => ServerStatus::Connected,
+                "pending" => return None,
+                other => ServerStatus::NotStarted(format!("claude says {other:?}")),
+            };
+            Some(Event::McpServer { name: string(&server["name"]), status })
+        })
+        .collect()
+}
+
+fn end(message: &Value) -> Vec<Event> {
+    let failure = (message["is_error"] == true).then(|| {
+        let said = message["result"].as_str().or(message["subtype"].as_str());
+        said.unwrap_or("it does not say why").to_owned()
+    });
+    let usage = &message["usage"];
+    let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+    let input_tokens = input.iter().filter_map(|name| usage[name].as_u64()).sum();
+    let output_tokens = usage["output_tokens"].as_u64().unwrap_or_default();
+    vec![
+        Event::Usage { input_tokens, output_tokens },
+        Event::End { failure, turns: message["num_turns"].as_u64() },
+    ]
+}
+
+/// `mcp__<server>__<tool>`, or a tool of its own.
+fn tool(name: &str) -> Tool {
+    match name.strip_prefix("mcp__").and_then(|name| name.split_once("__")) {
+        Some((server, tool)) => Tool { server: Some(server.to_owned()), name: tool.to_owned() },
+        None => Tool { server: None, name: name.to_owned() },
+    }
+}
+
+pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_array().into_iter().flatten()
+}
+
+pub(crate) fn string(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The text of a content that is either a string or a list of parts.
+pub(crate) fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        parts => items(parts).filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
+    }
+}

@@ -1,0 +1,173 @@
+//! Codex: `codex exec --json`, with the servers as overrides of its configuration.
+//!
+//! Its reports say nothing of a server's start. Its log does, on stderr and only when asked: a failure names the
+//! server, a success tells the name that the server gave itself. A call that it reports at all is a call of a server
+//! that it reached.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use crate::claude::{string, text_of};
+use crate::provider::{Reading, tells_of_a_lost_server};
+use crate::toml_text;
+use crate::{Event, Invocation, PRUNER, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
+
+pub(crate) struct Codex;
+
+/// What its log must tell, beside the errors that it tells anyway.
+const LOG_FILTER: (&str, &str) = ("RUST_LOG", "error,codex_mcp::rmcp_client=warn,rmcp::service=info");
+/// Lines of the log that are there because of the filter, and for us alone.
+const FOR_US: [&str; 2] = [" rmcp::service: ", " failed to initialize MCP client during shutdown"];
+const START_FAILED: &str = "MCP server startup failed server_name=\"";
+const STARTED: &str = "rmcp::service: Service initialized as client";
+/// What `mcp-pruner` calls itself.
+const PRUNERS_OWN_NAME: &str = "name: \"mcp-pruner\"";
+
+impl Provider for Codex {
+    fn name(&self) -> &'static str {
+        "codex"
+    }
+
+    fn program(&self) -> &'static str {
+        "codex"
+    }
+
+    fn install_hint(&self) -> &'static str {
+        "install Codex (`npm install -g @openai/codex`), or name the program with --program"
+    }
+
+    fn invocation(&self, options: &RunOptions) -> Invocation {
+        let mut args: Vec<String> = ["exec", "--json"].map(str::to_owned).to_vec();
+        for (name, server) in &options.mcp_servers {
+            let server_key = format!("mcp_servers.{}", toml_text::key(name));
+            let mut set = |key: &str, value: String| {
+                args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
+            };
+            set("command", toml_text::string(&server.command));
+            if !server.args.is_empty() {
+                set("args", toml_text::strings(&server.args));
+            }
+            for (variable, value) in &server.env {
+                set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
+            }
+            // It would otherwise refuse each call that is not said to be harmless, since nobody is there to be asked.
+            set("default_tools_approval_mode", toml_text::string("approve"));
+        }
+        if let Some(model) = &options.model {
+            args.push(format!("--model={model}"));
+        }
+        args.extend_from_slice(&options.agent_args);
+        // The prompt comes on stdin.
+        args.push("-".to_owned());
+        let env_defaults = if options.mcp_servers.is_empty() { Vec::new() } else { vec![LOG_FILTER] };
+        Invocation { args, env_defaults }
+    }
+
+    fn transcript(&self) -> Box<dyn Transcript> {
+        Box::<Items>::default()
+    }
+}
+
+/// What must be remembered from one report to the next.
+#[derive(Default)]
+struct Items {
+    open_calls: BTreeSet<String>,
+}
+
+impl Transcript for Items {
+    fn read(&mut self, stream: Stream, line: &str) -> Reading {
+        if stream == Stream::Stderr {
+            return log_line(line);
+        }
+        let Ok(report @ Value::Object(_)) = serde_json::from_str(line) else { return Reading::shown() };
+        match report["type"].as_str() {
+            Some("turn.started") => Reading::of(vec![Event::Turn]),
+            Some("turn.completed") => {
+                Reading::of(vec![usage(&report), Event::End { failure: None, turns: None }])
+            }
+            Some("turn.failed") => {
+                let failure = Some(string(&report["error"]["message"]));
+                Reading::of(vec![Event::End { failure, turns: None }])
+            }
+            Some("error") => Reading::of(vec![Event::Notice(string(&report["message"]))]),
+            Some("item.started" | "item.completed") => self.item(&report),
+            Some("thread.started" | "item.updated") => Reading::default(),
+            _ => Reading::unknown(),
+        }
+    }
+}
+
+impl Items {
+    fn item(&mut self, report: &Value) -> Reading {
+        let item = &report["item"];
+        let completed = report["type"] == "item.completed";
+        let Some(kind) = item["type"].as_str() else { return Reading::unknown() };
+        let (tool, arguments) = match kind {
+            "agent_message" if completed => return Reading::of(vec![Event::Text(string(&item["text"]))]),
+            "error" if completed => return Reading::of(vec![Event::Notice(string(&item["message"]))]),
+            "agent_message" | "error" | "reasoning" | "todo_list" => return Reading::default(),
+            "mcp_tool_call" => {
+                let (server, name) = (string(&item["server"]), string(&item["tool"]));
+                (Tool { server: Some(server), name }, item["arguments"].clone())
+            }
+            "command_execution" => (own("shell"), json!({"command": item["command"]})),
+            "file_change" => (own("edit"), json!({"changes": item["changes"]})),
+            "web_search" => (own("web_search"), json!({"query": item["query"]})),
+            _ => return Reading::unknown(),
+        };
+        let id = string(&item["id"]);
+        let mut events = Vec::new();
+        if self.open_calls.insert(id.clone()) {
+            if let Some(name) = tool.server.clone() {
+                events.push(Event::McpServer { name, status: ServerStatus::Connected });
+            }
+            events.push(Event::ToolCall { id: id.clone(), tool: tool.clone(), arguments });
+        }
+        if completed {
+            self.open_calls.remove(&id);
+            events.extend(result(id, &tool, item));
+        }
+        Reading::of(events)
+    }
+}
+
+fn result(id: String, tool: &Tool, item: &Value) -> Vec<Event> {
+    let error = item["error"]["message"].as_str();
+    let text = match (error, &tool.server) {
+        (Some(error), _) => error.to_owned(),
+        (None, Some(_)) => text_of(&item["result"]["content"]),
+        (None, None) => string(&item["aggregated_output"]),
+    };
+    let mut events = Vec::new();
+    if let (Some(name), Some(error)) = (&tool.server, error)
+        && tells_of_a_lost_server(error)
+    {
+        let why = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+        events.push(Event::McpServer { name: name.clone(), status: ServerStatus::Gone(why) });
+    }
+    events.push(Event::ToolResult { id, text, failed: item["status"] == "failed" });
+    events
+}
+
+fn own(name: &str) -> Tool {
+    Tool { server: None, name: name.to_owned() }
+}
+
+fn usage(report: &Value) -> Event {
+    let count = |name: &str| report["usage"][name].as_u64().unwrap_or_default();
+    Event::Usage { input_tokens: count("input_tokens"), output_tokens: count("output_tokens") }
+}
+
+fn log_line(line: &str) -> Reading {
+    let mut reading = Reading::shown();
+    if let Some((name, rest)) = line.split_once(START_FAILED).and_then(|(_, rest)| rest.split_once('"')) {
+        let why = rest.trim_start().trim_start_matches("error=").to_owned();
+        let status = ServerStatus::NotStarted(why);
+        reading.events.push(Event::McpServer { name: name.to_owned(), status });
+    } else if line.contains(STARTED) && line.contains(PRUNERS_OWN_NAME) {
+        reading.events.push(Event::McpServer { name: PRUNER.to_owned(), status: ServerStatus::Connected });
+    }
+    reading.show = !FOR_US.iter().any(|words| line.contains(words));
+    reading
+}

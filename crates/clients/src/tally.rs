@@ -1,0 +1,51 @@
+//! Counting what an agent did, for the summary.
+
+use std::collections::BTreeMap;
+
+use crate::{Event, PRUNER, Tool};
+
+/// What a run came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    pub turns: u64,
+    pub tool_calls: u64,
+    /// Those of the pruner's server.
+    pub pruner_calls: u64,
+    /// Those of them that asked for pruning, by a question.
+    pub questions: u64,
+    pub input_tokens: u64,
+    pub output_tokens: u64,
+    /// Why the agent says that it failed.
+    pub failure: Option<String>,
+    /// Reports of kinds that are not known here.
+    pub unknown_reports: u64,
+    open_calls: BTreeMap<String, Tool>,
+}
+
+impl Tally {
+    /// Counts an event. For a tool's result, tells which tool it is of.
+    pub fn count(&mut self, event: &Event) -> Option<Tool> {
+        match event {
+            Event::Turn => self.turns += 1,
+            Event::ToolCall { id, tool, arguments } => {
+                self.tool_calls += 1;
+                if tool.server.as_deref() == Some(PRUNER) {
+                    self.pruner_calls += 1;
+                    let question = arguments["context_focus_question"].as_str();
+                    self.questions += u64::from(question.is_some_and(|question| !question.is_empty()));
+                }
+                self.open_calls.insert(id.clone(), tool.clone());
+            }
+            Event::ToolResult { id, .. } => return self.open_calls.remove(id),
+            Event::Usage { input_tokens, output_tokens } => {
+                (self.input_tokens, self.output_tokens) = (*input_tokens, *output_tokens);
+            }
+            Event::End { failure, turns } => {
+                self.failure.clone_from(failure);
+                self.turns = turns.unwrap_or(self.turns);
+            }
+            Event::Text(_) | Event::Notice(_) | Event::McpServer { .. } => {}
+        }
+        None
+    }
+}
