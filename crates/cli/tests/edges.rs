@@ -15,9 +15,11 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("config", &[]),
     ("sieve", &["prune", "store", "text"]),
-    ("tools", &["prune", "sieve", "text"]),
+    ("workspace", &[]),
+    ("remote", &[]),
+    ("tools", &["prune", "remote", "sieve", "text", "workspace"]),
     ("server", &["tools"]),
-    ("cli", &["config", "prune", "server", "sieve", "store", "text", "tools"]),
+    ("cli", &["config", "prune", "remote", "server", "sieve", "store", "text", "tools", "workspace"]),
     ("testkit", &[]),
 ];
 
@@ -29,7 +31,9 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
     ("rusqlite", &["store"]),
     ("tree-sitter", &["syntax"]),
-    ("tokio", &["tools", "server", "cli", "testkit"]),
+    ("hyper", &["remote", "server"]),
+    ("rustls", &["remote"]),
+    ("tokio", &["remote", "workspace", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {
