@@ -1,45 +1,5 @@
-//! The `tamis` program: parse, run, turn the error into an exit code.
+//! The `tamis` program.
 
-mod commands;
-mod error;
-mod print;
-mod setup;
-mod signals;
-
-use std::process::ExitCode;
-
-use clap::Parser;
-
-/// A fine sieve between coding agents and what they read.
-///
-/// Prunes long texts for the task at hand, marks every cut, and gives back anything it cut.
-#[derive(Parser)]
-#[command(name = "tamis", version, propagate_version = true, max_term_width = 100)]
-struct Arguments {
-    #[command(subcommand)]
-    command: commands::Command,
-}
-
-fn main() -> ExitCode {
-    hush_panics();
-    let arguments = Arguments::parse();
-    match std::panic::catch_unwind(|| commands::run(arguments.command)) {
-        Ok(Ok(())) => ExitCode::SUCCESS,
-        // The reader of our output has seen enough, as `head` does.
-        Ok(Err(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
-        Ok(Err(error)) => {
-            print::error(&error);
-            error.exit_code()
-        }
-        Err(_) => ExitCode::from(255),
-    }
-}
-
-/// A panic's message may quote the text that was being read, so only its place is told. Panics of handlers are caught
-/// where they are, and answered as internal errors.
-fn hush_panics() {
-    std::panic::set_hook(Box::new(|panic| {
-        let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
-        print::note(format_args!("internal error at {place}; please report it"));
-    }));
+fn main() -> std::process::ExitCode {
+    tamis_cli::tamis()
 }

@@ -7,7 +7,8 @@ use std::time::Duration;
 use tamis_config::{Config, ConfigError, Key, Surroundings, project_root};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
-use tamis_tools::{Caller, Registry, Services};
+use tamis_tools::{Caller, Pruner, Registry, Services, Workbench};
+use tamis_workspace::{Children, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -57,7 +58,7 @@ pub(crate) fn load_despite(
 }
 
 /// A bare level is for our own crates: at `debug` the libraries below log whole requests, and so what people read.
-fn start_logging(filter: &str) -> Result<(), CliError> {
+pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
     let refuse = || {
         CliError::usage(format!("the log filter {filter:?} is neither a level nor a list of target=level"))
             .hint("the levels are error, warn, info, debug, trace and off")
@@ -83,8 +84,8 @@ fn start_logging(filter: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The services that this configuration asks for.
-pub(crate) fn services(config: &Config) -> Arc<Services> {
+/// The sieve that this configuration asks for.
+pub(crate) fn sieve(config: &Config) -> Sieve {
     let number = |key| config.number(key).unwrap_or(u64::MAX);
     let settings = Settings {
         data_dir: Some(DataDir::at(config.data_dir())),
@@ -93,7 +94,17 @@ pub(crate) fn services(config: &Config) -> Arc<Services> {
         recovery_max_bytes: number(Key::RecoveryMaxBytes),
         ledger_keep: Duration::from_secs(number(Key::LedgerKeepDays).saturating_mul(24 * 60 * 60)),
     };
-    Arc::new(Services::new(Sieve::new(settings)))
+    Sieve::new(settings)
+}
+
+/// The services that this configuration asks for.
+pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
+    let workbench = Workbench {
+        folder: WorkingFolder::at(config.text(Key::WorkbenchDir).unwrap_or(".")).map_err(CliError::failed)?,
+        children: Children::new(WardenProgram::this_program()),
+        pruner: Pruner::Sieve,
+    };
+    Ok(Arc::new(Services::new(sieve(config), workbench)))
 }
 
 /// What the doors serve: every tool, or those of the named toolsets.

@@ -16,9 +16,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("clients", &[]),
     ("config", &[]),
     ("sieve", &["prune", "store", "text"]),
-    ("tools", &["prune", "sieve", "text"]),
+    ("workspace", &[]),
+    ("remote", &[]),
+    ("tools", &["prune", "remote", "sieve", "text", "workspace"]),
     ("server", &["tools"]),
-    ("cli", &["clients", "config", "prune", "server", "sieve", "store", "text", "tools"]),
+    (
+        "cli",
+        &["clients", "config", "prune", "remote", "server", "sieve", "store", "text", "tools", "workspace"],
+    ),
     ("testkit", &[]),
 ];
 
@@ -30,7 +35,9 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
     ("rusqlite", &["store"]),
     ("tree-sitter", &["syntax"]),
-    ("tokio", &["tools", "server", "cli", "testkit"]),
+    ("hyper", &["remote", "server"]),
+    ("rustls", &["remote"]),
+    ("tokio", &["remote", "workspace", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {

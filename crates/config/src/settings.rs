@@ -18,6 +18,7 @@ pub enum Key {
     RecoveryTtlSeconds,
     RecoveryMaxBytes,
     LedgerKeepDays,
+    WorkbenchDir,
     RunPrunerEnabled,
     RunPrunerUrl,
     RunPrunerPath,
@@ -193,6 +194,15 @@ pub const SETTINGS: &[Setting] = &[
         default: Some("90"),
         from_project: FromProject::Ignored,
         about: "how long the record of calls is kept",
+    },
+    Setting {
+        key: Key::WorkbenchDir,
+        name: "workbench.dir",
+        variables: &["TAMIS_WORKBENCH_DIR", "MCP_PRUNER_CWD"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "where read, bash and grep work, instead of where tamis was started",
     },
     Setting {
         key: Key::RunPrunerEnabled,

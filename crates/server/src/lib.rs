@@ -10,6 +10,8 @@ mod http_door;
 mod listen;
 mod mcp;
 mod patient;
+mod presence;
+mod reader;
 mod routes;
 mod rpc;
 mod stdio;
@@ -22,6 +24,7 @@ use tamis_tools::{Registry, Services};
 pub use guard::{Exposure, HostPolicy};
 pub use http_door::{HttpDoor, HttpSettings};
 pub use listen::{Bound, ListenError, bind, serve};
+pub use presence::Presence;
 pub use stdio::{StdioError, serve_stdio};
 pub use token::{Token, TokenError};
 
@@ -30,4 +33,6 @@ pub use token::{Token, TokenError};
 pub struct Served {
     pub registry: Arc<Registry>,
     pub services: Arc<Services>,
+    /// As what they serve it.
+    pub presence: &'static Presence,
 }

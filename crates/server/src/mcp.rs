@@ -1,24 +1,24 @@
 //! The registry as an MCP server: what rmcp asks of us, for stdio and HTTP alike.
 
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use axum::http::request::Parts;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
-    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, ServerCapabilities, ServerConfig,
-    ToolAnnotations,
+    ProtocolVersion, ReadResourceRequestParams, ReadResourceResponse, RequestId, ServerCapabilities,
+    ServerConfig, ToolAnnotations,
 };
 use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::{Value, json};
+use tamis_tools::request::{Event, RequestLog};
 use tamis_tools::{Access, Caller, Context, Progress, ProgressUpdate, Registry, Reply, RpcError, Tool};
 use tokio::sync::mpsc::UnboundedReceiver;
 
-use crate::Served;
 use crate::http_door::product;
-
-/// Read by the model that has these tools.
-const INSTRUCTIONS: &str = "tamis sieves long texts for the task at hand. Lines ⟦PRUNÉ: prune_id=… lignes A-B …⟧ \
-    stand where lines were cut; recover_text gives any of them back.";
+use crate::{Presence, Served};
 
 /// Methods that rmcp hands over as unknown when their parameters are malformed.
 const KNOWN_METHODS: &[&str] = &[
@@ -39,19 +39,35 @@ pub(crate) struct McpDoor {
     /// What is known of the caller before it has said anything.
     caller: Caller,
     over_http: bool,
+    /// Where answers wait to be written, if anybody tells when they are.
+    unwritten: Option<Unwritten>,
+}
+
+/// The logs of requests whose answers are on their way out.
+#[derive(Clone, Default)]
+pub(crate) struct Unwritten(Arc<Mutex<HashMap<RequestId, RequestLog>>>);
+
+impl Unwritten {
+    pub(crate) fn insert(&self, id: RequestId, log: RequestLog) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, log);
+    }
+
+    pub(crate) fn remove(&self, id: &RequestId) -> Option<RequestLog> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+    }
 }
 
 impl McpDoor {
     /// For the client that started this process: it may use everything that is served.
-    pub(crate) fn over_stdio(served: Served, project: Option<String>) -> McpDoor {
+    pub(crate) fn over_stdio(served: Served, project: Option<String>, unwritten: Unwritten) -> McpDoor {
         let caller = Caller { door: "stdio".into(), project, ..Caller::default() };
-        McpDoor { served, caller, over_http: false }
+        McpDoor { served, caller, over_http: false, unwritten: Some(unwritten) }
     }
 
     /// For whoever the guard let in.
     pub(crate) fn over_http(served: Served) -> McpDoor {
         let caller = Caller { door: "mcp-http".into(), ..Caller::default() };
-        McpDoor { served, caller, over_http: true }
+        McpDoor { served, caller, over_http: true, unwritten: None }
     }
 
     fn access(&self, request: &RequestContext<RoleServer>) -> Access {
@@ -76,7 +92,7 @@ impl McpDoor {
 
 impl ServerHandler for McpDoor {
     fn get_info(&self) -> ServerConfig {
-        info()
+        info(self.served.presence)
     }
 
     async fn list_tools(
@@ -84,7 +100,9 @@ impl ServerHandler for McpDoor {
         _: Option<PaginatedRequestParams>,
         request: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let tools = self.served.registry.list(self.access(&request)).map(mcp_tool).collect();
+        let presence = self.served.presence;
+        let tools =
+            self.served.registry.list(self.access(&request)).map(|tool| mcp_tool(tool, presence)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -98,9 +116,19 @@ impl ServerHandler for McpDoor {
         context.cancellation = request.ct.clone();
         let (progress, updates) = Progress::channel();
         context.progress = progress;
+        if self.unwritten.is_some() {
+            context.request = RequestLog::written_by_door();
+        }
+        let log = context.request.clone();
         let arguments = params.arguments.map_or(Value::Null, Value::Object);
         let call = self.served.registry.call(&params.name, arguments, context);
-        match forwarding_progress(call, updates, &request).await {
+        let reply = forwarding_progress(call, updates, &request).await;
+        if let Some(unwritten) = &self.unwritten
+            && log.state().is_some_and(|state| !state.is_final())
+        {
+            unwritten.insert(request.id.clone(), log);
+        }
+        match reply {
             Reply::Text { text, is_error } => {
                 let content = vec![ContentBlock::text(text)];
                 let mut result = CallToolResult::success(content);
@@ -130,6 +158,9 @@ impl ServerHandler for McpDoor {
         // The handshake is gone from the newest protocol, and malformed in the others.
         let handshake = method == "initialize"
             && context.protocol_version().is_none_or(|version| version.has_initialize());
+        if self.served.presence.to_the_letter && method == "tools/call" {
+            RequestLog::refused(Event::ArgumentsInvalid, "not the parameters of tools/call");
+        }
         Err(if handshake || KNOWN_METHODS.contains(&method.as_str()) {
             ErrorData::new(ErrorCode::INVALID_PARAMS, format!("Invalid params for {method}"), None)
         } else {
@@ -171,22 +202,28 @@ async fn forwarding_progress(
 }
 
 /// What we say of ourselves in every handshake.
-fn info() -> ServerConfig {
+fn info(presence: &Presence) -> ServerConfig {
     // Clients that ask for prompts and resources anyway get empty lists, so both are declared.
-    let capabilities =
-        ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build();
+    let capabilities = if presence.methods.is_none() {
+        ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build()
+    } else {
+        ServerCapabilities::builder().enable_tools().build()
+    };
     let mut info = ServerConfig::new(capabilities);
-    info.server_info = Implementation::new("tamis", env!("CARGO_PKG_VERSION"));
-    info.instructions = Some(INSTRUCTIONS.to_owned());
+    info.server_info = Implementation::new(presence.name, presence.version);
+    info.instructions = presence.instructions.map(str::to_owned);
     info
 }
 
-fn mcp_tool(tool: &Tool) -> rmcp::model::Tool {
+fn mcp_tool(tool: &Tool, presence: &Presence) -> rmcp::model::Tool {
+    let plain = rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone());
+    if presence.to_the_letter {
+        return plain;
+    }
     let mut annotations = ToolAnnotations::default();
     annotations.read_only_hint = Some(tool.read_only);
-    annotations.open_world_hint = Some(false);
-    rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone())
-        .with_annotations(annotations)
+    annotations.open_world_hint = Some(!tool.read_only);
+    plain.with_annotations(annotations)
 }
 
 fn error_data(error: RpcError) -> ErrorData {
@@ -194,16 +231,16 @@ fn error_data(error: RpcError) -> ErrorData {
 }
 
 /// The tools in MCP's form, for doors that are not rmcp's.
-pub(crate) fn plain_list(registry: &Registry, access: Access) -> Value {
-    registry.list(access).map(|tool| json!(mcp_tool(tool))).collect()
+pub(crate) fn plain_list(registry: &Registry, access: Access, presence: &Presence) -> Value {
+    registry.list(access).map(|tool| json!(mcp_tool(tool, presence))).collect()
 }
 
 /// MCP's handshake, for doors that are not rmcp's: the version that the client asks for if we speak it, else our
 /// newest with a handshake.
-pub(crate) fn plain_initialize(params: &Value) -> Value {
+pub(crate) fn plain_initialize(params: &Value, presence: &Presence) -> Value {
     let spoken = || ProtocolVersion::KNOWN_VERSIONS.iter().filter(|version| version.has_initialize());
     let asked = params["protocolVersion"].as_str();
-    let mut info = info();
+    let mut info = info(presence);
     if let Some(version) = spoken()
         .find(|version| Some(version.as_str()) == asked)
         .or_else(|| spoken().max_by_key(|version| version.as_str()))

@@ -92,9 +92,11 @@ impl RpcDoor {
     /// The result of a method, as JSON.
     async fn call(&self, method: &str, params: Value) -> Result<String, RpcError> {
         let result = match method {
-            "initialize" => mcp::plain_initialize(&params),
+            "initialize" => mcp::plain_initialize(&params, self.served.presence),
             "ping" => json!({}),
-            "tools/list" => json!({"tools": mcp::plain_list(&self.served.registry, self.access)}),
+            "tools/list" => {
+                json!({"tools": mcp::plain_list(&self.served.registry, self.access, self.served.presence)})
+            }
             "tools/call" => return self.call_tool(params).await,
             "health" => return self.tool("health", Value::Null).await.map(|(text, _)| text),
             "resources/list" => json!({"resources": []}),

@@ -5,21 +5,28 @@
 //! is over 16 MiB. It also keeps notifications back until a session is open, since rmcp ends at an early one.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::mpsc as threads;
 
+use rmcp::ErrorData;
 use rmcp::model::{
-    ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
+    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId,
+    ServerJsonRpcMessage,
 };
 use rmcp::service::{QuitReason, RoleServer, ServerInitializeError, serve_server};
 use rmcp::transport::Transport;
+use serde_json::{Value, json};
 use tamis_tools::RpcError;
+use tamis_tools::request::{Event, RequestLog};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::Served;
-use crate::envelope::{NO_ID, failure, json_value, message};
-use crate::mcp::McpDoor;
+use crate::envelope::{Message, NO_ID, Unfit, failure, json_value, message};
+use crate::mcp::{McpDoor, Unwritten};
+use crate::presence::INVALID_PARAMS;
+use crate::reader::ReaderWatch;
+use crate::{Presence, Served};
 
 /// Longer lines are skipped and answered with an error.
 const LONGEST_LINE: usize = 16 << 20;
@@ -32,28 +39,45 @@ const WAITING_LINES: usize = 64;
 pub enum StdioError {
     #[error("the MCP session could not be opened")]
     Open(#[source] Box<ServerInitializeError>),
+    #[error("the output cannot be used")]
+    Output(#[source] io::Error),
     #[error("the MCP session broke")]
     Broken(#[source] tokio::task::JoinError),
 }
 
-/// Serves one client until it closes its end or `shutdown`. `project` is where the client works.
+/// Serves one client until it closes its end or `shutdown`: then what is under way is finished, for a few seconds. When
+/// nobody reads the output any more, everything is cancelled at once. `project` is where the client works.
 pub async fn serve_stdio(
     served: Served,
     project: Option<String>,
     input: impl Read + Send + 'static,
-    output: impl Write + Send + 'static,
+    output: impl Write + AsFd + Send + 'static,
     shutdown: CancellationToken,
 ) -> Result<(), StdioError> {
-    let door = McpDoor::over_stdio(served, project);
+    let unwritten = Unwritten::default();
+    let presence = served.presence;
+    let door = McpDoor::over_stdio(served, project, unwritten.clone());
+    let mut watch = ReaderWatch::new(&output).map_err(StdioError::Output)?;
     // At the end nothing more is read, which rmcp takes for the client's leave: it then waits for what is under way.
-    let transport = Lines::new(input, output, shutdown);
+    let transport = Lines::new(presence, unwritten, input, output, shutdown);
     let session = match serve_server(door, transport).await {
         Ok(session) => session,
         // Gone before it said anything: a client that only looked whether we start.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(StdioError::Open(Box::new(error))),
     };
-    match session.waiting().await {
+    let everything = session.cancellation_token();
+    let waiting = session.waiting();
+    tokio::pin!(waiting);
+    let ended = tokio::select! {
+        ended = &mut waiting => ended,
+        Ok(()) = &mut watch.gone => {
+            tracing::debug!("nobody reads the answers any more");
+            everything.cancel();
+            waiting.await
+        }
+    };
+    match ended {
         Ok(QuitReason::JoinError(error)) | Err(error) => Err(StdioError::Broken(error)),
         Ok(_) => Ok(()),
     }
@@ -61,6 +85,9 @@ pub async fn serve_stdio(
 
 /// One JSON message a line, each way. Threads do the blocking, so that ending never waits for a read.
 struct Lines {
+    presence: &'static Presence,
+    /// Whom to tell when an answer has been written.
+    unwritten: Unwritten,
     incoming: mpsc::Receiver<Line>,
     outgoing: threads::Sender<Outgoing>,
     /// One permit for each line that may wait to be written. While none is left nothing is read, so that a client which
@@ -83,6 +110,8 @@ struct Outgoing {
 
 impl Lines {
     fn new(
+        presence: &'static Presence,
+        unwritten: Unwritten,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
         deaf: CancellationToken,
@@ -105,7 +134,8 @@ impl Lines {
                 let _ = written.send(result);
             }
         });
-        Lines { incoming, outgoing, room: Arc::new(Semaphore::new(WAITING_LINES)), deaf, session_open: false }
+        let room = Arc::new(Semaphore::new(WAITING_LINES));
+        Lines { presence, unwritten, incoming, outgoing, room, deaf, session_open: false }
     }
 
     fn write(&self, mut line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<> {
@@ -123,6 +153,16 @@ impl Lines {
                 deaf.cancel();
             }
             result
+        }
+    }
+
+    /// rmcp drops the answer to what is cancelled, so nobody would tell that it was written.
+    fn forget_cancelled(&self, message: &ClientJsonRpcMessage) {
+        if let JsonRpcMessage::Notification(notification) = message
+            && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
+            && let Some(log) = cancelled.params.request_id.as_ref().and_then(|id| self.unwritten.remove(id))
+        {
+            log.step_because(Event::Unhandled, "the caller no longer waits");
         }
     }
 
@@ -146,30 +186,56 @@ impl Transport<RoleServer> for Lines {
 
     fn send(
         &mut self,
-        message: ServerJsonRpcMessage,
+        mut message: ServerJsonRpcMessage,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
+        let log = match &mut message {
+            JsonRpcMessage::Response(response) => self.unwritten.remove(&response.id),
+            JsonRpcMessage::Error(error) => {
+                let ErrorData { code, message, data } = &mut error.error;
+                let said = RpcError { code: code.0, message: message.to_string(), data: data.take() };
+                let worded = self.presence.worded(said);
+                (*message, *data) = (worded.message.into(), worded.data);
+                error.id.as_ref().and_then(|id| self.unwritten.remove(id))
+            }
+            _ => None,
+        };
         let line = serde_json::to_vec(&message).map_err(io::Error::other).map(|line| self.write(line));
-        async move { line?.await }
+        async move {
+            let written = match line {
+                Ok(writing) => writing.await,
+                Err(error) => Err(error),
+            };
+            if let Some(log) = log {
+                log.written(written.as_ref().map(|()| ()).map_err(|_| "nobody reads it"));
+            }
+            written
+        }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
         loop {
             let parsed = match self.next_line().await? {
                 Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
-                Line::Bytes(bytes) => parse(&bytes),
+                Line::Bytes(bytes) => parse(&bytes, self.presence),
                 Line::TooLong => {
                     let why = format!("Invalid Request: a message may have {LONGEST_LINE} bytes at most");
-                    Err(failure(NO_ID, &RpcError::bare(-32600, why)))
+                    Err(Refused { id: NO_ID.to_owned(), error: RpcError::bare(-32600, why) })
                 }
             };
             match parsed {
                 Ok(message) if self.session_open || opens_session(&message) => {
                     self.session_open = true;
+                    self.forget_cancelled(&message);
                     return Some(message);
                 }
                 Ok(message @ JsonRpcMessage::Request(_)) => return Some(message),
                 Ok(_) => tracing::debug!("a message before the session was opened is ignored"),
-                Err(answer) => self.write(answer.into_bytes()).await.ok()?,
+                Err(refused) => {
+                    if self.presence.to_the_letter {
+                        RequestLog::refused(Event::Unreadable, &format!("error {}", refused.error.code));
+                    }
+                    self.write(refused.to_json(self.presence).into_bytes()).await.ok()?;
+                }
             }
         }
     }
@@ -191,29 +257,73 @@ fn opens_session(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-/// The message in a line, or the answer to what is none.
-fn parse(line: &[u8]) -> Result<ClientJsonRpcMessage, String> {
-    let value = json_value(line).map_err(|unfit| unfit.to_json())?;
-    let envelope = message(value).map_err(|unfit| unfit.to_json())?;
+/// A line that is not passed on, and why.
+#[derive(Debug)]
+struct Refused {
+    /// As it came.
+    id: String,
+    error: RpcError,
+}
+
+impl Refused {
+    fn to_json(&self, presence: &Presence) -> String {
+        failure(&self.id, &presence.worded(self.error.clone()))
+    }
+}
+
+impl From<Unfit<'_>> for Refused {
+    fn from(unfit: Unfit<'_>) -> Refused {
+        Refused { id: unfit.id.to_owned(), error: unfit.error }
+    }
+}
+
+/// The message in a line, or why it is none.
+fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMessage, Refused> {
+    let value = json_value(line)?;
+    let envelope = message(value)?;
     let id = envelope.id.unwrap_or(NO_ID);
-    let refuse = |code, why: &str| Err(failure(id, &RpcError::bare(code, why.to_owned())));
+    let refuse = |code, why: String| Err(Refused { id: id.to_owned(), error: RpcError::bare(code, why) });
     // MCP has no null, no fraction and no huge number for an id, and rmcp no place for them.
     if envelope.id.is_some_and(|id| serde_json::from_str::<RequestId>(id).is_err()) {
-        return refuse(-32600, "Invalid Request: id must be a string or a 64-bit integer");
+        return refuse(-32600, "Invalid Request: id must be a string or a 64-bit integer".to_owned());
+    }
+    if let (Some(_), Some(method)) = (envelope.id, &envelope.method)
+        && !presence.serves(method)
+    {
+        return refuse(-32601, format!("Method not found: {method}"));
     }
     let Ok(message) = serde_json::from_str::<ClientJsonRpcMessage>(value) else {
-        envelope.params().map_err(|unfit| unfit.to_json())?;
-        return refuse(-32600, "Invalid Request: not a message of MCP");
+        envelope.params()?;
+        return refuse(-32600, "Invalid Request: not a message of MCP".to_owned());
     };
     // Until a session is open rmcp would complain about metadata instead.
     if let JsonRpcMessage::Request(request) = &message
         && matches!(request.request, ClientRequest::CustomRequest(_))
         && envelope.method.as_deref() == Some("initialize")
     {
-        let why = "Invalid params: initialize needs protocolVersion, capabilities and clientInfo";
-        return refuse(-32602, why);
+        let completed = if presence.to_the_letter { completed_handshake(&envelope) } else { None };
+        return completed.map_or_else(
+            || {
+                let why = "Invalid params: initialize needs protocolVersion, capabilities and clientInfo";
+                refuse(INVALID_PARAMS, why.to_owned())
+            },
+            Ok,
+        );
     }
     Ok(message)
+}
+
+/// A handshake with what its contract lets it leave out; None when more is wrong with it.
+fn completed_handshake(envelope: &Message<'_>) -> Option<ClientJsonRpcMessage> {
+    let mut params = envelope.params().ok()?;
+    let members = params.as_object_mut()?;
+    members.entry("capabilities").or_insert_with(|| json!({}));
+    let client = members.entry("clientInfo").or_insert_with(|| json!({"name": "unknown"}));
+    client.as_object_mut()?.entry("version").or_insert_with(|| json!(""));
+    let id: Value = serde_json::from_str(envelope.id?).ok()?;
+    let whole = json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": params});
+    let message = serde_json::from_value(whole).ok()?;
+    opens_session(&message).then_some(message)
 }
 
 /// The next line without its newline, or None at the end. What is over `limit` is read past, not kept.
@@ -272,7 +382,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#, "5", -32602),
             (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, "5", -32602),
         ] {
-            let answer = parse(line.as_bytes()).expect_err(line);
+            let answer = parse(line.as_bytes(), &Presence::TAMIS).expect_err(line).to_json(&Presence::TAMIS);
             let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"#);
             assert!(answer.starts_with(&start), "{line} got {answer}");
         }
@@ -281,7 +391,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
         ] {
-            assert!(parse(line.as_bytes()).is_ok(), "{line}");
+            assert!(parse(line.as_bytes(), &Presence::TAMIS).is_ok(), "{line}");
         }
     }
 }

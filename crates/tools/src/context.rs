@@ -7,6 +7,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::Services;
+use crate::request::RequestLog;
 
 /// Everything that travels from a door to a handler beside the input.
 #[derive(Clone)]
@@ -16,6 +17,7 @@ pub struct Context {
     /// Cancelled when the caller no longer wants the answer.
     pub cancellation: CancellationToken,
     pub progress: Progress,
+    pub request: RequestLog,
     pub services: Arc<Services>,
 }
 
@@ -27,6 +29,7 @@ impl Context {
             access,
             cancellation: CancellationToken::new(),
             progress: Progress::default(),
+            request: RequestLog::default(),
             services,
         }
     }

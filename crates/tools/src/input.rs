@@ -1,4 +1,4 @@
-//! Numbers as the contracts mean them.
+//! Numbers and texts as the contracts mean them.
 //!
 //! JSON Schema's `integer` takes `40.0` too, and models do write it. A number too large for us is the largest we
 //! have: it can only mean "more than there will ever be".
@@ -20,6 +20,28 @@ pub(crate) struct Whole<const LEAST: u64>(pub(crate) u64);
 /// A line's number. Numbers below 1 get through, because the contract has its own error for them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct LineNumber(pub(crate) i64);
+
+/// A text that may be left out, but not be null: clients warn about types that are nullable.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct OptionalText(pub(crate) Option<String>);
+
+impl<'de> Deserialize<'de> for OptionalText {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer).map(|text| OptionalText(Some(text)))
+    }
+}
+
+impl JsonSchema for OptionalText {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "OptionalText".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string"})
+    }
+}
 
 impl<'de> Deserialize<'de> for Ratio {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -6,17 +6,22 @@
 //!
 //! What a door must not do: look into arguments, or decide what an error is called.
 
+mod bash;
 mod context;
 mod failure;
+mod grep;
 mod health;
 mod input;
 mod prune_code;
 mod prune_text;
+mod read;
 mod recover_text;
 mod registry;
+pub mod request;
 mod schema;
 mod services;
 mod toolset;
+mod workbench;
 
 pub use context::{Access, Context, Progress, ProgressUpdate};
 pub use failure::Failure;
@@ -24,3 +29,4 @@ pub use registry::{Exposed, Operation, Registry, Tool};
 pub use services::Services;
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};
+pub use workbench::{Pruner, Workbench};

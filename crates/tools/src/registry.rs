@@ -14,7 +14,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use tracing::Instrument;
 
-use crate::{Access, Context, Failure, Reply, Toolset, health, prune_code, prune_text, recover_text, schema};
+use crate::request::Event;
+use crate::{
+    Access, Context, Failure, Reply, Toolset, bash, grep, health, prune_code, prune_text, read, recover_text,
+    schema,
+};
 
 /// One operation. Implementing this is all that a new tool takes; every door follows.
 pub trait Operation: 'static {
@@ -34,6 +38,11 @@ pub trait Operation: 'static {
         input: Self::Input,
         context: Context,
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
+
+    /// The text that a door writes: JSON, unless the contract has it otherwise.
+    fn render(output: Self::Output) -> Result<String, Failure> {
+        serde_json::to_string(&output).map_err(Failure::internal)
+    }
 }
 
 /// Where an operation can be reached.
@@ -74,8 +83,8 @@ impl Tool {
                 Box::pin(async move {
                     let input =
                         serde_path_to_error::deserialize(arguments).map_err(Failure::invalid_input)?;
-                    let output = O::run(input, context).await?;
-                    serde_json::to_string(&output).map_err(Failure::internal)
+                    context.request.step(Event::ArgumentsValid);
+                    O::render(O::run(input, context).await?)
                 })
             }),
         }
@@ -125,6 +134,9 @@ impl Registry {
             Tool::of::<recover_text::RecoverText>(),
             Tool::of::<health::Health>(),
             Tool::of::<prune_code::PruneCode>(),
+            Tool::of::<read::Read>(),
+            Tool::of::<bash::Bash>(),
+            Tool::of::<grep::Grep>(),
         ])
     }
 
@@ -148,13 +160,35 @@ impl Registry {
 
     /// Calls a tool and puts what comes of it into its toolset's form.
     pub async fn call(&self, name: &str, arguments: Value, context: Context) -> Reply {
+        let request = context.request.clone();
         let Some(tool) = self.list(context.access).find(|tool| tool.answers_to(name)) else {
-            return Reply::Error(Failure::UnknownTool { name: name.to_owned() }.into());
+            let unknown = Failure::UnknownTool { name: name.to_owned() };
+            return match self.only_toolset() {
+                Some(toolset) => {
+                    request.received_by(toolset, "?");
+                    request.fail(&unknown);
+                    toolset.failure(unknown)
+                }
+                None => Reply::Error(unknown.into()),
+            };
         };
+        request.received_by(tool.toolset, tool.name);
         match tool.run(arguments, context).await {
-            Ok(output) => tool.toolset.success(output),
-            Err(failure) => tool.toolset.failure(failure),
+            Ok(output) => {
+                request.answered();
+                tool.toolset.success(output)
+            }
+            Err(failure) => {
+                request.fail(&failure);
+                tool.toolset.failure(failure)
+            }
         }
+    }
+
+    /// The toolset that everything here belongs to, if it is one: it then speaks for what is not here, too.
+    fn only_toolset(&self) -> Option<Toolset> {
+        let first = self.tools.first()?.toolset;
+        self.tools.iter().all(|tool| tool.toolset == first).then_some(first)
     }
 
     /// Runs the operation that a route belongs to; the output is JSON. The form of a failure is the route's own.
@@ -173,7 +207,7 @@ mod tests {
     use tamis_sieve::{Caller, Settings, Sieve};
 
     use super::*;
-    use crate::{RpcError, Services};
+    use crate::{RpcError, Services, Workbench};
 
     struct Fragile;
 
@@ -197,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered() {
         let registry = Registry::of(vec![Tool::of::<Fragile>()]);
-        let services = Arc::new(Services::new(Sieve::new(Settings::default())));
+        let services = Arc::new(Services::new(Sieve::new(Settings::default()), Workbench::here().unwrap()));
         let context = Context::new(services, Caller::default(), Access::Full);
         let reply = registry.call("fragile", Value::Null, context).await;
         assert!(matches!(reply, Reply::Error(RpcError { code: -32603, .. })), "{reply:?}");

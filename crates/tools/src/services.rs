@@ -8,7 +8,7 @@ use tamis_text::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::Failure;
+use crate::{Failure, Workbench};
 
 /// Longer time limits are taken as this one: nobody waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -16,6 +16,7 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 /// The capabilities, opened once a process.
 pub struct Services {
     pub sieve: Arc<Sieve>,
+    pub workbench: Workbench,
     /// One permit a core: more pruning at once would only make every caller wait longer.
     cores: Arc<Semaphore>,
 }
@@ -36,9 +37,9 @@ pub(crate) struct PruneJob {
 }
 
 impl Services {
-    pub fn new(sieve: Sieve) -> Services {
+    pub fn new(sieve: Sieve, workbench: Workbench) -> Services {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Services { sieve: Arc::new(sieve), cores: Arc::new(Semaphore::new(cores)) }
+        Services { sieve: Arc::new(sieve), workbench, cores: Arc::new(Semaphore::new(cores)) }
     }
 
     /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when that
@@ -122,7 +123,10 @@ mod tests {
     async fn waiting_for_a_core_counts_against_the_time_limit() {
         let folder = tempfile::tempdir().unwrap();
         let data_dir = Some(tamis_store::DataDir::at(folder.path()));
-        let services = Services::new(Sieve::new(Settings { data_dir, ..Settings::default() }));
+        let services = Services::new(
+            Sieve::new(Settings { data_dir, ..Settings::default() }),
+            Workbench::here().unwrap(),
+        );
         let busy = services.cores.available_permits();
         let _all = services.cores.acquire_many(busy as u32).await.unwrap();
         let token = CancellationToken::new();

@@ -4,11 +4,16 @@ use serde_json::{Value, json};
 
 use crate::{Access, Failure};
 
+/// JSON-RPC's code for what is wrong with parameters.
+const INVALID_PARAMS: i32 = -32602;
+
 /// A group of tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Toolset {
     /// Pruning and recovery, as the pruner service's contract has them.
     Prune,
+    /// Reading, running and searching, with an optional question.
+    Workbench,
 }
 
 /// What a door writes back.
@@ -29,12 +34,13 @@ pub struct RpcError {
 }
 
 impl Toolset {
-    pub const ALL: &'static [Toolset] = &[Toolset::Prune];
+    pub const ALL: &'static [Toolset] = &[Toolset::Prune, Toolset::Workbench];
 
     /// As in `tamis mcp --tools`.
     pub fn name(self) -> &'static str {
         match self {
             Toolset::Prune => "prune",
+            Toolset::Workbench => "workbench",
         }
     }
 
@@ -46,13 +52,14 @@ impl Toolset {
     pub fn needs(self) -> Access {
         match self {
             Toolset::Prune => Access::Open,
+            Toolset::Workbench => Access::Full,
         }
     }
 
     /// A success in this toolset's form.
     pub(crate) fn success(self, output: String) -> Reply {
         match self {
-            Toolset::Prune => Reply::Text { text: output, is_error: false },
+            Toolset::Prune | Toolset::Workbench => Reply::Text { text: output, is_error: false },
         }
     }
 
@@ -60,6 +67,14 @@ impl Toolset {
     pub(crate) fn failure(self, failure: Failure) -> Reply {
         match self {
             Toolset::Prune => Reply::Error(RpcError::from(failure)),
+            // The contract has one message for all that is wrong with a call; what it is stands in the data.
+            Toolset::Workbench => {
+                let mut error = RpcError::from(failure);
+                if error.code == INVALID_PARAMS {
+                    error.message = "Invalid params".to_owned();
+                }
+                Reply::Error(error)
+            }
         }
     }
 }
@@ -74,11 +89,13 @@ impl RpcError {
 impl From<Failure> for RpcError {
     fn from(failure: Failure) -> RpcError {
         let (code, message, data) = match failure {
-            Failure::UnknownTool { name } => {
-                (-32602, format!("Unknown tool: {name}"), Some(json!({"code": "unknown_tool", "tool": name})))
-            }
+            Failure::UnknownTool { name } => (
+                INVALID_PARAMS,
+                format!("Unknown tool: {name}"),
+                Some(json!({"code": "unknown_tool", "tool": name})),
+            ),
             Failure::InvalidInput { detail } => (
-                -32602,
+                INVALID_PARAMS,
                 format!("Invalid params: {detail}"),
                 Some(json!({"code": "invalid_params", "detail": detail})),
             ),

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
         CliError::usage(format_args!("the input is not JSON: {error}"))
             .hint(format!("`tamis tools --json` shows what {} takes", arguments.name))
     })?;
-    let services = setup::services(&config);
+    let services = setup::services(&config)?;
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let reply = runtime.block_on(async {

@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: Data) -> CliResult {
 }
 
 fn show(config: &Config, arguments: &Show) -> CliResult {
-    let services = setup::services(config);
+    let services = setup::services(config)?;
     let holdings = services.sieve.holdings();
     // What cannot be counted is among the problems.
     let savings = services.sieve.savings().unwrap_or_default();
@@ -137,7 +137,7 @@ fn saved(savings: &Savings) -> String {
 }
 
 fn erase(config: &Config, arguments: &Erase) -> CliResult {
-    let services = setup::services(config);
+    let services = setup::services(config)?;
     let both = arguments.recovery == arguments.ledger;
     let purge = Purge {
         recovery: both || arguments.recovery,

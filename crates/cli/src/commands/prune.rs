@@ -76,7 +76,7 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
             return print::bytes(error.as_bytes());
         }
     };
-    let services = setup::services(&config);
+    let services = setup::services(&config)?;
     let request = PruneRequest {
         text: &text,
         goal: &arguments.goal,

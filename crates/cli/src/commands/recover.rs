@@ -40,7 +40,7 @@ impl FromStr for Range {
 pub(crate) fn run(arguments: Recover) -> CliResult {
     let surroundings = Surroundings::of_process();
     let config = setup::load(&surroundings)?;
-    let services = setup::services(&config);
+    let services = setup::services(&config)?;
     let mut ranges: Vec<_> = arguments.ranges.iter().map(|range| (range.0, range.1)).collect();
     let whole = ranges.is_empty();
     if whole {

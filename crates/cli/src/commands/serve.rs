@@ -3,7 +3,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tamis_config::{Config, Key, Surroundings};
-use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, Token, bind};
+use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token, bind};
 use tamis_store::DataDir;
 use tokio_util::sync::CancellationToken;
 
@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: Serve) -> CliResult {
 async fn serve(config: &Config) -> CliResult {
     let bound = listeners(config).await?;
     let token = token(config, &bound)?;
-    let services = setup::services(config);
+    let services = setup::services(config)?;
     let shutdown = CancellationToken::new();
     let settings = HttpSettings {
         max_body_bytes: config
@@ -70,7 +70,11 @@ async fn serve(config: &Config) -> CliResult {
         },
         token,
     };
-    let served = Served { registry: Arc::new(setup::registry(&[])?), services: Arc::clone(&services) };
+    let served = Served {
+        registry: Arc::new(setup::registry(&[])?),
+        services: Arc::clone(&services),
+        presence: &Presence::TAMIS,
+    };
     let door = HttpDoor::new(served, settings);
 
     for bound in &bound {
@@ -79,6 +83,7 @@ async fn serve(config: &Config) -> CliResult {
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
+    services.workbench.children.end_all().await;
     tokio::task::spawn_blocking(move || setup::finish(&services)).await.map_err(CliError::internal)
 }
 

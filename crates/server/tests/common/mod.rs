@@ -11,10 +11,12 @@ use http_body_util::BodyExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, Token};
+use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token};
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
-use tamis_tools::{Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset};
+use tamis_tools::{
+    Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset, Workbench,
+};
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
@@ -34,7 +36,11 @@ impl House {
             recovery_max_bytes: 1 << 30,
             ledger_keep: Duration::from_secs(600),
         });
-        let served = Served { registry: Arc::new(registry), services: Arc::new(Services::new(sieve)) };
+        let served = Served {
+            registry: Arc::new(registry),
+            services: Arc::new(Services::new(sieve, Workbench::here().unwrap())),
+            presence: &Presence::TAMIS,
+        };
         House { _folder: folder, served }
     }
 

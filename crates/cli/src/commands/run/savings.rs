@@ -27,7 +27,7 @@ pub(super) fn summarise(
         format!("{agent}: {}, {}", counted(tally.turns, "turn"), counted(tally.tool_calls, "tool call"));
     if wired {
         line.push_str(&format!(", {} of them through the pruner", print::grouped(tally.pruner_calls)));
-        let ledger = || look(&setup::services(config).sieve, prune_ids, begun);
+        let ledger = || look(&setup::sieve(config), prune_ids, begun);
         if let Some(savings) = savings(tally, prune_ids, ledger) {
             line.push_str(&format!("; {savings}"));
         }

@@ -1,0 +1,151 @@
+//! `mcp-pruner`: the pruned tools' contract to the letter, and nothing else. It reads no configuration and opens no
+//! store; all that it knows comes from three variables.
+
+use std::ffi::OsString;
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tamis_remote::{PrunerUrl, RemotePruner};
+use tamis_server::{Presence, Served};
+use tamis_sieve::{Settings, Sieve};
+use tamis_tools::{Pruner, Registry, Services, Toolset, Workbench};
+use tamis_workspace::{Children, WardenProgram, WorkingFolder};
+
+use crate::error::{CliError, CliResult};
+use crate::{setup, stdio};
+
+/// Unless `PRUNER_URL` says otherwise.
+const DEFAULT_URL: &str = "http://localhost:8000/prune";
+const DEFAULT_TIMEOUT_MS: u64 = 30_000;
+const SHORTEST_TIMEOUT_MS: u64 = 100;
+const LONGEST_TIMEOUT_MS: u64 = 300_000;
+
+/// Every state of every request is told, since that is what the contract promises of stderr.
+const DEFAULT_LOG: &str = "warn,tamis=info,tamis_tools::request=debug,rmcp=error";
+
+pub(crate) fn run() -> CliResult {
+    if let Some(argument) = std::env::args_os().nth(1) {
+        let argument = argument.to_string_lossy();
+        return Err(CliError::usage(format_args!("mcp-pruner takes no arguments, but was given {argument:?}"))
+            .hint("it speaks MCP over stdin and stdout, and is set up by PRUNER_URL, PRUNER_TIMEOUT_MS and MCP_PRUNER_CWD"));
+    }
+    let variable = |name: &str| std::env::var_os(name);
+    let log = variable("TAMIS_LOG").and_then(|log| log.into_string().ok()).filter(|log| !log.is_empty());
+    setup::start_logging(log.as_deref().unwrap_or(DEFAULT_LOG))?;
+    let folder = folder(variable("MCP_PRUNER_CWD"))?;
+    let timeout = timeout(variable("PRUNER_TIMEOUT_MS").as_ref());
+    let pruner = pruner(variable("PRUNER_URL"), timeout);
+    tracing::info!("mcp-pruner {} serves stdio in {}", Presence::MCP_PRUNER.version, folder.path().display());
+    if std::io::stdin().is_terminal() {
+        tracing::info!("this is for an MCP client to start; Ctrl-D ends it");
+    }
+    let workbench = Workbench { folder, children: Children::new(WardenProgram::this_program()), pruner };
+    let sieve = Sieve::new(Settings { data_dir: None, ..Settings::default() });
+    let served = Served {
+        registry: Arc::new(Registry::all().only(&[Toolset::Workbench])),
+        services: Arc::new(Services::new(sieve, workbench)),
+        presence: &Presence::MCP_PRUNER,
+    };
+    stdio::serve(served, None, std::future::ready(()))
+}
+
+/// Where relative paths start and commands run: this process's folder unless named.
+fn folder(named: Option<OsString>) -> Result<WorkingFolder, CliError> {
+    let named = named.filter(|folder| !folder.is_empty()).map(PathBuf::from);
+    let folder = WorkingFolder::at(named.unwrap_or_else(|| PathBuf::from("."))).map_err(CliError::failed)?;
+    if !folder.path().is_dir() {
+        tracing::warn!(
+            "MCP_PRUNER_CWD names {}, which is no folder: every command will fail",
+            folder.path().display()
+        );
+    }
+    Ok(folder)
+}
+
+/// An empty address turns pruning off; one that cannot be asked does too, and is warned about.
+fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
+    let url = url.map_or_else(|| DEFAULT_URL.to_owned(), |url| url.to_string_lossy().into_owned());
+    if url.is_empty() {
+        tracing::info!("PRUNER_URL is empty: nothing will be pruned");
+        return Pruner::Off;
+    }
+    match url.parse::<PrunerUrl>() {
+        Ok(url) => {
+            tracing::info!("prunes through {url}, within {} ms", timeout.as_millis());
+            Pruner::Remote(RemotePruner::new(url, timeout))
+        }
+        Err(error) => {
+            tracing::warn!("PRUNER_URL cannot be used, so nothing will be pruned: {error}");
+            Pruner::Off
+        }
+    }
+}
+
+/// A whole number of milliseconds within the contract's limits.
+fn timeout(text: Option<&OsString>) -> Duration {
+    let Some(text) = text.map(|text| text.to_string_lossy()) else {
+        tracing::warn!("PRUNER_TIMEOUT_MS is not set: {DEFAULT_TIMEOUT_MS} ms");
+        return Duration::from_millis(DEFAULT_TIMEOUT_MS);
+    };
+    let Some(asked) = whole(text.trim()) else {
+        tracing::warn!("PRUNER_TIMEOUT_MS is {text:?}, which is no whole number: {DEFAULT_TIMEOUT_MS} ms");
+        return Duration::from_millis(DEFAULT_TIMEOUT_MS);
+    };
+    let taken = asked.clamp(SHORTEST_TIMEOUT_MS.into(), LONGEST_TIMEOUT_MS.into());
+    if taken != asked {
+        tracing::warn!(
+            "PRUNER_TIMEOUT_MS is {text}, outside {SHORTEST_TIMEOUT_MS} to {LONGEST_TIMEOUT_MS}: {taken} ms"
+        );
+    }
+    Duration::from_millis(u64::try_from(taken).unwrap_or(DEFAULT_TIMEOUT_MS))
+}
+
+/// The number that this is; one with too many digits is as large as numbers get.
+fn whole(text: &str) -> Option<i128> {
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return None;
+    }
+    Some(text.parse().unwrap_or(if text.starts_with('-') { i128::MIN } else { i128::MAX }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_limit_is_parsed_and_clamped() {
+        for (text, ms) in [
+            (None, 30_000),
+            (Some(""), 30_000),
+            (Some("soon"), 30_000),
+            (Some("1.5"), 30_000),
+            (Some("250ms"), 30_000),
+            (Some("NaN"), 30_000),
+            (Some("100"), 100),
+            (Some(" 5000 "), 5_000),
+            (Some("300000"), 300_000),
+            (Some("99"), 100),
+            (Some("0"), 100),
+            (Some("-1"), 100),
+            (Some("300001"), 300_000),
+            (Some("999999999999999999999999999999999999999999999"), 300_000),
+            (Some("-999999999999999999999999999999999999999999999"), 100),
+        ] {
+            assert_eq!(timeout(text.map(OsString::from).as_ref()), Duration::from_millis(ms), "{text:?}");
+        }
+    }
+
+    #[test]
+    fn an_empty_or_useless_address_prunes_nothing() {
+        let pruner = |url: Option<&str>| pruner(url.map(OsString::from), Duration::from_secs(1));
+        for url in ["", " ", "localhost:8000", "ftp://x/", "http://a b/"] {
+            assert!(matches!(pruner(Some(url)), Pruner::Off), "{url:?}");
+        }
+        for url in [None, Some("http://127.0.0.1:1/prune"), Some("https://pruner.example/")] {
+            assert!(matches!(pruner(url), Pruner::Remote(_)), "{url:?}");
+        }
+    }
+}

@@ -1,0 +1,67 @@
+//! `grep`: lines that match a pattern, or those of them that answer a question.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tamis_workspace::{Ended, RunError, grep};
+
+use crate::input::OptionalText;
+use crate::workbench::{Question, RawOutput, answer, lossy};
+use crate::{Context, Failure, Operation, Toolset};
+
+const NOTHING_FOUND: &str = "(no matches found)";
+
+pub(crate) struct Grep;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct GrepInput {
+    /// Pattern to search for (regex).
+    pattern: String,
+    /// File or directory to search; "." unless given.
+    #[serde(default)]
+    path: OptionalText,
+    /// A question: only what answers it comes back.
+    #[serde(default)]
+    context_focus_question: Question,
+}
+
+impl Operation for Grep {
+    const NAME: &'static str = "grep";
+    const TOOLSET: Toolset = Toolset::Workbench;
+    const DESCRIPTION: &'static str = "Search files for a pattern, recursively; answers with path:line:match. With \
+        context_focus_question, the matches are pruned to what the question needs; without it, all of them come back.";
+    const READ_ONLY: bool = true;
+    type Input = GrepInput;
+    type Output = String;
+
+    async fn run(input: GrepInput, context: Context) -> Result<String, Failure> {
+        let workbench = &context.services.workbench;
+        let path = input.path.0.as_deref().unwrap_or(".");
+        let shell = grep(&input.pattern, path, &workbench.folder);
+        let output = match workbench.children.run(shell, &context.cancellation).await {
+            Ok(ended) => judge(ended),
+            Err(RunError::Cancelled) => return Err(Failure::Cancelled),
+            Err(error) => Err(format!("Error executing grep: {error}")),
+        };
+        answer(output, input.context_focus_question, context).await
+    }
+
+    fn render(output: String) -> Result<String, Failure> {
+        Ok(output)
+    }
+}
+
+/// What grep's exit code says of its output: 0 found something, 1 nothing, anything else went wrong.
+fn judge(ended: Ended) -> Result<RawOutput, String> {
+    let (code, signal) = (ended.code(), ended.signal());
+    if !matches!(code, Some(0 | 1)) && !ended.stderr.is_empty() {
+        return Err(format!("Error: {}", lossy(ended.stderr)));
+    }
+    if let Some(signal) = signal {
+        // Whatever it has found by then is not all there is.
+        return Err(format!("Error: grep was ended by signal {signal}"));
+    }
+    let text = if code == Some(1) { String::new() } else { lossy(ended.stdout) };
+    let prunable = !text.is_empty();
+    let text = if prunable { text } else { NOTHING_FOUND.to_owned() };
+    Ok(RawOutput { text, prunable, placeholder: "" })
+}

@@ -1,0 +1,47 @@
+//! `read`: a file's text, or the part of it that answers a question.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tamis_workspace::read_file;
+
+use crate::workbench::{Question, RawOutput, answer, lossy};
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct Read;
+
+#[derive(Deserialize, JsonSchema)]
+pub(crate) struct ReadInput {
+    /// Absolute or relative path to the file to read.
+    file_path: String,
+    /// A question: only what answers it comes back.
+    #[serde(default)]
+    context_focus_question: Question,
+}
+
+impl Operation for Read {
+    const NAME: &'static str = "read";
+    const TOOLSET: Toolset = Toolset::Workbench;
+    const DESCRIPTION: &'static str = "Read a file. With context_focus_question, the output is pruned to what the \
+        question needs; without it, the whole file comes back.";
+    const READ_ONLY: bool = true;
+    type Input = ReadInput;
+    type Output = String;
+
+    async fn run(input: ReadInput, context: Context) -> Result<String, Failure> {
+        let path = context.services.workbench.folder.resolve(&input.file_path);
+        // Reading may hang on a file system that does, so nobody waits for it who no longer wants to know.
+        let read = tokio::select! {
+            read = tokio::task::spawn_blocking(move || read_file(&path).map(lossy)) => read,
+            () = context.cancellation.cancelled() => return Err(Failure::Cancelled),
+        };
+        let output = match read.map_err(|_| Failure::internal("the tool panicked"))? {
+            Ok(text) => Ok(RawOutput { text, prunable: true, placeholder: "" }),
+            Err(error) => Err(format!("Error reading file: {error}")),
+        };
+        answer(output, input.context_focus_question, context).await
+    }
+
+    fn render(output: String) -> Result<String, Failure> {
+        Ok(output)
+    }
+}

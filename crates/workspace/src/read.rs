@@ -1,0 +1,168 @@
+//! Reading a whole file, without ever waiting for somebody to write it.
+//!
+//! Opening a FIFO waits for a writer, reading a terminal for a person, and opening some devices does something. So
+//! what is there is looked at first, opened without waiting, and looked at again.
+
+use std::fs::{File, Metadata, OpenOptions};
+use std::io::{self, Read};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+use rustix::fs::OFlags;
+
+use crate::errors::words;
+
+/// Larger files are refused: no model reads them, and the answer would be held in memory several times.
+pub const LARGEST_FILE: u64 = 64 << 20;
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// In the words of Node, which this tool's contract comes from.
+    #[error("{}, {action} '{path}'", words(.source))]
+    System { action: &'static str, path: String, source: io::Error },
+    #[error("'{path}' is {kind}, not a file")]
+    NotAFile { path: String, kind: &'static str },
+    #[error("'{path}' has over {} MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`", .limit >> 20)]
+    TooLarge { path: String, limit: u64 },
+}
+
+/// The bytes of a regular file of at most [`LARGEST_FILE`]. Blocks only as long as the disk does.
+pub fn read_file(path: &Path) -> Result<Vec<u8>, ReadError> {
+    read_up_to(path, LARGEST_FILE)
+}
+
+fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    let failed = |action| move |source| ReadError::System { action, path: shown(path), source };
+    check(path, &std::fs::metadata(path).map_err(failed("open"))?, limit)?;
+    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
+    let file =
+        OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path).map_err(failed("open"))?;
+    // Somebody may have put another thing in its place.
+    let metadata = file.metadata().map_err(failed("stat"))?;
+    check(path, &metadata, limit)?;
+    let bytes = contents(&file, &metadata, limit).map_err(failed("read"))?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLarge { path: shown(path), limit });
+    }
+    Ok(bytes)
+}
+
+/// At most one byte more than `limit`: a file may grow meanwhile, and those of /proc tell no size.
+fn contents(file: &File, metadata: &Metadata, limit: u64) -> io::Result<Vec<u8>> {
+    let expected = usize::try_from(metadata.size().min(limit)).unwrap_or_default();
+    let mut bytes = Vec::new();
+    // One byte more, so that the end is found without growing.
+    bytes.try_reserve_exact(expected + 1).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
+    file.take(limit + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn check(path: &Path, metadata: &Metadata, limit: u64) -> Result<(), ReadError> {
+    let kind = metadata.file_type();
+    let path = || shown(path);
+    let not_a_file = |kind| Err(ReadError::NotAFile { path: path(), kind });
+    match kind {
+        _ if kind.is_dir() => {
+            Err(ReadError::System { action: "read", path: path(), source: rustix::io::Errno::ISDIR.into() })
+        }
+        _ if kind.is_fifo() => not_a_file("a FIFO"),
+        _ if kind.is_socket() => not_a_file("a socket"),
+        _ if kind.is_char_device() => not_a_file("a character device"),
+        _ if kind.is_block_device() => not_a_file("a block device"),
+        _ if metadata.size() > limit => Err(ReadError::TooLarge { path: path(), limit }),
+        _ => Ok(()),
+    }
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::os::unix::net::UnixListener;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn said(path: impl AsRef<Path>) -> String {
+        read_file(path.as_ref()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn what_is_no_file_is_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let (fifo, socket, link) = (at("fifo"), at("socket"), at("link"));
+        rustix::fs::mkfifoat(rustix::fs::CWD, &fifo, rustix::fs::Mode::RWXU).unwrap();
+        let _listener = UnixListener::bind(&socket).unwrap();
+        std::os::unix::fs::symlink(&fifo, &link).unwrap();
+        let name = |path: &Path| path.display().to_string();
+        assert_eq!(said(&fifo), format!("'{}' is a FIFO, not a file", name(&fifo)));
+        assert_eq!(said(&link), format!("'{}' is a FIFO, not a file", name(&link)));
+        assert_eq!(said(&socket), format!("'{}' is a socket, not a file", name(&socket)));
+        for device in ["/dev/zero", "/dev/tty", "/dev/null"] {
+            assert_eq!(said(device), format!("'{device}' is a character device, not a file"));
+        }
+        assert_eq!(said("/"), "EISDIR: illegal operation on a directory, read '/'");
+    }
+
+    #[test]
+    fn errors_are_told_as_node_tells_them() {
+        let folder = tempfile::tempdir().unwrap();
+        let missing = folder.path().join("missing");
+        assert_eq!(
+            said(&missing),
+            format!("ENOENT: no such file or directory, open '{}'", missing.display())
+        );
+        fs::write(folder.path().join("file"), "").unwrap();
+        let below = folder.path().join("file/below");
+        assert_eq!(said(&below), format!("ENOTDIR: not a directory, open '{}'", below.display()));
+        let long = folder.path().join("x".repeat(300));
+        assert!(said(&long).starts_with("ENAMETOOLONG: name too long, open '"), "{}", said(&long));
+        assert!(said("a\0b").contains("NUL"), "{}", said("a\0b"));
+    }
+
+    #[test]
+    fn a_huge_file_is_refused_without_reading_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("huge");
+        File::create(&path).unwrap().set_len(1 << 40).unwrap();
+        assert_eq!(
+            said(&path),
+            format!(
+                "'{}' has over 64 MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`",
+                path.display()
+            )
+        );
+    }
+
+    #[test]
+    fn the_limit_is_exact() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        fs::write(&path, "12345").unwrap();
+        assert_eq!(read_up_to(&path, 5).unwrap(), b"12345");
+        assert!(matches!(read_up_to(&path, 4), Err(ReadError::TooLarge { limit: 4, .. })));
+        // What grows beyond what its size said is noticed too: files of /proc say 0.
+        #[cfg(target_os = "linux")]
+        {
+            let path = Path::new("/proc/self/status");
+            assert!(read_file(path).unwrap().starts_with(b"Name:"));
+            assert!(matches!(read_up_to(path, 4), Err(ReadError::TooLarge { .. })));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_bytes_come_back(bytes: Vec<u8>) {
+            let folder = tempfile::tempdir().unwrap();
+            let path = folder.path().join("file");
+            fs::write(&path, &bytes).unwrap();
+            prop_assert_eq!(read_file(&path).unwrap(), bytes);
+        }
+    }
+}
