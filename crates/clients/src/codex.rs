@@ -18,7 +18,8 @@ pub(crate) struct Codex;
 /// What its log must tell, beside the errors that it tells anyway.
 const LOG_FILTER: (&str, &str) = ("RUST_LOG", "error,codex_mcp::rmcp_client=warn,rmcp::service=info");
 /// Lines of the log that are there because of the filter, and for us alone.
-const FOR_US: [&str; 2] = [" rmcp::service: ", " failed to initialize MCP client during shutdown"];
+const FOR_US: [&str; 3] =
+    [" rmcp::service: ", " failed to initialize MCP client during shutdown", START_FAILED];
 const START_FAILED: &str = "MCP server startup failed server_name=\"";
 const STARTED: &str = "rmcp::service: Service initialized as client";
 /// What `mcp-pruner` calls itself.

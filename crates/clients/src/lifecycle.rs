@@ -5,6 +5,9 @@ use std::fmt;
 
 use crate::{Event, PRUNER, ServerStatus};
 
+/// An agent's reason is worth this much of a line: Codex, for one, tells the types of its own insides.
+const DETAIL_BYTES: usize = 300;
+
 /// A state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
@@ -119,7 +122,10 @@ impl Lifecycle {
             return None;
         };
         let Transition { from, to, note, .. } = transition;
-        let detail = if detail.is_empty() { String::new() } else { format!(": {detail}") };
+        let detail = match shortened(detail) {
+            "" => String::new(),
+            detail => format!(": {detail}"),
+        };
         if transition.trouble {
             tracing::warn!("{from} -> {to}: {note}{detail}; the run goes on without it");
         } else {
@@ -150,4 +156,10 @@ impl Lifecycle {
         }
         self.apply(RunEvent::PhaseEnded, "");
     }
+}
+
+/// The first line of a reason, as far as it goes.
+fn shortened(detail: &str) -> &str {
+    let line = detail.lines().next().unwrap_or_default();
+    &line[..line.floor_char_boundary(DETAIL_BYTES)]
 }

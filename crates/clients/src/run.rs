@@ -236,8 +236,12 @@ impl Running {
                     tally.unknown_reports += u64::from(reading.unknown);
                     let mut outputs =
                         vec![(Output::Line { stream, bytes: &bytes, show: reading.show }, None)];
+                    // A server that is lost while the run is being ended is lost to us.
+                    let cancelled = self.canceller.cancelled();
                     for event in &reading.events {
-                        self.lifecycle.observe(event);
+                        if !cancelled {
+                            self.lifecycle.observe(event);
+                        }
                         outputs.push((Output::Event { event, tool: None }, tally.count(event)));
                     }
                     for (mut output, of) in outputs {

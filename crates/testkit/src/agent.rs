@@ -6,6 +6,7 @@ mod claude_code;
 mod codex;
 mod gemini_cli;
 mod open_code;
+mod stage;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use tempfile::TempDir;
+
+pub use stage::{Performance, Stage};
 
 use crate::clients::Clients;
 use crate::leftovers;

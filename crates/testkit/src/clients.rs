@@ -31,6 +31,15 @@ impl Clients {
         self.clean(&self.folder.join("tools/node_modules/.bin").join(program), home)
     }
 
+    /// Another program, where it finds these clients on its PATH, in a clean environment with `home` as its home.
+    pub fn beside_tools(&self, program: &Path, home: &Path) -> Command {
+        let mut command = self.clean(program, home);
+        let [node, tools] =
+            ["node", "tools"].map(|folder| self.folder.join(folder).join("node_modules/.bin"));
+        command.env("PATH", format!("{}:{}:/usr/local/bin:/usr/bin:/bin", tools.display(), node.display()));
+        command
+    }
+
     /// The Python that has the `mcp` package, in a clean environment with `home` as its home.
     pub fn python(&self, home: &Path) -> Command {
         self.clean(&self.folder.join("python/bin/python"), home)

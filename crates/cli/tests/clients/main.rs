@@ -6,6 +6,7 @@ mod agents;
 mod conformance;
 mod inspector;
 mod python;
+mod runner;
 mod sample;
 
 use std::path::PathBuf;
@@ -16,6 +17,10 @@ const LIMIT: Duration = Duration::from_secs(120);
 
 fn tamis() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_tamis"))
+}
+
+fn mcp_pruner() -> PathBuf {
+    PathBuf::from(env!("CARGO_BIN_EXE_mcp-pruner"))
 }
 
 /// A file or folder of `tests/clients` at the root of the repository.

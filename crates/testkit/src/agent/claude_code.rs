@@ -14,10 +14,7 @@ pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, mo
     let settings = place.write_home("mcp.json", &settings.to_string());
     let mut command = clients.tool("claude", &place.home);
     command
-        .env("ANTHROPIC_BASE_URL", model)
-        .env("ANTHROPIC_API_KEY", "sk-ant-dummy")
-        .env("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1")
-        .env("DISABLE_AUTOUPDATER", "1")
+        .envs(environment(model))
         // It would otherwise hide MCP tools behind a search tool of its own.
         .env("ENABLE_TOOL_SEARCH", "false")
         .args(["--print", PROMPT, "--output-format", "stream-json", "--verbose"])
@@ -25,4 +22,14 @@ pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, mo
         .arg(settings)
         .args(["--strict-mcp-config", "--allowedTools", &format!("mcp__{}", server.name)]);
     command
+}
+
+/// What leads it to its model, and to nothing else.
+pub(super) fn environment(model: &str) -> [(&'static str, &str); 4] {
+    [
+        ("ANTHROPIC_BASE_URL", model),
+        ("ANTHROPIC_API_KEY", "sk-ant-dummy"),
+        ("CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC", "1"),
+        ("DISABLE_AUTOUPDATER", "1"),
+    ]
 }

@@ -12,13 +12,13 @@ use crate::clients::Clients;
 pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, model: &str) -> Command {
     place.write_home(".codex/config.toml", &settings(server, model));
     let mut command = clients.tool("codex", &place.home);
-    command.env("SCRIPTED_KEY", "dummy").args(["exec", "--json", "--sandbox", "danger-full-access", PROMPT]);
+    command.env(MODEL_KEY.0, MODEL_KEY.1).args(["exec", "--json", "--sandbox", "danger-full-access", PROMPT]);
     command
 }
 
-/// Strings and arrays of strings are written alike in JSON and in TOML.
-fn settings(server: &StdioServer, model: &str) -> String {
-    let mut settings = format!(
+/// What leads it to its model, and to nothing else.
+pub(super) fn model_settings(model: &str) -> String {
+    format!(
         r#"model = "scripted"
 model_provider = "scripted"
 approval_policy = "never"
@@ -39,7 +39,19 @@ wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 request_max_retries = 0
 stream_max_retries = 0
+"#
+    )
+}
 
+/// The key that its settings speak of.
+pub(super) const MODEL_KEY: (&str, &str) = ("SCRIPTED_KEY", "dummy");
+
+/// Strings and arrays of strings are written alike in JSON and in TOML.
+fn settings(server: &StdioServer, model: &str) -> String {
+    let mut settings = model_settings(model);
+    let _ = write!(
+        settings,
+        r#"
 [mcp_servers.{name}]
 command = {command}
 args = {args}

@@ -1,0 +1,115 @@
+//! An agent that another program starts: everything is set for it, a home, a repository and a scripted model, and what
+//! that program does with it can be watched, interrupted and looked at afterwards.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use super::{Agent, LIMIT, PATIENCE, Place, claude_code, codex};
+use crate::clients::Clients;
+use crate::leftovers;
+use crate::model::ScriptedModel;
+use crate::process::{Finished, Group, contents};
+use crate::script::Step;
+
+/// Where an agent will find its model.
+pub struct Stage {
+    pub model: ScriptedModel,
+    agent: Agent,
+    clients: Clients,
+    folder: TempDir,
+    place: Place,
+}
+
+/// A program on a stage, until it is seen to the end. Dropping it kills it.
+pub struct Performance<'a> {
+    stage: &'a Stage,
+    group: Group,
+    stdout: File,
+    stderr: File,
+}
+
+impl Agent {
+    /// Sets a stage for the agent. Its model plays `script` with tools of the MCP server `server`.
+    ///
+    /// For Claude Code and Codex; the others have nobody who starts them.
+    pub fn stage(self, clients: Clients, server: &str, script: Vec<Step>) -> Stage {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let place = Place::new(folder.path());
+        let name = server.to_owned();
+        let model = ScriptedModel::start(self.wire(), move |tool| self.tool_name(&name, tool), script);
+        if self == Self::Codex {
+            place.write_home(".codex/config.toml", &codex::model_settings(&model.url()));
+        }
+        Stage { model, agent: self, clients, folder, place }
+    }
+}
+
+impl Stage {
+    /// The repository that the agent works in.
+    pub fn work(&self) -> &Path {
+        &self.place.work
+    }
+
+    /// A folder for the program's own data. It does not exist yet.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    /// `program` in the repository, with the agent on its PATH and nothing of this machine's settings.
+    pub fn command(&self, program: &Path) -> Command {
+        let mut command = self.clients.beside_tools(program, &self.place.home);
+        command.env("TAMIS_DATA_DIR", self.data()).current_dir(self.work());
+        match self.agent {
+            Agent::ClaudeCode => command.envs(claude_code::environment(&self.model.url())),
+            Agent::Codex => command.env(codex::MODEL_KEY.0, codex::MODEL_KEY.1),
+            Agent::GeminiCli | Agent::OpenCode => panic!("{:?} has no stage", self.agent),
+        };
+        command
+    }
+
+    /// Starts a command in a process group of its own, with nothing on its standard input.
+    pub fn start(&self, mut command: Command) -> Performance<'_> {
+        let [stdout, stderr] = [(); 2].map(|()| tempfile::tempfile().expect("a temporary file"));
+        command.stdin(Stdio::null());
+        command.stdout(stdout.try_clone().expect("a file handle"));
+        command.stderr(stderr.try_clone().expect("a file handle"));
+        Performance { stage: self, group: Group::spawn(&mut command), stdout, stderr }
+    }
+
+    /// Runs a command to its end: what it said, and the command lines of what it left behind.
+    pub fn run(&self, command: Command) -> (Finished, Vec<String>) {
+        self.start(command).finish()
+    }
+}
+
+impl Performance<'_> {
+    /// SIGTERM, as from a service manager.
+    pub fn terminate(&self) {
+        self.group.signal(Signal::TERM);
+    }
+
+    /// SIGINT, as from the terminal.
+    pub fn interrupt(&self) {
+        self.group.signal(Signal::INT);
+    }
+
+    /// SIGKILL, which nobody can handle.
+    pub fn kill(&self) {
+        self.group.signal(Signal::KILL);
+    }
+
+    /// Waits for the end: what the program said, and the command lines of what it left behind, which is killed.
+    pub fn finish(mut self) -> (Finished, Vec<String>) {
+        let status = self.group.wait(LIMIT);
+        if status.is_none() {
+            self.group.signal(Signal::KILL);
+        }
+        let left_behind = leftovers::end_all(self.stage.folder.path(), PATIENCE);
+        let (stdout, stderr) = (contents(&mut self.stdout), contents(&mut self.stderr));
+        (Finished { status, stdout, stderr }, left_behind)
+    }
+}
