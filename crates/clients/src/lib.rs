@@ -29,7 +29,7 @@ mod run;
 
 pub use event::{Event, ServerStatus, Stream, Tool};
 pub use lifecycle::{Lifecycle, RunEvent, RunState, TRANSITIONS, Transition};
-pub use programs::find_program;
+pub use programs::{find_program, is_program};
 pub use provider::{
     Invocation, McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named,
 };

@@ -13,7 +13,7 @@ pub fn find_program(name: &str, path: Option<&OsStr>) -> Option<PathBuf> {
 }
 
 /// Whether this is a file that may be executed.
-pub(crate) fn is_program(path: &Path) -> bool {
+pub fn is_program(path: &Path) -> bool {
     let Ok(about) = path.metadata() else { return false };
     #[cfg(unix)]
     let executable = std::os::unix::fs::PermissionsExt::mode(&about.permissions()) & 0o111 != 0;

@@ -17,8 +17,9 @@ use crate::{PrunerSettings, Resolution, Wiring, WiringError, descendants, wire_p
 const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Lines that wait to be written, so that a slow reader slows the agent down instead of filling memory.
 const LINES_IN_WAITING: usize = 64;
-/// How long the streams may stay open when the guard has ended; only a process that it could not end holds them.
-const STREAMS_PATIENCE: Duration = Duration::from_secs(1);
+/// How long the streams may be silent, and yet open, when the guard has ended: only a process that it could not end
+/// holds them then.
+const STREAMS_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A run that is about to start.
 pub struct Run {
@@ -220,13 +221,9 @@ impl Running {
         let mut tally = Tally::default();
         let mut output_error = None;
         let (mut open_streams, mut guard) = (2, None);
-        // The end of the guard, then what is still in the pipes.
-        let mut deadline: Option<Instant> = None;
         while open_streams > 0 || guard.is_none() {
-            let happening = match deadline {
-                Some(deadline) => {
-                    self.happenings.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
-                }
+            let happening = match guard {
+                Some(_) => self.happenings.recv_timeout(STREAMS_PATIENCE).ok(),
                 None => self.happenings.recv().ok(),
             };
             match happening {
@@ -263,7 +260,6 @@ impl Running {
                         end_the_orphans();
                     }
                     guard = Some(code);
-                    deadline = Some(Instant::now() + STREAMS_PATIENCE);
                 }
                 None => break,
             }

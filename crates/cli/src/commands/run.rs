@@ -90,7 +90,9 @@ mod unix {
     use std::time::{Duration, SystemTime};
 
     use anyhow::Context;
-    use tamis_clients::{Canceller, Ending, Provider, PrunerSettings, Resolution, RunState, find_program};
+    use tamis_clients::{
+        Canceller, Ending, Provider, PrunerSettings, Resolution, RunState, find_program, is_program,
+    };
     use tamis_config::{Config, Key, Surroundings};
 
     use super::{prompt, savings, streams};
@@ -117,8 +119,12 @@ mod unix {
             None => surroundings.working_dir.clone(),
         };
         let path_variable = std::env::var_os("PATH");
-        let program = match arguments.program {
-            Some(program) => surroundings.working_dir.join(program),
+        let program = match arguments.program.map(|program| surroundings.working_dir.join(program)) {
+            Some(program) if is_program(&program) => program,
+            Some(other) => {
+                let what = format!("{} is not a program that can be started", other.display());
+                return Err(CliError::failed(anyhow::anyhow!(what)));
+            }
             None => {
                 find_program(provider.program(), path_variable.as_deref()).ok_or_else(|| missing(provider))?
             }

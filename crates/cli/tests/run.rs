@@ -1,0 +1,386 @@
+//! `tamis run` with agents that do what no good agent does: a shell script stands where Claude Code would. How the real
+//! ones fare is in `tests/clients`.
+
+#![cfg(unix)]
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc;
+use std::time::{Duration, Instant};
+
+use common::{House, PATIENCE, Ran, finish};
+
+/// A report of what the agent says.
+const SAYS: &str = r#"say() { printf '{"type":"assistant","message":{"id":"%s","content":[{"type":"text","text":"%s"}]}}\n' "$1" "$2"; }
+"#;
+
+/// A house where `claude` is this script.
+fn house(script: &str) -> House {
+    let house = House::new();
+    let bin = house.folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    std::fs::write(bin.join("claude"), format!("#!/bin/bash\n{SAYS}{script}\n")).unwrap();
+    std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    house
+}
+
+fn command(house: &House, arguments: &[&str]) -> Command {
+    let mut command = house.tamis(&["run", "--provider", "claude"]);
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", house.folder.path().join("bin").display());
+    command.env("PATH", path).args(arguments);
+    command
+}
+
+fn ran(house: &House, arguments: &[&str], input: &[u8]) -> Ran {
+    finish(&mut command(house, arguments), input)
+}
+
+/// What of stderr is no log.
+fn notes(ran: &Ran) -> Vec<&str> {
+    ran.stderr.lines().filter(|line| !line.contains("tamis_clients::")).collect()
+}
+
+#[test]
+fn exit_codes() {
+    let fails = r#"printf '{"type":"result","is_error":true,"result":"out of credit","num_turns":2}\n'"#;
+    for (script, arguments, code, last) in [
+        ("cat > /dev/null", &["x"][..], 0, "claude: 0 turns, 0 tool calls"),
+        ("exit 3", &["x"], 1, "error: claude failed with exit code 3"),
+        (&format!("{fails}; exit 1"), &["x"], 1, "  because: out of credit"),
+        (fails, &["x"], 1, "  because: out of credit"),
+        ("kill -9 $$", &["x"], 1, "error: claude failed with exit code 137"),
+        ("exit 127", &["x"], 1, "error: claude failed with exit code 127"),
+        ("", &[""], 2, ""),
+        ("", &["--cwd", "nowhere", "x"], 2, "  because: No such file or directory (os error 2)"),
+        ("", &["--nonsense", "x"], 2, "For more information, try '--help'."),
+        ("", &["--pruner", "--no-pruner", "x"], 2, "For more information, try '--help'."),
+        ("", &["x", "y"], 2, "For more information, try '--help'."),
+    ] {
+        let house = house(script);
+        let ran = ran(&house, arguments, b"");
+        let told = ran.stderr.lines().last();
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{script}: {}", ran.stderr);
+        assert!(last.is_empty() || told == Some(last), "{script}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_explained() {
+    let house = House::new();
+    let mut missing = house.tamis(&["run", "--provider", "codex", "x"]);
+    let said = finish(missing.env("PATH", "/nowhere"), b"");
+    assert_eq!(
+        (said.code, said.stderr.as_str()),
+        (
+            Some(1),
+            "error: there is no `codex` on PATH\n\nhint: install Codex (`npm install -g @openai/codex`), or name the \
+             program with --program\n"
+        )
+    );
+    let said = house.run(&["run", "--provider", "cobol", "x"], b"");
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.contains("[possible values: claude, codex]"), "{}", said.stderr);
+    let said = house.run(&["run", "--provider", "claude", "--program", "/nowhere/claude", "x"], b"");
+    assert_eq!(said.code, Some(1));
+    assert_eq!(said.stderr, "error: /nowhere/claude is not a program that can be started\n");
+    let mut text = house.tamis(&["run", "--provider", "claude", "--program", "text", "x"]);
+    std::fs::write(house.work().join("text"), "#!/nowhere/interpreter\n").unwrap();
+    std::fs::set_permissions(house.work().join("text"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let said = finish(&mut text, b"");
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("/text\n  because: No such file or directory"), "{}", said.stderr);
+    let said = house.run(&["run", "--provider", "claude", "-"], b"caf\xe9");
+    assert_eq!(said.code, Some(2));
+    assert!(said.stderr.starts_with("error: the prompt on stdin is not UTF-8: "), "{}", said.stderr);
+    for nothing in [&b""[..], b" \n"] {
+        let said = house.run(&["run", "--provider", "claude"], nothing);
+        assert!(said.code == Some(2) && said.stderr.contains("\n\nhint: `tamis run "), "{}", said.stderr);
+    }
+    let said = house.run(&["guard"], b"");
+    assert_eq!(said.code, Some(1));
+    assert!(said.stderr.contains("started by `tamis run`, not by hand"), "{}", said.stderr);
+}
+
+#[test]
+fn the_prompt_arrives_as_it_was_given() {
+    let house = house("cat > prompt; printf '%s\\n' \"$@\" > arguments; pwd > folder");
+    let prompt = || std::fs::read(house.work().join("prompt")).unwrap();
+    let odd = "--help -x\n\t\"quoted\" 'too' $HOME `id` \\n ünïcödé\n\n";
+    assert_eq!(ran(&house, &["--", odd], b"ignored").code, Some(0));
+    assert_eq!(prompt(), odd.as_bytes());
+    // More than an argument can hold.
+    let long = "a line of a long prompt\n".repeat(20_000);
+    for arguments in [&["-"][..], &[]] {
+        assert_eq!(ran(&house, arguments, long.as_bytes()).code, Some(0));
+        assert!(prompt() == long.as_bytes());
+    }
+    // No list of processes shows it, and what is for the agent reaches it.
+    std::fs::create_dir(house.work().join("elsewhere")).unwrap();
+    let arguments =
+        ["--model", "small", "--cwd", "elsewhere", "--agent-arg=--flag", "--agent-arg", "-v", "secret"];
+    assert_eq!(ran(&house, &arguments, b"").code, Some(0));
+    let elsewhere = house.work().join("elsewhere").canonicalize().unwrap();
+    assert_eq!(
+        std::fs::read_to_string(elsewhere.join("arguments")).unwrap(),
+        "--print\n--output-format\nstream-json\n--verbose\n--model=small\n--flag\n-v\n"
+    );
+    assert_eq!(
+        std::fs::read_to_string(elsewhere.join("folder")).unwrap().trim(),
+        elsewhere.to_str().unwrap()
+    );
+}
+
+#[test]
+fn a_prompt_that_nobody_reads_is_no_failure() {
+    let house = house("exec 0<&-; say 1 hi");
+    let long = "a line of a long prompt\n".repeat(20_000);
+    let ran = ran(&house, &["-"], long.as_bytes());
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "hi\n"), "{}", ran.stderr);
+}
+
+#[test]
+fn output_goes_where_it_belongs() {
+    let script = r#"say 1 hello
+echo '{"type":"assistant","message":{"id":"2","content":[{"type":"tool_use","id":"t","name":"Bash","input":{}}]}}'
+echo '{"type":"new_kind"}'
+echo 'no report'
+echo 'a warning' >&2
+say 3 'bye\n'
+printf '{"type":"result","is_error":false}'"#;
+    let shown = ran(&house(script), &["x"], b"");
+    assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), "hello\nbye\n"), "{}", shown.stderr);
+    let mut told = notes(&shown);
+    told.sort_unstable();
+    assert_eq!(told, ["-> Bash", "a warning", "claude: 3 turns, 1 tool call", "no report"]);
+
+    // The agent's own bytes, all of them.
+    let house = house(script);
+    let raw = Command::new(house.folder.path().join("bin/claude")).output().unwrap();
+    let passed = ran(&house, &["--json", "x"], b"");
+    assert_eq!(passed.stdout.as_bytes(), raw.stdout);
+    let mut told = notes(&passed);
+    told.sort_unstable();
+    assert_eq!(told, ["a warning", "claude: 3 turns, 1 tool call"]);
+}
+
+#[test]
+fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
+    let house = house("say 1 \"$*\"");
+    let bad_path = OsString::from_vec(b"/caf\xe9".to_vec());
+    let url = |value: &str| ("JEEVES_PRUNER_URL", OsString::from(value));
+    for ((name, value), why) in [
+        (url("ftp://x/y"), "the pruner's URL \"ftp://x/y\" is no absolute http: or https: URL"),
+        (
+            ("JEEVES_MCP_PRUNER_PATH", "nowhere".into()),
+            "/nowhere cannot be the pruner's server: No such file",
+        ),
+        (("JEEVES_MCP_PRUNER_PATH", bad_path), "but must be UTF-8"),
+    ] {
+        let ran = finish(command(&house, &["x"]).env("JEEVES_PRUNER_ENABLED", "on").env(name, value), b"");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains("mcp"), "{}", ran.stdout);
+        let moved = "WARN tamis_clients::lifecycle: run:init -> run:mcp_pruner_disabled: ";
+        assert!(ran.stderr.contains(moved) && ran.stderr.contains(why), "{why}: {}", ran.stderr);
+        assert!(ran.stderr.contains("run:mcp_pruner_disabled -> run:shutdown"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_pruner_is_wired_in_by_variable_flag_or_file() {
+    let house = house("say 1 \"${*//\\\"/}\"");
+    let wired = |command: &mut Command| finish(command, b"").stdout.contains("--mcp-config=");
+    let server = env!("CARGO_BIN_EXE_mcp-pruner");
+    assert!(!wired(&mut command(&house, &["x"])));
+    assert!(wired(&mut command(&house, &["--pruner", "x"])), "beside tamis");
+    assert!(!wired(command(&house, &["--no-pruner", "x"]).env("JEEVES_PRUNER_ENABLED", "1")));
+    let mut with_variables = command(&house, &["x"]);
+    with_variables.env("JEEVES_PRUNER_ENABLED", "yes").env("JEEVES_PRUNER_URL", "");
+    let ran = finish(with_variables.env("JEEVES_MCP_PRUNER_PATH", server), b"");
+    let work = house.work().canonicalize().unwrap();
+    let entry = format!(
+        "{{mcpServers:{{pruner:{{alwaysLoad:true,args:[],command:{server},env:{{MCP_PRUNER_CWD:{},PRUNER_URL:}},type:stdio}}}}}}",
+        work.display()
+    );
+    assert!(ran.stdout.contains(&entry), "{}", ran.stdout);
+    let folder = house.folder.path().join("home/.config/tamis");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("config.toml"), "[run]\npruner_enabled = true\n").unwrap();
+    if cfg!(target_os = "linux") {
+        assert!(wired(&mut command(&house, &["x"])));
+    }
+    assert!(!house.data().exists(), "a run keeps nothing of its own");
+}
+
+/// A place where processes of the agent's can be met: each says its number, and its line ends when it does.
+struct Meeting(TcpListener);
+
+impl Meeting {
+    fn new() -> Meeting {
+        Meeting(TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    /// Shell that comes here.
+    fn come(&self) -> String {
+        format!("exec 3<>/dev/tcp/127.0.0.1/{}; echo $BASHPID >&3;", self.0.local_addr().unwrap().port())
+    }
+
+    /// The next one that comes: its number and its line.
+    fn next(&self) -> (u32, BufReader<TcpStream>) {
+        let listener = self.0.try_clone().unwrap();
+        let (send, came) = mpsc::channel();
+        std::thread::spawn(move || send.send(listener.accept()));
+        let (stream, _) = came.recv_timeout(PATIENCE).expect("somebody comes").unwrap();
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut stream = BufReader::new(stream);
+        let mut number = String::new();
+        stream.read_line(&mut number).unwrap();
+        (number.trim().parse().unwrap(), stream)
+    }
+}
+
+/// Waits for the end of a line, and with it of all who held it.
+fn ends(mut line: BufReader<TcpStream>) {
+    let mut rest = String::new();
+    match line.read_to_string(&mut rest) {
+        Ok(_) => {}
+        // It went without reading what was sent to it.
+        Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {}
+        Err(error) => panic!("it does not end: {error}"),
+    }
+}
+
+fn start(house: &House) -> Child {
+    command(house, &["x"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+fn kill(signal: &str, process: u32) {
+    let kill = format!("kill -s {signal} {process}");
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+}
+
+#[test]
+fn what_the_agent_says_is_there_at_once() {
+    let meeting = Meeting::new();
+    let house = house(&format!("say 1 first; {} read -u 3; say 2 second", meeting.come()));
+    let mut child = start(&house);
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    let (_, mut line) = meeting.next();
+    let mut first = String::new();
+    // The agent waits for an answer that comes after this.
+    stdout.read_line(&mut first).unwrap();
+    assert_eq!(first, "first\n");
+    line.get_mut().write_all(b"go on\n").unwrap();
+    let mut rest = String::new();
+    stdout.read_to_string(&mut rest).unwrap();
+    assert_eq!((rest.as_str(), child.wait().unwrap().code()), ("second\n", Some(0)));
+}
+
+/// Starts, in the agent's name: one in its group, one in a group of its own, one in a session of its own whose parent
+/// is gone.
+fn household(meeting: &Meeting, also: &str) -> String {
+    let stay = format!("{also} {} while :; do sleep 600; done", meeting.come());
+    format!(
+        "({stay}) & set -m; ({stay}) & set +m; (setsid bash -c '{}' &); {} ",
+        stay.replace('\'', "'\\''"),
+        meeting.come()
+    )
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_the_agent_leaves_ends_with_it() {
+    let meeting = Meeting::new();
+    let house = house(&format!("{} read -u 3; exit 0", household(&meeting, "")));
+    let child = start(&house);
+    let mut lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
+    // Whoever is still there when the agent ends has not been asked to go before.
+    for (_, line) in &mut lines {
+        let _ = line.get_mut().write_all(b"go on\n");
+    }
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+    lines.into_iter().for_each(|(_, line)| ends(line));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_that_is_ended_leaves_nothing() {
+    // Those who end when asked; those who do not, and are given 2000 ms.
+    for (also, signal, at_least) in [("", "TERM", 0), ("trap \"\" TERM;", "INT", 2000)] {
+        let meeting = Meeting::new();
+        let house = house(&format!("{also} {} while :; do sleep 600; done", household(&meeting, also)));
+        let child = start(&house);
+        let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
+        let begun = Instant::now();
+        kill(signal, child.id());
+        let ended = child.wait_with_output().unwrap();
+        assert!(begun.elapsed() >= Duration::from_millis(at_least));
+        assert_eq!(ended.status.code(), Some(130), "{}", String::from_utf8_lossy(&ended.stderr));
+        lines.into_iter().for_each(|(_, line)| ends(line));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn whoever_asks_twice_does_not_wait() {
+    let meeting = Meeting::new();
+    let also = "trap \"\" TERM;";
+    let house = house(&format!("{also} {} while :; do sleep 600; done", household(&meeting, also)));
+    let mut child = start(&house);
+    let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
+    // Again and again, as somebody at a terminal would, until it is over.
+    while child.try_wait().unwrap().is_none() {
+        kill("INT", child.id());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    lines.into_iter().for_each(|(_, line)| ends(line));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_run_whose_tamis_or_guard_is_killed_leaves_nothing() {
+    for victim in ["tamis", "guard"] {
+        let meeting = Meeting::new();
+        let also = "trap \"\" TERM;";
+        let parent = "exec 3<>/dev/tcp/127.0.0.1/PORT; echo $PPID >&3; exec 3>&-;";
+        let parent = parent.replace("PORT", &meeting.0.local_addr().unwrap().port().to_string());
+        let stay = household(&meeting, also);
+        let house = house(&format!("{parent} {also} {stay} while :; do sleep 600; done"));
+        let child = start(&house);
+        let (guard, _) = meeting.next();
+        let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
+        kill("KILL", if victim == "guard" { guard } else { child.id() });
+        lines.into_iter().for_each(|(_, line)| ends(line));
+        let ended = child.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&ended.stderr);
+        match victim {
+            "guard" => {
+                assert_eq!(ended.status.code(), Some(1), "{said}");
+                assert!(said.ends_with("error: claude was ended, since its guard was killed\n"), "{said}");
+            }
+            _ => assert_eq!(ended.status.signal(), Some(9), "{said}"),
+        }
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_run() {
+    let meeting = Meeting::new();
+    let house = house(&format!("{} say 1 first; read -u 3; say 2 second; sleep 600", meeting.come()));
+    let mut child = start(&house);
+    let (_, mut line) = meeting.next();
+    drop(child.stdout.take());
+    line.get_mut().write_all(b"go on\n").unwrap();
+    ends(line);
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
+}
