@@ -384,3 +384,19 @@ fn a_reader_that_has_seen_enough_ends_the_run() {
     let ended = child.wait_with_output().unwrap();
     assert_eq!(ended.status.code(), Some(0), "{}", String::from_utf8_lossy(&ended.stderr));
 }
+
+#[test]
+fn the_page_on_running_agents_names_every_setting() {
+    let page = include_str!("../../../docs/runner.md");
+    let shown = House::new().run(&["config", "--json"], b"").json();
+    let settings = shown["settings"].as_array().unwrap().iter();
+    let settings: Vec<_> =
+        settings.filter(|setting| setting["name"].as_str().unwrap().starts_with("run.")).collect();
+    assert_eq!(settings.len(), 3);
+    for setting in settings {
+        let variables = setting["variables"].as_array().unwrap().iter();
+        for name in variables.chain([&setting["name"]]).map(|name| name.as_str().unwrap()) {
+            assert!(page.contains(&format!("`{name}`")), "{name}");
+        }
+    }
+}

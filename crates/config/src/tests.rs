@@ -197,3 +197,34 @@ fn a_misspelt_variable_is_remarked_on() {
     house.variable("TAMIS_HTTP_PORT", "3");
     assert_eq!(house.load().unwrap().remarks, ["TAMIS_HTTP_PRT is no setting; ignored"]);
 }
+
+#[test]
+fn emptiness_means_something_to_a_url_that_may_be_empty() {
+    let mut house = House::new();
+    house.user_file("[run]\npruner_url = \"http://a/b\"\npruner_enabled = true\n");
+    let url = |house: &House| house.load().unwrap().text(Key::RunPrunerUrl).map(str::to_owned);
+    assert_eq!(url(&house).as_deref(), Some("http://a/b"));
+    house.variable("JEEVES_PRUNER_URL", "");
+    assert_eq!(url(&house).as_deref(), Some(""));
+    // Whoever uses it judges it: it must not keep tamis from starting.
+    house.variable("JEEVES_PRUNER_URL", "nonsense");
+    assert_eq!(url(&house).as_deref(), Some("nonsense"));
+}
+
+#[test]
+fn a_switch_takes_any_text_and_files_may_say_true() {
+    let mut house = House::new();
+    let switch = |house: &House| house.load().unwrap().text(Key::RunPrunerEnabled).map(str::to_owned);
+    assert_eq!(switch(&house).as_deref(), Some("false"));
+    house.user_file("[run]\npruner_enabled = true\n");
+    assert_eq!(switch(&house).as_deref(), Some("true"));
+    house.variable("JEEVES_PRUNER_ENABLED", "perhaps");
+    assert_eq!(switch(&house).as_deref(), Some("perhaps"));
+    // A repository cannot switch it on.
+    house.surroundings.variables.remove("JEEVES_PRUNER_ENABLED");
+    house.user_file("");
+    house.project_file("[run]\npruner_enabled = true\npruner_path = \"/bin/evil\"\n");
+    let config = house.load().unwrap();
+    assert_eq!((config.text(Key::RunPrunerEnabled), config.text(Key::RunPrunerPath)), (Some("false"), None));
+    assert_eq!(config.remarks.len(), 2);
+}

@@ -4,10 +4,13 @@
 
 mod common;
 
+use std::time::{Duration, SystemTime};
+
 use common::*;
 use serde_json::json;
 use tamis_sieve::{
-    LineRange, PruneRequest, RecoverError, Recovered, RecoveredFrom, Savings, Settings, Sieve, Warning,
+    LineRange, PruneRequest, RecoverError, Recovered, RecoveredFrom, Savings, SavingsOf, Settings, Sieve,
+    Warning,
 };
 
 const TEXT: &str = "a\nb\nc\nd\r\ne\n";
@@ -221,6 +224,46 @@ fn the_ledger_counts_calls_and_recoveries_and_holds_no_text() {
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains("secret words") && !text.contains("hidden goal"), "{name}");
     }
+}
+
+#[test]
+fn what_some_prunes_saved_is_told_as_far_as_it_is_known() {
+    let folder = tempfile::tempdir().unwrap();
+    let sieve = sieve(folder.path());
+    let begun = SystemTime::now();
+    let text = "some words\n".repeat(40);
+    let [one, other] = ["2-30 x", "2-35 y"].map(|goal| prune(&sieve, &text, goal));
+    prune(&sieve, &text, "2-30 x");
+    prune(&sieve, "of somebody else\n", "");
+    sieve.recover(&one.prune_id, &[(2, 3)], false, &caller()).unwrap();
+    assert_eq!(sieve.flush(LONG), 0);
+    let of = |ids: &[&str], since| {
+        let ids = ids.iter().map(|id| (*id).to_owned()).collect();
+        sieve.savings_of(&ids, since).unwrap().unwrap()
+    };
+    let unknown = "prn_aaaaaaaaaaaaaaaaaaaaaa";
+    let [before, after, after_other] =
+        [one.stats.tokens_est_before, one.stats.tokens_est_after, other.stats.tokens_est_after]
+            .map(|tokens| tokens as u64);
+    let recovered_tokens = "some words\nsome words".len().div_ceil(4) as u64;
+    // Each call counts: the text was spared as often as it was asked for.
+    let of_one =
+        SavingsOf { known_ids: 1, tokens_before: 2 * before, tokens_after: 2 * after, recovered_tokens };
+    assert_eq!(of(&[&one.prune_id, unknown, "prn_\"], '"], begun), of_one);
+    let of_both = SavingsOf {
+        known_ids: 2,
+        tokens_before: 3 * before,
+        tokens_after: 2 * after + after_other,
+        recovered_tokens,
+    };
+    assert_eq!(of(&[&one.prune_id, &other.prune_id], begun), of_both);
+    // What happened before, happened to others.
+    let later = SystemTime::now() + Duration::from_secs(1);
+    assert_eq!(of(&[&one.prune_id], later), SavingsOf::default());
+    assert_eq!(of(&[], begun), SavingsOf::default());
+    let elsewhere = folder.path().join("elsewhere");
+    assert_eq!(Sieve::new(settings(&elsewhere)).savings_of(&[one.prune_id].into(), begun).unwrap(), None);
+    assert!(!elsewhere.exists());
 }
 
 #[test]
