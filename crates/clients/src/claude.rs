@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use crate::provider::{Reading, tells_of_a_lost_server};
-use crate::{Event, Invocation, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
+use crate::{Event, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
 
 pub(crate) struct Claude;
 
@@ -25,7 +25,7 @@ impl Provider for Claude {
         "install Claude Code (`npm install -g @anthropic-ai/claude-code`), or name the program with --program"
     }
 
-    fn invocation(&self, options: &RunOptions) -> Invocation {
+    fn arguments(&self, options: &RunOptions) -> Vec<String> {
         let mut args: Vec<String> =
             ["--print", "--output-format", "stream-json", "--verbose"].map(str::to_owned).to_vec();
         if !options.mcp_servers.is_empty() {
@@ -39,7 +39,7 @@ impl Provider for Claude {
             args.push(format!("--model={model}"));
         }
         args.extend_from_slice(&options.agent_args);
-        Invocation { args, env_defaults: Vec::new() }
+        args
     }
 
     fn transcript(&self) -> Box<dyn Transcript> {

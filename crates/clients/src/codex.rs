@@ -1,8 +1,9 @@
 //! Codex: `codex exec --json`, with the servers as overrides of its configuration.
 //!
-//! Its reports say nothing of a server's start. Its log does, on stderr and only when asked: a failure names the
-//! server, a success tells the name that the server gave itself. A call that it reports at all is a call of a server
-//! that it reached.
+//! Its reports say nothing of a server's start. Its log does, on stderr, for users whose `RUST_LOG` asks for it: a failure
+//! names the server, a success tells the name that the server gave itself. We do not set `RUST_LOG`: the commands that
+//! the agent runs would inherit it, and programs in Rust would fall silent. Else the first call tells: one that Codex
+//! reports at all is a call of a server that it reached.
 
 use std::collections::BTreeSet;
 
@@ -11,15 +12,10 @@ use serde_json::{Value, json};
 use crate::claude::{string, text_of};
 use crate::provider::{Reading, tells_of_a_lost_server};
 use crate::toml_text;
-use crate::{Event, Invocation, PRUNER, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
+use crate::{Event, PRUNER, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
 
 pub(crate) struct Codex;
 
-/// What its log must tell, beside the errors that it tells anyway.
-const LOG_FILTER: (&str, &str) = ("RUST_LOG", "error,codex_mcp::rmcp_client=warn,rmcp::service=info");
-/// Lines of the log that are there because of the filter, and for us alone.
-const FOR_US: [&str; 3] =
-    [" rmcp::service: ", " failed to initialize MCP client during shutdown", START_FAILED];
 const START_FAILED: &str = "MCP server startup failed server_name=\"";
 const STARTED: &str = "rmcp::service: Service initialized as client";
 /// What `mcp-pruner` calls itself.
@@ -38,7 +34,7 @@ impl Provider for Codex {
         "install Codex (`npm install -g @openai/codex`), or name the program with --program"
     }
 
-    fn invocation(&self, options: &RunOptions) -> Invocation {
+    fn arguments(&self, options: &RunOptions) -> Vec<String> {
         let mut args: Vec<String> = ["exec", "--json"].map(str::to_owned).to_vec();
         for (name, server) in &options.mcp_servers {
             let server_key = format!("mcp_servers.{}", toml_text::key(name));
@@ -61,8 +57,7 @@ impl Provider for Codex {
         args.extend_from_slice(&options.agent_args);
         // The prompt comes on stdin.
         args.push("-".to_owned());
-        let env_defaults = if options.mcp_servers.is_empty() { Vec::new() } else { vec![LOG_FILTER] };
-        Invocation { args, env_defaults }
+        args
     }
 
     fn transcript(&self) -> Box<dyn Transcript> {
@@ -169,6 +164,5 @@ fn log_line(line: &str) -> Reading {
     } else if line.contains(STARTED) && line.contains(PRUNERS_OWN_NAME) {
         reading.events.push(Event::McpServer { name: PRUNER.to_owned(), status: ServerStatus::Connected });
     }
-    reading.show = !FOR_US.iter().any(|words| line.contains(words));
     reading
 }

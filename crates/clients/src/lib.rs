@@ -30,9 +30,7 @@ mod run;
 pub use event::{Event, ServerStatus, Stream, Tool};
 pub use lifecycle::{Lifecycle, RunEvent, RunState, TRANSITIONS, Transition};
 pub use programs::{find_program, is_program};
-pub use provider::{
-    Invocation, McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named,
-};
+pub use provider::{McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named};
 pub use tally::Tally;
 pub use wiring::{DEFAULT_PRUNER_URL, PRUNER, PrunerSettings, Resolution, Wiring, WiringError, wire_pruner};
 

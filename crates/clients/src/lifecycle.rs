@@ -76,6 +76,15 @@ pub const TRANSITIONS: &[Transition] = {
     ]
 };
 
+/// How a run is told of whose agent never spoke of the server: by the same row, but as no failure.
+const NEVER_REACHED: Transition = row(
+    RunState::PrunerStarting,
+    RunEvent::ServerNotStarted,
+    RunState::PrunerDisabled,
+    "the agent never said that it had reached the pruner's server",
+    false,
+);
+
 impl RunState {
     /// The contract's name.
     pub fn name(self) -> &'static str {
@@ -121,18 +130,22 @@ impl Lifecycle {
             tracing::debug!("{state}: {event:?} changes nothing");
             return None;
         };
-        let Transition { from, to, note, .. } = transition;
+        self.make(transition, detail);
+        Some(transition)
+    }
+
+    fn make(&mut self, transition: &Transition, detail: &str) {
+        let Transition { from, to, note, trouble, .. } = transition;
         let detail = match shortened(detail) {
             "" => String::new(),
             detail => format!(": {detail}"),
         };
-        if transition.trouble {
+        if *trouble {
             tracing::warn!("{from} -> {to}: {note}{detail}; the run goes on without it");
         } else {
             tracing::info!("{from} -> {to}: {note}{detail}");
         }
         self.state = *to;
-        Some(transition)
     }
 
     /// What the agent reports of a server may be about the pruner's.
@@ -151,8 +164,9 @@ impl Lifecycle {
     /// The end of the agent, however it came.
     pub fn end(&mut self) {
         if self.state == RunState::PrunerStarting {
-            // The contract knows no way from here to the end but this one.
-            self.apply(RunEvent::ServerNotStarted, "the agent ended and never said that it had reached it");
+            // The contract knows no other way from here to the end. Codex need not have used the server, and no word
+            // of its says then whether it could have.
+            self.make(&NEVER_REACHED, "");
         }
         self.apply(RunEvent::PhaseEnded, "");
     }

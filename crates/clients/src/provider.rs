@@ -26,15 +26,6 @@ pub struct RunOptions {
     pub agent_args: Vec<String>,
 }
 
-/// How to start an agent. The prompt goes to its stdin: there it may be as long as it likes and begin with a dash, and
-/// no other user of the machine reads it in a list of processes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Invocation {
-    pub args: Vec<String>,
-    /// Set unless the user has set them.
-    pub env_defaults: Vec<(&'static str, &'static str)>,
-}
-
 /// One agent's ways.
 pub trait Provider: Sync {
     /// As the user names it.
@@ -46,7 +37,9 @@ pub trait Provider: Sync {
     /// How a person gets the program.
     fn install_hint(&self) -> &'static str;
 
-    fn invocation(&self, options: &RunOptions) -> Invocation;
+    /// What to start the program with. The prompt is not in it, but goes to the agent's stdin: there it may be as long
+    /// as it likes and begin with a dash, and no list of processes shows it.
+    fn arguments(&self, options: &RunOptions) -> Vec<String>;
 
     /// A reader for what one run of the agent writes.
     fn transcript(&self) -> Box<dyn Transcript>;

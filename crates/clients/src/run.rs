@@ -114,13 +114,8 @@ impl Run {
     pub fn start(mut self) -> Result<Running, RunError> {
         let options =
             RunOptions { mcp_servers: self.mcp_servers, model: self.model, agent_args: self.agent_args };
-        let invocation = self.provider.invocation(&options);
-        let order = Order { program: text(&self.program)?, args: invocation.args, prompt: self.prompt };
-        for (name, value) in invocation.env_defaults {
-            if std::env::var_os(name).is_none() {
-                self.guard.env(name, value);
-            }
-        }
+        let args = self.provider.arguments(&options);
+        let order = Order { program: text(&self.program)?, args, prompt: self.prompt };
         self.guard.current_dir(&self.cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Should the guard be killed, what is below it comes to us.
         descendants::adopt_orphans();
