@@ -1,11 +1,14 @@
 //! The commands, one file each.
 
+mod bash;
 mod call;
 mod completions;
 mod config;
 mod data;
+mod grep;
 mod mcp;
 mod prune;
+mod read;
 mod recover;
 mod serve;
 mod token;
@@ -20,6 +23,9 @@ pub(crate) enum Command {
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Prune(prune::Prune),
+    Read(read::Read),
+    Grep(grep::Grep),
+    Bash(bash::Bash),
     Recover(recover::Recover),
     Tools(tools::Tools),
     Call(call::Call),
@@ -34,6 +40,9 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Prune(arguments) => prune::run(arguments),
+        Command::Read(arguments) => read::run(arguments),
+        Command::Grep(arguments) => grep::run(arguments),
+        Command::Bash(arguments) => bash::run(arguments),
         Command::Recover(arguments) => recover::run(arguments),
         Command::Tools(arguments) => tools::run(arguments),
         Command::Call(arguments) => call::run(arguments),

@@ -38,12 +38,12 @@ impl Children {
     }
 }
 
-async fn run(children: Children, mut shell: Shell, cancelled: CancellationToken) -> Result<Ended, RunError> {
+async fn run(children: Children, shell: Shell, cancelled: CancellationToken) -> Result<Ended, RunError> {
     if cancelled.is_cancelled() {
         return Err(RunError::Cancelled);
     }
     let begun = Instant::now();
-    let mut child = shell.command.spawn().map_err(|error| shell.start_error(error))?;
+    let mut child = shell.start()?;
     let Some(leader) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) else {
         return Err(shell.start_error(io::ErrorKind::NotFound.into()));
     };
