@@ -55,6 +55,13 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
     {
         return refuse(-32601, format!("Method not found: {method}"));
     }
+    // rmcp takes any parameters for this one.
+    if presence.to_the_letter
+        && envelope.method.as_deref() == Some("tools/list")
+        && envelope.params()?.get("cursor").is_some_and(|cursor| !cursor.is_string())
+    {
+        return refuse(INVALID_PARAMS, "Invalid params: cursor must be a string".to_owned());
+    }
     let Ok(message) = serde_json::from_str::<ClientJsonRpcMessage>(value) else {
         envelope.params()?;
         return refuse(-32600, "Invalid Request: not a message of MCP".to_owned());
