@@ -75,14 +75,14 @@ impl Asked {
         if !pruned.pruned_text.ends_with('\n') && !pruned.pruned_text.is_empty() {
             print::bytes(b"\n")?;
         }
-        summarise(&pruned, text);
+        summarise(&pruned, text, "nothing was cut: a question that says more cuts more");
         setup::finish(&self.services);
         Ok(())
     }
 }
 
 /// Tells how much is left of a text, and how to have back what is not.
-pub(crate) fn summarise(pruned: &Pruned, text: &str) {
+pub(crate) fn summarise(pruned: &Pruned, text: &str, nothing_cut: &str) {
     setup::tell_warnings(&pruned.warnings);
     let stats = &pruned.stats;
     // A person does not count what follows the last newline.
@@ -97,9 +97,7 @@ pub(crate) fn summarise(pruned: &Pruned, text: &str) {
             "`tamis recover {} {}-{}` gives back the first cut",
             pruned.prune_id, cut.original_start_line, cut.original_end_line
         )),
-        None if !stats.used_fallback => {
-            print::note("nothing was cut: say more of what you are after, or try --threshold 0.7");
-        }
+        None if !stats.used_fallback => print::note(nothing_cut),
         None => {}
     }
 }

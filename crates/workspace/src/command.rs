@@ -43,15 +43,15 @@ impl Ended {
 /// Why there is no output.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error("cannot start {program} in '{folder}': {}", words(.source))]
-    Start { program: &'static str, folder: String, source: io::Error },
+    #[error("cannot start {program} in '{folder}': {}", words(.cause))]
+    Start { program: &'static str, folder: String, cause: io::Error },
     #[error(
         "it wrote over {} MiB and was ended; send what it writes to a file, and read a part of that",
         LARGEST_OUTPUT >> 20
     )]
     TooMuchOutput,
-    #[error("its output cannot be read: {}", words(.source))]
-    Output { source: io::Error },
+    #[error("its output cannot be read: {}", words(.cause))]
+    Output { cause: io::Error },
     /// Nobody wants to know any more; the program and its group have been ended.
     #[error("cancelled")]
     Cancelled,
@@ -84,18 +84,18 @@ impl Shell {
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        command.spawn().map_err(|source| self.start_error(source))
+        command.spawn().map_err(|cause| self.start_error(cause))
     }
 
     /// Becomes the program, with all that this process has open. Returns only when that fails.
     pub fn take_over(&self) -> RunError {
         let mut command = std::process::Command::new(self.program);
-        let source = command.args(&self.arguments).current_dir(&self.folder).exec();
-        self.start_error(source)
+        let cause = command.args(&self.arguments).current_dir(&self.folder).exec();
+        self.start_error(cause)
     }
 
-    pub(crate) fn start_error(&self, source: io::Error) -> RunError {
+    pub(crate) fn start_error(&self, cause: io::Error) -> RunError {
         let folder = self.folder.to_string_lossy().into_owned();
-        RunError::Start { program: self.program, folder, source }
+        RunError::Start { program: self.program, folder, cause }
     }
 }

@@ -99,7 +99,8 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
         print::json(&pruned)?;
     } else {
         print::bytes(pruned.pruned_text.as_bytes())?;
-        question::summarise(&pruned, &text);
+        let nothing_cut = "nothing was cut: say more of what you are after, or try --threshold 0.7";
+        question::summarise(&pruned, &text, nothing_cut);
     }
     setup::finish(&services);
     Ok(())

@@ -7,6 +7,7 @@ mod conformance;
 mod inspector;
 mod python;
 mod sample;
+mod workbench;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -491,8 +491,7 @@ fn every_transition_happens() {
 
     let asked = |path: &str| json!({"file_path": path, "context_focus_question": "q"});
     let mut server = place.serve_with(&pruner.url);
-    server.send_line("{");
-    server.receive();
+    server.refused("{");
     server.call("read", json!({"file_path": 5}));
     server.text("read", json!({"file_path": "missing"}));
     server.text("read", json!({"file_path": "text.txt"}));

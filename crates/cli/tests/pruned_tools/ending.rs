@@ -134,11 +134,10 @@ fn what_a_command_left_in_the_background_ends_with_the_session() {
 fn calls_do_not_wait_for_each_other() {
     let place = Place::new();
     let mut server = place.serve();
-    let slow = server.ask(
-        "tools/call",
-        json!({"name": "bash", "arguments": {"command": "until [ -e go ]; do sleep 0.01; done; echo slow"}}),
-    );
-    assert_eq!(server.text("bash", json!({"command": "touch go; echo quick"})), "quick\n");
+    let command = "until [ -e go ]; do sleep 0.01; done; echo slow";
+    let slow = server.ask("tools/call", json!({"name": "bash", "arguments": {"command": command}}));
+    assert_eq!(server.text("bash", json!({"command": "echo quick"})), "quick\n");
+    place.write("go", "");
     let answer = server.receive();
     assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(slow), &json!("slow\n")));
 }
@@ -190,7 +189,7 @@ fn memory_is_a_small_multiple_of_the_output() {
     let text = server.text("bash", json!({"command": command}));
     assert_eq!(text.len() as u64, MIB << 20);
     let peak = peak_memory(server.child.id());
-    assert!(peak < 5 * MIB << 20, "{} MiB for {MIB} MiB", peak >> 20);
+    assert!(peak < (5 * MIB) << 20, "{} MiB for {MIB} MiB", peak >> 20);
 }
 
 /// The most memory that a process ever had.

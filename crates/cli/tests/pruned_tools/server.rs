@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -61,7 +62,10 @@ pub(crate) struct Server {
     pub(crate) child: Child,
     answers: mpsc::Receiver<Value>,
     log: Arc<Mutex<Vec<String>>>,
+    logging: Option<JoinHandle<()>>,
     next_id: u64,
+    /// How many requests the diagnostics must tell of.
+    told_of: usize,
 }
 
 impl Server {
@@ -91,10 +95,10 @@ impl Server {
         });
         let log = Arc::new(Mutex::new(Vec::new()));
         let (stderr, kept) = (BufReader::new(child.stderr.take().unwrap()), Arc::clone(&log));
-        std::thread::spawn(move || {
+        let logging = std::thread::spawn(move || {
             stderr.lines().map_while(Result::ok).for_each(|line| kept.lock().unwrap().push(line));
         });
-        Server { child, answers, log, next_id: 0 }
+        Server { child, answers, log, logging: Some(logging), next_id: 0, told_of: 0 }
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
@@ -103,6 +107,13 @@ impl Server {
 
     pub(crate) fn send_line(&mut self, line: &str) {
         writeln!(self.child.stdin.as_mut().unwrap(), "{line}").unwrap();
+    }
+
+    /// Sends what is refused before it is looked at, and gives the answer.
+    pub(crate) fn refused(&mut self, line: &str) -> Value {
+        self.told_of += 1;
+        self.send_line(line);
+        self.receive()
     }
 
     pub(crate) fn receive(&self) -> Value {
@@ -119,6 +130,7 @@ impl Server {
     /// Sends a request and does not wait.
     pub(crate) fn ask(&mut self, method: &str, params: Value) -> u64 {
         self.next_id += 1;
+        self.told_of += usize::from(method == "tools/call");
         self.send(&json!({"jsonrpc": "2.0", "id": self.next_id, "method": method, "params": params}));
         self.next_id
     }
@@ -151,13 +163,13 @@ impl Server {
         }
     }
 
-    /// The way of each request through its states, by its number. Waits until the latest has ended.
+    /// The way of each request through its states, by its number. Waits until all have ended.
     pub(crate) fn ways(&self) -> BTreeMap<u64, Vec<String>> {
         let begun = Instant::now();
         loop {
             let ways = ways(&self.log());
             let ended = |way: &Vec<String>| FINAL.contains(&way.last().unwrap().as_str());
-            if ways.values().all(ended) {
+            if ways.len() >= self.told_of && ways.values().all(ended) {
                 return ways;
             }
             assert!(begun.elapsed() < PATIENCE, "not ended: {ways:#?}");
@@ -173,6 +185,7 @@ impl Server {
     pub(crate) fn leave(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.child.stdin.take());
         let code = self.wait();
+        self.logging.take().unwrap().join().unwrap();
         (code, self.log())
     }
 
