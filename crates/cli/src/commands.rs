@@ -1,12 +1,15 @@
 //! The commands, one file each.
 
+mod bash;
 mod call;
 mod completions;
 mod config;
 mod data;
+mod grep;
 mod guard;
 mod mcp;
 mod prune;
+mod read;
 mod recover;
 mod run;
 mod serve;
@@ -23,6 +26,9 @@ pub(crate) enum Command {
     Mcp(mcp::Mcp),
     Run(run::Run),
     Prune(prune::Prune),
+    Read(read::Read),
+    Grep(grep::Grep),
+    Bash(bash::Bash),
     Recover(recover::Recover),
     Tools(tools::Tools),
     Call(call::Call),
@@ -40,6 +46,9 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Run(arguments) => run::run(arguments),
         Command::Prune(arguments) => prune::run(arguments),
+        Command::Read(arguments) => read::run(arguments),
+        Command::Grep(arguments) => grep::run(arguments),
+        Command::Bash(arguments) => bash::run(arguments),
         Command::Recover(arguments) => recover::run(arguments),
         Command::Tools(arguments) => tools::run(arguments),
         Command::Call(arguments) => call::run(arguments),

@@ -17,6 +17,8 @@ pub(crate) enum Kind {
     Interrupted,
     /// Our fault: 255.
     Internal,
+    /// No failure of ours: a command that was run ended with this, and has said itself what there is to say.
+    Passed(u8),
 }
 
 /// A command's failure.
@@ -42,6 +44,23 @@ impl CliError {
         CliError { kind: Kind::Internal, error: error.into(), hint: None }
     }
 
+    /// The end of a command that was run, in a shell's way: a signal is 128 and its number.
+    pub(crate) fn passed(code: Option<i32>, signal: Option<i32>) -> CliResult {
+        let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
+        match u8::try_from(code).unwrap_or(u8::MAX) {
+            0 => Ok(()),
+            code => Err(CliError {
+                kind: Kind::Passed(code),
+                error: anyhow::anyhow!("the command ended with {code}"),
+                hint: None,
+            }),
+        }
+    }
+
+    pub(crate) fn interrupted() -> CliError {
+        CliError { kind: Kind::Interrupted, error: anyhow::anyhow!("interrupted"), hint: None }
+    }
+
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> CliError {
         self.hint = Some(hint.into());
         self
@@ -59,6 +78,7 @@ impl CliError {
             Kind::Usage => 2,
             Kind::Interrupted => 130,
             Kind::Internal => 255,
+            Kind::Passed(code) => code,
         })
     }
 }

@@ -4,6 +4,7 @@ mod commands;
 mod error;
 mod mcp_pruner;
 mod print;
+mod question;
 mod setup;
 mod signals;
 mod stdio;
@@ -14,7 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 use tamis_workspace::{WARDEN_ARGUMENT, run_warden};
 
-use error::CliResult;
+use error::{CliResult, Kind};
 
 /// A fine sieve between coding agents and what they read.
 ///
@@ -47,7 +48,9 @@ fn run(program: impl FnOnce() -> CliResult + UnwindSafe) -> ExitCode {
         // The reader of our output has seen enough, as `head` does.
         Ok(Err(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,
         Ok(Err(error)) => {
-            print::error(&error);
+            if !matches!(error.kind, Kind::Passed(_)) {
+                print::error(&error);
+            }
             error.exit_code()
         }
         Err(_) => ExitCode::from(255),

@@ -81,7 +81,7 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["mcp", "--tools", "prune,none"], 2),
-        "error: there is no toolset \"none\"\n\nhint: the toolsets are: prune\n"
+        "error: there is no toolset \"none\"\n\nhint: the toolsets are: prune, workbench\n"
     );
     assert!(said(&["call", "health", "{"], 2).starts_with("error: the input is not JSON: "));
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));
@@ -89,6 +89,62 @@ fn errors_say_what_happened_why_and_what_to_do() {
     assert!(said(&["prune"], 2).contains("--goal"));
     assert!(said(&["data", "purge"], 2).contains("hint: add --yes"));
     assert!(said(&["data", "purge", "--older-than", "soon"], 2).contains("12h or 7d"));
+}
+
+#[test]
+fn read_grep_and_bash_answer_a_question() {
+    let house = House::new();
+    std::fs::write(house.work().join("module.py"), module()).unwrap();
+    std::fs::write(house.work().join("odd.bin"), b"caf\xe9").unwrap();
+    let question = ["-q", "how does cache_17 fill the cache"];
+    for (command, needed) in [
+        (&["read", "module.py"][..], "cache_step_17_3"),
+        (&["grep", "def .*_", "."], "def cache_17"),
+        (&["bash", "--", "cat module.py; exit 3"], "cache_step_17_3"),
+    ] {
+        let whole = house.run(command, b"");
+        let asked = house.run(&[&command[..1], &question, &command[1..]].concat(), b"");
+        assert_eq!(asked.code, whole.code, "{command:?}: {}", asked.stderr);
+        assert!(asked.stdout.len() < whole.stdout.len() / 2, "{command:?}");
+        assert!(
+            asked.stdout.contains(needed) && asked.stdout.contains("⟦PRUNÉ: prune_id=prn_"),
+            "{command:?}"
+        );
+        assert!(asked.stderr.starts_with("kept "), "{}", asked.stderr);
+        // What was cut can be had back.
+        let id = asked.stdout.split("prune_id=").nth(1).unwrap().split(' ').next().unwrap();
+        let recovered = house.run(&["recover", id], b"").stdout;
+        assert!(recovered.starts_with(&whole.stdout), "{command:?}");
+    }
+    assert_eq!(house.run(&["read", "module.py"], b"").stdout, module());
+    assert_eq!(house.tamis(&["read", "odd.bin"]).output().unwrap().stdout, b"caf\xe9");
+    let odd = house.tamis(&["read", "odd.bin", "-q", "x"]).output().unwrap();
+    assert_eq!(odd.stdout, b"caf\xe9", "better whole than wrong");
+    // They end as what they run does.
+    for (command, code, stdout) in [
+        (&["bash", "--", "exit 7"][..], 7, ""),
+        (&["bash", "-q", "x", "--", "exit 7"], 7, "\n[exit code: 7]\n"),
+        (&["bash", "-q", "x", "--", "kill -9 $$"], 137, "\n[exit code: null]\n"),
+        (&["bash", "-q", "x", "true"], 0, ""),
+        (&["bash", "echo", "two", "words"], 0, "two words\n"),
+        (&["bash", "-q", "x", "echo", "two", "words"], 0, "two words\n"),
+        (&["grep", "nothing-like-it", "module.py"], 1, ""),
+        (&["grep", "nothing-like-it", "module.py", "-q", "x"], 1, ""),
+        (&["grep", "x", "missing", "-q", "x"], 2, ""),
+    ] {
+        let ran = house.run(command, b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), stdout), "{command:?}: {}", ran.stderr);
+    }
+    assert_eq!(house.run(&["bash", "cat"], b"from stdin").stdout, "from stdin");
+    let missing = house.run(&["read", "missing"], b"");
+    assert_eq!(missing.code, Some(1));
+    assert_eq!(
+        missing.stderr,
+        format!(
+            "error: cannot read missing\n  because: ENOENT: no such file or directory, open '{}'\n",
+            house.work().join("missing").display()
+        )
+    );
 }
 
 #[test]

@@ -21,8 +21,17 @@ fn answer(envelope: &Value) -> Answer {
             message: error["message"].clone(),
             data: error["data"].clone(),
         },
-        None => Answer::Output(without_times(common::output(envelope))),
+        None => {
+            let text =
+                envelope["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{envelope}"));
+            Answer::Output(without_times(said(text)))
+        }
     }
+}
+
+/// A tool's text: JSON where it is, else the text itself.
+fn said(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| json!(text))
 }
 
 fn without_times(mut output: Value) -> Value {
@@ -39,24 +48,33 @@ struct Doors {
     house: House,
     server: Server,
     mcp: Mcp,
+    /// Shown to all doors of HTTP, for what is not open.
+    bearer: String,
 }
 
 impl Doors {
     fn open() -> Doors {
         let house = House::new();
         let (server, mcp) = (house.serve(), house.mcp());
-        Doors { house, server, mcp }
+        let bearer = format!("Bearer {}", house.run(&["token"], b"").stdout.trim());
+        Doors { house, server, mcp, bearer }
+    }
+
+    /// The JSON that a route answers with to whoever shows the token.
+    fn post(&self, path: &str, method: &str, params: &Value) -> Value {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let headers = [("Authorization", self.bearer.as_str())];
+        let (status, body) = http(self.server.address(), "POST", path, &headers, body.as_bytes());
+        assert_eq!(status, 200, "{body}");
+        serde_json::from_str(&body).unwrap()
     }
 
     /// The answer that all doors agree on.
     fn call(&mut self, name: &str, arguments: &Value) -> Answer {
         let params = json!({"name": name, "arguments": arguments});
         let stdio = answer(&self.mcp.request("tools/call", params.clone()));
-        let rpc = answer(&self.server.rpc("tools/call", params.clone()));
-        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params});
-        let (status, body) = self.server.post("/mcp", &body.to_string());
-        assert_eq!(status, 200, "{body}");
-        let over_http = answer(&serde_json::from_str(&body).unwrap());
+        let rpc = answer(&self.post("/rpc", "tools/call", &params));
+        let over_http = answer(&self.post("/mcp", "tools/call", &params));
         assert_eq!(stdio, rpc, "{name} over stdio and /rpc");
         assert_eq!(stdio, over_http, "{name} over stdio and /mcp");
 
@@ -64,7 +82,8 @@ impl Doors {
         match &stdio {
             Answer::Output(output) => {
                 assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-                assert_eq!(&without_times(ran.json()), output, "{name} over stdio and the command line");
+                let printed = ran.stdout.strip_suffix('\n').unwrap();
+                assert_eq!(&without_times(said(printed)), output, "{name} over stdio and the command line");
             }
             Answer::Error { code, message, .. } => {
                 assert_eq!(ran.code, Some(if *code == -32602 { 2 } else { 1 }));
@@ -79,11 +98,9 @@ impl Doors {
 #[test]
 fn every_tool_answers_alike_through_every_door() {
     let mut doors = Doors::open();
-    let listed = doors.server.rpc("tools/list", json!({}))["result"]["tools"].clone();
+    let listed = doors.post("/rpc", "tools/list", &json!({}))["result"]["tools"].clone();
     assert_eq!(doors.mcp.request("tools/list", json!({}))["result"]["tools"], listed);
-    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/list"}).to_string();
-    let (_, over_http) = doors.server.post("/mcp", &body);
-    assert_eq!(serde_json::from_str::<Value>(&over_http).unwrap()["result"]["tools"], listed);
+    assert_eq!(doors.post("/mcp", "tools/list", &json!({}))["result"]["tools"], listed);
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     let on_command_line: Vec<_> = doors
         .house
@@ -120,6 +137,15 @@ fn every_tool_answers_alike_through_every_door() {
     assert_eq!(doors.call("recover_range", &arguments), Answer::Output(recovered));
     assert!(matches!(doors.call("health", &json!({})), Answer::Output(_)));
     called.push("health");
+    std::fs::write(doors.house.work().join("text.txt"), "one\ntwo\n").unwrap();
+    for (tool, arguments, text) in [
+        ("read", json!({"file_path": "text.txt"}), "one\ntwo\n"),
+        ("bash", json!({"command": "echo out; exit 3"}), "out\n\n[exit code: 3]"),
+        ("grep", json!({"pattern": "two", "path": "text.txt"}), "2:two\n"),
+    ] {
+        assert_eq!(doors.call(tool, &arguments), Answer::Output(json!(text)));
+        called.push(tool);
+    }
     assert_eq!(names, called, "every listed tool is called here");
 
     let unknown = json!({"prune_id": "prn_none", "ranges": [], "include_line_numbers": true});
@@ -132,6 +158,76 @@ fn every_tool_answers_alike_through_every_door() {
     wrong["options"]["max_prune_ratio"] = json!("half");
     assert!(matches!(doors.call("prune_text", &wrong), Answer::Error { code, .. } if code == -32602));
     assert!(matches!(doors.call("nothing", &json!({})), Answer::Error { code, .. } if code == -32602));
+}
+
+#[test]
+fn whoever_shows_no_token_neither_sees_nor_uses_the_workbench() {
+    let house = House::new();
+    let server = house.serve();
+    let listed = server.rpc("tools/list", json!({}))["result"]["tools"].clone();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["prune_text", "recover_text", "health"]);
+    let params = json!({"name": "bash", "arguments": {"command": "touch ran"}});
+    assert_eq!(server.rpc("tools/call", params.clone())["error"]["data"]["code"], "unknown_tool");
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+    let (_, answer) = server.post("/mcp", &body);
+    assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["error"]["data"]["code"], "unknown_tool");
+    assert!(!house.work().join("ran").exists());
+}
+
+/// In `tamis mcp` the sieve prunes: cuts are marked, can be had back, and are counted.
+#[test]
+fn what_the_workbench_cuts_can_be_recovered() {
+    let house = House::new();
+    let text = module();
+    std::fs::write(house.work().join("module.py"), &text).unwrap();
+    let mut mcp = house.mcp();
+    let question = "how does cache_17 fill the cache";
+    for (tool, arguments) in [
+        ("read", json!({"file_path": "module.py"})),
+        ("bash", json!({"command": "cat module.py"})),
+        ("grep", json!({"pattern": "def .*_", "path": "module.py"})),
+    ] {
+        let mut call = |arguments: &Value| {
+            let answer = mcp.request("tools/call", json!({"name": tool, "arguments": arguments}));
+            answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
+        };
+        let whole = call(&arguments);
+        let mut asked = arguments.clone();
+        asked["context_focus_question"] = json!(question);
+        let pruned = call(&asked);
+        assert_eq!(call(&asked), pruned, "the same call gives the same bytes");
+        assert!(pruned.len() < whole.len() / 2, "{tool}");
+        assert!(pruned.contains("def cache_17("), "{tool}");
+        let marker = pruned.lines().find(|line| line.starts_with("⟦PRUNÉ: prune_id=")).unwrap();
+        let id = marker["⟦PRUNÉ: prune_id=".len()..].split(' ').next().unwrap();
+        let range = marker.split("lignes ").nth(1).unwrap().split(' ').next().unwrap();
+        let (first, last) = range.split_once('-').unwrap();
+        let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
+        let ranges = json!([{"start_line": first, "end_line": last}]);
+        let arguments = json!({"prune_id": id, "ranges": ranges, "include_line_numbers": false});
+        let recovered = common::output(
+            &mcp.request("tools/call", json!({"name": "recover_text", "arguments": arguments})),
+        );
+        let lines: Vec<_> = whole.split('\n').collect();
+        assert_eq!(recovered["raw_text"], lines[first - 1..last].join("\n"), "{tool}");
+    }
+    assert_eq!(mcp.leave(), Some(0));
+    let shown = house.run(&["data", "show", "--json"], b"").json();
+    assert_eq!((&shown["savings"]["calls"], &shown["savings"]["recoveries"]), (&json!(6), &json!(3)));
+}
+
+#[test]
+fn a_server_of_one_toolset_speaks_in_its_way() {
+    let house = House::new();
+    let mut mcp = Mcp::start(house.tamis(&["mcp", "--tools", "workbench"]));
+    let listed = mcp.request("tools/list", json!({}))["result"]["tools"].clone();
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
+    assert_eq!(names, ["read", "bash", "grep"]);
+    for (name, arguments) in [("prune_text", json!({})), ("read", json!({"file_path": null}))] {
+        let error = mcp.request("tools/call", json!({"name": name, "arguments": arguments}))["error"].clone();
+        assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!("Invalid params")));
+    }
 }
 
 #[test]

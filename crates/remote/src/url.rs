@@ -39,6 +39,9 @@ impl std::str::FromStr for PrunerUrl {
         if authority.host().is_empty() {
             return Err(UrlError::Malformed("it names no host".to_owned()));
         }
+        if authority.port_u16().is_none() && authority.as_str().trim_end_matches(':') != authority.host() {
+            return Err(UrlError::Malformed("its port is none".to_owned()));
+        }
         let path_and_query = parts.path_and_query.unwrap_or_else(|| PathAndQuery::from_static("/"));
         Ok(PrunerUrl { secure, authority, path_and_query })
     }

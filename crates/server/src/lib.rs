@@ -7,6 +7,7 @@ mod body;
 mod envelope;
 mod guard;
 mod http_door;
+mod incoming;
 mod listen;
 mod mcp;
 mod patient;

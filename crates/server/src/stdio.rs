@@ -10,21 +10,17 @@ use std::sync::Arc;
 use std::sync::mpsc as threads;
 
 use rmcp::ErrorData;
-use rmcp::model::{
-    ClientJsonRpcMessage, ClientNotification, ClientRequest, GetMeta, JsonRpcMessage, RequestId,
-    ServerJsonRpcMessage,
-};
+use rmcp::model::{ClientJsonRpcMessage, ClientNotification, JsonRpcMessage, ServerJsonRpcMessage};
 use rmcp::service::{QuitReason, RoleServer, ServerInitializeError, serve_server};
 use rmcp::transport::Transport;
-use serde_json::{Value, json};
 use tamis_tools::RpcError;
 use tamis_tools::request::{Event, RequestLog};
 use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-use crate::envelope::{Message, NO_ID, Unfit, failure, json_value, message};
+use crate::envelope::NO_ID;
+use crate::incoming::{Refused, opens_session, parse};
 use crate::mcp::{McpDoor, Unwritten};
-use crate::presence::INVALID_PARAMS;
 use crate::reader::ReaderWatch;
 use crate::{Presence, Served};
 
@@ -206,7 +202,7 @@ impl Transport<RoleServer> for Lines {
                 Err(error) => Err(error),
             };
             if let Some(log) = log {
-                log.written(written.as_ref().map(|()| ()).map_err(|_| "nobody reads it"));
+                log.written(written.as_ref().copied().map_err(|_| "nobody reads it"));
             }
             written
         }
@@ -243,87 +239,6 @@ impl Transport<RoleServer> for Lines {
     async fn close(&mut self) -> io::Result<()> {
         Ok(())
     }
-}
-
-/// Whether rmcp leaves its handshake with this message.
-fn opens_session(message: &ClientJsonRpcMessage) -> bool {
-    match message {
-        JsonRpcMessage::Request(request) => match &request.request {
-            ClientRequest::InitializeRequest(_) => true,
-            ClientRequest::DiscoverRequest(_) => false,
-            request => request.get_meta().protocol_version().is_some(),
-        },
-        _ => false,
-    }
-}
-
-/// A line that is not passed on, and why.
-#[derive(Debug)]
-struct Refused {
-    /// As it came.
-    id: String,
-    error: RpcError,
-}
-
-impl Refused {
-    fn to_json(&self, presence: &Presence) -> String {
-        failure(&self.id, &presence.worded(self.error.clone()))
-    }
-}
-
-impl From<Unfit<'_>> for Refused {
-    fn from(unfit: Unfit<'_>) -> Refused {
-        Refused { id: unfit.id.to_owned(), error: unfit.error }
-    }
-}
-
-/// The message in a line, or why it is none.
-fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMessage, Refused> {
-    let value = json_value(line)?;
-    let envelope = message(value)?;
-    let id = envelope.id.unwrap_or(NO_ID);
-    let refuse = |code, why: String| Err(Refused { id: id.to_owned(), error: RpcError::bare(code, why) });
-    // MCP has no null, no fraction and no huge number for an id, and rmcp no place for them.
-    if envelope.id.is_some_and(|id| serde_json::from_str::<RequestId>(id).is_err()) {
-        return refuse(-32600, "Invalid Request: id must be a string or a 64-bit integer".to_owned());
-    }
-    if let (Some(_), Some(method)) = (envelope.id, &envelope.method)
-        && !presence.serves(method)
-    {
-        return refuse(-32601, format!("Method not found: {method}"));
-    }
-    let Ok(message) = serde_json::from_str::<ClientJsonRpcMessage>(value) else {
-        envelope.params()?;
-        return refuse(-32600, "Invalid Request: not a message of MCP".to_owned());
-    };
-    // Until a session is open rmcp would complain about metadata instead.
-    if let JsonRpcMessage::Request(request) = &message
-        && matches!(request.request, ClientRequest::CustomRequest(_))
-        && envelope.method.as_deref() == Some("initialize")
-    {
-        let completed = if presence.to_the_letter { completed_handshake(&envelope) } else { None };
-        return completed.map_or_else(
-            || {
-                let why = "Invalid params: initialize needs protocolVersion, capabilities and clientInfo";
-                refuse(INVALID_PARAMS, why.to_owned())
-            },
-            Ok,
-        );
-    }
-    Ok(message)
-}
-
-/// A handshake with what its contract lets it leave out; None when more is wrong with it.
-fn completed_handshake(envelope: &Message<'_>) -> Option<ClientJsonRpcMessage> {
-    let mut params = envelope.params().ok()?;
-    let members = params.as_object_mut()?;
-    members.entry("capabilities").or_insert_with(|| json!({}));
-    let client = members.entry("clientInfo").or_insert_with(|| json!({"name": "unknown"}));
-    client.as_object_mut()?.entry("version").or_insert_with(|| json!(""));
-    let id: Value = serde_json::from_str(envelope.id?).ok()?;
-    let whole = json!({"jsonrpc": "2.0", "id": id, "method": "initialize", "params": params});
-    let message = serde_json::from_value(whole).ok()?;
-    opens_session(&message).then_some(message)
 }
 
 /// The next line without its newline, or None at the end. What is over `limit` is read past, not kept.
@@ -370,28 +285,5 @@ mod tests {
             });
         }
         assert_eq!(lines, ["one", "", "TOO LONG", "two"]);
-    }
-
-    #[test]
-    fn what_is_no_message_of_mcp_is_answered() {
-        for (line, id, code) in [
-            ("nonsense", "null", -32700),
-            ("[]", "null", -32600),
-            (r#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#, "null", -32600),
-            (r#"{"jsonrpc":"2.0","id":1.5,"method":"ping"}"#, "1.5", -32600),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#, "5", -32602),
-            (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, "5", -32602),
-        ] {
-            let answer = parse(line.as_bytes(), &Presence::TAMIS).expect_err(line).to_json(&Presence::TAMIS);
-            let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"#);
-            assert!(answer.starts_with(&start), "{line} got {answer}");
-        }
-        for line in [
-            r#"{"jsonrpc":"2.0","id":1,"method":"ping"}"#,
-            r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
-            r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
-        ] {
-            assert!(parse(line.as_bytes(), &Presence::TAMIS).is_ok(), "{line}");
-        }
     }
 }

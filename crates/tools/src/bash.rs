@@ -31,7 +31,9 @@ impl Operation for Bash {
         let workbench = &context.services.workbench;
         let shell = bash(&input.command, &workbench.folder);
         let output = match workbench.children.run(shell, &context.cancellation).await {
-            Ok(ended) => Ok(RawOutput { text: assemble(ended), prunable: true, placeholder: "(no output)" }),
+            Ok(ended) => {
+                Ok(RawOutput { text: assembled_output(ended), prunable: true, placeholder: "(no output)" })
+            }
             Err(RunError::Cancelled) => return Err(Failure::Cancelled),
             Err(error) => Err(format!("Error executing command: {error}")),
         };
@@ -44,7 +46,7 @@ impl Operation for Bash {
 }
 
 /// Stdout, then what was written to stderr, then the exit code unless it is 0.
-pub(crate) fn assemble(ended: Ended) -> String {
+pub fn assembled_output(ended: Ended) -> String {
     let code = ended.code();
     let mut output = lossy(ended.stdout);
     if !ended.stderr.is_empty() {

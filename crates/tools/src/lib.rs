@@ -23,6 +23,7 @@ mod services;
 mod toolset;
 mod workbench;
 
+pub use bash::assembled_output;
 pub use context::{Access, Context, Progress, ProgressUpdate};
 pub use failure::Failure;
 pub use registry::{Exposed, Operation, Registry, Tool};

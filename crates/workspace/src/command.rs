@@ -1,13 +1,13 @@
 //! The programs that tools run, and what comes of them.
 
-use std::ffi::OsStr;
+use std::ffi::OsString;
 use std::io;
-use std::os::unix::process::ExitStatusExt;
-use std::path::Path;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-use tokio::process::Command;
+use tokio::process::{Child, Command};
 
 use crate::WorkingFolder;
 use crate::errors::words;
@@ -15,9 +15,9 @@ use crate::running::LARGEST_OUTPUT;
 
 /// A program about to be run: which, with what, and where.
 pub struct Shell {
-    pub(crate) program: &'static str,
-    pub(crate) command: Command,
-    folder: String,
+    program: &'static str,
+    arguments: Vec<OsString>,
+    folder: PathBuf,
 }
 
 /// A program that has ended, with all that it wrote.
@@ -43,15 +43,15 @@ impl Ended {
 /// Why there is no output.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error("cannot start {program} in '{folder}': {}", words(.source))]
-    Start { program: &'static str, folder: String, source: io::Error },
+    #[error("cannot start {program} in '{folder}': {}", words(.cause))]
+    Start { program: &'static str, folder: String, cause: io::Error },
     #[error(
         "it wrote over {} MiB and was ended; send what it writes to a file, and read a part of that",
         LARGEST_OUTPUT >> 20
     )]
     TooMuchOutput,
-    #[error("its output cannot be read: {}", words(.source))]
-    Output { source: io::Error },
+    #[error("its output cannot be read: {}", words(.cause))]
+    Output { cause: io::Error },
     /// Nobody wants to know any more; the program and its group have been ended.
     #[error("cancelled")]
     Cancelled,
@@ -59,34 +59,43 @@ pub enum RunError {
 
 /// `bash -c COMMAND`.
 pub fn bash(command: &str, folder: &WorkingFolder) -> Shell {
-    Shell::new("bash", [OsStr::new("-c"), command.as_ref()], folder)
+    Shell::new("bash", &["-c", command], folder)
 }
 
 /// `grep -rn --color=never -- PATTERN PATH`: after `--` neither can pass for an option.
 pub fn grep(pattern: &str, path: &str, folder: &WorkingFolder) -> Shell {
-    Shell::new("grep", ["-rn", "--color=never", "--", pattern, path], folder)
+    Shell::new("grep", &["-rn", "--color=never", "--", pattern, path], folder)
 }
 
 impl Shell {
-    fn new(
-        program: &'static str,
-        arguments: impl IntoIterator<Item = impl AsRef<OsStr>>,
-        folder: &WorkingFolder,
-    ) -> Shell {
-        let folder: &Path = folder.path();
-        let mut command = Command::new(program);
+    fn new(program: &'static str, arguments: &[&str], folder: &WorkingFolder) -> Shell {
+        let arguments = arguments.iter().map(OsString::from).collect();
+        Shell { program, arguments, folder: folder.path().to_owned() }
+    }
+
+    /// Starts the program with nothing to read, in a group of its own. It dies with the handle, its group does not.
+    pub(crate) fn start(&self) -> Result<Child, RunError> {
+        let mut command = Command::new(self.program);
         command
-            .args(arguments)
-            .current_dir(folder)
+            .args(&self.arguments)
+            .current_dir(&self.folder)
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .process_group(0)
             .kill_on_drop(true);
-        Shell { program, command, folder: folder.to_string_lossy().into_owned() }
+        command.spawn().map_err(|cause| self.start_error(cause))
     }
 
-    pub(crate) fn start_error(&self, source: io::Error) -> RunError {
-        RunError::Start { program: self.program, folder: self.folder.clone(), source }
+    /// Becomes the program, with all that this process has open. Returns only when that fails.
+    pub fn take_over(&self) -> RunError {
+        let mut command = std::process::Command::new(self.program);
+        let cause = command.args(&self.arguments).current_dir(&self.folder).exec();
+        self.start_error(cause)
+    }
+
+    pub(crate) fn start_error(&self, cause: io::Error) -> RunError {
+        let folder = self.folder.to_string_lossy().into_owned();
+        RunError::Start { program: self.program, folder, cause }
     }
 }

@@ -19,8 +19,8 @@ pub const LARGEST_FILE: u64 = 64 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// In the words of Node, which this tool's contract comes from.
-    #[error("{}, {action} '{path}'", words(.source))]
-    System { action: &'static str, path: String, source: io::Error },
+    #[error("{}, {action} '{path}'", words(.cause))]
+    System { action: &'static str, path: String, cause: io::Error },
     #[error("'{path}' is {kind}, not a file")]
     NotAFile { path: String, kind: &'static str },
     #[error("'{path}' has over {} MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`", .limit >> 20)]
@@ -33,7 +33,7 @@ pub fn read_file(path: &Path) -> Result<Vec<u8>, ReadError> {
 }
 
 fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    let failed = |action| move |source| ReadError::System { action, path: shown(path), source };
+    let failed = |action| move |cause| ReadError::System { action, path: shown(path), cause };
     check(path, &std::fs::metadata(path).map_err(failed("open"))?, limit)?;
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file =
@@ -64,7 +64,7 @@ fn check(path: &Path, metadata: &Metadata, limit: u64) -> Result<(), ReadError> 
     let not_a_file = |kind| Err(ReadError::NotAFile { path: path(), kind });
     match kind {
         _ if kind.is_dir() => {
-            Err(ReadError::System { action: "read", path: path(), source: rustix::io::Errno::ISDIR.into() })
+            Err(ReadError::System { action: "read", path: path(), cause: rustix::io::Errno::ISDIR.into() })
         }
         _ if kind.is_fifo() => not_a_file("a FIFO"),
         _ if kind.is_socket() => not_a_file("a socket"),

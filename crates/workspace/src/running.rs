@@ -34,16 +34,16 @@ impl Children {
         let _dropped = cancelled.clone().drop_guard();
         // A task of its own, since ending a group takes time that a dropped future does not have.
         let running = tokio::spawn(run(self.clone(), shell, cancelled));
-        running.await.unwrap_or_else(|error| Err(RunError::Output { source: io::Error::other(error) }))
+        running.await.unwrap_or_else(|error| Err(RunError::Output { cause: io::Error::other(error) }))
     }
 }
 
-async fn run(children: Children, mut shell: Shell, cancelled: CancellationToken) -> Result<Ended, RunError> {
+async fn run(children: Children, shell: Shell, cancelled: CancellationToken) -> Result<Ended, RunError> {
     if cancelled.is_cancelled() {
         return Err(RunError::Cancelled);
     }
     let begun = Instant::now();
-    let mut child = shell.command.spawn().map_err(|error| shell.start_error(error))?;
+    let mut child = shell.start()?;
     let Some(leader) = child.id().and_then(|id| Pid::from_raw(id.cast_signed())) else {
         return Err(shell.start_error(io::ErrorKind::NotFound.into()));
     };
@@ -110,7 +110,7 @@ impl Pipes {
                 read = self.stdout.read(), if !self.stdout.closed() => read,
                 read = self.stderr.read(), if !self.stderr.closed() => read,
                 ended = child.wait(), if status.is_none() => {
-                    status = Some(ended.map_err(|source| RunError::Output { source })?);
+                    status = Some(ended.map_err(|cause| RunError::Output { cause })?);
                     group.collected();
                     give_up = Instant::now() + QUIET;
                     latest = Instant::now() + LONGEST_FAREWELL;
@@ -122,7 +122,7 @@ impl Pipes {
                     continue;
                 }
             };
-            read.map_err(|source| RunError::Output { source })?;
+            read.map_err(|cause| RunError::Output { cause })?;
             give_up = Instant::now() + QUIET;
             if self.stdout.bytes.len() + self.stderr.bytes.len() > LARGEST_OUTPUT {
                 return Err(RunError::TooMuchOutput);

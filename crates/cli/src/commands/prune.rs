@@ -5,11 +5,11 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tamis_config::Surroundings;
 use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_sieve::{PruneRequest, Pruned};
+use tamis_sieve::PruneRequest;
 use tamis_text::Kind;
 
 use crate::error::{CliError, CliResult};
-use crate::{print, setup};
+use crate::{print, question, setup};
 
 /// Cut a text down to what a goal needs
 ///
@@ -99,7 +99,8 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
         print::json(&pruned)?;
     } else {
         print::bytes(pruned.pruned_text.as_bytes())?;
-        summarise(&pruned, &text);
+        let nothing_cut = "nothing was cut: say more of what you are after, or try --threshold 0.7";
+        question::summarise(&pruned, &text, nothing_cut);
     }
     setup::finish(&services);
     Ok(())
@@ -118,26 +119,4 @@ fn read(file: Option<&PathBuf>) -> Result<Vec<u8>, CliError> {
         }
     }
     Ok(bytes)
-}
-
-fn summarise(pruned: &Pruned, text: &str) {
-    setup::tell_warnings(&pruned.warnings);
-    let stats = &pruned.stats;
-    // A person does not count what follows the last newline.
-    let after_the_last = usize::from(text.ends_with('\n') || text.is_empty());
-    let [kept, lines] = [stats.kept_lines, stats.original_lines]
-        .map(|lines| print::grouped(lines.saturating_sub(after_the_last) as u64));
-    let [after, before] =
-        [stats.tokens_est_after, stats.tokens_est_before].map(|tokens| print::grouped(tokens as u64));
-    print::note(format_args!("kept {kept} of {lines} lines, about {after} of {before} tokens"));
-    match pruned.annotations.first() {
-        Some(cut) => print::note(format_args!(
-            "`tamis recover {} {}-{}` gives back the first cut",
-            pruned.prune_id, cut.original_start_line, cut.original_end_line
-        )),
-        None if !stats.used_fallback => {
-            print::note("nothing was cut: say more of what you are after, or try --threshold 0.7");
-        }
-        None => {}
-    }
 }

@@ -8,6 +8,7 @@ mod inspector;
 mod python;
 mod runner;
 mod sample;
+mod workbench;
 
 use std::path::PathBuf;
 use std::time::Duration;
