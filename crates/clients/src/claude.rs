@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::json::{items, string, text_of};
 use crate::provider::{Reading, tells_of_a_lost_server};
 use crate::{Event, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
 
@@ -63,6 +64,8 @@ fn configuration(options: &RunOptions) -> Value {
 struct Messages {
     last_answer: Option<String>,
     open_calls: BTreeMap<String, Option<String>>,
+    /// Whether it has said anything.
+    spoke: bool,
 }
 
 impl Transcript for Messages {
@@ -76,7 +79,7 @@ impl Transcript for Messages {
             Some("system") => Reading::default(),
             Some("assistant") => Reading::of(self.answer(&message)),
             Some("user") => Reading::of(self.results(&message)),
-            Some("result") => Reading::of(end(&message)),
+            Some("result") => Reading::of(self.end(&message)),
             _ => Reading::unknown(),
         }
     }
@@ -95,7 +98,10 @@ impl Messages {
         let of_subagent = message["parent_tool_use_id"].is_string();
         for block in items(&message["message"]["content"]) {
             match block["type"].as_str() {
-                Some("text") if !of_subagent => events.push(Event::Text(string(&block["text"]))),
+                Some("text") if !of_subagent => {
+                    self.spoke = true;
+                    events.push(Event::Text(string(&block["text"])));
+                }
                 Some("tool_use") => {
                     let (id, tool) = (string(&block["id"]), tool(&string(&block["name"])));
                     self.open_calls.insert(id.clone(), tool.server.clone());
@@ -123,6 +129,24 @@ impl Messages {
         }
         events
     }
+
+    fn end(&mut self, message: &Value) -> Vec<Event> {
+        let mut events = Vec::new();
+        let said = message["result"].as_str();
+        let failed = message["is_error"] == true;
+        let failure = failed.then(|| said.or(message["subtype"].as_str()).unwrap_or("it does not say why"));
+        // Commands of its own, as in a prompt that begins with a slash, are answered here alone.
+        if let Some(said) = said.filter(|said| !failed && !self.spoke && !said.is_empty()) {
+            events.push(Event::Text(said.to_owned()));
+        }
+        let usage = &message["usage"];
+        let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
+        let input_tokens = input.iter().filter_map(|name| usage[name].as_u64()).sum();
+        let output_tokens = usage["output_tokens"].as_u64().unwrap_or_default();
+        events.push(Event::Usage { input_tokens, output_tokens });
+        events.push(Event::End { failure: failure.map(str::to_owned), turns: message["num_turns"].as_u64() });
+        events
+    }
 }
 
 fn servers(message: &Value) -> Vec<Event> {
@@ -138,41 +162,10 @@ fn servers(message: &Value) -> Vec<Event> {
         .collect()
 }
 
-fn end(message: &Value) -> Vec<Event> {
-    let failure = (message["is_error"] == true).then(|| {
-        let said = message["result"].as_str().or(message["subtype"].as_str());
-        said.unwrap_or("it does not say why").to_owned()
-    });
-    let usage = &message["usage"];
-    let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];
-    let input_tokens = input.iter().filter_map(|name| usage[name].as_u64()).sum();
-    let output_tokens = usage["output_tokens"].as_u64().unwrap_or_default();
-    vec![
-        Event::Usage { input_tokens, output_tokens },
-        Event::End { failure, turns: message["num_turns"].as_u64() },
-    ]
-}
-
 /// `mcp__<server>__<tool>`, or a tool of its own.
 fn tool(name: &str) -> Tool {
     match name.strip_prefix("mcp__").and_then(|name| name.split_once("__")) {
         Some((server, tool)) => Tool { server: Some(server.to_owned()), name: tool.to_owned() },
         None => Tool { server: None, name: name.to_owned() },
-    }
-}
-
-pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
-    value.as_array().into_iter().flatten()
-}
-
-pub(crate) fn string(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-/// The text of a content that is either a string or a list of parts.
-pub(crate) fn text_of(content: &Value) -> String {
-    match content {
-        Value::String(text) => text.clone(),
-        parts => items(parts).filter_map(|part| part["text"].as_str()).collect::<Vec<_>>().join("\n"),
     }
 }

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use crate::claude::{string, text_of};
+use crate::json::{string, text_of};
 use crate::provider::{Reading, tells_of_a_lost_server};
 use crate::toml_text;
 use crate::{Event, PRUNER, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};

@@ -23,7 +23,7 @@ mod linux {
     use std::fs;
 
     use rustix::process::{
-        Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal, set_child_subreaper,
+        Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal, set_child_subreaper,
     };
 
     /// From now on a process whose parent ends becomes this one's child.
@@ -42,10 +42,15 @@ mod linux {
     pub(crate) fn signal_all(signal: Signal) {
         for process in descendants(getpid()) {
             // The handle first, then a second look: a number may have become another's in between.
-            let Ok(handle) = pidfd_open(process.pid, PidfdFlags::empty()) else { continue };
-            if Process::read(process.pid).is_some_and(|now| now.started == process.started) {
-                let _ = pidfd_send_signal(&handle, signal);
+            let handle = pidfd_open(process.pid, PidfdFlags::empty());
+            if Process::read(process.pid).is_none_or(|now| now.started != process.started) {
+                continue;
             }
+            let _ = match handle {
+                Ok(handle) => pidfd_send_signal(&handle, signal),
+                // Kernels and sandboxes that have no handles.
+                Err(_) => kill_process(process.pid, signal),
+            };
         }
     }
 

@@ -13,6 +13,7 @@
 mod claude;
 mod codex;
 mod event;
+mod json;
 mod lifecycle;
 mod programs;
 mod provider;
@@ -20,6 +21,8 @@ mod tally;
 mod toml_text;
 mod wiring;
 
+#[cfg(unix)]
+mod canceller;
 #[cfg(unix)]
 mod descendants;
 #[cfg(unix)]
@@ -31,11 +34,13 @@ pub use event::{Event, ServerStatus, Stream, Tool};
 pub use lifecycle::{Lifecycle, RunEvent, RunState, TRANSITIONS, Transition};
 pub use programs::{find_program, is_program};
 pub use provider::{McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named};
-pub use tally::Tally;
+pub use tally::{Call, Tally};
 pub use wiring::{DEFAULT_PRUNER_URL, PRUNER, PrunerSettings, Resolution, Wiring, WiringError, wire_pruner};
 
 #[cfg(unix)]
-pub use run::{Canceller, Ending, Output, Run, RunError, Running};
+pub use canceller::Canceller;
+#[cfg(unix)]
+pub use run::{Ending, Output, Request, Run, RunError, Running};
 
 /// Every agent that can be run.
 pub const PROVIDERS: &[&dyn Provider] = &[&claude::Claude, &codex::Codex];

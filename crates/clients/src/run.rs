@@ -1,17 +1,19 @@
 //! One run: an agent behind its guard, what it writes as it comes, and what is made of it.
 
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::ffi::OsStr;
+use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::guard::{END, END_AT_ONCE, Order, TERMINATION_PATIENCE};
-use crate::{Event, Lifecycle, McpServers, Provider, RunEvent, RunOptions, RunState, Stream, Tally, Tool};
-use crate::{PrunerSettings, Resolution, Wiring, WiringError, descendants, wire_pruner};
+use crate::guard::{Order, TERMINATION_PATIENCE};
+use crate::{
+    Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
+    RunOptions, Stream, Tally, Transcript, Wiring, WiringError, descendants, wire_pruner,
+};
 
 /// Longer lines are passed on in pieces, and not understood.
 const MAX_LINE_BYTES: u64 = 64 << 20;
@@ -21,17 +23,23 @@ const LINES_IN_WAITING: usize = 64;
 /// holds them then.
 const STREAMS_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A run that is about to start.
-pub struct Run {
+/// What is to be run.
+pub struct Request {
     pub provider: &'static dyn Provider,
     /// The agent's program.
     pub program: PathBuf,
     pub prompt: String,
+    /// Where the agent works.
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub agent_args: Vec<String>,
     /// Starts this program as the guard: it calls [`crate::guard::run`].
     pub guard: Command,
+}
+
+/// A run that is about to start: the pruner is decided on.
+pub struct Run {
+    request: Request,
     lifecycle: Lifecycle,
     mcp_servers: McpServers,
 }
@@ -50,8 +58,8 @@ pub enum RunError {
 pub enum Output<'a> {
     /// A line as the agent wrote it, with its end.
     Line { stream: Stream, bytes: &'a [u8], show: bool },
-    /// What it says. A result comes with its tool.
-    Event { event: &'a Event, tool: Option<&'a Tool> },
+    /// What it says. A result comes with its call.
+    Event { event: &'a Event, call: Option<&'a Call> },
 }
 
 /// How a run ended.
@@ -60,25 +68,23 @@ pub struct Ending {
     /// The agent's exit code; none when its guard was killed.
     pub code: Option<i32>,
     pub cancelled: bool,
-    /// How far the pruner's server came, before the shutdown.
-    pub pruner: RunState,
     pub tally: Tally,
     /// Why there was no more output, when its reader failed.
     pub output_error: Option<io::Error>,
 }
 
 impl Run {
-    /// `run:init`: decides on the pruner. `setting_problem` is what kept a setting of the pruner's from being read.
-    pub fn new(
-        provider: &'static dyn Provider,
-        program: PathBuf,
-        guard: Command,
+    /// `run:init`. `pruner` may be what kept the settings from being read.
+    pub fn init(
+        request: Request,
         pruner: Result<&PrunerSettings, String>,
-        resolution: &Resolution<'_>,
+        own_program: Option<&Path>,
+        path_variable: Option<&OsStr>,
     ) -> Run {
+        let resolution = Resolution { cwd: &request.cwd, own_program, path_variable };
         let mut lifecycle = Lifecycle::default();
         let wired =
-            pruner.map_err(WiringError::Setting).and_then(|settings| wire_pruner(settings, resolution));
+            pruner.map_err(WiringError::Setting).and_then(|settings| wire_pruner(settings, &resolution));
         let mcp_servers = match wired {
             Ok(Wiring::Servers(servers)) => {
                 lifecycle.apply(RunEvent::ConfigResolved, "");
@@ -93,35 +99,25 @@ impl Run {
                 McpServers::new()
             }
         };
-        Run {
-            provider,
-            program,
-            prompt: String::new(),
-            cwd: resolution.cwd.to_owned(),
-            model: None,
-            agent_args: Vec::new(),
-            guard,
-            lifecycle,
-            mcp_servers,
-        }
+        Run { request, lifecycle, mcp_servers }
     }
 
-    pub fn state(&self) -> RunState {
-        self.lifecycle.state()
+    /// Whether the agent will be told of the pruner's server.
+    pub fn is_wired(&self) -> bool {
+        !self.mcp_servers.is_empty()
     }
 
     /// Starts the agent.
-    pub fn start(mut self) -> Result<Running, RunError> {
-        let options =
-            RunOptions { mcp_servers: self.mcp_servers, model: self.model, agent_args: self.agent_args };
-        let args = self.provider.arguments(&options);
-        let order = Order { program: text(&self.program)?, args, prompt: self.prompt };
-        self.guard.current_dir(&self.cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    pub fn start(self) -> Result<Running, RunError> {
+        let Request { provider, program, prompt, cwd, model, agent_args, mut guard } = self.request;
+        let args = provider.arguments(&RunOptions { mcp_servers: self.mcp_servers, model, agent_args });
+        let order = Order { program: text(&program)?, args, prompt };
+        guard.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Should the guard be killed, what is below it comes to us.
         descendants::adopt_orphans();
-        let mut guard = self.guard.spawn().map_err(RunError::Guard)?;
+        let mut guard = guard.spawn().map_err(RunError::Guard)?;
         let lifeline = guard.stdin.take().ok_or_else(|| RunError::Guard(io::ErrorKind::BrokenPipe.into()))?;
-        let canceller = Canceller { lifeline: Arc::new(Mutex::new(Lifeline { pipe: lifeline, asked: 0 })) };
+        let canceller = Canceller::new(lifeline);
         // A guard that is gone already tells why on its stderr.
         let _ = canceller.send_order(&order);
         let (send, happenings) = sync_channel(LINES_IN_WAITING);
@@ -134,7 +130,7 @@ impl Run {
             std::thread::spawn(move || pass_on(stderr, Stream::Stderr, &send));
         }
         std::thread::spawn(move || wait_for(guard, &send));
-        Ok(Running { provider: self.provider, lifecycle: self.lifecycle, canceller, happenings })
+        Ok(Running { provider, lifecycle: self.lifecycle, canceller, happenings })
     }
 }
 
@@ -165,38 +161,6 @@ fn wait_for(mut guard: Child, send: &SyncSender<Happening>) {
     let _ = send.send(Happening::GuardEnded(guard.wait()));
 }
 
-/// Ends a run from anywhere.
-#[derive(Clone)]
-pub struct Canceller {
-    lifeline: Arc<Mutex<Lifeline>>,
-}
-
-struct Lifeline {
-    pipe: ChildStdin,
-    asked: u32,
-}
-
-impl Canceller {
-    /// Ends the run in good order; asked again, at once.
-    pub fn cancel(&self) {
-        let mut lifeline = self.lifeline.lock().unwrap_or_else(PoisonError::into_inner);
-        lifeline.asked += 1;
-        let byte = if lifeline.asked == 1 { END } else { END_AT_ONCE };
-        // A guard that has ended already has done what is asked.
-        let _ = lifeline.pipe.write_all(&[byte]);
-    }
-
-    fn cancelled(&self) -> bool {
-        self.lifeline.lock().unwrap_or_else(PoisonError::into_inner).asked > 0
-    }
-
-    fn send_order(&self, order: &Order) -> io::Result<()> {
-        let mut line = serde_json::to_vec(order)?;
-        line.push(b'\n');
-        self.lifeline.lock().unwrap_or_else(PoisonError::into_inner).pipe.write_all(&line)
-    }
-}
-
 /// A run under way. Dropping it ends it.
 pub struct Running {
     provider: &'static dyn Provider,
@@ -211,10 +175,14 @@ impl Running {
     }
 
     /// Follows the run to its end. `show` gets all that the agent writes and says; when it fails, the run is ended.
-    pub fn follow(mut self, mut show: impl FnMut(Output<'_>) -> io::Result<()>) -> Ending {
-        let mut transcript = self.provider.transcript();
-        let mut tally = Tally::default();
-        let mut output_error = None;
+    pub fn follow(mut self, show: impl FnMut(Output<'_>) -> io::Result<()>) -> Ending {
+        let mut following = Following {
+            transcript: self.provider.transcript(),
+            tally: Tally::default(),
+            output_error: None,
+            canceller: self.canceller.clone(),
+            show,
+        };
         let (mut open_streams, mut guard) = (2, None);
         while open_streams > 0 || guard.is_none() {
             let happening = match guard {
@@ -222,32 +190,7 @@ impl Running {
                 None => self.happenings.recv().ok(),
             };
             match happening {
-                Some(Happening::Line(stream, bytes)) => {
-                    let line = String::from_utf8_lossy(&bytes);
-                    let reading = transcript.read(stream, line.trim_end_matches(['\r', '\n']));
-                    tally.unknown_reports += u64::from(reading.unknown);
-                    let mut outputs =
-                        vec![(Output::Line { stream, bytes: &bytes, show: reading.show }, None)];
-                    // A server that is lost while the run is being ended is lost to us.
-                    let cancelled = self.canceller.cancelled();
-                    for event in &reading.events {
-                        if !cancelled {
-                            self.lifecycle.observe(event);
-                        }
-                        outputs.push((Output::Event { event, tool: None }, tally.count(event)));
-                    }
-                    for (mut output, of) in outputs {
-                        if let Output::Event { tool, .. } = &mut output {
-                            *tool = of.as_ref();
-                        }
-                        if output_error.is_none()
-                            && let Err(error) = show(output)
-                        {
-                            output_error = Some(error);
-                            self.canceller.cancel();
-                        }
-                    }
-                }
+                Some(Happening::Line(stream, bytes)) => following.line(&mut self.lifecycle, stream, &bytes),
                 Some(Happening::StreamEnded) => open_streams -= 1,
                 Some(Happening::GuardEnded(status)) => {
                     let code = status.ok().and_then(|status| status.code());
@@ -259,9 +202,49 @@ impl Running {
                 None => break,
             }
         }
-        let pruner = self.lifecycle.state();
         self.lifecycle.end();
-        Ending { code: guard.flatten(), cancelled: self.canceller.cancelled(), pruner, tally, output_error }
+        Ending {
+            code: guard.flatten(),
+            cancelled: self.canceller.cancelled(),
+            tally: following.tally,
+            output_error: following.output_error,
+        }
+    }
+}
+
+/// What is made of the agent's lines.
+struct Following<Show> {
+    transcript: Box<dyn Transcript>,
+    tally: Tally,
+    output_error: Option<io::Error>,
+    canceller: Canceller,
+    show: Show,
+}
+
+impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
+    fn line(&mut self, lifecycle: &mut Lifecycle, stream: Stream, bytes: &[u8]) {
+        let line = String::from_utf8_lossy(bytes);
+        let reading = self.transcript.read(stream, line.trim_end_matches(['\r', '\n']));
+        self.tally.unknown_reports += u64::from(reading.unknown);
+        self.show(Output::Line { stream, bytes, show: reading.show });
+        // A server that is lost while the run is being ended is lost to us.
+        let cancelled = self.canceller.cancelled();
+        for event in &reading.events {
+            if !cancelled {
+                lifecycle.observe(event);
+            }
+            let call = self.tally.count(event);
+            self.show(Output::Event { event, call: call.as_ref() });
+        }
+    }
+
+    fn show(&mut self, output: Output<'_>) {
+        if self.output_error.is_none()
+            && let Err(error) = (self.show)(output)
+        {
+            self.output_error = Some(error);
+            self.canceller.cancel();
+        }
     }
 }
 

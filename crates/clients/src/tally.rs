@@ -19,22 +19,30 @@ pub struct Tally {
     pub failure: Option<String>,
     /// Reports of kinds that are not known here.
     pub unknown_reports: u64,
-    open_calls: BTreeMap<String, Tool>,
+    open_calls: BTreeMap<String, Call>,
+}
+
+/// A call that a result is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Call {
+    pub tool: Tool,
+    /// It is the pruner's, and has a question.
+    pub asks_for_pruning: bool,
 }
 
 impl Tally {
-    /// Counts an event. For a tool's result, tells which tool it is of.
-    pub fn count(&mut self, event: &Event) -> Option<Tool> {
+    /// Counts an event. For a tool's result, tells which call it is of.
+    pub fn count(&mut self, event: &Event) -> Option<Call> {
         match event {
             Event::Turn => self.turns += 1,
             Event::ToolCall { id, tool, arguments } => {
+                let pruners = tool.server.as_deref() == Some(PRUNER);
+                let question = arguments["context_focus_question"].as_str();
+                let asks_for_pruning = pruners && question.is_some_and(|question| !question.is_empty());
                 self.tool_calls += 1;
-                if tool.server.as_deref() == Some(PRUNER) {
-                    self.pruner_calls += 1;
-                    let question = arguments["context_focus_question"].as_str();
-                    self.questions += u64::from(question.is_some_and(|question| !question.is_empty()));
-                }
-                self.open_calls.insert(id.clone(), tool.clone());
+                self.pruner_calls += u64::from(pruners);
+                self.questions += u64::from(asks_for_pruning);
+                self.open_calls.insert(id.clone(), Call { tool: tool.clone(), asks_for_pruning });
             }
             Event::ToolResult { id, .. } => return self.open_calls.remove(id),
             Event::Usage { input_tokens, output_tokens } => {

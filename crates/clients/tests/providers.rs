@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tamis_clients::{
-    Event, McpServer, Provider, RunOptions, ServerStatus, Stream, Tally, Tool, provider_named,
+    Call, Event, McpServer, Provider, RunOptions, ServerStatus, Stream, Tally, Tool, provider_named,
 };
 
 fn provider(name: &str) -> &'static dyn Provider {
@@ -214,6 +214,16 @@ fn claude_is_understood() {
 }
 
 #[test]
+fn claude_may_say_all_in_its_result() {
+    let line = r#"{"type":"result","subtype":"success","is_error":false,"result":"a table","num_turns":0}"#;
+    let (events, _) = read("claude", &[(Stream::Stdout, line)]);
+    assert_eq!(events[0], Event::Text("a table".to_owned()));
+    let line = r#"{"type":"result","subtype":"success","is_error":true,"result":"no credit"}"#;
+    let (events, _) = read("claude", &[(Stream::Stdout, line)]);
+    assert!(!events.iter().any(|event| matches!(event, Event::Text(_))), "{events:?}");
+}
+
+#[test]
 fn codex_is_understood() {
     use Stream::{Stderr, Stdout};
 
@@ -346,7 +356,9 @@ fn a_run_is_counted() {
         assert_eq!(tally.count(event), None);
     }
     let pruners = Tool { server: Some("pruner".to_owned()), name: "read".to_owned() };
-    assert_eq!(tally.count(&result("1", "text", false)), Some(pruners));
+    let call_of = |asks_for_pruning| Some(Call { tool: pruners.clone(), asks_for_pruning });
+    assert_eq!(tally.count(&result("1", "text", false)), call_of(true));
+    assert_eq!(tally.count(&result("2", "text", false)), call_of(false));
     assert_eq!(tally.count(&result("1", "again", false)), None);
     let counted = |tally: &Tally| (tally.turns, tally.tool_calls, tally.pruner_calls, tally.questions);
     assert_eq!(counted(&tally), (2, 4, 2, 1));

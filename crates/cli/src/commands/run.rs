@@ -90,9 +90,7 @@ mod unix {
     use std::time::{Duration, SystemTime};
 
     use anyhow::Context;
-    use tamis_clients::{
-        Canceller, Ending, Provider, PrunerSettings, Resolution, RunState, find_program, is_program,
-    };
+    use tamis_clients::{Canceller, Ending, Provider, PrunerSettings, Request, find_program, is_program};
     use tamis_config::{Config, Key, Surroundings};
 
     use super::{prompt, savings, streams};
@@ -133,19 +131,20 @@ mod unix {
         let mut guard = Command::new(&own_program);
         guard.arg("guard");
 
+        let request = Request {
+            provider,
+            program,
+            prompt,
+            cwd,
+            model: arguments.model,
+            agent_args: arguments.agent_args,
+            guard,
+        };
         let begun = SystemTime::now();
         let settings = pruner_settings(&config);
-        let resolution = Resolution {
-            cwd: &cwd,
-            own_program: Some(&own_program),
-            path_variable: path_variable.as_deref(),
-        };
         let pruner = problem.map_or(Ok(&settings), Err);
-        let mut run = tamis_clients::Run::new(provider, program, guard, pruner, &resolution);
-        run.prompt = prompt;
-        run.model = arguments.model;
-        run.agent_args = arguments.agent_args;
-        let wired = run.state() == RunState::PrunerStarting;
+        let run = tamis_clients::Run::init(request, pruner, Some(&own_program), path_variable.as_deref());
+        let wired = run.is_wired();
         let running = run.start().map_err(CliError::failed)?;
         watch_signals(running.canceller());
         let mut streams = streams::Streams::new(arguments.json);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use tamis_clients::{Event, Output, PRUNER, Stream};
+use tamis_clients::{Event, Output, Stream};
 
 use crate::print;
 
@@ -27,9 +27,9 @@ impl Streams {
                 Ok(())
             }
             Output::Line { .. } => Ok(()),
-            Output::Event { event: Event::ToolResult { text, .. }, tool } => {
-                // A text that merely quotes a marker was cut by somebody else.
-                if tool.is_some_and(|tool| tool.server.as_deref() == Some(PRUNER)) {
+            Output::Event { event: Event::ToolResult { text, .. }, call } => {
+                // Other texts may quote a marker, but were not cut here and now.
+                if call.is_some_and(|call| call.asks_for_pruning) {
                     self.prune_ids.extend(tamis_sieve::prune_ids_in(text).map(str::to_owned));
                 }
                 Ok(())
