@@ -36,3 +36,30 @@ pub(crate) async fn asked_to_end() {
         let _ = interrupt.await;
     }
 }
+
+/// SIGINT and SIGTERM, noticed from the moment on when this is installed, though they be asked after later.
+#[cfg(unix)]
+pub(crate) struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    /// In a runtime, which must be driven for [`Signals::next`] to learn of them.
+    pub(crate) fn install() -> std::io::Result<Signals> {
+        use tokio::signal::unix::{SignalKind, signal};
+        Ok(Signals {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+        })
+    }
+
+    /// Resolves when there was, or is, one.
+    pub(crate) async fn next(&mut self) {
+        tokio::select! {
+            _ = self.interrupt.recv() => {}
+            _ = self.terminate.recv() => {}
+        }
+    }
+}

@@ -375,7 +375,9 @@ fn a_run_whose_tamis_or_guard_is_killed_leaves_nothing() {
 #[test]
 fn a_reader_that_has_seen_enough_ends_the_run() {
     let meeting = Meeting::new();
-    let house = house(&format!("{} say 1 first; read -u 3; say 2 second; sleep 600", meeting.come()));
+    // Again and again: while another test starts a program, that has the pipe's other end for a moment.
+    let speak = "while :; do say 2 more; sleep 0.05; done";
+    let house = house(&format!("{} say 1 first; read -u 3; {speak}", meeting.come()));
     let mut child = start(&house);
     let (_, mut line) = meeting.next();
     drop(child.stdout.take());

@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use crate::guard::{Order, TERMINATION_PATIENCE};
 use crate::{
     Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
-    RunOptions, Stream, Tally, Transcript, Wiring, WiringError, descendants, wire_pruner,
+    RunOptions, ServerStatus, Stream, Tally, Transcript, Wiring, WiringError, descendants, wire_pruner,
 };
 
 /// Longer lines are passed on in pieces, and not understood.
@@ -227,15 +227,22 @@ impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
         let reading = self.transcript.read(stream, line.trim_end_matches(['\r', '\n']));
         self.tally.unknown_reports += u64::from(reading.unknown);
         self.show(Output::Line { stream, bytes, show: reading.show });
-        // A server that is lost while the run is being ended is lost to us.
-        let cancelled = self.canceller.cancelled();
         for event in &reading.events {
-            if !cancelled {
+            if !self.is_our_doing(event) {
                 lifecycle.observe(event);
             }
             let call = self.tally.count(event);
             self.show(Output::Event { event, call: call.as_ref() });
         }
+    }
+
+    /// A server that is lost while the run is being ended.
+    fn is_our_doing(&self, event: &Event) -> bool {
+        let lost = matches!(
+            event,
+            Event::McpServer { status: ServerStatus::NotStarted(_) | ServerStatus::Gone(_), .. }
+        );
+        lost && self.canceller.cancelled()
     }
 
     fn show(&mut self, output: Output<'_>) {

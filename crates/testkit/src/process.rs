@@ -54,7 +54,7 @@ pub(crate) fn run_bounded_then<T>(
     (Finished { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }, seen)
 }
 
-pub(crate) fn contents(file: &mut File) -> String {
+fn contents(file: &mut File) -> String {
     let mut bytes = Vec::new();
     file.rewind().and_then(|()| file.read_to_end(&mut bytes)).expect("a readable temporary file");
     String::from_utf8_lossy(&bytes).into_owned()

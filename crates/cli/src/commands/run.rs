@@ -87,6 +87,7 @@ pub(crate) use unix::run;
 mod unix {
     use std::path::{Path, PathBuf};
     use std::process::Command;
+    use std::sync::mpsc;
     use std::time::{Duration, SystemTime};
 
     use anyhow::Context;
@@ -145,8 +146,10 @@ mod unix {
         let pruner = problem.map_or(Ok(&settings), Err);
         let run = tamis_clients::Run::init(request, pruner, Some(&own_program), path_variable.as_deref());
         let wired = run.is_wired();
+        let watch = watch_signals();
         let running = run.start().map_err(CliError::failed)?;
-        watch_signals(running.canceller());
+        // Gone only if signals cannot be watched.
+        let _ = watch.send(running.canceller());
         let mut streams = streams::Streams::new(arguments.json);
         let ending = running.follow(|output| streams.show(output));
 
@@ -175,15 +178,28 @@ mod unix {
             .hint(provider.install_hint())
     }
 
-    /// Ends the run at the first SIGINT or SIGTERM; at the second, at once.
-    fn watch_signals(canceller: Canceller) {
+    /// Watches for SIGINT and SIGTERM from now on. The first ends the run that the sender is given, as soon as it is;
+    /// the second ends it at once.
+    fn watch_signals() -> mpsc::Sender<Canceller> {
+        let (send, canceller) = mpsc::channel::<Canceller>();
+        let (watching, watched) = mpsc::channel::<()>();
         std::thread::spawn(move || {
-            let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_all().build() else {
-                tracing::warn!("signals cannot be watched; whatever ends tamis ends the agent too");
-                return;
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+            let signals = runtime.and_then(|runtime| {
+                let signals = runtime.block_on(async { signals::Signals::install() })?;
+                Ok((runtime, signals))
+            });
+            drop(watching);
+            let (runtime, mut signals) = match signals {
+                Ok(signals) => signals,
+                Err(error) => {
+                    tracing::warn!(%error, "signals cannot be watched; whatever ends tamis ends the agent too");
+                    return;
+                }
             };
+            let Ok(canceller) = canceller.recv() else { return };
             runtime.block_on(async {
-                signals::asked_to_end().await;
+                signals.next().await;
                 tracing::info!("ending the agent; asked again, at once");
                 canceller.cancel();
                 // Whoever signals a process and its group asks once, though it comes twice.
@@ -194,6 +210,9 @@ mod unix {
                 std::process::exit(130);
             });
         });
+        // Ends, with an error, when the thread is through with its preparations.
+        let _ = watched.recv();
+        send
     }
 
     fn judge(provider: &dyn Provider, ending: Ending) -> CliResult {

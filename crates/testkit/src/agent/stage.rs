@@ -1,9 +1,10 @@
 //! An agent that another program starts: everything is set for it, a home, a repository and a scripted model, and what
 //! that program does with it can be watched, interrupted and looked at afterwards.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 use tempfile::TempDir;
@@ -12,7 +13,7 @@ use super::{Agent, LIMIT, PATIENCE, Place, claude_code, codex};
 use crate::clients::Clients;
 use crate::leftovers;
 use crate::model::ScriptedModel;
-use crate::process::{Finished, Group, contents};
+use crate::process::{Finished, Group};
 use crate::script::Step;
 
 /// Where an agent will find its model.
@@ -28,8 +29,8 @@ pub struct Stage {
 pub struct Performance<'a> {
     stage: &'a Stage,
     group: Group,
-    stdout: File,
-    stderr: File,
+    stdout: PathBuf,
+    stderr: PathBuf,
 }
 
 impl Agent {
@@ -73,10 +74,11 @@ impl Stage {
 
     /// Starts a command in a process group of its own, with nothing on its standard input.
     pub fn start(&self, mut command: Command) -> Performance<'_> {
-        let [stdout, stderr] = [(); 2].map(|()| tempfile::tempfile().expect("a temporary file"));
+        // Files, not pipes: whoever escapes could hold a pipe open and block the reader forever.
+        let [stdout, stderr] = ["stdout", "stderr"].map(|name| self.folder.path().join(name));
         command.stdin(Stdio::null());
-        command.stdout(stdout.try_clone().expect("a file handle"));
-        command.stderr(stderr.try_clone().expect("a file handle"));
+        command.stdout(File::create(&stdout).expect("a file"));
+        command.stderr(File::create(&stderr).expect("a file"));
         Performance { stage: self, group: Group::spawn(&mut command), stdout, stderr }
     }
 
@@ -87,6 +89,21 @@ impl Stage {
 }
 
 impl Performance<'_> {
+    /// Waits until the program has said this on its stderr.
+    pub fn expect_on_stderr(&self, words: &str) {
+        let deadline = Instant::now() + LIMIT;
+        loop {
+            // By the path: reading moves no handle that the program writes through.
+            let said = fs::read(&self.stderr).unwrap_or_default();
+            let said = String::from_utf8_lossy(&said);
+            if said.contains(words) {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{words:?} is not in {said}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+
     /// SIGTERM, as from a service manager.
     pub fn terminate(&self) {
         self.group.signal(Signal::TERM);
@@ -103,13 +120,16 @@ impl Performance<'_> {
     }
 
     /// Waits for the end: what the program said, and the command lines of what it left behind, which is killed.
-    pub fn finish(mut self) -> (Finished, Vec<String>) {
+    pub fn finish(self) -> (Finished, Vec<String>) {
         let status = self.group.wait(LIMIT);
         if status.is_none() {
             self.group.signal(Signal::KILL);
         }
         let left_behind = leftovers::end_all(self.stage.folder.path(), PATIENCE);
-        let (stdout, stderr) = (contents(&mut self.stdout), contents(&mut self.stderr));
+        let [stdout, stderr] = [&self.stdout, &self.stderr].map(|path| {
+            let bytes = fs::read(path).expect("a readable file");
+            String::from_utf8_lossy(&bytes).into_owned()
+        });
         (Finished { status, stdout, stderr }, left_behind)
     }
 }
