@@ -277,3 +277,64 @@ impl RequestLog {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_state_has_its_rows() {
+        for state in State::ALL {
+            let leaving = TRANSITIONS.iter().filter(|row| row.from == state).count();
+            assert_eq!(leaving == 0, state.is_final(), "{state:?}");
+            let entered = TRANSITIONS.iter().any(|row| row.to == state);
+            assert_eq!(entered, state != State::Received, "{state:?}");
+            let wherever = if state.is_final() { None } else { Some(State::InternalError) };
+            assert_eq!(state.at(Event::Unhandled), wherever, "{state:?}");
+        }
+        let names: BTreeSet<_> = State::ALL.iter().map(|state| state.name()).collect();
+        assert_eq!(names.len(), State::ALL.len());
+    }
+
+    #[test]
+    fn the_table_has_one_way_at_most_for_each_event() {
+        let keys: BTreeSet<_> = TRANSITIONS.iter().map(|row| (row.from, row.event)).collect();
+        assert_eq!(keys.len(), TRANSITIONS.len());
+        for row in TRANSITIONS {
+            assert_eq!(row.from.at(row.event), Some(row.to));
+            assert!(!row.from.is_final());
+        }
+    }
+
+    #[test]
+    fn a_step_that_the_table_does_not_have_is_our_fault() {
+        let log = RequestLog::default();
+        log.step(Event::Accepted);
+        assert_eq!(log.state(), None, "asleep");
+        log.received("read");
+        log.step(Event::Pruned);
+        assert_eq!(log.state(), Some(State::InternalError));
+    }
+
+    #[test]
+    fn only_a_door_that_tells_is_waited_for() {
+        for (log, state) in
+            [(RequestLog::default(), State::Responded), (RequestLog::written_by_door(), State::RespondRaw)]
+        {
+            log.received("read");
+            for event in [
+                Event::Accepted,
+                Event::ArgumentsValid,
+                Event::OperationSucceeded,
+                Event::OutputCaptured,
+                Event::NoQuestion,
+            ] {
+                log.step(event);
+            }
+            log.answered();
+            assert_eq!(log.state(), Some(state));
+        }
+    }
+}

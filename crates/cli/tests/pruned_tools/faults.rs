@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::http_pruner::{HttpPruner, Manners};
-use crate::server::{PATIENCE, Place, Server};
+use crate::server::{PATIENCE, Place, Server, eventually};
 
 const RAW: &str = "the raw output\n";
 
@@ -80,6 +80,7 @@ fn whatever_a_pruner_does_the_raw_output_comes_back() {
             "{name}"
         );
         assert_eq!(pruner.received().len(), 1, "{name}: asked once");
+        eventually("the pruner was hung up on", || pruner.ended() == 1);
     }
 }
 

@@ -7,6 +7,7 @@ mod docs;
 mod ending;
 mod faults;
 mod http_pruner;
+mod https;
 mod measure;
 mod protocol;
 mod server;
