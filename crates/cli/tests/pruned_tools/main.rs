@@ -11,3 +11,4 @@ mod https;
 mod measure;
 mod protocol;
 mod server;
+mod transitions;
