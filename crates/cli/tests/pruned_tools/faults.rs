@@ -90,9 +90,8 @@ fn an_address_that_leads_nowhere_gives_the_raw_output() {
     place.write("raw.txt", RAW);
     for url in [
         HttpPruner::nobody(),
-        "http://host.invalid/prune".to_owned(),
-        // Reserved for documentation: routed nowhere.
-        "http://192.0.2.1/prune".to_owned(),
+        HttpPruner::nobody().replace("127.0.0.1", "localhost"),
+        HttpPruner::nobody().replace("127.0.0.1", "[::1]"),
         HttpPruner::nobody().replace("http:", "https:"),
     ] {
         let mut server = serve(&place, &url, 200);
