@@ -148,6 +148,17 @@ fn read_grep_and_bash_answer_a_question() {
 }
 
 #[test]
+fn ctrl_c_ends_the_command_that_a_question_waits_for() {
+    let house = House::new();
+    let mut child = house.tamis(&["bash", "-q", "x", "--", common::FAMILY]).spawn().unwrap();
+    let pids = common::family(&house.work());
+    let interrupt = format!("kill -s INT {}", child.id());
+    assert!(std::process::Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    common::all_end(&pids);
+}
+
+#[test]
 fn a_taken_port_is_explained() {
     let house = House::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();

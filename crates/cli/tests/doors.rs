@@ -4,6 +4,8 @@
 
 mod common;
 
+use std::io::Write;
+
 use common::{House, Mcp, Server, http, module, prune_arguments};
 use serde_json::{Value, json};
 
@@ -173,6 +175,29 @@ fn whoever_shows_no_token_neither_sees_nor_uses_the_workbench() {
     let (_, answer) = server.post("/mcp", &body);
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["error"]["data"]["code"], "unknown_tool");
     assert!(!house.work().join("ran").exists());
+}
+
+#[test]
+fn a_client_that_hangs_up_ends_its_command() {
+    for path in ["/rpc", "/mcp"] {
+        let house = House::new();
+        let server = house.serve();
+        let token = house.run(&["token"], b"").stdout;
+        let params = json!({"name": "bash", "arguments": {"command": common::FAMILY}});
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
+        let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
+        let head = format!(
+            "POST {path} HTTP/1.1\r\nHost: {}\r\nAuthorization: Bearer {}\r\nContent-Type: application/json\r\n\
+             Accept: application/json, text/event-stream\r\nContent-Length: {}\r\n\r\n",
+            server.address(),
+            token.trim(),
+            body.len()
+        );
+        stream.write_all((head + &body).as_bytes()).unwrap();
+        let pids = common::family(&house.work());
+        drop(stream);
+        common::all_end(&pids);
+    }
 }
 
 /// In `tamis mcp` the sieve prunes: cuts are marked, can be had back, and are counted.

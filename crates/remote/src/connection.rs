@@ -11,17 +11,27 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::task::JoinHandle;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::{PrunerUrl, RemoteError};
 
-/// Sends a request, and gives the answer once its head is there.
+/// A connection under way. Dropping it hangs up, whatever the other side is about to say.
+pub(crate) struct Connection(JoinHandle<()>);
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
+/// Sends a request, and gives the answer once its head is there. Its body comes as long as the connection is held.
 pub(crate) async fn send(
     url: &PrunerUrl,
     request: Request<Full<Bytes>>,
-) -> Result<Response<Incoming>, RemoteError> {
+) -> Result<(Response<Incoming>, Connection), RemoteError> {
     let failed = |source| RemoteError::Connect { host: url.host_header().to_owned(), source };
     let stream = TcpStream::connect((url.host(), url.port())).await.map_err(failed)?;
     // The request is whole; waiting to fill a packet only delays it.
@@ -38,12 +48,12 @@ pub(crate) async fn send(
 async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
-) -> Result<Response<Incoming>, RemoteError> {
+) -> Result<(Response<Incoming>, Connection), RemoteError> {
     let broken = |error: hyper::Error| RemoteError::Broken(error.into());
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
-    // Ends with the answer, or when whoever waits for it no longer does.
-    tokio::spawn(connection);
-    sender.send_request(request).await.map_err(broken)
+    // What goes wrong with it shows in the answer.
+    let connection = Connection(tokio::spawn(async move { drop(connection.await) }));
+    Ok((sender.send_request(request).await.map_err(broken)?, connection))
 }
 
 /// Trusts whom the machine trusts, which is where companies put their own authorities. Read once, when first needed.

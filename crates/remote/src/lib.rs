@@ -82,7 +82,7 @@ impl RemotePruner {
             .header(header::CONNECTION, "close")
             .body(Full::new(Bytes::from(question)))
             .map_err(|error| RemoteError::Broken(error.into()))?;
-        let response = connection::send(&self.url, request).await?;
+        let (response, _connection) = connection::send(&self.url, request).await?;
         if !response.status().is_success() {
             return Err(RemoteError::Status(response.status().as_u16()));
         }

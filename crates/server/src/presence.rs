@@ -7,8 +7,8 @@ pub(crate) const INVALID_PARAMS: i32 = -32602;
 
 /// Read by the model that has these tools.
 const INSTRUCTIONS: &str = "tamis sieves long texts for the task at hand. Lines ⟦PRUNÉ: prune_id=… lignes A-B …⟧ \
-    stand where lines were cut; recover_text gives any of them back. read, bash and grep take an optional \
-    context_focus_question: ask one whenever a part of the output is enough.";
+    stand where lines were cut; recover_text gives any of them back. Tools that take a \
+    context_focus_question cut their output to what it needs: ask one whenever a part is enough.";
 
 /// One of the servers that this program can be.
 #[derive(Debug)]

@@ -1,162 +1,14 @@
-//! The life of a workbench request, as states that its diagnostics show.
-//!
-//! The contract draws this machine as a table, and so is it here: what may follow what is data, and a step that the
-//! table does not have is a fault of ours, which ends the request as one.
+//! The life of a workbench request, told step by step in the diagnostics.
+
+mod states;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+pub use states::{Event, State, TRANSITIONS, Transition};
+
 use crate::{Failure, Toolset};
-
-/// Where a request is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum State {
-    Received,
-    Validating,
-    InvalidRequest,
-    ExecutingTool,
-    ToolError,
-    RawOutputReady,
-    PruneCheck,
-    CallingPruner,
-    PrunerErrorFallback,
-    RespondRaw,
-    RespondPruned,
-    Responded,
-    InternalError,
-}
-
-/// What takes a request further.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Event {
-    Accepted,
-    Unreadable,
-    ArgumentsInvalid,
-    ArgumentsValid,
-    OperationFailed,
-    OperationSucceeded,
-    OutputCaptured,
-    NoQuestion,
-    PruningDisabled,
-    NothingToPrune,
-    PruningEligible,
-    Pruned,
-    PrunerFailed,
-    FallbackChosen,
-    Written,
-    WriteFailed,
-    Unhandled,
-}
-
-/// One row: in `from`, at `event`, a request goes to `to`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Transition {
-    pub from: State,
-    pub event: Event,
-    pub to: State,
-}
-
-const fn row(from: State, event: Event, to: State) -> Transition {
-    Transition { from, event, to }
-}
-
-/// Everything that can happen, but for [`Event::Unhandled`], which ends a request wherever it is.
-pub const TRANSITIONS: &[Transition] = &[
-    row(State::Received, Event::Accepted, State::Validating),
-    row(State::Received, Event::Unreadable, State::InvalidRequest),
-    row(State::Validating, Event::ArgumentsInvalid, State::InvalidRequest),
-    row(State::Validating, Event::ArgumentsValid, State::ExecutingTool),
-    row(State::ExecutingTool, Event::OperationFailed, State::ToolError),
-    row(State::ExecutingTool, Event::OperationSucceeded, State::RawOutputReady),
-    row(State::RawOutputReady, Event::OutputCaptured, State::PruneCheck),
-    row(State::PruneCheck, Event::NoQuestion, State::RespondRaw),
-    row(State::PruneCheck, Event::PruningDisabled, State::RespondRaw),
-    row(State::PruneCheck, Event::NothingToPrune, State::RespondRaw),
-    row(State::PruneCheck, Event::PruningEligible, State::CallingPruner),
-    row(State::CallingPruner, Event::Pruned, State::RespondPruned),
-    row(State::CallingPruner, Event::PrunerFailed, State::PrunerErrorFallback),
-    row(State::PrunerErrorFallback, Event::FallbackChosen, State::RespondRaw),
-    row(State::RespondRaw, Event::Written, State::Responded),
-    row(State::RespondPruned, Event::Written, State::Responded),
-    row(State::RespondRaw, Event::WriteFailed, State::InternalError),
-    row(State::RespondPruned, Event::WriteFailed, State::InternalError),
-];
-
-impl State {
-    pub const ALL: [State; 13] = [
-        State::Received,
-        State::Validating,
-        State::InvalidRequest,
-        State::ExecutingTool,
-        State::ToolError,
-        State::RawOutputReady,
-        State::PruneCheck,
-        State::CallingPruner,
-        State::PrunerErrorFallback,
-        State::RespondRaw,
-        State::RespondPruned,
-        State::Responded,
-        State::InternalError,
-    ];
-
-    /// As the contract and the diagnostics call it.
-    pub fn name(self) -> &'static str {
-        match self {
-            State::Received => "req:received",
-            State::Validating => "req:validating",
-            State::InvalidRequest => "req:invalid_request",
-            State::ExecutingTool => "req:executing_tool",
-            State::ToolError => "req:tool_error",
-            State::RawOutputReady => "req:raw_output_ready",
-            State::PruneCheck => "req:prune_check",
-            State::CallingPruner => "req:calling_pruner",
-            State::PrunerErrorFallback => "req:pruner_error_fallback",
-            State::RespondRaw => "req:respond_raw",
-            State::RespondPruned => "req:respond_pruned",
-            State::Responded => "req:responded",
-            State::InternalError => "req:internal_error",
-        }
-    }
-
-    /// Whether nothing can follow.
-    pub fn is_final(self) -> bool {
-        matches!(self, State::InvalidRequest | State::ToolError | State::Responded | State::InternalError)
-    }
-
-    /// Where `event` leads from here; None where the table has no such row.
-    pub fn at(self, event: Event) -> Option<State> {
-        if event == Event::Unhandled {
-            return (!self.is_final()).then_some(State::InternalError);
-        }
-        TRANSITIONS.iter().find(|row| row.from == self && row.event == event).map(|row| row.to)
-    }
-}
-
-impl Event {
-    /// What happened, for the diagnostics.
-    pub fn words(self) -> &'static str {
-        match self {
-            Event::Accepted => "request accepted",
-            Event::Unreadable => "request cannot be parsed",
-            Event::ArgumentsInvalid => "arguments invalid",
-            Event::ArgumentsValid => "arguments valid",
-            Event::OperationFailed => "operation failed",
-            Event::OperationSucceeded => "operation succeeded",
-            Event::OutputCaptured => "output captured",
-            Event::NoQuestion => "no context_focus_question",
-            Event::PruningDisabled => "pruning disabled",
-            Event::NothingToPrune => "nothing that may be pruned",
-            Event::PruningEligible => "asking the pruner",
-            Event::Pruned => "pruned",
-            Event::PrunerFailed => "pruner failed",
-            Event::FallbackChosen => "falling back to the raw output",
-            Event::Written => "response written",
-            Event::WriteFailed => "response could not be written",
-            Event::Unhandled => "ended without an answer",
-        }
-    }
-}
 
 /// Who says that a request has been answered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -275,5 +127,40 @@ impl RequestLog {
 
     fn lock(&self) -> std::sync::MutexGuard<'_, Option<Life>> {
         self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_that_the_table_does_not_have_is_our_fault() {
+        let log = RequestLog::default();
+        log.step(Event::Accepted);
+        assert_eq!(log.state(), None, "asleep");
+        log.received("read");
+        log.step(Event::Pruned);
+        assert_eq!(log.state(), Some(State::InternalError));
+    }
+
+    #[test]
+    fn only_a_door_that_tells_is_waited_for() {
+        for (log, state) in
+            [(RequestLog::default(), State::Responded), (RequestLog::written_by_door(), State::RespondRaw)]
+        {
+            log.received("read");
+            for event in [
+                Event::Accepted,
+                Event::ArgumentsValid,
+                Event::OperationSucceeded,
+                Event::OutputCaptured,
+                Event::NoQuestion,
+            ] {
+                log.step(event);
+            }
+            log.answered();
+            assert_eq!(log.state(), Some(state));
+        }
     }
 }

@@ -281,3 +281,35 @@ pub fn output(answer: &Value) -> Value {
     let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}"));
     serde_json::from_str(text).unwrap()
 }
+
+/// A shell, a child in the background, and a child of a child, which tell their numbers in `pids` and stay.
+pub const FAMILY: &str = "sleep 600 & (sleep 600 & echo $! > inner; wait) & \
+    until [ -s inner ]; do sleep 0.01; done; echo $$ $(jobs -p) $(cat inner) > pids; wait";
+
+/// The numbers of a [`FAMILY`] that runs in this folder.
+pub fn family(folder: &std::path::Path) -> Vec<String> {
+    let read = || std::fs::read_to_string(folder.join("pids")).unwrap_or_default();
+    eventually("the command has begun", || read().ends_with('\n'));
+    let pids: Vec<_> = read().split_whitespace().map(str::to_owned).collect();
+    assert!(pids.len() == 4 && pids.iter().all(|pid| runs(pid)), "{pids:?}");
+    pids
+}
+
+/// Waits until none of these processes runs.
+pub fn all_end(pids: &[String]) {
+    eventually("all have ended", || !pids.iter().any(|pid| runs(pid)));
+}
+
+/// Whether a process runs; one that has ended and waits to be collected does not.
+fn runs(pid: &str) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat"))
+        .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])))
+}
+
+fn eventually(what: &str, is_so: impl Fn() -> bool) {
+    let begun = std::time::Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "still not so: {what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

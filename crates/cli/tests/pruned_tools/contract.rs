@@ -1,13 +1,10 @@
-//! The contract's tables, row by row. A case is a call, what comes of it, and the states it goes through; together they
-//! go through every row of the table of transitions.
-
-use std::collections::BTreeSet;
+//! The contract's tables of tools, arguments, errors and exit codes, row by row. A case is a call, what comes of it, and
+//! the states it goes through.
 
 use serde_json::{Value, json};
-use tamis_tools::request::{Event, State, TRANSITIONS};
 
 use crate::http_pruner::{HttpPruner, Manners};
-use crate::server::{Place, Server, ways};
+use crate::server::{Place, Server};
 
 /// Who is asked to prune.
 enum Asking {
@@ -306,7 +303,7 @@ fn cases(place: &Place) -> Vec<Case> {
         ),
     ];
     // Whoever is root may read everything.
-    if !rustix_is_root() {
+    if !is_root() {
         let mut permissions = std::fs::metadata(place.path().join("locked.txt")).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0);
         std::fs::set_permissions(place.path().join("locked.txt"), permissions).unwrap();
@@ -324,7 +321,7 @@ fn cases(place: &Place) -> Vec<Case> {
     cases
 }
 
-fn rustix_is_root() -> bool {
+fn is_root() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     status.lines().any(|line| line.starts_with("Uid:\t0\t"))
 }
@@ -473,67 +470,4 @@ fn wrong_arguments_are_invalid_params_and_nothing_else() {
         assert_eq!(*way, ["req:received", "req:validating", "req:invalid_request"]);
     }
     assert!(!place.path().join("ran").exists(), "nothing was run");
-}
-
-/// What each row of the table of transitions is called in the diagnostics.
-fn row(from: State, event: Event, to: State) -> (String, String, String) {
-    (from.name().to_owned(), event.words().to_owned(), to.name().to_owned())
-}
-
-/// Goes through every row of the table with one server after another, and through nothing else.
-#[test]
-fn every_transition_happens() {
-    let place = Place::new();
-    place.write("text.txt", "one\n");
-    place.write("large.txt", "x".repeat(8 << 20));
-    let pruner = HttpPruner::start(Manners::json(&json!({"text": "PRUNED"})));
-    let mut log = Vec::new();
-
-    let asked = |path: &str| json!({"file_path": path, "context_focus_question": "q"});
-    let mut server = place.serve_with(&pruner.url);
-    server.refused("{");
-    server.call("read", json!({"file_path": 5}));
-    server.text("read", json!({"file_path": "missing"}));
-    server.text("read", json!({"file_path": "text.txt"}));
-    server.text("read", asked("text.txt"));
-    server.text("grep", json!({"pattern": "nothing", "context_focus_question": "q"}));
-    // Cancelled: ended without an answer.
-    let id =
-        server.ask("tools/call", json!({"name": "bash", "arguments": {"command": "touch begun; sleep 600"}}));
-    crate::server::eventually("it has begun", || place.path().join("begun").exists());
-    server.send(&json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": id}}));
-    server.ways();
-    log.push(server.leave().1);
-
-    let mut server = place.serve();
-    server.text("read", asked("text.txt"));
-    server.ways();
-    log.push(server.leave().1);
-
-    let mut server = place.serve_with(&HttpPruner::nobody());
-    server.text("read", asked("text.txt"));
-    server.ways();
-    log.push(server.leave().1);
-
-    // A client that hangs up in the middle of an answer, raw or pruned.
-    let large = HttpPruner::start(Manners::json(&json!({"text": "y".repeat(8 << 20)})));
-    for arguments in [json!({"file_path": "large.txt"}), asked("large.txt")] {
-        log.push(crate::ending::hang_up_while_answering(&place, &large.url, &arguments));
-    }
-
-    let mut seen = BTreeSet::new();
-    for log in &log {
-        for line in log {
-            let Some((_, said)) = line.split_once("tamis_tools::request: ") else { continue };
-            let Some((from, rest)) = said.split_once(" -> ") else { continue };
-            let (to, rest) = rest.split_once(" (").unwrap();
-            let words = rest.split([')', ':']).next().unwrap();
-            seen.insert((from.to_owned(), words.to_owned(), to.to_owned()));
-        }
-        assert!(ways(log).values().all(|way| way[0] == "req:received"), "{log:#?}");
-    }
-    let mut table: BTreeSet<_> =
-        TRANSITIONS.iter().map(|transition| row(transition.from, transition.event, transition.to)).collect();
-    table.insert(row(State::ExecutingTool, Event::Unhandled, State::InternalError));
-    assert_eq!(seen, table);
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use crate::http_pruner::{HttpPruner, Manners};
-use crate::server::{PATIENCE, Place, Server};
+use crate::server::{PATIENCE, Place, Server, eventually};
 
 const RAW: &str = "the raw output\n";
 
@@ -80,6 +80,7 @@ fn whatever_a_pruner_does_the_raw_output_comes_back() {
             "{name}"
         );
         assert_eq!(pruner.received().len(), 1, "{name}: asked once");
+        eventually("the pruner was hung up on", || pruner.ended() == 1);
     }
 }
 
@@ -89,9 +90,8 @@ fn an_address_that_leads_nowhere_gives_the_raw_output() {
     place.write("raw.txt", RAW);
     for url in [
         HttpPruner::nobody(),
-        "http://host.invalid/prune".to_owned(),
-        // Reserved for documentation: routed nowhere.
-        "http://192.0.2.1/prune".to_owned(),
+        HttpPruner::nobody().replace("127.0.0.1", "localhost"),
+        HttpPruner::nobody().replace("127.0.0.1", "[::1]"),
         HttpPruner::nobody().replace("http:", "https:"),
     ] {
         let mut server = serve(&place, &url, 200);

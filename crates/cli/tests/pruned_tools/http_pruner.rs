@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -45,6 +46,8 @@ pub(crate) struct Received {
 pub(crate) struct HttpPruner {
     pub(crate) url: String,
     received: Arc<Mutex<Vec<Received>>>,
+    /// Conversations that are over.
+    ended: Arc<AtomicUsize>,
 }
 
 impl HttpPruner {
@@ -53,13 +56,19 @@ impl HttpPruner {
         let url = format!("http://{}/prune", listener.local_addr().unwrap());
         let received = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&received);
+        let ended = Arc::new(AtomicUsize::new(0));
+        let count = Arc::clone(&ended);
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (manners, kept) = (manners.clone(), Arc::clone(&kept));
-                std::thread::spawn(move || drop(serve(stream, &manners, &kept)));
+                let (manners, kept, count) = (manners.clone(), Arc::clone(&kept), Arc::clone(&count));
+                std::thread::spawn(move || {
+                    // Whoever is hung up on in the middle of a word gets an error.
+                    let _ = serve(stream, &manners, &kept);
+                    count.fetch_add(1, Ordering::SeqCst);
+                });
             }
         });
-        HttpPruner { url, received }
+        HttpPruner { url, received, ended }
     }
 
     /// An address at which nobody listens.
@@ -70,6 +79,10 @@ impl HttpPruner {
 
     pub(crate) fn received(&self) -> Vec<Received> {
         self.received.lock().unwrap().clone()
+    }
+
+    pub(crate) fn ended(&self) -> usize {
+        self.ended.load(Ordering::SeqCst)
     }
 
     /// The bodies so far, as JSON.

@@ -7,6 +7,8 @@ mod docs;
 mod ending;
 mod faults;
 mod http_pruner;
+mod https;
 mod measure;
 mod protocol;
 mod server;
+mod transitions;
