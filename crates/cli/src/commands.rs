@@ -6,8 +6,8 @@ mod completions;
 mod config;
 mod data;
 mod grep;
-mod guard;
 mod mcp;
+mod minder;
 mod prune;
 mod read;
 mod recover;
@@ -36,8 +36,8 @@ pub(crate) enum Command {
     Data(data::Data),
     Token(token::TokenCommand),
     Completions(completions::Completions),
-    #[command(hide = true)]
-    Guard(guard::Guard),
+    #[command(name = "__minder", hide = true)]
+    Minder(minder::Minder),
 }
 
 pub(crate) fn run(command: Command) -> CliResult {
@@ -56,6 +56,6 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Data(arguments) => data::run(arguments),
         Command::Token(arguments) => token::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
-        Command::Guard(_) => guard::run(),
+        Command::Minder(_) => minder::run(),
     }
 }

@@ -104,7 +104,7 @@ fn what_cannot_be_run_is_explained() {
         let said = house.run(&["run", "--provider", "claude"], nothing);
         assert!(said.code == Some(2) && said.stderr.contains("\n\nhint: `tamis run "), "{}", said.stderr);
     }
-    let said = house.run(&["guard"], b"");
+    let said = house.run(&["__minder"], b"");
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("started by `tamis run`, not by hand"), "{}", said.stderr);
 }
@@ -347,8 +347,8 @@ fn whoever_asks_twice_does_not_wait() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_run_whose_tamis_or_guard_is_killed_leaves_nothing() {
-    for victim in ["tamis", "guard"] {
+fn a_run_whose_tamis_or_minder_is_killed_leaves_nothing() {
+    for victim in ["tamis", "minder"] {
         let meeting = Meeting::new();
         let also = "trap \"\" TERM;";
         let parent = "exec 3<>/dev/tcp/127.0.0.1/PORT; echo $PPID >&3; exec 3>&-;";
@@ -356,16 +356,16 @@ fn a_run_whose_tamis_or_guard_is_killed_leaves_nothing() {
         let stay = household(&meeting, also);
         let house = house(&format!("{parent} {also} {stay} while :; do sleep 600; done"));
         let child = start(&house);
-        let (guard, _) = meeting.next();
+        let (minder, _) = meeting.next();
         let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
-        kill("KILL", if victim == "guard" { guard } else { child.id() });
+        kill("KILL", if victim == "minder" { minder } else { child.id() });
         lines.into_iter().for_each(|(_, line)| ends(line));
         let ended = child.wait_with_output().unwrap();
         let said = String::from_utf8_lossy(&ended.stderr);
         match victim {
-            "guard" => {
+            "minder" => {
                 assert_eq!(ended.status.code(), Some(1), "{said}");
-                assert!(said.ends_with("error: claude was ended, since its guard was killed\n"), "{said}");
+                assert!(said.ends_with("error: claude was ended, since its minder was killed\n"), "{said}");
             }
             _ => assert_eq!(ended.status.signal(), Some(9), "{said}"),
         }

@@ -1,10 +1,10 @@
-//! The lifeline between tamis and the guard: an order first, then nothing until the run is to end.
+//! The lifeline between tamis and the minder: an order first, then nothing until the run is to end.
 
 use std::io::{self, Write};
 use std::process::ChildStdin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::guard::{END, END_AT_ONCE, Order};
+use crate::minder::{END, END_AT_ONCE, Order};
 
 /// Ends a run from anywhere. When the last of them is gone the run ends too.
 #[derive(Clone)]
@@ -27,7 +27,7 @@ impl Canceller {
         let mut lifeline = self.lock();
         lifeline.asked += 1;
         let byte = if lifeline.asked == 1 { END } else { END_AT_ONCE };
-        // A guard that has ended already has done what is asked.
+        // A minder that has ended already has done what is asked.
         let _ = lifeline.pipe.write_all(&[byte]);
     }
 

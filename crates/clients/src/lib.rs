@@ -3,7 +3,7 @@
 //! A run has two parts, as the contract draws the line. The runner decides whether the pruner's MCP server is wired in
 //! and follows the [`Lifecycle`]; it tracks no process. The provider owns all processes: it knows how its agent takes a
 //! configuration ([`Provider`]), and ends the agent, the MCP servers that the agent started and everything else below
-//! them (the [guard](guard)).
+//! them ([`minder`]).
 //!
 //! The agent starts the MCP server, not we; so what becomes of the server is known from what the agent reports, and
 //! from nothing else.
@@ -26,7 +26,7 @@ mod canceller;
 #[cfg(unix)]
 mod descendants;
 #[cfg(unix)]
-pub mod guard;
+pub mod minder;
 #[cfg(unix)]
 mod run;
 

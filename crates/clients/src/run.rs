@@ -1,4 +1,4 @@
-//! One run: an agent behind its guard, what it writes as it comes, and what is made of it.
+//! One run: an agent behind its minder, what it writes as it comes, and what is made of it.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
 
-use crate::guard::{Order, TERMINATION_PATIENCE};
+use crate::minder::{Order, TERMINATION_PATIENCE};
 use crate::{
     Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
     RunOptions, ServerStatus, Stream, Tally, Transcript, Wiring, WiringError, descendants, wire_pruner,
@@ -19,7 +19,7 @@ use crate::{
 const MAX_LINE_BYTES: u64 = 64 << 20;
 /// Lines that wait to be written, so that a slow reader slows the agent down instead of filling memory.
 const LINES_IN_WAITING: usize = 64;
-/// How long the streams may be silent, and yet open, when the guard has ended: only a process that it could not end
+/// How long the streams may be silent, and yet open, when the minder has ended: only a process that it could not end
 /// holds them then.
 const STREAMS_PATIENCE: Duration = Duration::from_secs(5);
 
@@ -33,8 +33,8 @@ pub struct Request {
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub agent_args: Vec<String>,
-    /// Starts this program as the guard: it calls [`crate::guard::run`].
-    pub guard: Command,
+    /// Starts this program as the minder: it calls [`crate::minder::run`].
+    pub minder: Command,
 }
 
 /// A run that is about to start: the pruner is decided on.
@@ -49,8 +49,8 @@ pub struct Run {
 pub enum RunError {
     #[error("{0} is not UTF-8")]
     NotText(PathBuf),
-    #[error("cannot start the guard of the agent")]
-    Guard(#[source] io::Error),
+    #[error("cannot start the minder of the agent")]
+    Minder(#[source] io::Error),
 }
 
 /// Something to show.
@@ -65,7 +65,7 @@ pub enum Output<'a> {
 /// How a run ended.
 #[derive(Debug)]
 pub struct Ending {
-    /// The agent's exit code; none when its guard was killed.
+    /// The agent's exit code; none when its minder was killed.
     pub code: Option<i32>,
     pub cancelled: bool,
     pub tally: Tally,
@@ -109,27 +109,28 @@ impl Run {
 
     /// Starts the agent.
     pub fn start(self) -> Result<Running, RunError> {
-        let Request { provider, program, prompt, cwd, model, agent_args, mut guard } = self.request;
+        let Request { provider, program, prompt, cwd, model, agent_args, mut minder } = self.request;
         let args = provider.arguments(&RunOptions { mcp_servers: self.mcp_servers, model, agent_args });
         let order = Order { program: text(&program)?, args, prompt };
-        guard.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Should the guard be killed, what is below it comes to us.
+        minder.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // Should the minder be killed, what is below it comes to us.
         descendants::adopt_orphans();
-        let mut guard = guard.spawn().map_err(RunError::Guard)?;
-        let lifeline = guard.stdin.take().ok_or_else(|| RunError::Guard(io::ErrorKind::BrokenPipe.into()))?;
+        let mut minder = minder.spawn().map_err(RunError::Minder)?;
+        let lifeline =
+            minder.stdin.take().ok_or_else(|| RunError::Minder(io::ErrorKind::BrokenPipe.into()))?;
         let canceller = Canceller::new(lifeline);
-        // A guard that is gone already tells why on its stderr.
+        // A minder that is gone already tells why on its stderr.
         let _ = canceller.send_order(&order);
         let (send, happenings) = sync_channel(LINES_IN_WAITING);
-        if let Some(stdout) = guard.stdout.take() {
+        if let Some(stdout) = minder.stdout.take() {
             let send = send.clone();
             std::thread::spawn(move || pass_on(stdout, Stream::Stdout, &send));
         }
-        if let Some(stderr) = guard.stderr.take() {
+        if let Some(stderr) = minder.stderr.take() {
             let send = send.clone();
             std::thread::spawn(move || pass_on(stderr, Stream::Stderr, &send));
         }
-        std::thread::spawn(move || wait_for(guard, &send));
+        std::thread::spawn(move || wait_for(minder, &send));
         Ok(Running { provider, lifecycle: self.lifecycle, canceller, happenings })
     }
 }
@@ -141,7 +142,7 @@ fn text(path: &Path) -> Result<String, RunError> {
 enum Happening {
     Line(Stream, Vec<u8>),
     StreamEnded,
-    GuardEnded(io::Result<ExitStatus>),
+    MinderEnded(io::Result<ExitStatus>),
 }
 
 fn pass_on(stream: impl Read, which: Stream, send: &SyncSender<Happening>) {
@@ -157,8 +158,8 @@ fn pass_on(stream: impl Read, which: Stream, send: &SyncSender<Happening>) {
     let _ = send.send(Happening::StreamEnded);
 }
 
-fn wait_for(mut guard: Child, send: &SyncSender<Happening>) {
-    let _ = send.send(Happening::GuardEnded(guard.wait()));
+fn wait_for(mut minder: Child, send: &SyncSender<Happening>) {
+    let _ = send.send(Happening::MinderEnded(minder.wait()));
 }
 
 /// A run under way. Dropping it ends it.
@@ -183,28 +184,28 @@ impl Running {
             canceller: self.canceller.clone(),
             show,
         };
-        let (mut open_streams, mut guard) = (2, None);
-        while open_streams > 0 || guard.is_none() {
-            let happening = match guard {
+        let (mut open_streams, mut minder) = (2, None);
+        while open_streams > 0 || minder.is_none() {
+            let happening = match minder {
                 Some(_) => self.happenings.recv_timeout(STREAMS_PATIENCE).ok(),
                 None => self.happenings.recv().ok(),
             };
             match happening {
                 Some(Happening::Line(stream, bytes)) => following.line(&mut self.lifecycle, stream, &bytes),
                 Some(Happening::StreamEnded) => open_streams -= 1,
-                Some(Happening::GuardEnded(status)) => {
+                Some(Happening::MinderEnded(status)) => {
                     let code = status.ok().and_then(|status| status.code());
                     if code.is_none() {
                         end_the_orphans();
                     }
-                    guard = Some(code);
+                    minder = Some(code);
                 }
                 None => break,
             }
         }
         self.lifecycle.end();
         Ending {
-            code: guard.flatten(),
+            code: minder.flatten(),
             cancelled: self.canceller.cancelled(),
             tally: following.tally,
             output_error: following.output_error,
@@ -255,9 +256,9 @@ impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
     }
 }
 
-/// Does what a guard that was killed can do no more.
+/// Does what a minder that was killed can do no more.
 fn end_the_orphans() {
-    tracing::warn!("the guard of the agent was killed; ending what it guarded");
+    tracing::warn!("the minder of the agent was killed; ending what is left");
     for signal in [Signal::TERM, Signal::KILL] {
         descendants::signal_all(signal);
         let deadline = Instant::now() + TERMINATION_PATIENCE;

@@ -129,8 +129,8 @@ mod unix {
             }
         };
         let own_program = std::env::current_exe().map_err(CliError::internal)?;
-        let mut guard = Command::new(&own_program);
-        guard.arg("guard");
+        let mut minder = Command::new(&own_program);
+        minder.arg("__minder");
 
         let request = Request {
             provider,
@@ -139,7 +139,7 @@ mod unix {
             cwd,
             model: arguments.model,
             agent_args: arguments.agent_args,
-            guard,
+            minder,
         };
         let begun = SystemTime::now();
         let settings = pruner_settings(&config);
@@ -227,7 +227,7 @@ mod unix {
             Some(0) if ending.tally.failure.is_none() => return Ok(()),
             Some(0) => format!("{} reports that it failed", provider.name()),
             Some(code) => format!("{} failed with exit code {code}", provider.name()),
-            None => format!("{} was ended, since its guard was killed", provider.name()),
+            None => format!("{} was ended, since its minder was killed", provider.name()),
         };
         Err(CliError::failed(match ending.tally.failure {
             Some(why) => anyhow::anyhow!(why).context(how),

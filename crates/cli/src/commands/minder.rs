@@ -2,13 +2,13 @@ use clap::Args;
 
 use crate::error::CliResult;
 
-/// Guard one agent for `tamis run`, which starts this itself
+/// Mind one agent for `tamis run`, which starts this itself
 #[derive(Args)]
-pub(crate) struct Guard {}
+pub(crate) struct Minder {}
 
 #[cfg(unix)]
 pub(crate) fn run() -> CliResult {
-    let code = tamis_clients::guard::run().map_err(crate::error::CliError::failed)?;
+    let code = tamis_clients::minder::run().map_err(crate::error::CliError::failed)?;
     // Threads that wait for tamis or for the agent's stdin have nothing left to wait for.
     std::process::exit(i32::from(code))
 }

@@ -1,12 +1,12 @@
-//! The guard: a process between tamis and the agent, which sees to it that nothing the agent started outlives the run,
+//! The minder: a process between tamis and the agent, which sees to it that nothing the agent started outlives the run,
 //! even when tamis is killed.
 //!
 //! It reads an order from its stdin, starts the agent in a process group of its own, and keeps reading. The pipe is
 //! its lifeline: a byte asks it to end the run, and the pipe's end says that tamis is gone, which comes to the same.
 //! Then, and when the agent ends by itself, all that is left gets SIGTERM, and SIGKILL 2000 ms later. Only when nobody
-//! is left, or nothing can be done about it, does the guard end, with the agent's exit code.
+//! is left, or nothing can be done about it, does the minder end, with the agent's exit code.
 //!
-//! Should the guard itself be killed, tamis adopts the rest, and does the same.
+//! Should the minder itself be killed, tamis adopts the rest, and does the same.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -38,10 +38,10 @@ pub(crate) struct Order {
     pub(crate) prompt: String,
 }
 
-/// Why the guard could not do its work.
+/// Why the minder could not do its work.
 #[derive(Debug, thiserror::Error)]
-pub enum GuardError {
-    #[error("the guard got no order: it is started by `tamis run`, not by hand")]
+pub enum MinderError {
+    #[error("the minder got no order: it is started by `tamis run`, not by hand")]
     NoOrder,
     #[error("cannot start {program}")]
     Start { program: String, source: std::io::Error },
@@ -58,20 +58,21 @@ enum Happening {
     AllEnded,
 }
 
-/// Guards one agent until nothing is left of it. Gives its exit code; 128 and the signal's number for one that was
+/// Minds one agent until nothing is left of it. Gives its exit code; 128 and the signal's number for one that was
 /// killed.
-pub fn run() -> Result<u8, GuardError> {
+pub fn run() -> Result<u8, MinderError> {
     // Out of the terminal's reach: Ctrl-C is for tamis, which then ends the run in good order.
     let _ = setsid();
     descendants::adopt_orphans();
     let mut lifeline = BufReader::new(std::io::stdin());
     let mut line = Vec::new();
     let _ = lifeline.read_until(b'\n', &mut line);
-    let order: Order = serde_json::from_slice(&line).map_err(|_| GuardError::NoOrder)?;
+    let order: Order = serde_json::from_slice(&line).map_err(|_| MinderError::NoOrder)?;
 
     let started =
         Command::new(&order.program).args(&order.args).stdin(Stdio::piped()).process_group(0).spawn();
-    let mut child = started.map_err(|source| GuardError::Start { program: order.program.clone(), source })?;
+    let mut child =
+        started.map_err(|source| MinderError::Start { program: order.program.clone(), source })?;
     let agent = Pid::from_child(&child);
     if let Some(mut stdin) = child.stdin.take() {
         // An agent that does not read its prompt breaks the pipe, which is its affair.
