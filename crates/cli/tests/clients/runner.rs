@@ -151,6 +151,22 @@ fn post(server: &Server, body: &Value) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
 }
 
+/// A server in JavaScript, as far as the runner can see.
+fn starts_a_script_under_node(agent: Agent) {
+    let stage = stage(agent, vec![Step::call("bash", |_| json!({"command": "echo well"}))]);
+    let script = stage.work().join("server.mjs");
+    let source = format!(
+        "import {{ spawn }} from 'node:child_process';\nspawn({}, {{ stdio: 'inherit' }});\n",
+        json!(mcp_pruner())
+    );
+    std::fs::write(&script, source).expect("a file");
+    let (finished, left_behind) = stage.run(run_command(&stage, agent, &script, "", &[]));
+    let results = stage.model.results();
+    assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{}", finished.stderr);
+    assert_eq!(own_text(agent, &results[0].text), "well\n", "{}", finished.stderr);
+    assert!(finished.stderr.contains("run:mcp_pruner_running -> run:shutdown"), "{}", finished.stderr);
+}
+
 fn goes_on_without_a_server_that_does_not_start(agent: Agent) {
     // Codex tells of it only to users who ask; else it is known at the end that nobody ever reached the server.
     for (filter, told) in [
@@ -329,6 +345,7 @@ macro_rules! with_each_agent {
 with_each_agent! {
     uses_all_three_tools: answers;
     runs_bare: runs_without_the_pruner;
+    starts_scripts: starts_a_script_under_node;
     bears_a_server_that_does_not_start: goes_on_without_a_server_that_does_not_start;
     bears_a_server_that_is_killed: goes_on_without_a_server_that_is_killed;
     is_interrupted: |agent| leaves_nothing_behind(agent, Blow::Interrupt);
