@@ -105,8 +105,8 @@ impl Pipes {
             {
                 return Ok(status);
             }
+            // In no order: what goes on for ever must not hide the rest.
             let read = tokio::select! {
-                biased;
                 read = self.stdout.read(), if !self.stdout.closed() => read,
                 read = self.stderr.read(), if !self.stderr.closed() => read,
                 ended = child.wait(), if status.is_none() => {

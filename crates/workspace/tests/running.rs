@@ -98,6 +98,17 @@ async fn what_is_left_in_the_background_is_not_waited_for_and_lives_on() {
 }
 
 #[tokio::test]
+async fn somebody_who_goes_on_talking_in_the_background_is_not_waited_for() {
+    let (_folder, working) = folder();
+    let children = Children::new(None);
+    let command = "(while :; do echo more; sleep 0.01; done) & echo started; echo started >&2";
+    let running = children.run(bash(command, &working), &CancellationToken::new()).await.unwrap();
+    assert_eq!((running.code(), running.stderr.as_slice()), (Some(0), &b"started\n"[..]));
+    assert!(running.stdout.starts_with(b"started\n") || running.stdout.starts_with(b"more\n"));
+    children.end_all().await;
+}
+
+#[tokio::test]
 async fn what_comes_just_after_the_end_is_kept() {
     // Bash does not wait for what reads from it.
     let ended = run("echo one > >(sleep 0.02; cat; echo two)").await;
