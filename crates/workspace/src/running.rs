@@ -4,6 +4,7 @@
 //! pipes open for days: so what is still in the pipes is read, and then they are not waited for.
 
 use std::io;
+use std::os::fd::AsFd;
 use std::time::Duration;
 
 use rustix::process::Pid;
@@ -20,6 +21,15 @@ pub const LARGEST_OUTPUT: usize = 256 << 20;
 
 /// How much is read at once at least; what a pipe holds.
 const CHUNK: usize = 64 << 10;
+
+/// How much a pipe should hold, where the system lets us say: a program that writes much then seldom waits for us.
+#[cfg(target_os = "linux")]
+const WIDE: usize = 1 << 20;
+
+/// A program that has written this much writes in bulk. Most do so 4 KiB at a time, and waking up for each of them costs
+/// both sides more than the reading: so what comes is left to gather for a moment.
+const BULK: usize = 1 << 20;
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// Once the program has ended, its pipes are given up when nothing came through them for this long …
 const QUIET: Duration = Duration::from_millis(100);
@@ -122,10 +132,14 @@ impl Pipes {
                     continue;
                 }
             };
-            read.map_err(|cause| RunError::Output { cause })?;
+            let read = read.map_err(|cause| RunError::Output { cause })?;
             give_up = Instant::now() + QUIET;
-            if self.stdout.bytes.len() + self.stderr.bytes.len() > LARGEST_OUTPUT {
+            let written = self.stdout.bytes.len() + self.stderr.bytes.len();
+            if written > LARGEST_OUTPUT {
                 return Err(RunError::TooMuchOutput);
+            }
+            if written > BULK && (1..CHUNK).contains(&read) {
+                tokio::time::sleep(MOMENT).await;
             }
         }
     }
@@ -137,8 +151,13 @@ struct Pipe<P> {
     bytes: Vec<u8>,
 }
 
-impl<P: AsyncRead + Unpin + Send + 'static> Pipe<P> {
+impl<P: AsyncRead + AsFd + Unpin + Send + 'static> Pipe<P> {
     fn new(pipe: Option<P>) -> Pipe<P> {
+        #[cfg(target_os = "linux")]
+        if let Some(pipe) = &pipe {
+            // A user may have only so many wide pipes; narrow ones do as well, more slowly.
+            let _ = rustix::pipe::fcntl_setpipe_size(pipe, WIDE);
+        }
         Pipe { pipe, bytes: Vec::new() }
     }
 
@@ -146,13 +165,15 @@ impl<P: AsyncRead + Unpin + Send + 'static> Pipe<P> {
         self.pipe.is_none()
     }
 
-    async fn read(&mut self) -> io::Result<()> {
-        let Some(pipe) = &mut self.pipe else { return Ok(()) };
+    /// How much came; nothing, when nothing more will.
+    async fn read(&mut self) -> io::Result<usize> {
+        let Some(pipe) = &mut self.pipe else { return Ok(0) };
         self.bytes.reserve(CHUNK);
-        if pipe.read_buf(&mut self.bytes).await? == 0 {
+        let read = pipe.read_buf(&mut self.bytes).await?;
+        if read == 0 {
             self.pipe = None;
         }
-        Ok(())
+        Ok(read)
     }
 
     /// Whoever still holds the pipe could not go on if nobody read it.
