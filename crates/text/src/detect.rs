@@ -1,6 +1,7 @@
 //! Telling code, logs and documents apart from the text alone: its lines vote.
 
 use crate::Kind;
+use crate::tool_output::{is_signature, is_tool_line};
 
 /// See [`Kind::detect`].
 pub(crate) fn detect(text: &str) -> Kind {
@@ -105,6 +106,8 @@ const OUTPUT_OPENINGS: [&str; 9] =
 
 /// Votes that settle the matter.
 const DECISIVE: u32 = 10_000;
+/// Votes of a line that only a tool writes: as many as a screenful of the source that it quotes.
+const SIGNED: u32 = 60;
 
 const LEVELS: [&str; 8] = ["INFO", "WARN", "ERROR", "DEBUG", "TRACE", "FATAL", "NOTICE", "CRITICAL"];
 
@@ -137,7 +140,12 @@ impl Votes {
             self.after_heading = false;
             return;
         }
-        if is_log_line(line, trimmed) {
+        let plain = without_colour(trimmed);
+        if is_signature(plain) {
+            self.logs += SIGNED;
+            return;
+        }
+        if is_log_line(line, trimmed) || is_tool_line(plain) {
             self.logs += 2;
             return;
         }

@@ -6,6 +6,7 @@ mod detect;
 mod kind;
 mod lines;
 mod tokens;
+mod tool_output;
 pub mod vocabulary;
 pub mod words;
 

@@ -1,0 +1,128 @@
+//! What builds and test runners print. Their output quotes source code, so the lines around it must outvote it.
+
+/// Beginnings of lines that only a build or a test runner writes.
+#[rustfmt::skip]
+const SIGNATURES: &[&str] = &[
+    "test result: ", "collecting ... ", "platform linux -- Python", "platform darwin -- Python", "platform win32 -- Python",
+    "npm ERR!", "npm error ", "error: could not compile", "error: aborting due to", "make: ***", "ninja: ", "FAILED (failures=",
+    "Test Files  ", "Test Suites: ", "BUILD FAILURE", "BUILD FAILED", "BUILD SUCCESSFUL", "[INFO] BUILD ", "ELIFECYCLE",
+    "Traceback (most recent call last):", "--- FAIL: ", "=== RUN ", "collect2: error", 
+    "CMake Error", "-- The C compiler", "-- Configuring done", "The following tests FAILED", 
+];
+
+/// Beginnings of lines that they write often, and others seldom.
+#[rustfmt::skip]
+const STARTS: &[&str] = &[
+    "Compiling ", "Checking ", "Downloading ", "Downloaded ", "Finished ", "Running ", "Building ", "Linking ", "Updating ", "Locking ",
+    "Collecting ", "Installing ", "Doc-tests ", "failures:", "successes:", "passed", "PASSED", "FAILED", "SKIPPED", "ERROR ", "PASS ", "FAIL ",
+    "✓ ", "✔ ", "✗ ", "✖ ", "× ", "❯ ", "√ ", "ok ", "not ok ", "gcc ", "cc ", "c++ ", "g++ ", "clang ", "ar ", "ranlib ", "ld ", "rm -f ",
+    "CC ", "LD ", "AR ", "E   ", "> ", "--> ", "::: ", "= note:", "= help:", "note:", "help:", "Entering directory", "Leaving directory",
+    "Start ", "stack backtrace:", "note: run with",
+];
+
+/// Ends of lines that name a test and how it went.
+const VERDICTS: &[&str] = &[
+    " ... ok",
+    " ... FAILED",
+    " ... FAIL",
+    " ... ERROR",
+    " ... ignored",
+    " PASSED",
+    " FAILED",
+    " SKIPPED",
+    " XFAIL",
+    " passing",
+    " failing",
+    " pending",
+    " Passed",
+    "***Failed",
+];
+
+/// Whether the line settles that the text is a tool's output.
+pub(crate) fn is_signature(trimmed: &str) -> bool {
+    SIGNATURES.iter().any(|start| trimmed.starts_with(start))
+        || is_rule(trimmed)
+        || (trimmed.starts_with("running ") && trimmed.ends_with(" tests"))
+        || (trimmed.starts_with("Ran ") && trimmed.contains(" tests in "))
+        || (trimmed.starts_with("collected ") && trimmed.contains(" item"))
+        || (trimmed.starts_with("> ") && trimmed.contains('@') && trimmed.split(' ').count() == 3)
+        || is_share_built(trimmed)
+}
+
+/// Whether the line looks like one of a tool's.
+pub(crate) fn is_tool_line(trimmed: &str) -> bool {
+    STARTS.iter().any(|start| trimmed.starts_with(start))
+        || ends_with_verdict(trimmed)
+        || is_quoted_source(trimmed)
+        || is_shell_of_make(trimmed)
+}
+
+/// `===== FAILURES =====`, `______ test_name ______`.
+fn is_rule(line: &str) -> bool {
+    let ruled = |mark: &str| {
+        line.len() > 24 && line.starts_with(mark) && line.ends_with(&mark[..3]) && line.contains(' ')
+    };
+    ruled("=====") || ruled("_____")
+}
+
+/// `[ 42%] Building C object …`, as CMake counts.
+fn is_share_built(line: &str) -> bool {
+    line.strip_prefix('[')
+        .and_then(|rest| rest.split_once("%] "))
+        .is_some_and(|(share, _)| share.len() <= 3 && share.trim().bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// `tests/test_x.py::test_y PASSED [ 12%]`, `test a::b ... ok`.
+fn ends_with_verdict(line: &str) -> bool {
+    let line = match line.rsplit_once(" [") {
+        Some((before, share)) if share.ends_with("%]") => before.trim_end(),
+        _ => line,
+    };
+    VERDICTS.iter().any(|verdict| line.ends_with(verdict))
+}
+
+/// `12 |     let x = 1;` and `   |     ^^^^`, as compilers quote source.
+fn is_quoted_source(line: &str) -> bool {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    rest.len() < line.len() && rest.trim_start().starts_with("| ")
+        || line.starts_with("| ") && line.contains('^')
+}
+
+/// `make[2]: Entering directory`, `libtool: compile:`.
+fn is_shell_of_make(line: &str) -> bool {
+    ["make[", "libtool: ", "ninja: "].iter().any(|start| line.starts_with(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_settle_it() {
+        for line in [
+            "============================= test session starts ==============================",
+            "________________________________ test_parse ________________________________",
+            "running 12 tests",
+            "Ran 7 tests in 0.003s",
+            "[ 42%] Building C object a.o",
+            "> name@1.0.0 test",
+        ] {
+            assert!(is_signature(line), "{line}");
+        }
+        for line in ["====", "_____ x", "running water", "[a%] b", "> quoted", "fn main() {"] {
+            assert!(!is_signature(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_of_tools_are_known() {
+        for line in
+            ["tests/test_a.py::test_b PASSED [ 12%]", "test a::b ... ok", "12 |     let x = 1;", "✓ adds"]
+        {
+            assert!(is_tool_line(line), "{line}");
+        }
+        for line in ["let x = 1;", "a | b", "return ok"] {
+            assert!(!is_tool_line(line), "{line}");
+        }
+    }
+}
