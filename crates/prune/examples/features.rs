@@ -1,12 +1,13 @@
-//! Writes the features of every line of every case, for training a scorer elsewhere.
+//! Writes what the scorer sees of every line of every case, for training.
 //!
-//! usage: cargo run --release -p tamis-prune --example features -- CASES.jsonl OUT [EVERY]
+//! usage: cargo run --release -p tamis-prune --example features -- OUT < CASES.jsonl
 //!
-//! OUT.f32 holds little-endian rows, one per line of text: case number, gold (0 or 1), protected, width in characters,
-//! kind (0 code, 1 logs, 2 docs), then the features. OUT.names holds a name per column. With EVERY, only each
-//! EVERY-th case is written.
+//! OUT.bin holds one block per case, little-endian: the case's number on the input (u32), its lines (u32), its kind (u32: 0
+//! code, 1 logs, 2 docs), then for every line: gold (u8), protected (u8), width in characters (u16), and its paragraph, near
+//! and top unit (u32 each), each as an array of its own, then a column of f32 for each feature. OUT.names holds a name per
+//! feature.
 
-use std::io::Write;
+use std::io::{BufRead, Write};
 
 use tamis_prune::{Analysis, Feature};
 use tamis_text::Kind;
@@ -19,41 +20,48 @@ struct Case {
 }
 
 fn main() -> std::io::Result<()> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let (Some(cases), Some(out)) = (arguments.first(), arguments.get(1)) else {
-        return Err(std::io::Error::other("usage: features CASES.jsonl OUT [EVERY]"));
+    let Some(out) = std::env::args().nth(1) else {
+        return Err(std::io::Error::other("usage: features OUT < CASES.jsonl"));
     };
-    let every: usize = arguments.get(2).and_then(|value| value.parse().ok()).unwrap_or(1);
-    let names: Vec<&str> = ["case", "gold", "protected", "width", "kind"]
-        .into_iter()
-        .chain(Feature::ALL.iter().map(|feature| feature.name()))
-        .collect();
+    let names: Vec<&str> = Feature::ALL.iter().map(|feature| feature.name()).collect();
     std::fs::write(format!("{out}.names"), names.join("\n"))?;
-    let mut rows = std::io::BufWriter::new(std::fs::File::create(format!("{out}.f32"))?);
-    for (number, line) in std::fs::read_to_string(cases)?.lines().enumerate().step_by(every) {
-        let Ok(case) = serde_json::from_str::<Case>(line) else { continue };
-        let kind = Kind::detect(&case.text);
-        let Ok(analysis) = Analysis::read(&case.text, &case.query, kind, &|| false) else { continue };
-        let protected = analysis.protected(0);
-        let mut gold = vec![false; protected.len() + 1];
-        for line in case.gold {
-            if let Some(slot) = gold.get_mut(line) {
-                *slot = true;
-            }
-        }
-        for (line, text) in case.text.split('\n').enumerate() {
-            let head = [
-                number as f32,
-                f32::from(u8::from(gold[line + 1])),
-                f32::from(u8::from(protected[line])),
-                (text.chars().count() + 1) as f32,
-                kind as usize as f32,
-            ];
-            let values = Feature::ALL.iter().map(|&feature| analysis.features().column(feature)[line]);
-            for value in head.into_iter().chain(values) {
-                rows.write_all(&value.to_le_bytes())?;
-            }
+    let mut file = std::io::BufWriter::new(std::fs::File::create(format!("{out}.bin"))?);
+    for (number, line) in std::io::stdin().lock().lines().enumerate() {
+        let case: Case = serde_json::from_str(&line?)?;
+        write(&mut file, number, &case)?;
+    }
+    file.flush()
+}
+
+fn write(file: &mut impl Write, number: usize, case: &Case) -> std::io::Result<()> {
+    let kind = Kind::detect(&case.text);
+    let analysis =
+        Analysis::measure(&case.text, &case.query, kind, &|| false).map_err(std::io::Error::other)?;
+    let protected = analysis.protected(0);
+    let lines = protected.len();
+    let mut gold = vec![0u8; lines];
+    for &line in &case.gold {
+        if let Some(slot) = line.checked_sub(1).and_then(|line| gold.get_mut(line)) {
+            *slot = 1;
         }
     }
-    rows.flush()
+    for value in [number, lines, kind as usize] {
+        file.write_all(&(value as u32).to_le_bytes())?;
+    }
+    file.write_all(&gold)?;
+    file.write_all(&protected.iter().map(|&stays| u8::from(stays)).collect::<Vec<u8>>())?;
+    for line in case.text.split('\n') {
+        file.write_all(&((line.chars().count() + 1).min(usize::from(u16::MAX)) as u16).to_le_bytes())?;
+    }
+    for level in analysis.units() {
+        for unit in level {
+            file.write_all(&unit.to_le_bytes())?;
+        }
+    }
+    for &feature in Feature::ALL {
+        for value in analysis.features().column(feature) {
+            file.write_all(&value.to_le_bytes())?;
+        }
+    }
+    Ok(())
 }

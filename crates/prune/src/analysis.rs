@@ -3,10 +3,10 @@
 use tamis_syntax::{Budget, Outline};
 use tamis_text::{Kind, split_lines};
 
-use crate::features::{Features, Sources, measure};
+use crate::features::{self, Features, Sources};
 use crate::goal::Goal;
 use crate::index::Index;
-use crate::logs::{Repetition, repetition};
+use crate::logs::repetition;
 use crate::protect::{Structure, protected_lines};
 use crate::reason::Reasons;
 use crate::select::{Candidates, select};
@@ -28,14 +28,28 @@ pub struct Analysis<'a> {
     outline: Outline,
     document: Document,
     shape: Shape,
-    repetition: Repetition,
     features: Features,
+    levels: crate::units::Levels,
     scores: Vec<f32>,
 }
 
 impl<'a> Analysis<'a> {
     /// Reads and scores `text`. This is nearly all the work of a prune.
     pub fn read(
+        text: &'a str,
+        goal: &str,
+        kind: Kind,
+        interrupted: &dyn Fn() -> bool,
+    ) -> Result<Analysis<'a>, Unpruned> {
+        let mut analysis = Analysis::measure(text, goal, kind, interrupted)?;
+        let mut scores = scorer::score(kind, &analysis.features, &analysis.levels, interrupted)?;
+        reading::settle(&mut scores, kind, &analysis.lines, &analysis.shape, &analysis.document);
+        analysis.scores = scores;
+        Ok(analysis)
+    }
+
+    /// Reads `text` without scoring it: all that a scorer may see, for those who train one.
+    pub fn measure(
         text: &'a str,
         goal: &str,
         kind: Kind,
@@ -57,13 +71,17 @@ impl<'a> Analysis<'a> {
         let repetition = repetition(kind, &lines, interrupted)?;
         go_on()?;
         let levels = levels(kind, &lines, &outline, &document.headings);
-        let sources =
-            Sources { index: &index, goal: &goal, levels: &levels, shape: &shape, repetition: &repetition };
-        let features = measure(&sources, interrupted)?;
-        go_on()?;
-        let mut scores = scorer::score(kind, &features);
-        reading::settle(&mut scores, kind, &lines, &shape);
-        Ok(Analysis { kind, lines, outline, document, shape, repetition, features, scores })
+        let sources = Sources {
+            index: &index,
+            goal: &goal,
+            levels: &levels,
+            shape: &shape,
+            repetition: &repetition,
+            lines: &lines,
+            kind,
+        };
+        let features = features::measure(&sources, interrupted)?;
+        Ok(Analysis { kind, lines, outline, document, shape, features, levels, scores: Vec::new() })
     }
 
     /// What goes under these limits.
@@ -74,7 +92,13 @@ impl<'a> Analysis<'a> {
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Vec<Cut>, Unpruned> {
         let protected = self.protected(limits.keep_first_lines);
-        let reasons = Reasons::new(self.kind, &self.lines, &self.outline, &self.document, &self.repetition);
+        let reasons = Reasons {
+            kind: self.kind,
+            lines: &self.lines,
+            outline: &self.outline,
+            document: &self.document,
+            features: &self.features,
+        };
         let mut closes = vec![false; self.lines.len()];
         for definition in &self.outline.definitions {
             closes[definition.last] = self.shape.closer[definition.last];
@@ -86,6 +110,7 @@ impl<'a> Analysis<'a> {
                 scores: &self.scores,
                 protected: &protected,
                 closes: &closes,
+                whole: &self.document.fences,
                 reason: &reason,
                 marker_bytes,
             },
@@ -104,6 +129,11 @@ impl<'a> Analysis<'a> {
             shape: &self.shape,
         };
         protected_lines(&structure, keep_first_lines)
+    }
+
+    /// The unit of each line, at each level.
+    pub fn units(&self) -> [&[u32]; 3] {
+        [&self.levels.paragraph.of_line, &self.levels.near.of_line, &self.levels.top.of_line]
     }
 
     /// What the scorer saw.

@@ -31,9 +31,29 @@ pub(crate) struct Term {
     pub(crate) stem: String,
     /// How much the goal leans on it: more when repeated, less when it was only glued from two words.
     pub(crate) weight: f32,
-    /// Whether it is in the goal's first line.
-    pub(crate) in_headline: bool,
 }
+
+/// What kind of thing a goal is after, as far as a word gives it away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Intent {
+    Tests,
+    Trouble,
+    /// Comments, documentation, spelling.
+    Words,
+    /// The wording of coding agents.
+    Task,
+}
+
+/// Words that give an intent away, by how they begin.
+const SIGNS: &[(Intent, &[&str])] = &[
+    (Intent::Tests, &["test", "spec", "coverage"]),
+    (
+        Intent::Trouble,
+        &["error", "fail", "crash", "bug", "panic", "broken", "wrong", "issue", "exception", "fix"],
+    ),
+    (Intent::Words, &["doc", "comment", "typo", "spell", "readme", "wording", "grammar"]),
+    (Intent::Task, &["task", "let"]),
+];
 
 /// A goal, read.
 #[derive(Clone, Debug, Default)]
@@ -43,24 +63,21 @@ pub(crate) struct Goal {
     pub(crate) pairs: Vec<(u16, u16)>,
     /// Names as the text would spell them: with an underscore, a capital inside, in backquotes, or called.
     pub(crate) identifiers: Vec<String>,
+    pub(crate) intents: Vec<Intent>,
 }
 
 impl Goal {
     pub(crate) fn read(goal: &str) -> Goal {
         let goal = clip(goal, GOAL_BYTES);
         let mut reader = Reader { stop: stop_words(), ..Reader::default() };
-        let headline = goal
-            .lines()
-            .find(|line| !line.trim().is_empty())
-            .map_or(0, |line| line.as_ptr() as usize - goal.as_ptr() as usize + line.len());
         for chunk in goal.split_whitespace() {
-            let offset = chunk.as_ptr() as usize - goal.as_ptr() as usize;
-            reader.read(path_end(chunk), offset < headline);
+            reader.read(path_end(chunk));
         }
         let mut read = reader.goal;
         read.pairs.sort_unstable();
         read.pairs.dedup();
         read.identifiers = identifiers(goal);
+        read.intents = intents(goal);
         read
     }
 }
@@ -76,34 +93,34 @@ struct Reader {
 }
 
 impl Reader {
-    fn read(&mut self, chunk: &str, in_headline: bool) {
+    fn read(&mut self, chunk: &str) {
         let mut found: Vec<(String, Piece)> = Vec::new();
         each_word(chunk, |word, piece| found.push((word.to_owned(), piece)));
         for (word, piece) in found {
             if self.stop.find(stem(&word)).is_some() {
                 continue;
             }
-            let Some(term) = self.term(stem(&word), in_headline, 1.0) else { return };
+            let Some(term) = self.term(stem(&word), 1.0) else { return };
             if piece == Piece::Whole {
                 continue;
             }
             if let Some((before, before_word)) = self.last.take() {
                 self.goal.pairs.push((before, term));
                 // "hash table" is also `hashtable`.
-                self.term(stem(&format!("{before_word}{word}")), in_headline, 0.5);
+                self.term(stem(&format!("{before_word}{word}")), 0.5);
             }
             self.last = Some((term, word));
         }
     }
 
-    fn term(&mut self, word: &str, in_headline: bool, weight: f32) -> Option<u16> {
+    fn term(&mut self, word: &str, weight: f32) -> Option<u16> {
         let id = match self.known.find(word) {
             Some(id) => id,
             None if self.known.len() >= MOST_TERMS => return None,
             None => self.known.intern(word),
         } as usize;
         if id == self.goal.terms.len() {
-            self.goal.terms.push(Term { stem: word.to_owned(), weight: 0.0, in_headline });
+            self.goal.terms.push(Term { stem: word.to_owned(), weight: 0.0 });
             self.counts.push(0);
         }
         self.counts[id] = (self.counts[id] + 1).min(2);
@@ -143,8 +160,20 @@ fn identifiers(goal: &str) -> Vec<String> {
     found
 }
 
+fn intents(goal: &str) -> Vec<Intent> {
+    let mut found = Vec::new();
+    each_word(goal, |word, _| {
+        for (intent, signs) in SIGNS {
+            if !found.contains(intent) && signs.iter().any(|sign| word.starts_with(sign)) {
+                found.push(*intent);
+            }
+        }
+    });
+    found
+}
+
 /// The stop words as the reader meets them: stemmed.
-pub(crate) fn stop_words() -> Vocabulary {
+fn stop_words() -> Vocabulary {
     let mut stop = Vocabulary::default();
     for word in STOP_WORDS {
         stop.intern(stem(word));

@@ -11,6 +11,7 @@ mod features;
 mod goal;
 mod index;
 mod logs;
+mod network;
 mod outliers;
 mod protect;
 mod reading;
@@ -27,7 +28,7 @@ pub use analysis::Analysis;
 pub use features::{Feature, Features};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "lexical-1";
+pub const ENGINE_VERSION: &str = "skimmer-1";
 
 /// The threshold of callers that do not choose one: where about 95 % of needed lines stay.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;

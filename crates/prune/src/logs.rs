@@ -8,7 +8,10 @@ use crate::{Unpruned, outliers};
 /// A line is read up to here for its template.
 pub(crate) const LINE_BYTES: usize = 512;
 
-/// Words of lines that must stay in logs, in whatever case: the contract names the first three.
+/// Words of lines that must stay in logs, in whatever case: the contract's.
+const NAMED_TROUBLE: [&[u8]; 3] = [b"error", b"exception", b"traceback"];
+
+/// These and others tell of trouble too.
 const SEVERE: [&[u8]; 9] = [
     b"error",
     b"exception",
@@ -23,21 +26,49 @@ const SEVERE: [&[u8]; 9] = [
 
 /// Whether the line tells of something that went wrong.
 pub(crate) fn is_severe(line: &str) -> bool {
-    let bytes = line.as_bytes();
-    let at_start = |rest: &[u8], word: &[u8]| {
-        rest.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-    };
-    bytes.iter().enumerate().any(|(at, byte)| {
-        // One look at the first letter dismisses most places.
-        matches!(byte | 0x20, b'e' | b't' | b'f' | b'p' | b'c' | b's' | b'a')
-            && SEVERE.iter().any(|word| word[0] == byte | 0x20 && at_start(&bytes[at..], word))
-    })
+    find_word(line.as_bytes(), &SEVERE).is_some()
 }
 
-/// Whether the line warns.
-pub(crate) fn is_warning(line: &str) -> bool {
-    let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
-    bytes.windows(4).any(|window| window[0] | 0x20 == b'w' && window.eq_ignore_ascii_case(b"warn"))
+/// Whether the line has one of the words that must stay.
+pub(crate) fn names_trouble(line: &str) -> bool {
+    find_word(line.as_bytes(), &NAMED_TROUBLE).is_some()
+}
+
+/// Whether the line reports trouble, and does not only mention it: what stands around it belongs to the report.
+///
+/// `error: …`, `error[E0308]`, `java.io.IOException: …`, `Exception in thread …`, `Traceback (most recent call last):`, `[ERROR] …`;
+/// but not `func parse() error {` in a listing, nor `0 errors`.
+pub(crate) fn reports_trouble(line: &str) -> bool {
+    let bytes = line.as_bytes();
+    let mut from = 0;
+    while let Some((at, length)) = find_word(&bytes[from..], &NAMED_TROUBLE) {
+        let (start, end) = (from + at, from + at + length);
+        let word = &bytes[start..end];
+        let after = bytes.get(end).copied().unwrap_or(0);
+        let loud = word.iter().all(u8::is_ascii_uppercase);
+        let spoken = matches!(after, b':' | b'[' | b'!');
+        let leads = bytes[..start].iter().all(u8::is_ascii_whitespace);
+        if loud || spoken || leads || word.eq_ignore_ascii_case(b"traceback") {
+            return true;
+        }
+        from = end;
+    }
+    false
+}
+
+/// Where the first of `words` is, and how long it is, whatever the case.
+fn find_word(bytes: &[u8], words: &[&[u8]]) -> Option<(usize, usize)> {
+    bytes.iter().enumerate().find_map(|(at, byte)| {
+        // One look at the first letter dismisses most places.
+        if !matches!(byte | 0x20, b'e' | b't' | b'f' | b'p' | b'c' | b's' | b'a') {
+            return None;
+        }
+        let begins = |word: &&&[u8]| {
+            word[0] == byte | 0x20
+                && bytes[at..].get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
+        };
+        words.iter().find(begins).map(|word| (at, word.len()))
+    })
 }
 
 /// For each line how many lines share its template, how many of them came before it, and whether it stands out from
@@ -172,6 +203,17 @@ mod tests {
         }
         assert!(is_severe(&format!("{} error", "x".repeat(100_000))));
         assert!(!is_severe("all is well"));
-        assert!(is_warning("[WARN] x"));
+    }
+
+    #[test]
+    fn a_report_is_more_than_a_mention() {
+        for line in ["error: x", "error[E0308]: y", "2024 [ERROR] z", "Traceback (most recent call last):"] {
+            assert!(reports_trouble(line), "{line}");
+        }
+        for line in
+            ["func parse(s string) error {", "0 errors, 2 warnings", "if err != nil { return fmt.Errorf(x) }"]
+        {
+            assert!(!reports_trouble(line), "{line}");
+        }
     }
 }

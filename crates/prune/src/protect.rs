@@ -3,6 +3,7 @@
 use tamis_syntax::Outline;
 use tamis_text::Kind;
 
+use crate::logs::{names_trouble, reports_trouble};
 use crate::shape::{Document, Shape};
 
 const BEGIN: &str = "⟦NO_PRUNE_BEGIN⟧";
@@ -11,7 +12,7 @@ const MARKER: &str = "⟦PRUNÉ:";
 
 /// A licence may run to hundreds of lines; its beginning says which it is.
 const HEAD_COMMENT_LINES: usize = 4;
-/// Lines kept on each side of a line that tells of trouble.
+/// Lines kept on each side of a line that reports trouble.
 const TROUBLE_CONTEXT: usize = 2;
 /// A stack trace is followed this far.
 const TRACE_LINES: usize = 60;
@@ -53,7 +54,7 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
         while first > 0 && is_decorator(structure.lines[first - 1]) {
             first -= 1;
         }
-        stays[first..=definition.signature.last].fill(true);
+        stays[first..=definition.signature.first].fill(true);
     }
     protect_docstring(structure, stays);
     let shape = structure.shape;
@@ -106,9 +107,6 @@ fn protect_docs(structure: &Structure<'_>, stays: &mut [bool]) {
             stays[heading.line + 1] = true;
         }
     }
-    for &(first, last) in &structure.document.fences {
-        stays[first..=last].fill(true);
-    }
 }
 
 fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
@@ -116,7 +114,8 @@ fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
     let shape = structure.shape;
     let mut trace_until = 0;
     for line in 0..count {
-        if shape.severe[line] {
+        stays[line] |= shape.severe[line] && names_trouble(structure.lines[line]);
+        if shape.severe[line] && reports_trouble(structure.lines[line]) {
             stays[line.saturating_sub(TROUBLE_CONTEXT)..(line + TROUBLE_CONTEXT + 1).min(count)].fill(true);
             trace_until = line + TRACE_LINES;
         } else if line < trace_until && !shape.blank[line] {

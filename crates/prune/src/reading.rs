@@ -4,15 +4,17 @@
 
 use tamis_text::Kind;
 
-use crate::shape::Shape;
+use crate::DEFAULT_THRESHOLD;
+use crate::shape::{Document, Shape};
 
 /// The longest statement or docstring that goes or stays as one.
 const STATEMENT_LINES: usize = 12;
 
 /// Gives closing lines the score of what they close, and blank lines that of their surroundings.
-pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Shape) {
+pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Shape, document: &Document) {
     if kind == Kind::Code {
         join_statements(scores, lines);
+        keep_signatures_whole(scores, shape);
     }
     raise_dividers(scores, lines, shape);
     if kind == Kind::Code {
@@ -20,6 +22,21 @@ pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Sha
     }
     close_blocks(scores, shape);
     settle_blanks(scores, shape);
+    // A fence is of use as a whole.
+    for &(first, last) in &document.fences {
+        let best = scores[first..=last].iter().copied().fold(f32::MIN, f32::max);
+        scores[first..=last].fill(best);
+    }
+}
+
+/// The first line of a signature always stays; the others stay with it at the default threshold, and above it go before
+/// what the goal asks for.
+fn keep_signatures_whole(scores: &mut [f32], shape: &Shape) {
+    for (score, &definition) in scores.iter_mut().zip(&shape.definition) {
+        if definition {
+            *score = score.max(DEFAULT_THRESHOLD);
+        }
+    }
 }
 
 /// The lines of a call that runs over several, or of a short docstring, are of use together only.

@@ -1,66 +1,95 @@
-//! Why a block went, in a few French words for whoever reads the marker.
+//! Why a block went, in a few French words for whoever reads the marker: what the scorer saw, and where.
 
 use tamis_syntax::Outline;
 use tamis_text::Kind;
 
-use crate::logs::Repetition;
+use crate::features::{Feature, Features};
 use crate::shape::Document;
 
 /// No reason is longer, in characters.
 const LONGEST: usize = 40;
 
 pub(crate) struct Reasons<'a> {
-    kind: Kind,
-    lines: &'a [&'a str],
-    outline: &'a Outline,
-    document: &'a Document,
-    repetition: &'a Repetition,
+    pub(crate) kind: Kind,
+    pub(crate) lines: &'a [&'a str],
+    pub(crate) outline: &'a Outline,
+    pub(crate) document: &'a Document,
+    pub(crate) features: &'a Features,
 }
 
-impl<'a> Reasons<'a> {
-    pub(crate) fn new(
-        kind: Kind,
-        lines: &'a [&'a str],
-        outline: &'a Outline,
-        document: &'a Document,
-        repetition: &'a Repetition,
-    ) -> Self {
-        Reasons { kind, lines, outline, document, repetition }
-    }
+/// What most lines of a block have in common, as the scorer saw them.
+#[derive(Clone, Copy)]
+enum Seen {
+    Repetitions,
+    Tests,
+    Comments,
+    /// Nothing of the goal, neither in the lines nor in what they belong to.
+    Nothing,
+    /// Something of the goal, but others have more.
+    Less,
+}
 
+impl Seen {
+    fn words(self) -> &'static str {
+        match self {
+            Seen::Repetitions => "répétitions",
+            Seen::Tests => "tests",
+            Seen::Comments => "commentaires",
+            Seen::Nothing => "sans lien",
+            Seen::Less => "hors focus",
+        }
+    }
+}
+
+impl Reasons<'_> {
     /// Why the lines from `first` to `last`, counted from 0, go.
     pub(crate) fn of(&self, first: usize, last: usize) -> String {
-        let reason = match self.kind {
-            Kind::Code => self.of_code(first),
-            Kind::Docs => self.of_document(first),
-            Kind::Logs => self.of_log(first, last),
+        let seen = self.seen(first, last);
+        let place = match self.kind {
+            Kind::Code => self.definition(first),
+            Kind::Docs => self.section(first),
+            Kind::Logs => Some(format!("{} lignes", last - first + 1)),
         };
-        reason.unwrap_or_else(|| "sans rapport avec l'objectif".to_owned())
+        let longest = LONGEST - seen.words().chars().count() - 3;
+        match place.map(|place| clean(&place, longest)).filter(|place| !place.is_empty()) {
+            Some(place) => format!("{}: {place}", seen.words()),
+            None => format!("{} de l'objectif", if matches!(seen, Seen::Nothing) { "rien" } else { "loin" }),
+        }
+    }
+
+    fn seen(&self, first: usize, last: usize) -> Seen {
+        let column = |feature| &self.features.column(feature)[first..=last];
+        let mostly =
+            |feature| column(feature).iter().filter(|&&value| value > 0.0).count() * 2 > last - first + 1;
+        let goal_of_tests = column(Feature::GoalOfTests).first().is_some_and(|&tests| tests > 0.0);
+        if self.kind == Kind::Logs && mostly(Feature::EarlierRepeats) {
+            Seen::Repetitions
+        } else if mostly(Feature::InTests) && !goal_of_tests {
+            Seen::Tests
+        } else if mostly(Feature::IsComment) {
+            Seen::Comments
+        } else if !mostly(Feature::NearCover) && column(Feature::Terms).iter().all(|&terms| terms == 0.0) {
+            Seen::Nothing
+        } else {
+            Seen::Less
+        }
     }
 
     /// The innermost definition around the first line.
-    fn of_code(&self, first: usize) -> Option<String> {
+    fn definition(&self, first: usize) -> Option<String> {
         let definitions = &self.outline.definitions;
         let before = definitions.partition_point(|definition| definition.lead <= first);
         let around =
             definitions[..before].iter().rev().take(64).find(|definition| definition.last >= first)?;
-        let line = self.lines[around.signature.first];
-        let name = clean(&line[around.name.clone()], LONGEST - 12);
-        if name.is_empty() { None } else { Some(format!("hors focus: {name}")) }
+        Some(self.lines[around.signature.first][around.name.clone()].to_owned())
     }
 
-    fn of_document(&self, first: usize) -> Option<String> {
+    /// The title of the section that the first line is in.
+    fn section(&self, first: usize) -> Option<String> {
         let headings = &self.document.headings;
         let before = headings.partition_point(|heading| heading.line <= first);
         let heading = headings[..before].last()?;
-        let title = clean(self.lines[heading.line].trim_start_matches(['#', ' ', '\t']), 16);
-        if title.is_empty() { None } else { Some(format!("section « {title} » hors focus")) }
-    }
-
-    fn of_log(&self, first: usize, last: usize) -> Option<String> {
-        let repeated = (first..=last).filter(|&line| self.repetition.earlier[line] > 0).count();
-        let all = last - first + 1;
-        (repeated * 2 > all).then(|| format!("répétitions ({all} lignes)"))
+        Some(self.lines[heading.line].trim_start_matches(['#', ' ', '\t']).to_owned())
     }
 }
 

@@ -23,10 +23,10 @@ pub(crate) fn rarity(found: f32, all: f32) -> f32 {
     libm::logf(1.0 + (all - found + 0.5) / (found + 0.5))
 }
 
-/// Each line as a unit of its own; `admit` picks the terms that count.
-pub(crate) fn by_line(index: &Index, goal: &Goal, admit: impl Fn(usize) -> bool) -> Relevance {
+/// Each line as a unit of its own.
+pub(crate) fn by_line(index: &Index, goal: &Goal) -> Relevance {
     let mean = mean_length(index.words.len(), index.lines);
-    let weights = term_weights(goal, &index.hits, index.lines, |hit| hit.line, admit);
+    let weights = term_weights(goal, &index.hits, index.lines, |hit| hit.line);
     let mut relevance = Relevance { score: vec![0.0; index.lines], coverage: vec![0.0; index.lines] };
     let mut tally = Tally::new(goal.terms.len());
     for run in index.hits.chunk_by(|a, b| a.line == b.line) {
@@ -50,7 +50,7 @@ pub(crate) fn by_unit(index: &Index, goal: &Goal, units: &Units) -> Relevance {
     // Gather each unit's hits: a unit's lines need not be neighbours.
     let mut order: Vec<Hit> = index.hits.clone();
     order.sort_by_key(|hit| units.of_line[hit.line as usize]);
-    let weights = term_weights(goal, &order, count, |hit| units.of_line[hit.line as usize], |_| true);
+    let weights = term_weights(goal, &order, count, |hit| units.of_line[hit.line as usize]);
     let mut relevance = Relevance { score: vec![0.0; count], coverage: vec![0.0; count] };
     let mut tally = Tally::new(goal.terms.len());
     for run in order.chunk_by(|a, b| units.of_line[a.line as usize] == units.of_line[b.line as usize]) {
@@ -68,7 +68,7 @@ pub(crate) fn by_unit(index: &Index, goal: &Goal, units: &Units) -> Relevance {
 pub(crate) fn by_window(index: &Index, goal: &Goal, reach: usize) -> Relevance {
     const UNIT: f32 = 65536.0;
     const STEPS: usize = 8;
-    let weights = term_weights(goal, &index.hits, index.lines, |hit| hit.line, |_| true);
+    let weights = term_weights(goal, &index.hits, index.lines, |hit| hit.line);
     let gain: Vec<[i64; STEPS + 1]> = weights
         .of_term
         .iter()
@@ -114,13 +114,7 @@ pub(crate) struct Weights {
 }
 
 /// `hits` must be ordered by `place`.
-pub(crate) fn term_weights(
-    goal: &Goal,
-    hits: &[Hit],
-    places: usize,
-    place: impl Fn(&Hit) -> u32,
-    admit: impl Fn(usize) -> bool,
-) -> Weights {
+pub(crate) fn term_weights(goal: &Goal, hits: &[Hit], places: usize, place: impl Fn(&Hit) -> u32) -> Weights {
     let mut found = vec![0u32; goal.terms.len()];
     let mut last = vec![u32::MAX; goal.terms.len()];
     for hit in hits {
@@ -133,8 +127,7 @@ pub(crate) fn term_weights(
     let mut total = 0.0;
     let mut of_term = Vec::with_capacity(goal.terms.len());
     for (number, term) in goal.terms.iter().enumerate() {
-        let weight =
-            if admit(number) { term.weight * rarity(found[number] as f32, places as f32) } else { 0.0 };
+        let weight = term.weight * rarity(found[number] as f32, places as f32);
         total += if found[number] > 0 { weight } else { 0.0 };
         of_term.push(weight);
     }
@@ -199,21 +192,6 @@ fn box_blur(values: &[f32], reach: usize) -> Vec<f32> {
             ((sums[to] - sums[from]) / (to - from) as f64) as f32
         })
         .collect()
-}
-
-/// The share of lines that have more: 0 for the best, near 1 for the worst; equals are equal.
-pub(crate) fn rank(values: &[f32]) -> Vec<f32> {
-    let mut order: Vec<u32> = (0..values.len() as u32).collect();
-    order.sort_unstable_by(|&a, &b| values[b as usize].total_cmp(&values[a as usize]).then(a.cmp(&b)));
-    let mut ranks = vec![0.0; values.len()];
-    let mut above = 0;
-    for (position, &line) in order.iter().enumerate() {
-        if position > 0 && values[line as usize] != values[order[position - 1] as usize] {
-            above = position;
-        }
-        ranks[line as usize] = above as f32 / values.len() as f32;
-    }
-    ranks
 }
 
 pub(crate) fn highest(values: &[f32]) -> f32 {

@@ -9,6 +9,8 @@ pub(crate) struct Candidates<'a> {
     pub(crate) protected: &'a [bool],
     /// Lines that close a definition.
     pub(crate) closes: &'a [bool],
+    /// Spans of lines, both ends included, of which all go or none.
+    pub(crate) whole: &'a [(usize, usize)],
     pub(crate) reason: &'a dyn Fn(usize, usize) -> String,
     pub(crate) marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
@@ -40,7 +42,7 @@ pub(crate) fn select(
     if most == 0 {
         return Ok(Vec::new());
     }
-    let cuts = cuts_of(candidates, &goes);
+    let cuts = cuts_of(candidates, goes.clone());
     if lines_of(&cuts) <= most {
         return Ok(cuts);
     }
@@ -55,7 +57,7 @@ pub(crate) fn select(
         for &line in &order[..taken] {
             goes[line as usize] = true;
         }
-        cuts_of(candidates, &goes)
+        cuts_of(candidates, goes)
     };
     let (mut low, mut high) = (most.min(order.len()), order.len());
     let mut best = attempt(low);
@@ -80,8 +82,13 @@ fn lines_of(cuts: &[Cut]) -> usize {
 }
 
 /// The runs of lines that go and are larger than the marker that would stand for them.
-fn cuts_of(candidates: &Candidates<'_>, goes: &[bool]) -> Vec<Cut> {
+fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
     let mut cuts = Vec::new();
+    for &(first, last) in candidates.whole {
+        if !goes[first..=last].iter().all(|&goes| goes) {
+            goes[first..=last].fill(false);
+        }
+    }
     let mut first = 0;
     while first < goes.len() {
         if !goes[first] {

@@ -6,7 +6,7 @@ use tamis_text::words::{each_word, stem};
 
 use crate::Unpruned;
 use crate::index::Index;
-use crate::logs::{is_severe, is_warning};
+use crate::logs::is_severe;
 use crate::units::Heading;
 
 pub(crate) struct Shape {
@@ -19,7 +19,6 @@ pub(crate) struct Shape {
     pub(crate) definition: Vec<bool>,
     pub(crate) tests: Vec<bool>,
     pub(crate) severe: Vec<bool>,
-    pub(crate) warning: Vec<bool>,
     /// The words of the names that titles give, by line; a title without a name speaks with its whole line.
     names: Vec<(u32, Vec<u32>)>,
 }
@@ -43,7 +42,6 @@ impl Shape {
             definition: vec![false; count],
             tests: vec![false; count],
             severe: vec![false; count],
-            warning: vec![false; count],
             names: Vec::new(),
         };
         for (number, line) in lines.iter().enumerate() {
@@ -63,7 +61,6 @@ impl Shape {
                     return Err(Unpruned::Interrupted);
                 }
                 shape.severe[line] = is_severe(text);
-                shape.warning[line] = is_warning(text);
             }
         }
         for import in &outline.imports {

@@ -226,7 +226,43 @@ fn repetition_in_logs_goes_and_trouble_stays() {
     assert!(kept.iter().filter(|kept| **kept).count() < 40, "{:?}", verdict.cuts);
     // The trace, and two lines on each side of where it starts.
     assert!(kept[149..=153].iter().all(|kept| *kept));
-    assert!(verdict.cuts.iter().any(|cut| cut.reason.starts_with("répétitions (")), "{:?}", verdict.cuts);
+    assert!(verdict.cuts.iter().any(|cut| cut.reason.starts_with("répétitions: ")), "{:?}", verdict.cuts);
+}
+
+#[test]
+fn a_fence_goes_or_stays_as_a_whole() {
+    let mut text = String::from("# Guide\n\n");
+    for topic in ["Install", "Configure", "Retry", "Upgrade"] {
+        let _ = write!(
+            text,
+            "## {topic}\n\nHow to do it, in a few words that say little of anything else.\n\n```sh\n"
+        );
+        for step in 0..12 {
+            let _ =
+                writeln!(text, "service {} --step {step} --with-some-longer-option", topic.to_lowercase());
+        }
+        text.push_str("```\n\n");
+    }
+    let lines = split_lines(&text);
+    let fences: Vec<usize> = (0..lines.len()).filter(|&line| lines[line].starts_with("```")).collect();
+    let mut some_went = false;
+    for threshold in [0.5, 0.9, 1.0] {
+        for most in [0.1, 0.3, 0.5, 0.8, 1.0] {
+            let limits = Limits { max_prune_ratio: most, ..limits(threshold) };
+            let verdict = run(&text, "how is a request retried", Kind::Docs, limits).expect("a verdict");
+            let kept = kept(&text, &verdict);
+            for fence in fences.chunks(2) {
+                let inside = &kept[fence[0]..=fence[1]];
+                assert!(
+                    inside.iter().all(|kept| *kept == inside[0]),
+                    "{threshold} {most} {:?}",
+                    verdict.cuts
+                );
+                some_went |= !inside[0];
+            }
+        }
+    }
+    assert!(some_went);
 }
 
 #[test]

@@ -3,6 +3,15 @@
 use tamis_prune::Analysis;
 use tamis_text::Kind;
 
+#[test]
+fn a_signature_over_several_lines_stays_whole_by_default() {
+    let body = "        value = step(value)\n".repeat(40);
+    let text = format!("def load(\n    path: str,\n    limit: int,\n) -> str:\n{body}    return value\n");
+    let analysis = Analysis::read(&text, "where is the socket closed", Kind::Code, &|| false)
+        .expect("nothing interrupts");
+    assert!(analysis.scores()[..4].iter().all(|&score| score >= tamis_prune::DEFAULT_THRESHOLD));
+}
+
 fn check(kind: Kind, marked: &str) {
     let text: String =
         marked.lines().map(|line| format!("{}\n", line.strip_prefix('!').unwrap_or(line))).collect();
@@ -33,9 +42,9 @@ LIMIT = 3
     \"\"\"Reads.\"\"\"
 
 !    def load(
-!        self,
-!        path: str,
-!    ) -> Any:
+        self,
+        path: str,
+    ) -> Any:
         return os.open(path)
 
 !async def run():
@@ -88,8 +97,8 @@ const LIMIT: usize = 3;
 
 !impl Reader {
 !    pub fn load(
-!        &self,
-!    ) -> io::Result<()> {
+        &self,
+    ) -> io::Result<()> {
         if self.path.is_empty() {
             return Ok(());
         }
@@ -109,7 +118,7 @@ fn go_and_java_and_c() {
     );
     check(
         Kind::Code,
-        "!#include <stdio.h>\n\nstatic int count;\n\n!int main(int argc,\n!         char **argv)\n!{\n    return count;\n}\n",
+        "!#include <stdio.h>\n\nstatic int count;\n\n!int main(int argc,\n         char **argv)\n{\n    return count;\n}\n",
     );
 }
 
@@ -117,7 +126,15 @@ fn go_and_java_and_c() {
 fn documents() {
     check(
         Kind::Docs,
-        "!# Title\n\nwords\n\n!```sh\n!# in a fence\n!run\n!```\n\nmore\n\n!Second\n!------\n\nwords\n!~~~\n!open to the end\n",
+        "!# Title\n\nwords\n\n```sh\n# in a fence\nrun\n```\n\nmore\n\n!Second\n!------\n\nwords\n~~~\nopen to the end\n",
+    );
+}
+
+#[test]
+fn a_mention_of_trouble_stays_alone() {
+    check(
+        Kind::Logs,
+        "one\ntwo\n!a.go:3:func parse(text string) error {\nfour\n!0 errors, 2 warnings\nsix\n",
     );
 }
 
