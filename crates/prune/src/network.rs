@@ -75,25 +75,32 @@ impl Skimmer {
         levels: &Levels,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Vec<f32>, Unpruned> {
-        let inputs = self.inputs(features);
-        let mut judgements = vec![0.0; inputs.len()];
+        let mut judgements = vec![0.0; features.lines()];
         for member in &self.members {
-            for (sum, judgement) in judgements.iter_mut().zip(member.judge(&inputs, levels, interrupted)?) {
+            let state = self.enter(member, features);
+            for (sum, judgement) in judgements.iter_mut().zip(member.judge(state, levels, interrupted)?) {
                 *sum += judgement / MEMBERS as f32;
             }
         }
         Ok(judgements)
     }
 
-    /// The features of each line, on one scale.
-    fn inputs(&self, features: &Features) -> Vec<Inputs> {
-        let mut inputs = vec![[0.0; features::COUNT]; features.lines()];
-        for (number, (mean, scale)) in self.means.iter().zip(&self.scales).enumerate() {
-            for (line, value) in features.by_number(number).iter().enumerate() {
-                inputs[line][number] = ((value - mean) * scale).clamp(-BOUND, BOUND);
+    /// The features of each line, on one scale, as a member takes them in. A few lines at a time: all at once would
+    /// double the memory that features take.
+    fn enter(&self, member: &Network, features: &Features) -> Vec<Channels> {
+        const AT_ONCE: usize = 64;
+        let mut inputs: Vec<Inputs> = vec![[0.0; features::COUNT]; AT_ONCE];
+        let mut state = Vec::with_capacity(features.lines());
+        for first in (0..features.lines()).step_by(AT_ONCE) {
+            let lines = first..(first + AT_ONCE).min(features.lines());
+            for (number, (mean, scale)) in self.means.iter().zip(&self.scales).enumerate() {
+                for (value, row) in features.by_number(number)[lines.clone()].iter().zip(&mut inputs) {
+                    row[number] = ((value - mean) * scale).clamp(-BOUND, BOUND);
+                }
             }
+            state.extend(inputs[..lines.len()].iter().map(|row| layers::positive(member.enter.apply(row))));
         }
-        inputs
+        state
     }
 }
 
@@ -128,16 +135,14 @@ impl Network {
 
     fn judge(
         &self,
-        inputs: &[Inputs],
+        mut state: Vec<Channels>,
         levels: &Levels,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Vec<f32>, Unpruned> {
         let go_on = || if interrupted() { Err(Unpruned::Interrupted) } else { Ok(()) };
-        let mut state: Vec<Channels> =
-            inputs.iter().map(|row| layers::positive(self.enter.apply(row))).collect();
         go_on()?;
         // One more buffer serves all convolutions; its margins stay empty.
-        let mut normal = vec![[0.0; WIDTH]; inputs.len() + 2 * MARGIN + layers::SPARE];
+        let mut normal = vec![[0.0; WIDTH]; state.len() + 2 * MARGIN + layers::SPARE];
         for (number, (norm, convolution)) in self.convolutions.iter().enumerate() {
             for (line, row) in state.iter().enumerate() {
                 norm.apply(row, &mut normal[MARGIN + line]);
