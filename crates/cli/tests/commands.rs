@@ -99,7 +99,7 @@ fn read_grep_and_bash_answer_a_question() {
     let question = ["-q", "how does cache_17 fill the cache"];
     for (command, needed) in [
         (&["read", "module.py"][..], "cache_step_17_3"),
-        (&["grep", "def .*_", "."], "def cache_17"),
+        (&["grep", "value", "."], "def cache_17"),
         (&["bash", "--", "cat module.py; exit 3"], "cache_step_17_3"),
     ] {
         let whole = house.run(command, b"");

@@ -211,7 +211,7 @@ fn what_the_workbench_cuts_can_be_recovered() {
     for (tool, arguments) in [
         ("read", json!({"file_path": "module.py"})),
         ("bash", json!({"command": "cat module.py"})),
-        ("grep", json!({"pattern": "def .*_", "path": "module.py"})),
+        ("grep", json!({"pattern": "value", "path": "module.py"})),
     ] {
         let mut call = |arguments: &Value| {
             let answer = mcp.request("tools/call", json!({"name": tool, "arguments": arguments}));
