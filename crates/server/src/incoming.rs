@@ -1,6 +1,9 @@
 //! From a line to a message that rmcp takes, or to why it is none.
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    ClientCapabilities, ClientJsonRpcMessage, ClientRequest, GetMeta, Implementation, InitializeRequest,
+    InitializeRequestParams, JsonRpcMessage, RequestId,
+};
 use serde_json::{Value, json};
 use tamis_tools::RpcError;
 
@@ -18,6 +21,29 @@ pub(crate) fn opens_session(message: &ClientJsonRpcMessage) -> bool {
         },
         _ => false,
     }
+}
+
+/// Whether this asks for something that rmcp would refuse for want of a handshake.
+pub(crate) fn needs_session(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(request) => {
+            let bootstraps =
+                matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_));
+            !bootstraps && !opens_session(message)
+        }
+        _ => false,
+    }
+}
+
+/// A handshake in the name of a client that leaves it out; the answer is for nobody.
+pub(crate) fn own_handshake() -> ClientJsonRpcMessage {
+    let client = InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("unknown", ""));
+    let request = ClientRequest::InitializeRequest(InitializeRequest::new(client));
+    ClientJsonRpcMessage::request(request, own_handshake_id())
+}
+
+pub(crate) fn own_handshake_id() -> RequestId {
+    RequestId::String("tamis: for a client that shakes no hands".into())
 }
 
 /// A line that is not passed on, and why.
@@ -71,14 +97,13 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
         && matches!(request.request, ClientRequest::CustomRequest(_))
         && envelope.method.as_deref() == Some("initialize")
     {
-        let completed = if presence.to_the_letter { completed_handshake(&envelope) } else { None };
-        return completed.map_or_else(
-            || {
-                let why = "Invalid params: initialize needs protocolVersion, capabilities and clientInfo";
-                refuse(INVALID_PARAMS, why.to_owned())
-            },
-            Ok,
-        );
+        let (completed, why) = if presence.to_the_letter {
+            let why = "Invalid params: initialize needs protocolVersion; clientInfo and capabilities must be in form";
+            (completed_handshake(&envelope), why)
+        } else {
+            (None, "Invalid params: initialize needs protocolVersion, capabilities and clientInfo")
+        };
+        return completed.map_or_else(|| refuse(INVALID_PARAMS, why.to_owned()), Ok);
     }
     Ok(message)
 }

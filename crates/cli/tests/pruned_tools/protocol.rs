@@ -51,6 +51,27 @@ fn a_handshake_that_lacks_what_it_needs_is_invalid_params() {
     assert!(server.request("initialize", json!({"protocolVersion": "2025-06-18"}))["result"].is_object());
 }
 
+/// The contract asks for no handshake before the tools, so scripts that send a single call get their answer.
+#[test]
+fn tools_are_served_without_a_handshake() {
+    let place = Place::new();
+    let mut server = Server::start_silent(place.command());
+    let error = server.request("tools/call", json!({"name": 5}))["error"].clone();
+    assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!("Invalid params")));
+    let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().unwrap().len(), 3, "{tools}");
+    assert_eq!(server.text("bash", json!({"command": "echo early"})), "early\n");
+    // Who thinks of it later gets the same answer as everybody.
+    let late = server.request("initialize", json!({"protocolVersion": "2025-06-18"}));
+    assert_eq!(late["result"]["serverInfo"]["name"], "mcp-pruner");
+    assert_eq!(server.text("bash", json!({"command": "echo late"})), "late\n");
+    assert_eq!(server.leave().0, Some(0));
+
+    // The very first message may be the call.
+    let mut server = Server::start_silent(place.command());
+    assert_eq!(server.text("bash", json!({"command": "echo first"})), "first\n");
+}
+
 /// The tools, their arguments, and nothing else.
 #[test]
 fn there_are_three_tools_with_the_contracts_arguments() {
