@@ -2,7 +2,7 @@
 
 use rmcp::model::{
     ClientCapabilities, ClientJsonRpcMessage, ClientRequest, GetMeta, Implementation, InitializeRequest,
-    InitializeRequestParams, JsonRpcMessage, RequestId,
+    InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
 };
 use serde_json::{Value, json};
 use tamis_tools::RpcError;
@@ -16,21 +16,29 @@ pub(crate) fn opens_session(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => match &request.request {
             ClientRequest::InitializeRequest(_) => true,
-            ClientRequest::DiscoverRequest(_) => false,
-            request => request.get_meta().protocol_version().is_some(),
+            ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+            request => {
+                let meta = request.get_meta();
+                meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                    && meta
+                        .protocol_version()
+                        .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+            }
         },
         _ => false,
     }
 }
 
-/// Whether this asks for something that rmcp would refuse for want of a handshake.
-pub(crate) fn needs_session(message: &ClientJsonRpcMessage) -> bool {
+/// Whether this asks for something that rmcp would refuse because there was no handshake.
+pub(crate) fn lacks_handshake(message: &ClientJsonRpcMessage) -> bool {
     match message {
-        JsonRpcMessage::Request(request) => {
-            let bootstraps =
-                matches!(request.request, ClientRequest::PingRequest(_) | ClientRequest::DiscoverRequest(_));
-            !bootstraps && !opens_session(message)
-        }
+        JsonRpcMessage::Request(request) => match &request.request {
+            ClientRequest::InitializeRequest(_)
+            | ClientRequest::DiscoverRequest(_)
+            | ClientRequest::PingRequest(_) => false,
+            // One that brings its own metadata knows a protocol without handshakes, and is judged by that.
+            request => request.get_meta().protocol_version().is_none(),
+        },
         _ => false,
     }
 }

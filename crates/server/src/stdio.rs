@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::NO_ID;
-use crate::incoming::{Refused, needs_session, opens_session, own_handshake, own_handshake_id, parse};
+use crate::incoming::{Refused, lacks_handshake, opens_session, own_handshake, own_handshake_id, parse};
 use crate::mcp::{McpDoor, Unwritten};
 use crate::reader::ReaderWatch;
 use crate::{Presence, Served};
@@ -233,7 +233,7 @@ impl Transport<RoleServer> for Lines {
                     self.forget_cancelled(&message);
                     return Some(message);
                 }
-                Ok(message) if self.presence.to_the_letter && needs_session(&message) => {
+                Ok(message) if self.presence.to_the_letter && lacks_handshake(&message) => {
                     self.session_open = true;
                     self.early = Some(message);
                     return Some(own_handshake());

@@ -184,6 +184,26 @@ fn it_speaks_the_protocol_without_a_handshake_too() {
     assert!(answer["result"].get("isError").is_none());
 }
 
+/// A request that opens no session must not let a notification through, which would end the server.
+#[test]
+fn metadata_that_will_not_do_leaves_the_server_alive() {
+    let place = Place::new();
+    let mut server = Server::start_silent(place.command());
+    let version = "io.modelcontextprotocol/protocolVersion";
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    for (method, meta, code) in [
+        ("ping", json!({version: "2026-07-28", capabilities: {}}), None),
+        ("tools/list", json!({version: "2026-07-28"}), Some(-32602)),
+        ("tools/list", json!({version: "1999-01-01", capabilities: {}}), Some(-32022)),
+    ] {
+        let answer = server.request(method, json!({"_meta": meta}));
+        assert_eq!(answer["error"]["code"].as_i64(), code, "{answer}");
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+    assert_eq!(server.text("bash", json!({"command": "echo alive"})), "alive\n");
+    assert_eq!(server.leave().0, Some(0));
+}
+
 /// The table of variables: defaults, limits and warnings.
 #[test]
 fn variables_are_taken_as_the_table_says() {
