@@ -45,7 +45,8 @@ pub(crate) fn lacks_handshake(message: &ClientJsonRpcMessage) -> bool {
 
 /// A handshake in the name of a client that leaves it out; the answer is for nobody.
 pub(crate) fn own_handshake() -> ClientJsonRpcMessage {
-    let client = InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("unknown", ""));
+    let client =
+        InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("unknown", ""));
     let request = ClientRequest::InitializeRequest(InitializeRequest::new(client));
     ClientJsonRpcMessage::request(request, own_handshake_id())
 }
