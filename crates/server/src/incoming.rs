@@ -90,6 +90,13 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
     {
         return refuse(-32601, format!("Method not found: {method}"));
     }
+    if let Err(unfit) = envelope.check_params() {
+        let mut refused = Refused::from(unfit);
+        if presence.to_the_letter {
+            refused.error.code = INVALID_PARAMS;
+        }
+        return Err(refused);
+    }
     // rmcp takes any parameters for this one.
     if presence.to_the_letter
         && envelope.method.as_deref() == Some("tools/list")

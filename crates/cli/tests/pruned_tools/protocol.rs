@@ -149,6 +149,10 @@ fn what_is_no_request_is_answered_as_such() {
         ("[]", -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["read"]}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":"all"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":5}"#, -32602),
+        // Of a method that does not exist, that is said first.
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nothing","params":["read"]}"#, -32601),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"file_path":"\ud800"}}}"#,
             -32602,
