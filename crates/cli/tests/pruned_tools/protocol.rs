@@ -266,6 +266,23 @@ fn it_works_in_the_folder_that_is_named() {
 }
 
 #[test]
+fn a_folder_that_is_gone_is_told_with_what_to_do() {
+    let place = Place::new();
+    let program =
+        format!("mkdir gone && cd gone && rmdir ../gone && exec {}", env!("CARGO_BIN_EXE_mcp-pruner"));
+    let ran = std::process::Command::new("bash")
+        .args(["-c", &program])
+        .current_dir(place.path())
+        .env_remove("MCP_PRUNER_CWD")
+        .output()
+        .unwrap();
+    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(1), 0));
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(said.contains("error: cannot tell which folder this was started in"), "{said}");
+    assert!(said.contains("hint: MCP_PRUNER_CWD names the folder to work in"), "{said}");
+}
+
+#[test]
 fn it_opens_no_store_and_reads_no_configuration() {
     let place = Place::new();
     let home = place.path().join("home");
