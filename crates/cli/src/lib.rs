@@ -1,6 +1,7 @@
 //! The programs `tamis` and `mcp-pruner`: parse, run, turn the error into an exit code.
 
 mod commands;
+mod diagnostics;
 mod error;
 mod mcp_pruner;
 mod print;
@@ -43,7 +44,9 @@ fn run(program: impl FnOnce() -> CliResult + UnwindSafe) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     hush_panics();
-    match std::panic::catch_unwind(program) {
+    let ended = std::panic::catch_unwind(program);
+    diagnostics::flush();
+    match ended {
         Ok(Ok(())) => ExitCode::SUCCESS,
         // The reader of our output has seen enough, as `head` does.
         Ok(Err(error)) if error.is_broken_pipe() => ExitCode::SUCCESS,

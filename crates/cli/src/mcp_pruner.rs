@@ -54,7 +54,10 @@ pub(crate) fn run() -> CliResult {
 /// Where relative paths start and commands run: this process's folder unless named.
 fn folder(named: Option<OsString>) -> Result<WorkingFolder, CliError> {
     let named = named.filter(|folder| !folder.is_empty()).map(PathBuf::from);
-    let folder = WorkingFolder::at(named.unwrap_or_else(|| PathBuf::from("."))).map_err(CliError::failed)?;
+    let folder = WorkingFolder::at(named.unwrap_or_else(|| PathBuf::from("."))).map_err(|error| {
+        CliError::failed(anyhow::Error::new(error).context("cannot tell which folder this was started in"))
+            .hint("MCP_PRUNER_CWD names the folder to work in")
+    })?;
     if !folder.path().is_dir() {
         tracing::warn!(
             "MCP_PRUNER_CWD names {}, which is no folder: every command will fail",

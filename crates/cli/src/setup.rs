@@ -14,7 +14,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::error::CliError;
-use crate::print;
+use crate::{diagnostics, print};
 
 /// How often servers ask whether cleaning up is due: more often than it is, so that it is never put off for long.
 pub(crate) const CLEAN_UP_CHECK: Duration = Duration::from_secs(5 * 60);
@@ -78,7 +78,7 @@ pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
         Err(_) if !filter.contains('=') => return Err(refuse()),
         Err(_) => filter.parse::<Targets>().map_err(|_| refuse())?,
     };
-    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr).with_ansi(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(|| diagnostics::Lines).with_ansi(false);
     // Only a second call in one process can fail, and the first one's logging serves as well.
     let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
     Ok(())

@@ -6,7 +6,7 @@ use tamis_server::{Served, serve_stdio};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
-use crate::signals;
+use crate::{diagnostics, signals};
 
 /// Serves until the client leaves or a signal asks us to. `meanwhile` runs beside it.
 pub(crate) fn serve(
@@ -14,6 +14,7 @@ pub(crate) fn serve(
     project: Option<String>,
     meanwhile: impl Future<Output = ()> + Send + 'static,
 ) -> CliResult {
+    diagnostics::detach();
     let services = Arc::clone(&served.services);
     // One client, and pruning has threads of its own: one thread is enough, and starts faster.
     let runtime =

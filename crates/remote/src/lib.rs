@@ -22,8 +22,11 @@ pub use url::{PrunerUrl, UrlError};
 /// An answer may be this much larger than the question: swe-pruner tells a score for every token.
 const ANSWER_PER_QUESTION: usize = 16;
 
-/// What any answer may have, however short the question was.
+/// What any answer may have, however short the question was …
 const SMALLEST_LIMIT: usize = 16 << 20;
+
+/// … and what none may exceed, however long it was: all of it is held in memory.
+const LARGEST_LIMIT: usize = 256 << 20;
 
 /// A pruner somewhere else.
 #[derive(Clone, Debug)]
@@ -72,7 +75,7 @@ impl RemotePruner {
     async fn ask(&self, code: &str, query: &str) -> Result<String, RemoteError> {
         let question = serde_json::to_vec(&Question { code, query })
             .map_err(|error| RemoteError::Broken(error.into()))?;
-        let limit = SMALLEST_LIMIT.max(question.len().saturating_mul(ANSWER_PER_QUESTION));
+        let limit = largest_answer(question.len());
         let request = Request::builder()
             .method(Method::POST)
             .uri(self.url.path_and_query())
@@ -94,5 +97,24 @@ impl RemotePruner {
             }
         })?;
         answer::pruned_text(&body.to_bytes())
+    }
+}
+
+/// How many bytes the answer to a question of this many may have.
+fn largest_answer(question: usize) -> usize {
+    question.saturating_mul(ANSWER_PER_QUESTION).clamp(SMALLEST_LIMIT, LARGEST_LIMIT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_bounded_whatever_the_question() {
+        for (question, answer) in
+            [(0, 16 << 20), (2 << 20, 32 << 20), (200 << 20, 256 << 20), (usize::MAX, 256 << 20)]
+        {
+            assert_eq!(largest_answer(question), answer, "{question}");
+        }
     }
 }

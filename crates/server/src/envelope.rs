@@ -18,7 +18,7 @@ pub(crate) struct Message<'a> {
     pub(crate) id: Option<&'a str>,
     /// None: an answer to something that we asked.
     pub(crate) method: Option<String>,
-    /// An object, if there is any.
+    /// An object, if there is any and they are in form.
     params: Option<&'a str>,
 }
 
@@ -95,22 +95,26 @@ pub(crate) fn message(value: &str) -> Result<Message<'_>, Unfit<'_>> {
         return Err(invalid(for_id, "method must be a string"));
     };
     let params = members.params.map(RawValue::get).filter(|params| *params != "null");
-    match params.map(|params| params.as_bytes()[0]) {
-        None | Some(b'{') => {}
-        // Whatever is wrong with a notification, it is not answered.
-        Some(_) if id.is_none() => return Ok(Message { id, method: Some(method), params: None }),
-        Some(b'[') => {
-            let error = RpcError::bare(-32602, "Invalid params: by name, not by position".into());
-            return Err(Unfit { id: for_id, error });
-        }
-        Some(_) => return Err(invalid(for_id, "params must be an object")),
-    }
+    // Whatever is wrong with a notification, it is not answered.
+    let params = params.filter(|params| id.is_some() || params.starts_with('{'));
     Ok(Message { id, method: Some(method), params })
 }
 
 impl<'a> Message<'a> {
+    /// Whether the parameters have a form that some method could take. To be asked once it is known that the method
+    /// exists: of one that does not, that is the first thing to say.
+    pub(crate) fn check_params(&self) -> Result<(), Unfit<'a>> {
+        let (code, why) = match self.params.map(|params| params.as_bytes()[0]) {
+            None | Some(b'{') => return Ok(()),
+            Some(b'[') => (-32602, "Invalid params: by name, not by position"),
+            Some(_) => (-32600, "Invalid Request: params must be an object"),
+        };
+        Err(Unfit { id: self.id.unwrap_or(NO_ID), error: RpcError::bare(code, why.to_owned()) })
+    }
+
     /// The parameters, or Null where there are none.
     pub(crate) fn params(&self) -> Result<Value, Unfit<'a>> {
+        self.check_params()?;
         self.params.map_or(Ok(Value::Null), |params| {
             serde_json::from_str(params).map_err(|error| Unfit {
                 id: self.id.unwrap_or(NO_ID),
@@ -158,7 +162,7 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, "1", -32602),
         ] {
-            let unfit = message(text).expect_err(text);
+            let unfit = message(text).and_then(|message| message.params()).expect_err(text);
             assert_eq!((unfit.id, unfit.error.code), (id, code), "{text}");
         }
         for text in ["{", "nonsense", "", "{} x", "\u{feff}{}", "\"\\ud800"] {

@@ -91,8 +91,8 @@ async fn only_messages(request: Request, next: Next) -> Response {
     let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
         return StatusCode::BAD_REQUEST.into_response();
     };
-    match json_value(&body).and_then(message) {
-        Ok(_) => next.run(Request::from_parts(parts, body.clone().into())).await,
+    match json_value(&body).and_then(message).and_then(|message| message.check_params()) {
+        Ok(()) => next.run(Request::from_parts(parts, body.clone().into())).await,
         Err(unfit) => {
             let answer = unfit.to_json();
             (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], answer).into_response()

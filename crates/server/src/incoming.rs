@@ -1,6 +1,9 @@
 //! From a line to a message that rmcp takes, or to why it is none.
 
-use rmcp::model::{ClientJsonRpcMessage, ClientRequest, GetMeta, JsonRpcMessage, RequestId};
+use rmcp::model::{
+    ClientCapabilities, ClientJsonRpcMessage, ClientRequest, GetMeta, Implementation, InitializeRequest,
+    InitializeRequestParams, JsonRpcMessage, ProtocolVersion, RequestId,
+};
 use serde_json::{Value, json};
 use tamis_tools::RpcError;
 
@@ -13,11 +16,43 @@ pub(crate) fn opens_session(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => match &request.request {
             ClientRequest::InitializeRequest(_) => true,
-            ClientRequest::DiscoverRequest(_) => false,
-            request => request.get_meta().protocol_version().is_some(),
+            ClientRequest::DiscoverRequest(_) | ClientRequest::PingRequest(_) => false,
+            request => {
+                let meta = request.get_meta();
+                meta.missing_required_keys(&ProtocolVersion::V_2026_07_28).is_empty()
+                    && meta
+                        .protocol_version()
+                        .is_some_and(|version| ProtocolVersion::KNOWN_VERSIONS.contains(&version))
+            }
         },
         _ => false,
     }
+}
+
+/// Whether this asks for something that rmcp would refuse because there was no handshake.
+pub(crate) fn lacks_handshake(message: &ClientJsonRpcMessage) -> bool {
+    match message {
+        JsonRpcMessage::Request(request) => match &request.request {
+            ClientRequest::InitializeRequest(_)
+            | ClientRequest::DiscoverRequest(_)
+            | ClientRequest::PingRequest(_) => false,
+            // One that brings its own metadata knows a protocol without handshakes, and is judged by that.
+            request => request.get_meta().protocol_version().is_none(),
+        },
+        _ => false,
+    }
+}
+
+/// A handshake in the name of a client that leaves it out; the answer is for nobody.
+pub(crate) fn own_handshake() -> ClientJsonRpcMessage {
+    let client =
+        InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("unknown", ""));
+    let request = ClientRequest::InitializeRequest(InitializeRequest::new(client));
+    ClientJsonRpcMessage::request(request, own_handshake_id())
+}
+
+pub(crate) fn own_handshake_id() -> RequestId {
+    RequestId::String("tamis: for a client that shakes no hands".into())
 }
 
 /// A line that is not passed on, and why.
@@ -55,6 +90,13 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
     {
         return refuse(-32601, format!("Method not found: {method}"));
     }
+    if let Err(unfit) = envelope.check_params() {
+        let mut refused = Refused::from(unfit);
+        if presence.to_the_letter {
+            refused.error.code = INVALID_PARAMS;
+        }
+        return Err(refused);
+    }
     // rmcp takes any parameters for this one.
     if presence.to_the_letter
         && envelope.method.as_deref() == Some("tools/list")
@@ -71,14 +113,13 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
         && matches!(request.request, ClientRequest::CustomRequest(_))
         && envelope.method.as_deref() == Some("initialize")
     {
-        let completed = if presence.to_the_letter { completed_handshake(&envelope) } else { None };
-        return completed.map_or_else(
-            || {
-                let why = "Invalid params: initialize needs protocolVersion, capabilities and clientInfo";
-                refuse(INVALID_PARAMS, why.to_owned())
-            },
-            Ok,
-        );
+        let (completed, why) = if presence.to_the_letter {
+            let why = "Invalid params: initialize needs protocolVersion; clientInfo and capabilities must be in form";
+            (completed_handshake(&envelope), why)
+        } else {
+            (None, "Invalid params: initialize needs protocolVersion, capabilities and clientInfo")
+        };
+        return completed.map_or_else(|| refuse(INVALID_PARAMS, why.to_owned()), Ok);
     }
     Ok(message)
 }

@@ -19,8 +19,8 @@ pub struct Presence {
     /// The methods that exist, and of the capabilities `tools` alone. None: all of MCP's, with empty lists where there
     /// is nothing.
     pub methods: Option<&'static [&'static str]>,
-    /// Says "Invalid params" and no more, takes a handshake that names neither client nor capabilities, and lists
-    /// tools without annotations.
+    /// Says "Invalid params" and no more, takes a handshake that names neither client nor capabilities, or none at
+    /// all, and lists tools without annotations.
     pub to_the_letter: bool,
 }
 

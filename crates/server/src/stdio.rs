@@ -19,7 +19,7 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::NO_ID;
-use crate::incoming::{Refused, opens_session, parse};
+use crate::incoming::{Refused, lacks_handshake, opens_session, own_handshake, own_handshake_id, parse};
 use crate::mcp::{McpDoor, Unwritten};
 use crate::reader::ReaderWatch;
 use crate::{Presence, Served};
@@ -92,6 +92,8 @@ struct Lines {
     /// Cancelled when no more is to be read: at the end, or when nobody reads us any more.
     deaf: CancellationToken,
     session_open: bool,
+    /// What was asked for before any handshake, and waits for ours.
+    early: Option<ClientJsonRpcMessage>,
 }
 
 enum Line {
@@ -131,7 +133,7 @@ impl Lines {
             }
         });
         let room = Arc::new(Semaphore::new(WAITING_LINES));
-        Lines { presence, unwritten, incoming, outgoing, room, deaf, session_open: false }
+        Lines { presence, unwritten, incoming, outgoing, room, deaf, session_open: false, early: None }
     }
 
     fn write(&self, mut line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<> {
@@ -195,11 +197,15 @@ impl Transport<RoleServer> for Lines {
             }
             _ => None,
         };
-        let line = serde_json::to_vec(&message).map_err(io::Error::other).map(|line| self.write(line));
+        let for_nobody =
+            matches!(&message, JsonRpcMessage::Response(response) if response.id == own_handshake_id());
+        let line = (!for_nobody)
+            .then(|| serde_json::to_vec(&message).map_err(io::Error::other).map(|line| self.write(line)));
         async move {
             let written = match line {
-                Ok(writing) => writing.await,
-                Err(error) => Err(error),
+                None => Ok(()),
+                Some(Ok(writing)) => writing.await,
+                Some(Err(error)) => Err(error),
             };
             if let Some(log) = log {
                 log.written(written.as_ref().copied().map_err(|_| "nobody reads it"));
@@ -209,6 +215,9 @@ impl Transport<RoleServer> for Lines {
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
+        if let Some(message) = self.early.take() {
+            return Some(message);
+        }
         loop {
             let parsed = match self.next_line().await? {
                 Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
@@ -223,6 +232,11 @@ impl Transport<RoleServer> for Lines {
                     self.session_open = true;
                     self.forget_cancelled(&message);
                     return Some(message);
+                }
+                Ok(message) if self.presence.to_the_letter && lacks_handshake(&message) => {
+                    self.session_open = true;
+                    self.early = Some(message);
+                    return Some(own_handshake());
                 }
                 Ok(message @ JsonRpcMessage::Request(_)) => return Some(message),
                 Ok(_) => tracing::debug!("a message before the session was opened is ignored"),

@@ -60,8 +60,10 @@ fn judge(ended: Ended) -> Result<RawOutput, String> {
         // Whatever it has found by then is not all there is.
         return Err(format!("Error: grep was ended by signal {signal}"));
     }
+    // It tells of binary files that match on stderr alone: then there is nothing to show, but something was found.
+    let placeholder = if code == Some(0) { "" } else { NOTHING_FOUND };
     let text = if code == Some(1) { String::new() } else { lossy(ended.stdout) };
     let prunable = !text.is_empty();
-    let text = if prunable { text } else { NOTHING_FOUND.to_owned() };
+    let text = if prunable { text } else { placeholder.to_owned() };
     Ok(RawOutput { text, prunable, placeholder: "" })
 }

@@ -31,11 +31,13 @@ const WIDE: usize = 1 << 20;
 const BULK: usize = 1 << 20;
 const MOMENT: Duration = Duration::from_millis(1);
 
-/// Once the program has ended, its pipes are given up when nothing came through them for this long …
-const QUIET: Duration = Duration::from_millis(100);
+/// Once the program has ended, its pipes are given up when nothing came through them for this long … What comes later is
+/// lost, be it the end of `> >(sort)`, which bash does not wait for, or what a server says when it starts; so this is long
+/// for a machine, and no longer than a person who started something in the background would wait.
+const QUIET: Duration = Duration::from_millis(500);
 
 /// … and after this in any case: somebody in the background may go on talking.
-const LONGEST_FAREWELL: Duration = Duration::from_secs(1);
+const LONGEST_FAREWELL: Duration = Duration::from_secs(2);
 
 impl Children {
     /// Runs a program to its end. Cancelled, or dropped, it ends the program and all of its group.

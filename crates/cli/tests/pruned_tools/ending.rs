@@ -142,6 +142,19 @@ fn calls_do_not_wait_for_each_other() {
     assert_eq!((&answer["id"], &answer["result"]["content"][0]["text"]), (&json!(slow), &json!("slow\n")));
 }
 
+/// Every call tells more than a kilobyte, and a pipe holds 64.
+#[test]
+fn nobody_need_read_the_diagnostics() {
+    let place = Place::new();
+    place.write("text.txt", "one\n");
+    let (_unread, stderr) = std::io::pipe().unwrap();
+    let mut server = Server::start_telling(place.command(), stderr);
+    for _ in 0..300 {
+        assert_eq!(server.text("read", json!({"file_path": "text.txt"})), "one\n");
+    }
+    assert_eq!(server.leave().0, Some(0));
+}
+
 #[test]
 fn reading_what_nobody_writes_does_not_wait() {
     let place = Place::new();

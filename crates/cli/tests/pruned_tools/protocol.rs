@@ -51,6 +51,27 @@ fn a_handshake_that_lacks_what_it_needs_is_invalid_params() {
     assert!(server.request("initialize", json!({"protocolVersion": "2025-06-18"}))["result"].is_object());
 }
 
+/// The contract asks for no handshake before the tools, so scripts that send a single call get their answer.
+#[test]
+fn tools_are_served_without_a_handshake() {
+    let place = Place::new();
+    let mut server = Server::start_silent(place.command());
+    let error = server.request("tools/call", json!({"name": 5}))["error"].clone();
+    assert_eq!((&error["code"], &error["message"]), (&json!(-32602), &json!("Invalid params")));
+    let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
+    assert_eq!(tools.as_array().unwrap().len(), 3, "{tools}");
+    assert_eq!(server.text("bash", json!({"command": "echo early"})), "early\n");
+    // Who thinks of it later gets the same answer as everybody.
+    let late = server.request("initialize", json!({"protocolVersion": "2025-06-18"}));
+    assert_eq!(late["result"]["serverInfo"]["name"], "mcp-pruner");
+    assert_eq!(server.text("bash", json!({"command": "echo late"})), "late\n");
+    assert_eq!(server.leave().0, Some(0));
+
+    // The very first message may be the call.
+    let mut server = Server::start_silent(place.command());
+    assert_eq!(server.text("bash", json!({"command": "echo first"})), "first\n");
+}
+
 /// The tools, their arguments, and nothing else.
 #[test]
 fn there_are_three_tools_with_the_contracts_arguments() {
@@ -128,6 +149,10 @@ fn what_is_no_request_is_answered_as_such() {
         ("[]", -32600),
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":["read"]}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":"all"}"#, -32602),
+        (r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":5}"#, -32602),
+        // Of a method that does not exist, that is said first.
+        (r#"{"jsonrpc":"2.0","id":1,"method":"nothing","params":["read"]}"#, -32601),
         (
             r#"{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"read","arguments":{"file_path":"\ud800"}}}"#,
             -32602,
@@ -161,6 +186,26 @@ fn it_speaks_the_protocol_without_a_handshake_too() {
     let answer = server.request("tools/call", params);
     assert_eq!(answer["result"]["content"], json!([{"type": "text", "text": "one\n"}]), "{answer}");
     assert!(answer["result"].get("isError").is_none());
+}
+
+/// A request that opens no session must not let a notification through, which would end the server.
+#[test]
+fn metadata_that_will_not_do_leaves_the_server_alive() {
+    let place = Place::new();
+    let mut server = Server::start_silent(place.command());
+    let version = "io.modelcontextprotocol/protocolVersion";
+    let capabilities = "io.modelcontextprotocol/clientCapabilities";
+    for (method, meta, code) in [
+        ("ping", json!({version: "2026-07-28", capabilities: {}}), None),
+        ("tools/list", json!({version: "2026-07-28"}), Some(-32602)),
+        ("tools/list", json!({version: "1999-01-01", capabilities: {}}), Some(-32022)),
+    ] {
+        let answer = server.request(method, json!({"_meta": meta}));
+        assert_eq!(answer["error"]["code"].as_i64(), code, "{answer}");
+        server.send(&json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    }
+    assert_eq!(server.text("bash", json!({"command": "echo alive"})), "alive\n");
+    assert_eq!(server.leave().0, Some(0));
 }
 
 /// The table of variables: defaults, limits and warnings.
@@ -218,6 +263,23 @@ fn it_works_in_the_folder_that_is_named() {
     assert!(server.text("grep", json!({"pattern": "x"})).starts_with("Error executing grep: "));
     assert!(server.text("read", json!({"file_path": "x"})).starts_with("Error reading file: ENOENT: "));
     server.wait_for_log("warning", |line| line.contains(" WARN ") && line.contains("MCP_PRUNER_CWD"));
+}
+
+#[test]
+fn a_folder_that_is_gone_is_told_with_what_to_do() {
+    let place = Place::new();
+    let program =
+        format!("mkdir gone && cd gone && rmdir ../gone && exec {}", env!("CARGO_BIN_EXE_mcp-pruner"));
+    let ran = std::process::Command::new("bash")
+        .args(["-c", &program])
+        .current_dir(place.path())
+        .env_remove("MCP_PRUNER_CWD")
+        .output()
+        .unwrap();
+    assert_eq!((ran.status.code(), ran.stdout.len()), (Some(1), 0));
+    let said = String::from_utf8(ran.stderr).unwrap();
+    assert!(said.contains("error: cannot tell which folder this was started in"), "{said}");
+    assert!(said.contains("hint: MCP_PRUNER_CWD names the folder to work in"), "{said}");
 }
 
 #[test]

@@ -79,9 +79,13 @@ impl Server {
         server
     }
 
-    pub(crate) fn start_silent(mut command: Command) -> Server {
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    pub(crate) fn start_silent(command: Command) -> Server {
+        Server::start_telling(command, Stdio::piped())
+    }
+
+    /// Its diagnostics go where they are told to, and are kept here only if that is a pipe of ours.
+    pub(crate) fn start_telling(mut command: Command, stderr: impl Into<Stdio>) -> Server {
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let (sender, answers) = mpsc::channel();
         let stdout = BufReader::new(child.stdout.take().unwrap());
         std::thread::spawn(move || {
@@ -94,11 +98,14 @@ impl Server {
             }
         });
         let log = Arc::new(Mutex::new(Vec::new()));
-        let (stderr, kept) = (BufReader::new(child.stderr.take().unwrap()), Arc::clone(&log));
-        let logging = std::thread::spawn(move || {
-            stderr.lines().map_while(Result::ok).for_each(|line| kept.lock().unwrap().push(line));
+        let logging = child.stderr.take().map(|stderr| {
+            let kept = Arc::clone(&log);
+            std::thread::spawn(move || {
+                let lines = BufReader::new(stderr).lines().map_while(Result::ok);
+                lines.for_each(|line| kept.lock().unwrap().push(line));
+            })
         });
-        Server { child, answers, log, logging: Some(logging), next_id: 0, told_of: 0 }
+        Server { child, answers, log, logging, next_id: 0, told_of: 0 }
     }
 
     pub(crate) fn send(&mut self, message: &Value) {
@@ -185,7 +192,9 @@ impl Server {
     pub(crate) fn leave(mut self) -> (Option<i32>, Vec<String>) {
         drop(self.child.stdin.take());
         let code = self.wait();
-        self.logging.take().unwrap().join().unwrap();
+        if let Some(logging) = self.logging.take() {
+            logging.join().unwrap();
+        }
         (code, self.log())
     }
 
@@ -202,6 +211,10 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         drop(self.child.stdin.take());
+        // A test that fails may have a server that hangs.
+        if std::thread::panicking() {
+            let _ = self.child.kill();
+        }
         let _ = self.child.wait();
     }
 }
