@@ -394,7 +394,7 @@ fn the_page_on_running_agents_names_every_setting() {
     let settings = shown["settings"].as_array().unwrap().iter();
     let settings: Vec<_> =
         settings.filter(|setting| setting["name"].as_str().unwrap().starts_with("run.")).collect();
-    assert_eq!(settings.len(), 3);
+    assert_eq!(settings.len(), 4);
     for setting in settings {
         let variables = setting["variables"].as_array().unwrap().iter();
         for name in variables.chain([&setting["name"]]).map(|name| name.as_str().unwrap()) {

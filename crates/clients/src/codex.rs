@@ -48,8 +48,10 @@ impl Provider for Codex {
             for (variable, value) in &server.env {
                 set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
             }
-            // It would otherwise refuse each call that is not said to be harmless, since nobody is there to be asked.
-            set("default_tools_approval_mode", toml_text::string("approve"));
+            for tool in options.approved.iter().filter(|tool| tool.server.as_ref() == Some(name)) {
+                let tool_key = format!("tools.{}.approval_mode", toml_text::key(&tool.name));
+                set(&tool_key, toml_text::string("approve"));
+            }
         }
         if let Some(model) = &options.model {
             args.push(format!("--model={model}"));

@@ -12,7 +12,8 @@ use rustix::process::Signal;
 use crate::minder::{Order, TERMINATION_PATIENCE};
 use crate::{
     Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
-    RunOptions, ServerStatus, Stream, Tally, Transcript, Wiring, WiringError, descendants, wire_pruner,
+    RunOptions, ServerStatus, Stream, Tally, Tool, Transcript, Wiring, WiringError, approved_tools,
+    descendants, wire_pruner,
 };
 
 /// Longer lines are passed on in pieces, and not understood.
@@ -42,6 +43,7 @@ pub struct Run {
     request: Request,
     lifecycle: Lifecycle,
     mcp_servers: McpServers,
+    approved: Vec<Tool>,
 }
 
 /// Why a run did not come about.
@@ -83,6 +85,7 @@ impl Run {
     ) -> Run {
         let resolution = Resolution { cwd: &request.cwd, own_program, path_variable };
         let mut lifecycle = Lifecycle::default();
+        let approved = pruner.as_ref().map_or_else(|_| Vec::new(), |settings| approved_tools(settings));
         let wired =
             pruner.map_err(WiringError::Setting).and_then(|settings| wire_pruner(settings, &resolution));
         let mcp_servers = match wired {
@@ -99,7 +102,8 @@ impl Run {
                 McpServers::new()
             }
         };
-        Run { request, lifecycle, mcp_servers }
+        let approved = if mcp_servers.is_empty() { Vec::new() } else { approved };
+        Run { request, lifecycle, mcp_servers, approved }
     }
 
     /// Whether the agent will be told of the pruner's server.
@@ -110,7 +114,8 @@ impl Run {
     /// Starts the agent.
     pub fn start(self) -> Result<Running, RunError> {
         let Request { provider, program, prompt, cwd, model, agent_args, mut minder } = self.request;
-        let args = provider.arguments(&RunOptions { mcp_servers: self.mcp_servers, model, agent_args });
+        let (mcp_servers, approved) = (self.mcp_servers, self.approved);
+        let args = provider.arguments(&RunOptions { mcp_servers, approved, model, agent_args });
         let order = Order { program: text(&program)?, args, prompt };
         minder.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Should the minder be killed, what is below it comes to us.

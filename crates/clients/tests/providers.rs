@@ -14,6 +14,10 @@ fn provider(name: &str) -> &'static dyn Provider {
     provider_named(name).unwrap()
 }
 
+fn tool(server: &str, name: &str) -> Tool {
+    Tool { server: Some(server.to_owned()), name: name.to_owned() }
+}
+
 fn options() -> RunOptions {
     let server = McpServer {
         command: "/opt/a \"b\"/mcp-pruner".to_owned(),
@@ -25,6 +29,7 @@ fn options() -> RunOptions {
     };
     RunOptions {
         mcp_servers: BTreeMap::from([("pruner".to_owned(), server)]),
+        approved: ["read", "grep"].map(|name| tool("pruner", name)).to_vec(),
         model: Some("small".to_owned()),
         agent_args: vec!["--extra".to_owned(), "-x".to_owned()],
     }
@@ -44,7 +49,10 @@ fn claude_gets_its_servers_as_json() {
         "alwaysLoad": true,
     });
     assert_eq!(config, json!({"mcpServers": {"pruner": server}}));
-    assert_eq!(rest[1..], ["--allowedTools=mcp__pruner", "--model=small", "--extra", "-x"]);
+    assert_eq!(
+        rest[1..],
+        ["--allowedTools=mcp__pruner__read,mcp__pruner__grep", "--model=small", "--extra", "-x"]
+    );
 }
 
 #[test]
@@ -62,7 +70,8 @@ fn codex_gets_its_servers_as_overrides_in_toml() {
             "mcp_servers.pruner.args",
             "mcp_servers.pruner.env.MCP_PRUNER_CWD",
             "mcp_servers.pruner.env.PRUNER_URL",
-            "mcp_servers.pruner.default_tools_approval_mode",
+            "mcp_servers.pruner.tools.read.approval_mode",
+            "mcp_servers.pruner.tools.grep.approval_mode",
         ]
     );
     let document: Vec<_> = overrides.iter().map(|pair| pair[1].as_str()).collect();
@@ -72,7 +81,7 @@ fn codex_gets_its_servers_as_overrides_in_toml() {
         command = "/opt/a \"b\"/mcp-pruner"
         args = ["one\ntwo", "$HOME\\"]
         env = { MCP_PRUNER_CWD = "/wörk", PRUNER_URL = "" }
-        default_tools_approval_mode = "approve"
+        tools = { read = { approval_mode = "approve" }, grep = { approval_mode = "approve" } }
     };
     assert_eq!(table, expected);
     assert!(!args.iter().any(|argument| argument.contains("url=") || argument.contains("http")), "{args:?}");

@@ -14,8 +14,9 @@ use crate::error::CliError;
 /// Run a coding agent on a prompt, without a person
 ///
 /// What the agent says goes to stdout as it comes; its tool calls, diagnostics and a summary go to stderr. With
-/// JEEVES_PRUNER_ENABLED=1, or --pruner, the agent also gets the tools read, bash and grep of `mcp-pruner`, and may use
-/// them without asking. All that the agent started ends with the run.
+/// JEEVES_PRUNER_ENABLED=1, or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`. It may use read
+/// and grep without asking; bash too with --allow-bash, and else as its own permissions say. All that the agent started
+/// ends with the run.
 #[derive(Args)]
 pub(crate) struct Run {
     /// Which agent
@@ -39,6 +40,9 @@ pub(crate) struct Run {
     /// Leave them out
     #[arg(long)]
     no_pruner: bool,
+    /// Let the agent use the pruner's bash without asking, outside of any sandbox of the agent's
+    #[arg(long)]
+    allow_bash: bool,
     /// Pass on the agent's own reports, one JSON object a line, instead of what it says
     #[arg(long)]
     json: bool,
@@ -107,7 +111,9 @@ mod unix {
             (_, true) => Some("false"),
             _ => None,
         };
-        let surroundings = Surroundings::of_process().flag(Key::RunPrunerEnabled, switch);
+        let surroundings = Surroundings::of_process()
+            .flag(Key::RunPrunerEnabled, switch)
+            .flag(Key::RunAllowBash, arguments.allow_bash.then_some("true"));
         // What is wrong with the pruner's settings costs the pruner, not the run.
         let (config, problem) = setup::load_despite(&surroundings, &[Key::RunPrunerPath, Key::RunPrunerUrl])?;
         let provider = tamis_clients::provider_named(&arguments.provider)
@@ -163,6 +169,7 @@ mod unix {
             enabled: text(Key::RunPrunerEnabled),
             url: text(Key::RunPrunerUrl),
             path: text(Key::RunPrunerPath).map(PathBuf::from),
+            allow_bash: text(Key::RunAllowBash),
         }
     }
 

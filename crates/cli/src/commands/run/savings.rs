@@ -33,6 +33,9 @@ pub(super) fn summarise(
         }
     }
     print::note(line);
+    if tally.shell_refused {
+        print::note("hint: --allow-bash lets the agent use the pruner's bash");
+    }
     if tally.unknown_reports > 0 {
         tracing::debug!("{} reports of kinds that are not known", tally.unknown_reports);
     }
