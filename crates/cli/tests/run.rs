@@ -194,6 +194,23 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
 }
 
 #[test]
+fn a_pruner_that_is_off_is_not_judged() {
+    let house = house("say 1 \"$*\"");
+    let odd = || OsString::from_vec(b"/caf\xe9".to_vec());
+    for variables in [
+        &[("JEEVES_MCP_PRUNER_PATH", odd()), ("JEEVES_PRUNER_URL", "nonsense".into())][..],
+        &[("JEEVES_PRUNER_ENABLED", odd())],
+        &[("JEEVES_PRUNER_ENABLED", "".into())],
+    ] {
+        let ran = finish(command(&house, &["x"]).envs(variables.iter().cloned()), b"");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains("mcp"), "{}", ran.stdout);
+        let moved = "INFO tamis_clients::lifecycle: run:init -> run:mcp_pruner_disabled: the pruner is disabled by config";
+        assert!(ran.stderr.contains(moved), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn the_pruner_is_wired_in_by_variable_flag_or_file() {
     let house = house("say 1 \"${*//\\\"/}\"");
     let wired = |command: &mut Command| finish(command, b"").stdout.contains("--mcp-config=");

@@ -127,7 +127,7 @@ impl Messages {
                 if !failed {
                     events.push(Event::McpServer { name, status: ServerStatus::Connected });
                 } else if tells_of_a_lost_server(&text) {
-                    events.push(Event::McpServer { name, status: ServerStatus::Gone(text.clone()) });
+                    events.push(Event::McpServer { name, status: ServerStatus::Failed(text.clone()) });
                 }
             }
             events.push(Event::ToolResult { id, text, failed });
@@ -160,7 +160,7 @@ fn servers(message: &Value) -> Vec<Event> {
             let status = match server["status"].as_str()? {
                 "connected" => ServerStatus::Connected,
                 "pending" => return None,
-                other => ServerStatus::NotStarted(format!("claude says {other:?}")),
+                other => ServerStatus::Failed(format!("claude says {other:?}")),
             };
             Some(Event::McpServer { name: string(&server["name"]), status })
         })

@@ -142,7 +142,7 @@ fn result(id: String, tool: &Tool, item: &Value) -> Vec<Event> {
         && tells_of_a_lost_server(error)
     {
         let why = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-        events.push(Event::McpServer { name: name.clone(), status: ServerStatus::Gone(why) });
+        events.push(Event::McpServer { name: name.clone(), status: ServerStatus::Failed(why) });
     }
     events.push(Event::ToolResult { id, text, failed: item["status"] == "failed" });
     events
@@ -161,7 +161,7 @@ fn log_line(line: &str) -> Reading {
     let mut reading = Reading::shown();
     if let Some((name, rest)) = line.split_once(START_FAILED).and_then(|(_, rest)| rest.split_once('"')) {
         let why = rest.trim_start().trim_start_matches("error=").to_owned();
-        let status = ServerStatus::NotStarted(why);
+        let status = ServerStatus::Failed(why);
         reading.events.push(Event::McpServer { name: name.to_owned(), status });
     } else if line.contains(STARTED) && line.contains(PRUNERS_OWN_NAME) {
         reading.events.push(Event::McpServer { name: PRUNER.to_owned(), status: ServerStatus::Connected });

@@ -12,8 +12,8 @@ use rustix::process::Signal;
 use crate::minder::{Order, TERMINATION_PATIENCE};
 use crate::{
     Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
-    RunOptions, ServerStatus, Stream, Tally, Tool, Transcript, Wiring, WiringError, approved_tools,
-    descendants, wire_pruner,
+    RunOptions, ServerStatus, Stream, Tally, Tool, Transcript, Wiring, approved_tools, descendants,
+    wire_pruner,
 };
 
 /// Longer lines are passed on in pieces, and not understood.
@@ -76,19 +76,16 @@ pub struct Ending {
 }
 
 impl Run {
-    /// `run:init`. `pruner` may be what kept the settings from being read.
+    /// `run:init`.
     pub fn init(
         request: Request,
-        pruner: Result<&PrunerSettings, String>,
+        settings: &PrunerSettings,
         own_program: Option<&Path>,
         path_variable: Option<&OsStr>,
     ) -> Run {
         let resolution = Resolution { cwd: &request.cwd, own_program, path_variable };
         let mut lifecycle = Lifecycle::default();
-        let approved = pruner.as_ref().map_or_else(|_| Vec::new(), |settings| approved_tools(settings));
-        let wired =
-            pruner.map_err(WiringError::Setting).and_then(|settings| wire_pruner(settings, &resolution));
-        let mcp_servers = match wired {
+        let mcp_servers = match wire_pruner(settings, &resolution) {
             Ok(Wiring::Servers(servers)) => {
                 lifecycle.apply(RunEvent::ConfigResolved, "");
                 servers
@@ -102,7 +99,7 @@ impl Run {
                 McpServers::new()
             }
         };
-        let approved = if mcp_servers.is_empty() { Vec::new() } else { approved };
+        let approved = if mcp_servers.is_empty() { Vec::new() } else { approved_tools(settings) };
         Run { request, lifecycle, mcp_servers, approved }
     }
 
@@ -244,10 +241,7 @@ impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
 
     /// A server that is lost while the run is being ended.
     fn is_our_doing(&self, event: &Event) -> bool {
-        let lost = matches!(
-            event,
-            Event::McpServer { status: ServerStatus::NotStarted(_) | ServerStatus::Gone(_), .. }
-        );
+        let lost = matches!(event, Event::McpServer { status: ServerStatus::Failed(_), .. });
         lost && self.canceller.cancelled()
     }
 

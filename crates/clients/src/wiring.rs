@@ -33,6 +33,8 @@ pub struct PrunerSettings {
     pub path: Option<PathBuf>,
     /// Whether the agent may use `bash` unasked.
     pub allow_bash: Option<String>,
+    /// What kept one of them from being read.
+    pub problem: Option<String>,
 }
 
 /// What there is to find the server with.
@@ -76,6 +78,9 @@ pub enum WiringError {
 pub fn wire_pruner(settings: &PrunerSettings, resolution: &Resolution<'_>) -> Result<Wiring, WiringError> {
     if !settings.enabled.as_deref().is_some_and(is_truthy) {
         return Ok(Wiring::Disabled);
+    }
+    if let Some(problem) = &settings.problem {
+        return Err(WiringError::Setting(problem.clone()));
     }
     let url = settings.url.as_deref().unwrap_or(DEFAULT_PRUNER_URL);
     if !url.is_empty() && !is_absolute_http(url) {

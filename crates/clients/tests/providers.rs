@@ -181,13 +181,13 @@ fn claude_is_understood() {
             (Stdout, r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":4}"#),
         ],
     );
-    let gone = |why: &str| server("pruner", ServerStatus::Gone(why.to_owned()));
+    let gone = |why: &str| server("pruner", ServerStatus::Failed(why.to_owned()));
     assert_eq!(
         events,
         [
             server("pruner", ServerStatus::Connected),
-            server("b", ServerStatus::NotStarted("claude says \"failed\"".to_owned())),
-            server("d", ServerStatus::NotStarted("claude says \"needs-auth\"".to_owned())),
+            server("b", ServerStatus::Failed("claude says \"failed\"".to_owned())),
+            server("d", ServerStatus::Failed("claude says \"needs-auth\"".to_owned())),
             Event::Turn,
             Event::Text("Step 0.".to_owned()),
             call("toolu_1", Some("pruner"), "read", json!({"file_path": "x"})),
@@ -325,7 +325,7 @@ fn codex_is_understood() {
             result("item_4", refused, true),
             pruner(ServerStatus::Connected),
             call("item_5", Some("pruner"), "bash", json!({})),
-            pruner(ServerStatus::Gone(
+            pruner(ServerStatus::Failed(
                 "tool call error: tool call failed for `pruner/bash` Caused by: Transport closed".to_owned()
             )),
             result("item_5", transport, true),
@@ -334,7 +334,7 @@ fn codex_is_understood() {
             Event::Usage { input_tokens: 60, output_tokens: 30 },
             Event::End { failure: None, turns: None },
             Event::End { failure: Some("no such model".to_owned()), turns: None },
-            pruner(ServerStatus::NotStarted("No such file or directory (os error 2)".to_owned())),
+            pruner(ServerStatus::Failed("No such file or directory (os error 2)".to_owned())),
             pruner(ServerStatus::Connected),
         ]
     );
@@ -371,6 +371,12 @@ fn a_run_is_counted() {
     assert_eq!(tally.count(&result("1", "again", false)), None);
     let counted = |tally: &Tally| (tally.turns, tally.tool_calls, tally.pruner_calls, tally.questions);
     assert_eq!(counted(&tally), (2, 4, 2, 1));
+    // A shell that was lost is not one that was refused.
+    for (text, refused) in [("Connection closed", false), ("you haven't granted it yet", true)] {
+        tally.count(&call("5", Some("pruner"), "bash", json!({})));
+        tally.count(&result("5", text, true));
+        assert_eq!(tally.shell_refused, refused);
+    }
     tally.count(&Event::End { failure: Some("why".to_owned()), turns: Some(7) });
     assert_eq!((counted(&tally).0, tally.failure.as_deref()), (7, Some("why")));
 }

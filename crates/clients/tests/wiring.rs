@@ -75,6 +75,7 @@ fn settings(enabled: &str, url: Option<&str>, path: Option<&Path>) -> PrunerSett
         url: url.map(str::to_owned),
         path: path.map(Path::to_owned),
         allow_bash: None,
+        problem: None,
     }
 }
 
@@ -95,6 +96,10 @@ fn jeeves_pruner_enabled() {
         house.wire(&settings("no", Some("nonsense"), Some(Path::new("/nowhere")))),
         Ok(Wiring::Disabled)
     );
+    let unreadable =
+        |enabled| PrunerSettings { problem: Some("why".to_owned()), ..settings(enabled, None, None) };
+    assert_eq!(house.wire(&unreadable("no")), Ok(Wiring::Disabled));
+    assert_eq!(house.wire(&unreadable("yes")), Err(WiringError::Setting("why".to_owned())));
 }
 
 #[test]

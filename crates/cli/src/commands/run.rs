@@ -102,6 +102,8 @@ mod unix {
     use crate::error::{CliError, CliResult, Kind};
     use crate::{setup, signals};
 
+    const PRUNER_KEYS: [Key; 4] =
+        [Key::RunPrunerEnabled, Key::RunPrunerUrl, Key::RunPrunerPath, Key::RunAllowBash];
     /// Signals that come closer together than this are one.
     const ONCE: Duration = Duration::from_millis(300);
 
@@ -115,7 +117,7 @@ mod unix {
             .flag(Key::RunPrunerEnabled, switch)
             .flag(Key::RunAllowBash, arguments.allow_bash.then_some("true"));
         // What is wrong with the pruner's settings costs the pruner, not the run.
-        let (config, problem) = setup::load_despite(&surroundings, &[Key::RunPrunerPath, Key::RunPrunerUrl])?;
+        let (config, problem) = setup::load_despite(&surroundings, &PRUNER_KEYS)?;
         let provider = tamis_clients::provider_named(&arguments.provider)
             .ok_or_else(|| CliError::usage("there is no such provider"))?;
         let prompt = prompt(arguments.prompt.as_deref())?;
@@ -148,9 +150,8 @@ mod unix {
             minder,
         };
         let begun = SystemTime::now();
-        let settings = pruner_settings(&config);
-        let pruner = problem.map_or(Ok(&settings), Err);
-        let run = tamis_clients::Run::init(request, pruner, Some(&own_program), path_variable.as_deref());
+        let settings = pruner_settings(&config, problem);
+        let run = tamis_clients::Run::init(request, &settings, Some(&own_program), path_variable.as_deref());
         let wired = run.is_wired();
         let watch = watch_signals();
         let running = run.start().map_err(CliError::failed)?;
@@ -163,13 +164,14 @@ mod unix {
         judge(provider, ending)
     }
 
-    fn pruner_settings(config: &Config) -> PrunerSettings {
+    fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
         let text = |key| config.text(key).map(str::to_owned);
         PrunerSettings {
             enabled: text(Key::RunPrunerEnabled),
             url: text(Key::RunPrunerUrl),
             path: text(Key::RunPrunerPath).map(PathBuf::from),
             allow_bash: text(Key::RunAllowBash),
+            problem,
         }
     }
 
