@@ -17,9 +17,10 @@ use crate::{
 };
 
 /// Longer lines are passed on in pieces, and not understood.
-const MAX_LINE_BYTES: u64 = 64 << 20;
-/// Lines that wait to be written, so that a slow reader slows the agent down instead of filling memory.
-const LINES_IN_WAITING: usize = 64;
+const MAX_LINE_BYTES: u64 = 16 << 20;
+/// Lines that wait to be written: few, since each may be long, so that a slow reader slows the agent down instead of
+/// filling memory.
+const LINES_IN_WAITING: usize = 2;
 /// How long the streams may be silent, and yet open, when the minder has ended: only a process that it could not end
 /// holds them then.
 const STREAMS_PATIENCE: Duration = Duration::from_secs(5);
