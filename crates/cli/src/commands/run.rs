@@ -89,6 +89,7 @@ pub(crate) use unix::run;
 
 #[cfg(unix)]
 mod unix {
+    use std::ffi::OsStr;
     use std::path::{Path, PathBuf};
     use std::process::Command;
     use std::sync::mpsc;
@@ -126,12 +127,8 @@ mod unix {
             None => surroundings.working_dir.clone(),
         };
         let path_variable = std::env::var_os("PATH");
-        let program = match arguments.program.map(|program| surroundings.working_dir.join(program)) {
-            Some(program) if is_program(&program) => program,
-            Some(other) => {
-                let what = format!("{} is not a program that can be started", other.display());
-                return Err(CliError::failed(anyhow::anyhow!(what)));
-            }
+        let program = match arguments.program {
+            Some(named) => named_program(&named, &surroundings.working_dir, path_variable.as_deref())?,
             None => {
                 find_program(provider.program(), path_variable.as_deref()).ok_or_else(|| missing(provider))?
             }
@@ -177,9 +174,28 @@ mod unix {
 
     fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
         let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
-        found
-            .with_context(|| format!("the agent cannot work in {}", folder.display()))
-            .map_err(|error| CliError { kind: Kind::Usage, error, hint: None })
+        found.with_context(|| format!("the agent cannot work in {}", folder.display())).map_err(|error| {
+            CliError {
+                kind: Kind::Usage,
+                error,
+                hint: Some(format!("`ls -ld {}` shows what is there", folder.display())),
+            }
+        })
+    }
+
+    /// A path, or a name as a shell would take it.
+    fn named_program(named: &Path, from: &Path, path_variable: Option<&OsStr>) -> Result<PathBuf, CliError> {
+        let path = from.join(named);
+        if is_program(&path) {
+            return Ok(path);
+        }
+        let name = named.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let found = (named == Path::new(name)).then(|| find_program(name, path_variable)).flatten();
+        found.ok_or_else(|| {
+            let what = format!("{} is not a program that can be started", path.display());
+            CliError::failed(anyhow::anyhow!(what))
+                .hint(format!("`command -v {name}` shows where your shell finds it"))
+        })
     }
 
     fn missing(provider: &dyn Provider) -> CliError {
@@ -226,7 +242,8 @@ mod unix {
 
     fn judge(provider: &dyn Provider, ending: Ending) -> CliResult {
         if let Some(error) = ending.output_error {
-            return Err(error.into());
+            let error = anyhow::Error::new(error).context("cannot pass on what the agent says");
+            return Err(CliError::failed(error));
         }
         if ending.cancelled {
             let error = anyhow::anyhow!("the run was ended before {} was through", provider.name());
