@@ -42,9 +42,8 @@ impl Provider for Codex {
                 args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
             };
             set("command", toml_text::string(&server.command));
-            if !server.args.is_empty() {
-                set("args", toml_text::strings(&server.args));
-            }
+            // Also when there are none: a server of the same name in the user's configuration may have some.
+            set("args", toml_text::strings(&server.args));
             for (variable, value) in &server.env {
                 set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
             }
