@@ -59,7 +59,7 @@ fn exit_codes() {
         ("kill -9 $$", &["x"], 1, "error: claude failed with exit code 137"),
         ("exit 127", &["x"], 1, "error: claude failed with exit code 127"),
         ("", &[""], 2, ""),
-        ("", &["--cwd", "nowhere", "x"], 2, "  because: No such file or directory (os error 2)"),
+        ("", &["--cwd", "nowhere", "x"], 2, "hint: `ls -ld nowhere` shows what is there"),
         ("", &["--nonsense", "x"], 2, "For more information, try '--help'."),
         ("", &["--pruner", "--no-pruner", "x"], 2, "For more information, try '--help'."),
         ("", &["x", "y"], 2, "For more information, try '--help'."),
@@ -90,7 +90,11 @@ fn what_cannot_be_run_is_explained() {
     assert!(said.stderr.contains("[possible values: claude, codex]"), "{}", said.stderr);
     let said = house.run(&["run", "--provider", "claude", "--program", "/nowhere/claude", "x"], b"");
     assert_eq!(said.code, Some(1));
-    assert_eq!(said.stderr, "error: /nowhere/claude is not a program that can be started\n");
+    assert_eq!(
+        said.stderr,
+        "error: /nowhere/claude is not a program that can be started\n\nhint: `command -v claude` shows where your \
+         shell finds it\n"
+    );
     let mut text = house.tamis(&["run", "--provider", "claude", "--program", "text", "x"]);
     std::fs::write(house.work().join("text"), "#!/nowhere/interpreter\n").unwrap();
     std::fs::set_permissions(house.work().join("text"), std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -107,6 +111,17 @@ fn what_cannot_be_run_is_explained() {
     let said = house.run(&["__minder"], b"");
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("started by `tamis run`, not by hand"), "{}", said.stderr);
+}
+
+#[test]
+fn a_program_may_be_named_as_to_a_shell() {
+    let house = house("say 1 here");
+    let bin = house.folder.path().join("bin");
+    std::fs::rename(bin.join("claude"), bin.join("claude-next")).unwrap();
+    for name in ["claude-next", "../bin/claude-next"] {
+        let ran = ran(&house, &["--program", name, "x"], b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "here\n"), "{}", ran.stderr);
+    }
 }
 
 #[test]
@@ -190,6 +205,23 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
         let moved = "WARN tamis_clients::lifecycle: run:init -> run:mcp_pruner_disabled: ";
         assert!(ran.stderr.contains(moved) && ran.stderr.contains(why), "{why}: {}", ran.stderr);
         assert!(ran.stderr.contains("run:mcp_pruner_disabled -> run:shutdown"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_pruner_that_is_off_is_not_judged() {
+    let house = house("say 1 \"$*\"");
+    let odd = || OsString::from_vec(b"/caf\xe9".to_vec());
+    for variables in [
+        &[("JEEVES_MCP_PRUNER_PATH", odd()), ("JEEVES_PRUNER_URL", "nonsense".into())][..],
+        &[("JEEVES_PRUNER_ENABLED", odd())],
+        &[("JEEVES_PRUNER_ENABLED", "".into())],
+    ] {
+        let ran = finish(command(&house, &["x"]).envs(variables.iter().cloned()), b"");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains("mcp"), "{}", ran.stdout);
+        let moved = "INFO tamis_clients::lifecycle: run:init -> run:mcp_pruner_disabled: the pruner is disabled by config";
+        assert!(ran.stderr.contains(moved), "{}", ran.stderr);
     }
 }
 
@@ -346,6 +378,24 @@ fn whoever_asks_twice_does_not_wait() {
 }
 
 #[test]
+fn whoever_asks_twice_does_not_wait_for_a_reader_either() {
+    let meeting = Meeting::new();
+    // More than a pipe holds, and nobody reads.
+    let flood = "while :; do say 1 flood; done";
+    let house = house(&format!("{} {flood}", meeting.come()));
+    let mut child = start(&house);
+    let (_, line) = meeting.next();
+    let begun = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        assert!(begun.elapsed() < PATIENCE, "it does not end");
+        kill("INT", child.id());
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    ends(line);
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn a_run_whose_tamis_or_minder_is_killed_leaves_nothing() {
     for victim in ["tamis", "minder"] {
@@ -394,7 +444,7 @@ fn the_page_on_running_agents_names_every_setting() {
     let settings = shown["settings"].as_array().unwrap().iter();
     let settings: Vec<_> =
         settings.filter(|setting| setting["name"].as_str().unwrap().starts_with("run.")).collect();
-    assert_eq!(settings.len(), 3);
+    assert_eq!(settings.len(), 4);
     for setting in settings {
         let variables = setting["variables"].as_array().unwrap().iter();
         for name in variables.chain([&setting["name"]]).map(|name| name.as_str().unwrap()) {

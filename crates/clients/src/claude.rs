@@ -30,11 +30,16 @@ impl Provider for Claude {
         let mut args: Vec<String> =
             ["--print", "--output-format", "stream-json", "--verbose"].map(str::to_owned).to_vec();
         if !options.mcp_servers.is_empty() {
-            // In one word each: both flags take as many words as follow.
+            // In one word, like the next: both flags take as many words as follow.
             args.push(format!("--mcp-config={}", configuration(options)));
-            // Nobody is there to be asked, and whoever wires a server in wants it used.
-            let names: Vec<_> = options.mcp_servers.keys().map(|name| format!("mcp__{name}")).collect();
-            args.push(format!("--allowedTools={}", names.join(",")));
+        }
+        let approved = options.approved.iter().filter_map(|tool| {
+            let server = tool.server.as_deref()?;
+            Some(format!("mcp__{server}__{}", tool.name))
+        });
+        let approved: Vec<_> = approved.collect();
+        if !approved.is_empty() {
+            args.push(format!("--allowedTools={}", approved.join(",")));
         }
         if let Some(model) = &options.model {
             args.push(format!("--model={model}"));
@@ -122,7 +127,7 @@ impl Messages {
                 if !failed {
                     events.push(Event::McpServer { name, status: ServerStatus::Connected });
                 } else if tells_of_a_lost_server(&text) {
-                    events.push(Event::McpServer { name, status: ServerStatus::Gone(text.clone()) });
+                    events.push(Event::McpServer { name, status: ServerStatus::Failed(text.clone()) });
                 }
             }
             events.push(Event::ToolResult { id, text, failed });
@@ -155,7 +160,7 @@ fn servers(message: &Value) -> Vec<Event> {
             let status = match server["status"].as_str()? {
                 "connected" => ServerStatus::Connected,
                 "pending" => return None,
-                other => ServerStatus::NotStarted(format!("claude says {other:?}")),
+                other => ServerStatus::Failed(format!("claude says {other:?}")),
             };
             Some(Event::McpServer { name: string(&server["name"]), status })
         })

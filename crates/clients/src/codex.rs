@@ -42,14 +42,15 @@ impl Provider for Codex {
                 args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
             };
             set("command", toml_text::string(&server.command));
-            if !server.args.is_empty() {
-                set("args", toml_text::strings(&server.args));
-            }
+            // Also when there are none: a server of the same name in the user's configuration may have some.
+            set("args", toml_text::strings(&server.args));
             for (variable, value) in &server.env {
                 set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
             }
-            // It would otherwise refuse each call that is not said to be harmless, since nobody is there to be asked.
-            set("default_tools_approval_mode", toml_text::string("approve"));
+            for tool in options.approved.iter().filter(|tool| tool.server.as_ref() == Some(name)) {
+                let tool_key = format!("tools.{}.approval_mode", toml_text::key(&tool.name));
+                set(&tool_key, toml_text::string("approve"));
+            }
         }
         if let Some(model) = &options.model {
             args.push(format!("--model={model}"));
@@ -140,7 +141,7 @@ fn result(id: String, tool: &Tool, item: &Value) -> Vec<Event> {
         && tells_of_a_lost_server(error)
     {
         let why = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-        events.push(Event::McpServer { name: name.clone(), status: ServerStatus::Gone(why) });
+        events.push(Event::McpServer { name: name.clone(), status: ServerStatus::Failed(why) });
     }
     events.push(Event::ToolResult { id, text, failed: item["status"] == "failed" });
     events
@@ -159,7 +160,7 @@ fn log_line(line: &str) -> Reading {
     let mut reading = Reading::shown();
     if let Some((name, rest)) = line.split_once(START_FAILED).and_then(|(_, rest)| rest.split_once('"')) {
         let why = rest.trim_start().trim_start_matches("error=").to_owned();
-        let status = ServerStatus::NotStarted(why);
+        let status = ServerStatus::Failed(why);
         reading.events.push(Event::McpServer { name: name.to_owned(), status });
     } else if line.contains(STARTED) && line.contains(PRUNERS_OWN_NAME) {
         reading.events.push(Event::McpServer { name: PRUNER.to_owned(), status: ServerStatus::Connected });

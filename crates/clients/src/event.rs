@@ -44,10 +44,8 @@ impl std::fmt::Display for Tool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerStatus {
     Connected,
-    /// It never came to work.
-    NotStarted(String),
-    /// It worked, and does no more.
-    Gone(String),
+    /// It does not work. Whether it ever did is for whoever followed the run to say.
+    Failed(String),
 }
 
 /// Where the agent wrote a line.

@@ -35,7 +35,9 @@ pub use lifecycle::{Lifecycle, RunEvent, RunState, TRANSITIONS, Transition};
 pub use programs::{find_program, is_program};
 pub use provider::{McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named};
 pub use tally::{Call, Tally};
-pub use wiring::{DEFAULT_PRUNER_URL, PRUNER, PrunerSettings, Resolution, Wiring, WiringError, wire_pruner};
+pub use wiring::{
+    DEFAULT_PRUNER_URL, PRUNER, PrunerSettings, Resolution, Wiring, WiringError, approved_tools, wire_pruner,
+};
 
 #[cfg(unix)]
 pub use canceller::Canceller;

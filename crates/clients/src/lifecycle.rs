@@ -156,8 +156,11 @@ impl Lifecycle {
         }
         match status {
             ServerStatus::Connected => self.apply(RunEvent::ServerInitialised, ""),
-            ServerStatus::NotStarted(why) => self.apply(RunEvent::ServerNotStarted, why),
-            ServerStatus::Gone(why) => self.apply(RunEvent::ServerFailed, why),
+            // An agent may start servers late, and a call be the first to learn that one did not come up.
+            ServerStatus::Failed(why) if self.state == RunState::PrunerStarting => {
+                self.apply(RunEvent::ServerNotStarted, why)
+            }
+            ServerStatus::Failed(why) => self.apply(RunEvent::ServerFailed, why),
         };
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{Event, PROVIDERS, Stream};
+use crate::{Event, PROVIDERS, Stream, Tool};
 
 /// An MCP server over stdio, as an agent is to start it. There is no URL: the contract knows none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -21,6 +21,9 @@ pub type McpServers = BTreeMap<String, McpServer>;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOptions {
     pub mcp_servers: McpServers,
+    /// Which tools of those servers the agent may use unasked: nobody is there to be asked. For all others its own
+    /// rules hold.
+    pub approved: Vec<Tool>,
     pub model: Option<String>,
     /// Passed on as they are.
     pub agent_args: Vec<String>,
@@ -82,7 +85,14 @@ pub fn provider_named(name: &str) -> Option<&'static dyn Provider> {
 /// Whether a failed call says that the server is no longer there. A server that answers with an error is alive, and
 /// so is one whose tool the user has forbidden; so only the agents' words for a lost connection count.
 pub(crate) fn tells_of_a_lost_server(error: &str) -> bool {
-    const WORDS: [&str; 4] = ["connection closed", "is not connected", "transport closed", "transport error"];
+    const WORDS: [&str; 6] = [
+        "connection closed",
+        "is not connected",
+        "transport closed",
+        "transport channel closed",
+        "transport send error",
+        "transport error",
+    ];
     let error = error.to_ascii_lowercase();
     WORDS.iter().any(|words| error.contains(words))
 }

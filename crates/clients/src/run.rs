@@ -12,13 +12,15 @@ use rustix::process::Signal;
 use crate::minder::{Order, TERMINATION_PATIENCE};
 use crate::{
     Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
-    RunOptions, ServerStatus, Stream, Tally, Transcript, Wiring, WiringError, descendants, wire_pruner,
+    RunOptions, ServerStatus, Stream, Tally, Tool, Transcript, Wiring, approved_tools, descendants,
+    wire_pruner,
 };
 
 /// Longer lines are passed on in pieces, and not understood.
-const MAX_LINE_BYTES: u64 = 64 << 20;
-/// Lines that wait to be written, so that a slow reader slows the agent down instead of filling memory.
-const LINES_IN_WAITING: usize = 64;
+const MAX_LINE_BYTES: u64 = 16 << 20;
+/// Lines that wait to be written: few, since each may be long, so that a slow reader slows the agent down instead of
+/// filling memory.
+const LINES_IN_WAITING: usize = 2;
 /// How long the streams may be silent, and yet open, when the minder has ended: only a process that it could not end
 /// holds them then.
 const STREAMS_PATIENCE: Duration = Duration::from_secs(5);
@@ -42,6 +44,7 @@ pub struct Run {
     request: Request,
     lifecycle: Lifecycle,
     mcp_servers: McpServers,
+    approved: Vec<Tool>,
 }
 
 /// Why a run did not come about.
@@ -74,18 +77,16 @@ pub struct Ending {
 }
 
 impl Run {
-    /// `run:init`. `pruner` may be what kept the settings from being read.
+    /// `run:init`.
     pub fn init(
         request: Request,
-        pruner: Result<&PrunerSettings, String>,
+        settings: &PrunerSettings,
         own_program: Option<&Path>,
         path_variable: Option<&OsStr>,
     ) -> Run {
         let resolution = Resolution { cwd: &request.cwd, own_program, path_variable };
         let mut lifecycle = Lifecycle::default();
-        let wired =
-            pruner.map_err(WiringError::Setting).and_then(|settings| wire_pruner(settings, &resolution));
-        let mcp_servers = match wired {
+        let mcp_servers = match wire_pruner(settings, &resolution) {
             Ok(Wiring::Servers(servers)) => {
                 lifecycle.apply(RunEvent::ConfigResolved, "");
                 servers
@@ -99,7 +100,8 @@ impl Run {
                 McpServers::new()
             }
         };
-        Run { request, lifecycle, mcp_servers }
+        let approved = if mcp_servers.is_empty() { Vec::new() } else { approved_tools(settings) };
+        Run { request, lifecycle, mcp_servers, approved }
     }
 
     /// Whether the agent will be told of the pruner's server.
@@ -110,7 +112,8 @@ impl Run {
     /// Starts the agent.
     pub fn start(self) -> Result<Running, RunError> {
         let Request { provider, program, prompt, cwd, model, agent_args, mut minder } = self.request;
-        let args = provider.arguments(&RunOptions { mcp_servers: self.mcp_servers, model, agent_args });
+        let (mcp_servers, approved) = (self.mcp_servers, self.approved);
+        let args = provider.arguments(&RunOptions { mcp_servers, approved, model, agent_args });
         let order = Order { program: text(&program)?, args, prompt };
         minder.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // Should the minder be killed, what is below it comes to us.
@@ -239,10 +242,7 @@ impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
 
     /// A server that is lost while the run is being ended.
     fn is_our_doing(&self, event: &Event) -> bool {
-        let lost = matches!(
-            event,
-            Event::McpServer { status: ServerStatus::NotStarted(_) | ServerStatus::Gone(_), .. }
-        );
+        let lost = matches!(event, Event::McpServer { status: ServerStatus::Failed(_), .. });
         lost && self.canceller.cancelled()
     }
 

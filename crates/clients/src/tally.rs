@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::provider::tells_of_a_lost_server;
+use crate::wiring::is_shell;
 use crate::{Event, PRUNER, Tool};
 
 /// What a run came to.
@@ -15,6 +17,8 @@ pub struct Tally {
     pub questions: u64,
     pub input_tokens: u64,
     pub output_tokens: u64,
+    /// Whether it was kept from using the pruner's shell.
+    pub shell_refused: bool,
     /// Why the agent says that it failed.
     pub failure: Option<String>,
     /// Reports of kinds that are not known here.
@@ -44,7 +48,12 @@ impl Tally {
                 self.questions += u64::from(asks_for_pruning);
                 self.open_calls.insert(id.clone(), Call { tool: tool.clone(), asks_for_pruning });
             }
-            Event::ToolResult { id, .. } => return self.open_calls.remove(id),
+            Event::ToolResult { id, text, failed } => {
+                let call = self.open_calls.remove(id)?;
+                // The server itself never says that a call failed.
+                self.shell_refused |= *failed && is_shell(&call.tool) && !tells_of_a_lost_server(text);
+                return Some(call);
+            }
             Event::Usage { input_tokens, output_tokens } => {
                 (self.input_tokens, self.output_tokens) = (*input_tokens, *output_tokens);
             }

@@ -6,13 +6,18 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use crate::programs::{find_program, is_program};
-use crate::{McpServer, McpServers};
+use crate::{McpServer, McpServers, Tool};
 
 /// The name that agents know the server by.
 pub const PRUNER: &str = "pruner";
 
 /// Where pruning is asked for when nobody says where.
 pub const DEFAULT_PRUNER_URL: &str = "http://localhost:8000/prune";
+
+/// What the agent may use unasked once the server is wired in: they change nothing.
+const HARMLESS: [&str; 2] = ["read", "grep"];
+/// What it may use unasked only when the user says so: no sandbox of the agent's holds it.
+const SHELL: &str = "bash";
 
 /// The server's program, and where JavaScript runs.
 const SERVER: &str = "mcp-pruner";
@@ -26,6 +31,10 @@ pub struct PrunerSettings {
     /// Empty switches pruning off, and leaves the server.
     pub url: Option<String>,
     pub path: Option<PathBuf>,
+    /// Whether the agent may use `bash` unasked.
+    pub allow_bash: Option<String>,
+    /// What kept one of them from being read.
+    pub problem: Option<String>,
 }
 
 /// What there is to find the server with.
@@ -70,6 +79,9 @@ pub fn wire_pruner(settings: &PrunerSettings, resolution: &Resolution<'_>) -> Re
     if !settings.enabled.as_deref().is_some_and(is_truthy) {
         return Ok(Wiring::Disabled);
     }
+    if let Some(problem) = &settings.problem {
+        return Err(WiringError::Setting(problem.clone()));
+    }
     let url = settings.url.as_deref().unwrap_or(DEFAULT_PRUNER_URL);
     if !url.is_empty() && !is_absolute_http(url) {
         return Err(WiringError::Url(url.to_owned()));
@@ -83,6 +95,22 @@ pub fn wire_pruner(settings: &PrunerSettings, resolution: &Resolution<'_>) -> Re
         ("PRUNER_URL".to_owned(), url.to_owned()),
     ]);
     Ok(Wiring::Servers(BTreeMap::from([(PRUNER.to_owned(), McpServer { command, args, env })])))
+}
+
+/// What the agent may use unasked, if the server is wired in. Who only wants shorter texts has not said that an agent
+/// in a sandbox may leave it.
+pub fn approved_tools(settings: &PrunerSettings) -> Vec<Tool> {
+    let shell = settings.allow_bash.as_deref().is_some_and(is_truthy).then_some(SHELL);
+    HARMLESS.into_iter().chain(shell).map(pruners).collect()
+}
+
+/// The shell among the pruner's tools.
+pub(crate) fn is_shell(tool: &Tool) -> bool {
+    tool.server.as_deref() == Some(PRUNER) && tool.name == SHELL
+}
+
+fn pruners(name: &str) -> Tool {
+    Tool { server: Some(PRUNER.to_owned()), name: name.to_owned() }
 }
 
 /// `1`, `true`, `yes` and `on`; everything else is no.

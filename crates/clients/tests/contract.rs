@@ -54,16 +54,17 @@ const ERROR_ROWS: &[(RunState, RunEvent, RunState)] = &[
 
 /// What the agent reports, in which state, and where that leads.
 fn crash_rows() -> Vec<(RunState, ServerStatus, RunState)> {
-    let reason = || "the reason".to_owned();
+    let failed = || ServerStatus::Failed("the reason".to_owned());
     vec![
-        (PrunerStarting, ServerStatus::NotStarted(reason()), PrunerDisabled),
-        (PrunerRunning, ServerStatus::Gone(reason()), PrunerDegraded),
-        // The same again, or another's word on the start, changes nothing any more.
-        (PrunerDegraded, ServerStatus::Gone(reason()), PrunerDegraded),
-        (PrunerDegraded, ServerStatus::Connected, PrunerDegraded),
-        (PrunerDisabled, ServerStatus::Connected, PrunerDisabled),
-        (PrunerRunning, ServerStatus::NotStarted(reason()), PrunerRunning),
+        (PrunerStarting, failed(), PrunerDisabled),
         (PrunerStarting, ServerStatus::Connected, PrunerRunning),
+        (PrunerRunning, failed(), PrunerDegraded),
+        (PrunerRunning, ServerStatus::Connected, PrunerRunning),
+        // What has failed stays so for the rest of the run.
+        (PrunerDegraded, failed(), PrunerDegraded),
+        (PrunerDegraded, ServerStatus::Connected, PrunerDegraded),
+        (PrunerDisabled, failed(), PrunerDisabled),
+        (PrunerDisabled, ServerStatus::Connected, PrunerDisabled),
     ]
 }
 

@@ -14,6 +14,10 @@ fn provider(name: &str) -> &'static dyn Provider {
     provider_named(name).unwrap()
 }
 
+fn tool(server: &str, name: &str) -> Tool {
+    Tool { server: Some(server.to_owned()), name: name.to_owned() }
+}
+
 fn options() -> RunOptions {
     let server = McpServer {
         command: "/opt/a \"b\"/mcp-pruner".to_owned(),
@@ -25,6 +29,7 @@ fn options() -> RunOptions {
     };
     RunOptions {
         mcp_servers: BTreeMap::from([("pruner".to_owned(), server)]),
+        approved: ["read", "grep"].map(|name| tool("pruner", name)).to_vec(),
         model: Some("small".to_owned()),
         agent_args: vec!["--extra".to_owned(), "-x".to_owned()],
     }
@@ -44,7 +49,10 @@ fn claude_gets_its_servers_as_json() {
         "alwaysLoad": true,
     });
     assert_eq!(config, json!({"mcpServers": {"pruner": server}}));
-    assert_eq!(rest[1..], ["--allowedTools=mcp__pruner", "--model=small", "--extra", "-x"]);
+    assert_eq!(
+        rest[1..],
+        ["--allowedTools=mcp__pruner__read,mcp__pruner__grep", "--model=small", "--extra", "-x"]
+    );
 }
 
 #[test]
@@ -62,7 +70,8 @@ fn codex_gets_its_servers_as_overrides_in_toml() {
             "mcp_servers.pruner.args",
             "mcp_servers.pruner.env.MCP_PRUNER_CWD",
             "mcp_servers.pruner.env.PRUNER_URL",
-            "mcp_servers.pruner.default_tools_approval_mode",
+            "mcp_servers.pruner.tools.read.approval_mode",
+            "mcp_servers.pruner.tools.grep.approval_mode",
         ]
     );
     let document: Vec<_> = overrides.iter().map(|pair| pair[1].as_str()).collect();
@@ -72,18 +81,18 @@ fn codex_gets_its_servers_as_overrides_in_toml() {
         command = "/opt/a \"b\"/mcp-pruner"
         args = ["one\ntwo", "$HOME\\"]
         env = { MCP_PRUNER_CWD = "/wörk", PRUNER_URL = "" }
-        default_tools_approval_mode = "approve"
+        tools = { read = { approval_mode = "approve" }, grep = { approval_mode = "approve" } }
     };
     assert_eq!(table, expected);
     assert!(!args.iter().any(|argument| argument.contains("url=") || argument.contains("http")), "{args:?}");
 }
 
 #[test]
-fn codex_gets_no_arguments_for_a_server_that_has_none() {
+fn codex_takes_no_arguments_from_a_server_of_the_same_name() {
     let mut options = options();
     options.mcp_servers.get_mut("pruner").unwrap().args.clear();
     let args = provider("codex").arguments(&options);
-    assert!(!args.iter().any(|argument| argument.starts_with("mcp_servers.pruner.args")), "{args:?}");
+    assert!(args.contains(&"mcp_servers.pruner.args=[]".to_owned()), "{args:?}");
 }
 
 #[test]
@@ -172,13 +181,13 @@ fn claude_is_understood() {
             (Stdout, r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":4}"#),
         ],
     );
-    let gone = |why: &str| server("pruner", ServerStatus::Gone(why.to_owned()));
+    let gone = |why: &str| server("pruner", ServerStatus::Failed(why.to_owned()));
     assert_eq!(
         events,
         [
             server("pruner", ServerStatus::Connected),
-            server("b", ServerStatus::NotStarted("claude says \"failed\"".to_owned())),
-            server("d", ServerStatus::NotStarted("claude says \"needs-auth\"".to_owned())),
+            server("b", ServerStatus::Failed("claude says \"failed\"".to_owned())),
+            server("d", ServerStatus::Failed("claude says \"needs-auth\"".to_owned())),
             Event::Turn,
             Event::Text("Step 0.".to_owned()),
             call("toolu_1", Some("pruner"), "read", json!({"file_path": "x"})),
@@ -316,7 +325,7 @@ fn codex_is_understood() {
             result("item_4", refused, true),
             pruner(ServerStatus::Connected),
             call("item_5", Some("pruner"), "bash", json!({})),
-            pruner(ServerStatus::Gone(
+            pruner(ServerStatus::Failed(
                 "tool call error: tool call failed for `pruner/bash` Caused by: Transport closed".to_owned()
             )),
             result("item_5", transport, true),
@@ -325,7 +334,7 @@ fn codex_is_understood() {
             Event::Usage { input_tokens: 60, output_tokens: 30 },
             Event::End { failure: None, turns: None },
             Event::End { failure: Some("no such model".to_owned()), turns: None },
-            pruner(ServerStatus::NotStarted("No such file or directory (os error 2)".to_owned())),
+            pruner(ServerStatus::Failed("No such file or directory (os error 2)".to_owned())),
             pruner(ServerStatus::Connected),
         ]
     );
@@ -362,6 +371,12 @@ fn a_run_is_counted() {
     assert_eq!(tally.count(&result("1", "again", false)), None);
     let counted = |tally: &Tally| (tally.turns, tally.tool_calls, tally.pruner_calls, tally.questions);
     assert_eq!(counted(&tally), (2, 4, 2, 1));
+    // A shell that was lost is not one that was refused.
+    for (text, refused) in [("Connection closed", false), ("you haven't granted it yet", true)] {
+        tally.count(&call("5", Some("pruner"), "bash", json!({})));
+        tally.count(&result("5", text, true));
+        assert_eq!(tally.shell_refused, refused);
+    }
     tally.count(&Event::End { failure: Some("why".to_owned()), turns: Some(7) });
     assert_eq!((counted(&tally).0, tally.failure.as_deref()), (7, Some("why")));
 }

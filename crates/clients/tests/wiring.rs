@@ -10,7 +10,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tamis_clients::{
-    DEFAULT_PRUNER_URL, McpServer, PrunerSettings, Resolution, Wiring, WiringError, wire_pruner,
+    DEFAULT_PRUNER_URL, McpServer, PrunerSettings, Resolution, Wiring, WiringError, approved_tools,
+    wire_pruner,
 };
 
 /// A folder with `tamis`, and places for `mcp-pruner` and `node`.
@@ -73,6 +74,8 @@ fn settings(enabled: &str, url: Option<&str>, path: Option<&Path>) -> PrunerSett
         enabled: Some(enabled.to_owned()),
         url: url.map(str::to_owned),
         path: path.map(Path::to_owned),
+        allow_bash: None,
+        problem: None,
     }
 }
 
@@ -93,6 +96,10 @@ fn jeeves_pruner_enabled() {
         house.wire(&settings("no", Some("nonsense"), Some(Path::new("/nowhere")))),
         Ok(Wiring::Disabled)
     );
+    let unreadable =
+        |enabled| PrunerSettings { problem: Some("why".to_owned()), ..settings(enabled, None, None) };
+    assert_eq!(house.wire(&unreadable("no")), Ok(Wiring::Disabled));
+    assert_eq!(house.wire(&unreadable("yes")), Err(WiringError::Setting("why".to_owned())));
 }
 
 #[test]
@@ -166,6 +173,20 @@ fn jeeves_mcp_pruner_path() {
             other => panic!("{}: {other:?}", path.display()),
         }
     }
+}
+
+#[test]
+fn the_shell_is_approved_only_when_the_user_says_so() {
+    let approved = |allow_bash: Option<&str>| {
+        let settings =
+            PrunerSettings { allow_bash: allow_bash.map(str::to_owned), ..settings("1", None, None) };
+        approved_tools(&settings).iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    let harmless = ["mcp:pruner/read", "mcp:pruner/grep"];
+    for no in [None, Some(""), Some("false"), Some("perhaps")] {
+        assert_eq!(approved(no), harmless);
+    }
+    assert_eq!(approved(Some("yes")), [&harmless[..], &["mcp:pruner/bash"]].concat());
 }
 
 #[test]

@@ -78,7 +78,8 @@ impl Surroundings {
 
     /// A variable of a setting, to some of which emptiness means something.
     fn variable_of(&self, setting: &Setting, name: &str) -> Option<&OsString> {
-        if setting.form == Form::Verbatim { self.variables.get(name) } else { self.variable(name) }
+        let may_be_empty = matches!(setting.form, Form::Verbatim | Form::Switch);
+        if may_be_empty { self.variables.get(name) } else { self.variable(name) }
     }
 }
 

@@ -22,6 +22,7 @@ pub enum Key {
     RunPrunerEnabled,
     RunPrunerUrl,
     RunPrunerPath,
+    RunAllowBash,
 }
 
 /// What a value must look like.
@@ -230,6 +231,15 @@ pub const SETTINGS: &[Setting] = &[
         default: None,
         from_project: FromProject::Ignored,
         about: "the pruner's MCP server (unset: `mcp-pruner` beside tamis, then on PATH)",
+    },
+    Setting {
+        key: Key::RunAllowBash,
+        name: "run.allow_bash",
+        variables: &["TAMIS_RUN_ALLOW_BASH"],
+        form: Form::Switch,
+        default: Some("false"),
+        from_project: FromProject::Ignored,
+        about: "whether the agent may use the pruner's bash unasked, outside of its sandbox: 1, true, yes or on",
     },
 ];
 

@@ -220,6 +220,9 @@ fn a_switch_takes_any_text_and_files_may_say_true() {
     assert_eq!(switch(&house).as_deref(), Some("true"));
     house.variable("JEEVES_PRUNER_ENABLED", "perhaps");
     assert_eq!(switch(&house).as_deref(), Some("perhaps"));
+    // Nothing is no, too.
+    house.variable("JEEVES_PRUNER_ENABLED", "");
+    assert_eq!(switch(&house).as_deref(), Some(""));
     // A repository cannot switch it on.
     house.surroundings.variables.remove("JEEVES_PRUNER_ENABLED");
     house.user_file("");

@@ -14,8 +14,9 @@ use crate::error::CliError;
 /// Run a coding agent on a prompt, without a person
 ///
 /// What the agent says goes to stdout as it comes; its tool calls, diagnostics and a summary go to stderr. With
-/// JEEVES_PRUNER_ENABLED=1, or --pruner, the agent also gets the tools read, bash and grep of `mcp-pruner`, and may use
-/// them without asking. All that the agent started ends with the run.
+/// JEEVES_PRUNER_ENABLED=1, or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`. It may use read
+/// and grep without asking; bash too with --allow-bash, and else as its own permissions say. All that the agent started
+/// ends with the run.
 #[derive(Args)]
 pub(crate) struct Run {
     /// Which agent
@@ -39,6 +40,9 @@ pub(crate) struct Run {
     /// Leave them out
     #[arg(long)]
     no_pruner: bool,
+    /// Let the agent use the pruner's bash without asking, outside of any sandbox of the agent's
+    #[arg(long)]
+    allow_bash: bool,
     /// Pass on the agent's own reports, one JSON object a line, instead of what it says
     #[arg(long)]
     json: bool,
@@ -85,6 +89,7 @@ pub(crate) use unix::run;
 
 #[cfg(unix)]
 mod unix {
+    use std::ffi::OsStr;
     use std::path::{Path, PathBuf};
     use std::process::Command;
     use std::sync::mpsc;
@@ -98,6 +103,8 @@ mod unix {
     use crate::error::{CliError, CliResult, Kind};
     use crate::{setup, signals};
 
+    const PRUNER_KEYS: [Key; 4] =
+        [Key::RunPrunerEnabled, Key::RunPrunerUrl, Key::RunPrunerPath, Key::RunAllowBash];
     /// Signals that come closer together than this are one.
     const ONCE: Duration = Duration::from_millis(300);
 
@@ -107,9 +114,11 @@ mod unix {
             (_, true) => Some("false"),
             _ => None,
         };
-        let surroundings = Surroundings::of_process().flag(Key::RunPrunerEnabled, switch);
+        let surroundings = Surroundings::of_process()
+            .flag(Key::RunPrunerEnabled, switch)
+            .flag(Key::RunAllowBash, arguments.allow_bash.then_some("true"));
         // What is wrong with the pruner's settings costs the pruner, not the run.
-        let (config, problem) = setup::load_despite(&surroundings, &[Key::RunPrunerPath, Key::RunPrunerUrl])?;
+        let (config, problem) = setup::load_despite(&surroundings, &PRUNER_KEYS)?;
         let provider = tamis_clients::provider_named(&arguments.provider)
             .ok_or_else(|| CliError::usage("there is no such provider"))?;
         let prompt = prompt(arguments.prompt.as_deref())?;
@@ -118,12 +127,8 @@ mod unix {
             None => surroundings.working_dir.clone(),
         };
         let path_variable = std::env::var_os("PATH");
-        let program = match arguments.program.map(|program| surroundings.working_dir.join(program)) {
-            Some(program) if is_program(&program) => program,
-            Some(other) => {
-                let what = format!("{} is not a program that can be started", other.display());
-                return Err(CliError::failed(anyhow::anyhow!(what)));
-            }
+        let program = match arguments.program {
+            Some(named) => named_program(&named, &surroundings.working_dir, path_variable.as_deref())?,
             None => {
                 find_program(provider.program(), path_variable.as_deref()).ok_or_else(|| missing(provider))?
             }
@@ -142,9 +147,8 @@ mod unix {
             minder,
         };
         let begun = SystemTime::now();
-        let settings = pruner_settings(&config);
-        let pruner = problem.map_or(Ok(&settings), Err);
-        let run = tamis_clients::Run::init(request, pruner, Some(&own_program), path_variable.as_deref());
+        let settings = pruner_settings(&config, problem);
+        let run = tamis_clients::Run::init(request, &settings, Some(&own_program), path_variable.as_deref());
         let wired = run.is_wired();
         let watch = watch_signals();
         let running = run.start().map_err(CliError::failed)?;
@@ -157,20 +161,41 @@ mod unix {
         judge(provider, ending)
     }
 
-    fn pruner_settings(config: &Config) -> PrunerSettings {
+    fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
         let text = |key| config.text(key).map(str::to_owned);
         PrunerSettings {
             enabled: text(Key::RunPrunerEnabled),
             url: text(Key::RunPrunerUrl),
             path: text(Key::RunPrunerPath).map(PathBuf::from),
+            allow_bash: text(Key::RunAllowBash),
+            problem,
         }
     }
 
     fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
         let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
-        found
-            .with_context(|| format!("the agent cannot work in {}", folder.display()))
-            .map_err(|error| CliError { kind: Kind::Usage, error, hint: None })
+        found.with_context(|| format!("the agent cannot work in {}", folder.display())).map_err(|error| {
+            CliError {
+                kind: Kind::Usage,
+                error,
+                hint: Some(format!("`ls -ld {}` shows what is there", folder.display())),
+            }
+        })
+    }
+
+    /// A path, or a name as a shell would take it.
+    fn named_program(named: &Path, from: &Path, path_variable: Option<&OsStr>) -> Result<PathBuf, CliError> {
+        let path = from.join(named);
+        if is_program(&path) {
+            return Ok(path);
+        }
+        let name = named.file_name().and_then(OsStr::to_str).unwrap_or_default();
+        let found = (named == Path::new(name)).then(|| find_program(name, path_variable)).flatten();
+        found.ok_or_else(|| {
+            let what = format!("{} is not a program that can be started", path.display());
+            CliError::failed(anyhow::anyhow!(what))
+                .hint(format!("`command -v {name}` shows where your shell finds it"))
+        })
     }
 
     fn missing(provider: &dyn Provider) -> CliError {
@@ -217,7 +242,8 @@ mod unix {
 
     fn judge(provider: &dyn Provider, ending: Ending) -> CliResult {
         if let Some(error) = ending.output_error {
-            return Err(error.into());
+            let error = anyhow::Error::new(error).context("cannot pass on what the agent says");
+            return Err(CliError::failed(error));
         }
         if ending.cancelled {
             let error = anyhow::anyhow!("the run was ended before {} was through", provider.name());

@@ -75,9 +75,11 @@ fn answers(agent: Agent) {
         Step::call("bash", |_| json!({"command": "echo said; echo wrong >&2; exit 3"})),
         Step::call("grep", |_| json!({"pattern": "ERROR", "path": "payments.log"})),
     ];
+    // A first row makes the ledger, which the summary of the run can then find.
+    let expected = pruned_code(&server);
     let stage = stage(agent, script);
     std::fs::write(stage.work().join("payments.log"), sample::TEXT).expect("a file");
-    let mut command = run_command(&stage, agent, &mcp_pruner(), &url, &[]);
+    let mut command = run_command(&stage, agent, &mcp_pruner(), &url, &["--allow-bash"]);
     command.env("TAMIS_DATA_DIR", server.data_dir());
     let (finished, left_behind) = stage.run(command);
 
@@ -88,7 +90,7 @@ fn answers(agent: Agent) {
     assert_eq!(results.len(), 4, "{said}");
     assert_eq!(own_text(agent, &results[0].text), sample::TEXT);
     let pruned = own_text(agent, &results[1].text);
-    assert_eq!(pruned, pruned_code(&server), "{said}");
+    assert_eq!(pruned, expected, "{said}");
     assert!(pruned.contains("⟦PRUNÉ: prune_id=prn_"), "{pruned}");
     assert_eq!(own_text(agent, &results[2].text), "said\n\n[stderr]\nwrong\n\n[exit code: 3]");
     let errors = sample::TEXT.lines().enumerate().filter(|(_, line)| line.contains("ERROR"));
@@ -151,6 +153,30 @@ fn post(server: &Server, body: &Value) -> Value {
     serde_json::from_str(answer.split_once("\r\n\r\n").expect("a body").1).expect("JSON")
 }
 
+/// Who wants shorter texts has not said that the agent may run what it likes.
+fn may_not_use_the_shell_unless_the_user_says_so(agent: Agent) {
+    let script = vec![
+        Step::call("bash", |_| json!({"command": "touch trace"})),
+        Step::call("read", |_| json!({"file_path": "note"})),
+        Step::call("grep", |_| json!({"pattern": "well", "path": "note"})),
+    ];
+    let stage = stage(agent, script);
+    std::fs::write(stage.work().join("note"), "well\n").expect("a file");
+    let (finished, left_behind) = stage.run(run_command(&stage, agent, &mcp_pruner(), "", &[]));
+    let results = stage.model.results();
+    let said = format!("{}\n{}\n{results:#?}", finished.stdout, finished.stderr);
+    assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{said}");
+    assert_eq!(offered(&stage, agent).len(), 3, "{said}");
+    assert!(!stage.work().join("trace").exists(), "{said}");
+    let texts: Vec<_> = results[1..].iter().map(|result| own_text(agent, &result.text)).collect();
+    assert_eq!(texts, ["well\n", "1:well\n"], "{said}");
+    assert!(finished.stderr.contains("run:mcp_pruner_running -> run:shutdown"), "{said}");
+    assert!(
+        finished.stderr.ends_with("\nhint: --allow-bash lets the agent use the pruner's bash\n"),
+        "{said}"
+    );
+}
+
 /// A server in JavaScript, as far as the runner can see.
 fn starts_a_script_under_node(agent: Agent) {
     let stage = stage(agent, vec![Step::call("bash", |_| json!({"command": "echo well"}))]);
@@ -160,7 +186,7 @@ fn starts_a_script_under_node(agent: Agent) {
         json!(mcp_pruner())
     );
     std::fs::write(&script, source).expect("a file");
-    let (finished, left_behind) = stage.run(run_command(&stage, agent, &script, "", &[]));
+    let (finished, left_behind) = stage.run(run_command(&stage, agent, &script, "", &["--allow-bash"]));
     let results = stage.model.results();
     assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{}", finished.stderr);
     assert_eq!(own_text(agent, &results[0].text), "well\n", "{}", finished.stderr);
@@ -206,7 +232,7 @@ fn goes_on_without_a_server_that_is_killed(agent: Agent) {
         Step::call("grep", |_| json!({"pattern": "x"})),
     ];
     let stage = stage(agent, script);
-    let (finished, left_behind) = stage.run(run_command(&stage, agent, &mcp_pruner(), "", &[]));
+    let (finished, left_behind) = stage.run(run_command(&stage, agent, &mcp_pruner(), "", &["--allow-bash"]));
     let results = stage.model.results();
     let said = format!("{}\n{}\n{results:#?}", finished.stdout, finished.stderr);
     assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{said}");
@@ -273,7 +299,7 @@ enum Blow {
 fn leaves_nothing_behind(agent: Agent, blow: Blow) {
     let visitor = Visitor::new();
     let stage = stage(agent, vec![visitor.step()]);
-    let performance = stage.start(run_command(&stage, agent, &mcp_pruner(), "", &[]));
+    let performance = stage.start(run_command(&stage, agent, &mcp_pruner(), "", &["--allow-bash"]));
     let mut visit = visitor.arrived();
     // Codex need not have reported yet what it has long done.
     performance.expect_on_stderr("-> mcp:pruner/bash\n");
@@ -344,6 +370,7 @@ macro_rules! with_each_agent {
 
 with_each_agent! {
     uses_all_three_tools: answers;
+    keeps_to_its_permissions: may_not_use_the_shell_unless_the_user_says_so;
     runs_bare: runs_without_the_pruner;
     starts_scripts: starts_a_script_under_node;
     bears_a_server_that_does_not_start: goes_on_without_a_server_that_does_not_start;

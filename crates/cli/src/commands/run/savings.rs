@@ -9,8 +9,9 @@ use tamis_sieve::{SavingsOf, Sieve};
 
 use crate::{print, setup};
 
-/// A pruner writes its rows behind its answers; how long to wait for the last of them.
-const LEDGER_PATIENCE: Duration = Duration::from_millis(500);
+/// A pruner writes its rows behind its answers, and makes the ledger for the first; how long to wait for the last of
+/// them. Nobody waits who has no cut of ours to tell of.
+const LEDGER_PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// One line on stderr: turns, tool calls, tokens saved.
@@ -33,6 +34,9 @@ pub(super) fn summarise(
         }
     }
     print::note(line);
+    if tally.shell_refused {
+        print::note("hint: --allow-bash lets the agent use the pruner's bash");
+    }
     if tally.unknown_reports > 0 {
         tracing::debug!("{} reports of kinds that are not known", tally.unknown_reports);
     }
@@ -84,8 +88,8 @@ fn look(sieve: &Sieve, prune_ids: &BTreeSet<String>, begun: SystemTime) -> Resul
     let deadline = Instant::now() + LEDGER_PATIENCE;
     loop {
         let found = sieve.savings_of(prune_ids, begun).map_err(|error| error.to_string())?;
-        let incomplete = found.is_some_and(|found| found.known_ids < prune_ids.len() as u64);
-        if !incomplete || Instant::now() >= deadline {
+        let complete = found.is_some_and(|found| found.known_ids >= prune_ids.len() as u64);
+        if complete || Instant::now() >= deadline {
             return Ok(found);
         }
         std::thread::sleep(LOOK_AGAIN);
