@@ -48,18 +48,18 @@ mod tests {
 
     #[test]
     fn paths_resolve_as_in_node() {
-        let folder = WorkingFolder::at("/work/link").unwrap();
+        let folder = WorkingFolder::at("/place/link").unwrap();
         for (path, meant) in [
-            ("a.rs", "/work/link/a.rs"),
-            ("./a/../b.rs", "/work/link/b.rs"),
-            ("../b", "/work/b"),
+            ("a.rs", "/place/link/a.rs"),
+            ("./a/../b.rs", "/place/link/b.rs"),
+            ("../b", "/place/b"),
             ("../../../../b", "/b"),
-            ("", "/work/link"),
-            (".", "/work/link"),
-            ("a//b/", "/work/link/a/b"),
+            ("", "/place/link"),
+            (".", "/place/link"),
+            ("a//b/", "/place/link/a/b"),
             ("/etc/../x", "/etc/../x"),
-            ("~/x", "/work/link/~/x"),
-            (" a ", "/work/link/ a "),
+            ("~/x", "/place/link/~/x"),
+            (" a ", "/place/link/ a "),
         ] {
             assert_eq!(folder.resolve(path).as_os_str(), meant, "{path:?}");
         }
