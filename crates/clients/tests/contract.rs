@@ -3,8 +3,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
+use std::cell::RefCell;
 use std::io::Write;
-use std::sync::{Arc, Mutex};
+use std::sync::Once;
 
 use tamis_clients::{Event, Lifecycle, PRUNER, RunEvent, RunState, ServerStatus, TRANSITIONS};
 
@@ -70,6 +71,7 @@ fn crash_rows() -> Vec<(RunState, ServerStatus, RunState)> {
 
 /// A run in this state.
 fn lifecycle_in(state: RunState) -> Lifecycle {
+    listen();
     let (_, _, way) = STATE_ROWS.iter().find(|(row, ..)| *row == state).unwrap();
     let mut lifecycle = Lifecycle::default();
     for event in *way {
@@ -78,24 +80,35 @@ fn lifecycle_in(state: RunState) -> Lifecycle {
     lifecycle
 }
 
+thread_local! {
+    static LOG: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Writes to the log of the thread that logs.
+struct Writer;
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        LOG.with_borrow_mut(|log| log.write(bytes))
+    }
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+/// One subscriber for all tests, before anything is logged: `tracing` remembers which events nobody listens to, and with a
+/// listener for each test it now and then remembered one test's silence in another.
+fn listen() {
+    static LISTENING: Once = Once::new();
+    LISTENING.call_once(|| tracing_subscriber::fmt().with_writer(|| Writer).with_ansi(false).init());
+}
+
 /// What `work` logs.
 fn logged(work: impl FnOnce()) -> String {
-    #[derive(Clone, Default)]
-    struct Log(Arc<Mutex<Vec<u8>>>);
-    impl Write for Log {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().write(bytes)
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
-    }
-    let log = Log::default();
-    let writer = log.clone();
-    let subscriber = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false).finish();
-    tracing::subscriber::with_default(subscriber, work);
-    let bytes = log.0.lock().unwrap().clone();
-    String::from_utf8(bytes).unwrap()
+    listen();
+    LOG.with_borrow_mut(Vec::clear);
+    work();
+    String::from_utf8(LOG.with_borrow(Vec::clone)).unwrap()
 }
 
 #[test]
