@@ -180,7 +180,9 @@ pub(crate) async fn clean_up_now_and_then(services: Arc<Services>, first: Durati
 pub(crate) fn tell_warnings(warnings: &[Warning]) {
     for warning in warnings {
         let why = match warning {
-            Warning::InputTooLarge => "the text is longer than prune.max_input_chars, so nothing is cut",
+            Warning::InputTooLarge => {
+                "the text is longer than prune.max_input_chars, or has over 250,000 lines, so nothing is cut"
+            }
             Warning::Timeout => "it took longer than --timeout-ms, so nothing is cut",
             Warning::ConstraintsUnmet => "the text has fewer lines than --min-keep-lines, so nothing is cut",
             Warning::RecoveryUnavailable => {

@@ -33,6 +33,10 @@ pub const ENGINE_VERSION: &str = "skimmer-1";
 /// The threshold of callers that do not choose one: where about 95 % of needed lines stay.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;
 
+/// A text of more lines stays whole. A judged line takes about 600 bytes, so two million line ends, which are a small
+/// text, would take a gigabyte.
+pub const MOST_LINES: usize = 250_000;
+
 /// What is to be pruned.
 pub struct Request<'a> {
     pub text: &'a str,
@@ -83,12 +87,17 @@ pub enum Unpruned {
     Interrupted,
     #[error("the text has fewer lines than must be kept")]
     ConstraintsUnmet,
+    #[error("the text has more than {MOST_LINES} lines")]
+    TooManyLines,
 }
 
 /// Decides which lines go. `interrupted` is asked now and then, and ends the work when it says so.
 pub fn prune(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
-    let fewest = request.limits.min_keep_lines;
-    if fewest > 0 && fewest > tamis_text::line_count(request.text) {
+    let lines = tamis_text::line_count(request.text);
+    if lines > MOST_LINES {
+        return Err(Unpruned::TooManyLines);
+    }
+    if request.limits.min_keep_lines > lines {
         return Err(Unpruned::ConstraintsUnmet);
     }
     let analysis = Analysis::read(request.text, request.goal, request.kind, interrupted)?;

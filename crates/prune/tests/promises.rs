@@ -266,6 +266,14 @@ fn a_fence_goes_or_stays_as_a_whole() {
 }
 
 #[test]
+fn a_text_of_very_many_lines_is_left_alone() {
+    let most = "\n".repeat(tamis_prune::MOST_LINES - 1);
+    assert!(run(&most, "x", Kind::Logs, limits(0.5)).is_ok());
+    let more = format!("{most}\n");
+    assert_eq!(run(&more, "x", Kind::Logs, limits(0.5)), Err(Unpruned::TooManyLines));
+}
+
+#[test]
 fn an_interruption_is_honoured() {
     let text = "fn run() {}\n".repeat(5_000);
     let request = Request {

@@ -123,6 +123,7 @@ impl Sieve {
         let verdict = (self.engine)(&question, interrupted).map_err(|unpruned| match unpruned {
             Unpruned::Interrupted => Warning::Timeout,
             Unpruned::ConstraintsUnmet => Warning::ConstraintsUnmet,
+            Unpruned::TooManyLines => Warning::InputTooLarge,
         })?;
         check(&verdict.cuts, lines, &limits).map_err(|bad| {
             tracing::error!(prune_id = %id, error = %bad, "the engine's cuts were refused");
