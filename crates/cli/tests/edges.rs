@@ -18,6 +18,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sieve", &["prune", "store", "text"]),
     ("workspace", &[]),
     ("remote", &[]),
+    ("trace", &["prune", "sieve", "store", "text"]),
     ("tools", &["prune", "remote", "sieve", "text", "workspace"]),
     ("server", &["tools"]),
     (

@@ -1,0 +1,89 @@
+//! The readers, one module for each agent, whose format is described at the module's top.
+//!
+//! There are two families. Logs of lines only grow, so they are read on from where the last reading ended: a
+//! [`LineReader`] gets one record after the other, and what later records depend on can be saved and resumed. Documents
+//! are rewritten, so they are read whole, into [`Transcript`]s.
+//!
+//! A reader never fails on a record: what it does not understand it reports as [`Drift`], which is counted and shown.
+
+pub mod claude;
+pub mod codex;
+pub mod gemini;
+pub mod opencode;
+
+use std::borrow::Cow;
+
+use crate::event::{Event, Millis};
+
+/// What a record gave. Reused from record to record.
+#[derive(Debug, Default)]
+pub struct Record<'a> {
+    pub events: Vec<Event<'a>>,
+    pub facts: Vec<Fact<'a>>,
+    pub drift: Vec<Drift<'a>>,
+}
+
+/// What a record says of its session as a whole. The first of each counts, but for the title, where the last does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Fact<'a> {
+    /// The agent's own id of the session.
+    Id(Cow<'a, str>),
+    /// The folder that it was started in.
+    Root(Cow<'a, str>),
+    /// SHA-256 of that folder's path, for logs that tell no more.
+    RootHash(Cow<'a, str>),
+    Started(Millis),
+    /// A name that the client or the user gave to the session.
+    Title(Cow<'a, str>),
+    Parent {
+        id: Cow<'a, str>,
+        relation: Relation,
+    },
+    /// The client's version.
+    Version(Cow<'a, str>),
+    /// The kind of subagent, as its client calls it.
+    AgentName(Cow<'a, str>),
+}
+
+/// How a session comes from its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Relation {
+    /// Begun by its parent for a task of its own.
+    Subagent,
+    /// Begun with a copy of its parent's conversation.
+    Fork,
+}
+
+/// Something in a log that was not understood.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Drift<'a> {
+    /// A record of a type that the reader does not know.
+    Record(Cow<'a, str>),
+    /// A part of a known record, of a type that the reader does not know: `assistant.content.video`.
+    Part(Cow<'a, str>),
+    /// No JSON, or none of the expected form; why, in a few words and without quoting.
+    Unreadable(Cow<'a, str>),
+}
+
+/// Reads a log of lines.
+pub trait LineReader: Send {
+    /// Reads one record, a line without its line break. What it gives is added to `record`.
+    fn read<'a>(&mut self, line: &'a str, record: &mut Record<'a>);
+
+    /// What later records depend on, as JSON; the reader's module resumes from it.
+    fn state(&self) -> String;
+}
+
+/// A session from a document.
+#[derive(Debug, Default)]
+pub struct Transcript {
+    pub facts: Vec<Fact<'static>>,
+    pub events: Vec<Event<'static>>,
+    pub drift: Vec<Drift<'static>>,
+}
+
+/// A time as logs write it, RFC 3339.
+pub(crate) fn time(text: &str) -> Option<Millis> {
+    let time: jiff::Timestamp = text.parse().ok()?;
+    Some(time.as_millisecond())
+}
