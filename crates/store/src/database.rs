@@ -99,6 +99,21 @@ impl Database {
         attempt().map_err(|error| StoreError::of(&self.path, error))
     }
 
+    /// Runs a query on this connection.
+    pub fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
+        query(&lock(&self.connection)).map_err(|error| StoreError::of(&self.path, error))
+    }
+
+    /// Runs a query on a connection of its own, which sees what was committed: for threads that read while another
+    /// writes through this one.
+    pub fn read_apart<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        let attempt = || query(&connect_to_look(&self.path)?);
+        attempt().map_err(|error| StoreError::of(&self.path, error))
+    }
+
     /// Rewrites the file without what was deleted from it, for erasing that is meant.
     ///
     /// Someone who reads meanwhile keeps the old pages in the journal; then this fails as locked.

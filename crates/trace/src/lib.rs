@@ -3,6 +3,28 @@
 //! The logs are their agents' own and are only ever read. The index is a structural one: where each block of a log lies,
 //! what kinds of events it has, which letters may occur in it. The text stays in the logs.
 
+mod db;
+mod error;
 pub mod event;
+mod explain;
+mod filter;
+mod index;
+pub mod ledger;
+mod lines;
 pub mod readers;
+mod reading;
+mod search;
+mod source;
+mod steps;
+mod tally;
+mod trace;
 pub mod usage;
+
+pub use error::TraceError;
+pub use explain::{Explained, UsageBy, UsageRow};
+pub use index::{Progress, Refreshed};
+pub use search::{Found, Match, Mode, Place, Search};
+pub use source::Places;
+pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};
+pub use tally::{Tally, ToolUse, Turn};
+pub use trace::{LogState, Project, Session, SessionFilter, Trace};

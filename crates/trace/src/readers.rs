@@ -13,6 +13,8 @@ pub mod opencode;
 
 use std::borrow::Cow;
 
+use serde::{Deserialize, Serialize};
+
 use crate::event::{Event, Millis};
 
 /// What a record gave. Reused from record to record.
@@ -46,12 +48,22 @@ pub enum Fact<'a> {
 }
 
 /// How a session comes from its parent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Relation {
     /// Begun by its parent for a task of its own.
     Subagent,
     /// Begun with a copy of its parent's conversation.
     Fork,
+}
+
+impl Relation {
+    pub fn name(self) -> &'static str {
+        match self {
+            Relation::Subagent => "subagent",
+            Relation::Fork => "fork",
+        }
+    }
 }
 
 /// Something in a log that was not understood.

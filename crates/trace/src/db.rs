@@ -1,0 +1,520 @@
+//! All SQL of the index. It holds where things are and what they come to; the texts stay in the logs, but for the first
+//! letters of what a session and its turns are about.
+
+use tamis_store::Component;
+use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
+
+use crate::event::{Millis, Provider};
+use crate::ledger::Ledger;
+use crate::source::{Format, Stamp, Unit};
+use crate::tally::{Tally, Turn};
+use crate::usage::Tokens;
+
+/// The version in the index's name. Raise it when what is stored changes: the index is then built anew.
+pub(crate) const VERSION: u32 = 1;
+
+pub(crate) const COMPONENTS: &[Component] = &[Component {
+    name: "trace",
+    migrations: &["
+        CREATE TABLE logs (
+            id INTEGER PRIMARY KEY,
+            path TEXT NOT NULL,
+            part TEXT NOT NULL,             -- which of several sessions there
+            format TEXT NOT NULL,
+            size INTEGER NOT NULL,
+            changed INTEGER NOT NULL,
+            file INTEGER NOT NULL,
+            read_to INTEGER NOT NULL,       -- bytes of it that are indexed
+            pending INTEGER NOT NULL,       -- bytes of a last line that is not whole
+            fingerprint BLOB NOT NULL,      -- of what is indexed
+            reader TEXT NOT NULL,           -- the reader's state at read_to
+            problem TEXT,
+            UNIQUE (path, part)
+        ) STRICT;
+        CREATE TABLE sessions (
+            log INTEGER PRIMARY KEY REFERENCES logs (id) ON DELETE CASCADE,
+            id TEXT NOT NULL UNIQUE,
+            native TEXT NOT NULL,
+            provider TEXT NOT NULL,
+            project TEXT NOT NULL,          -- SHA-256 of the root's path
+            root TEXT,
+            parent TEXT,                    -- the native id of its parent
+            relation TEXT,
+            started INTEGER NOT NULL,       -- milliseconds since 1970; 0 when the log does not tell
+            ended INTEGER NOT NULL,
+            tokens INTEGER NOT NULL,        -- that it used itself
+            inherited TEXT NOT NULL,        -- tokens that an earlier log counts
+            tally TEXT NOT NULL,
+            ledger BLOB NOT NULL,
+            keys BLOB NOT NULL              -- of the ledger's requests
+        ) STRICT;
+        CREATE INDEX sessions_by_start ON sessions (started, id);
+        CREATE INDEX sessions_by_parent ON sessions (parent);
+        CREATE TABLE turns (
+            log INTEGER NOT NULL REFERENCES logs (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            turn TEXT NOT NULL,
+            PRIMARY KEY (log, number)
+        ) STRICT, WITHOUT ROWID;
+        CREATE TABLE blocks (
+            id INTEGER PRIMARY KEY,
+            log INTEGER NOT NULL REFERENCES logs (id) ON DELETE CASCADE,
+            number INTEGER NOT NULL,
+            start INTEGER NOT NULL,
+            stop INTEGER NOT NULL,
+            first_event INTEGER NOT NULL,
+            events INTEGER NOT NULL,
+            kinds INTEGER NOT NULL,
+            reader TEXT NOT NULL,           -- the reader's state at its start
+            filter BLOB NOT NULL,
+            UNIQUE (log, number)
+        ) STRICT;
+        CREATE TABLE done (at INTEGER NOT NULL) STRICT;
+    "],
+}];
+
+/// What is known of a log.
+#[derive(Clone, Debug)]
+pub(crate) struct LogRow {
+    pub(crate) id: i64,
+    pub(crate) unit: Unit,
+    pub(crate) format: Format,
+    pub(crate) read_to: u64,
+    pub(crate) pending: u64,
+    pub(crate) fingerprint: Vec<u8>,
+    pub(crate) reader: String,
+    pub(crate) problem: Option<String>,
+}
+
+/// A part of a log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct BlockRow {
+    pub(crate) number: u64,
+    pub(crate) start: u64,
+    pub(crate) stop: u64,
+    pub(crate) first_event: u64,
+    pub(crate) events: u64,
+    pub(crate) kinds: u16,
+    pub(crate) reader: String,
+    pub(crate) filter: Vec<u8>,
+}
+
+/// A session as the index has it.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionRow {
+    pub(crate) log: i64,
+    pub(crate) id: String,
+    pub(crate) native: String,
+    pub(crate) provider: Provider,
+    pub(crate) project: String,
+    pub(crate) root: Option<String>,
+    pub(crate) parent: Option<String>,
+    pub(crate) relation: Option<String>,
+    pub(crate) started: Millis,
+    pub(crate) ended: Millis,
+    pub(crate) tokens: u64,
+    pub(crate) inherited: Tokens,
+    pub(crate) tally: Tally,
+}
+
+type Sql<T> = rusqlite::Result<T>;
+
+fn number(value: u64) -> i64 {
+    i64::try_from(value).unwrap_or(i64::MAX)
+}
+
+fn count(row: &Row<'_>, index: usize) -> Sql<u64> {
+    row.get::<_, i64>(index).map(|value| u64::try_from(value).unwrap_or(0))
+}
+
+pub(crate) fn logs(connection: &Connection) -> Sql<Vec<LogRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem FROM logs",
+    )?;
+    statement.query_map([], log)?.collect()
+}
+
+pub(crate) fn log_of(connection: &Connection, id: i64) -> Sql<Option<LogRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem
+         FROM logs WHERE id = ?1",
+    )?;
+    statement.query_row([id], log).optional()
+}
+
+fn log(row: &Row<'_>) -> Sql<LogRow> {
+    Ok(LogRow {
+        id: row.get(0)?,
+        unit: Unit {
+            path: row.get(1)?,
+            part: row.get(2)?,
+            stamp: Stamp { size: count(row, 4)?, changed: row.get(5)?, file: row.get::<_, i64>(6)? as u64 },
+        },
+        format: Format::named(&row.get::<_, String>(3)?),
+        read_to: count(row, 7)?,
+        pending: count(row, 8)?,
+        fingerprint: row.get(9)?,
+        reader: row.get(10)?,
+        problem: row.get(11)?,
+    })
+}
+
+/// Writes a log's row, and gives its id.
+pub(crate) fn put_log(connection: &Connection, row: &LogRow) -> Sql<i64> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO logs (path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)
+         ON CONFLICT (path, part) DO UPDATE SET format = ?3, size = ?4, changed = ?5, file = ?6, read_to = ?7,
+             pending = ?8, fingerprint = ?9, reader = ?10, problem = ?11
+         RETURNING id",
+    )?;
+    let stamp = row.unit.stamp;
+    statement.query_row(
+        params![
+            row.unit.path,
+            row.unit.part,
+            row.format.name(),
+            number(stamp.size),
+            stamp.changed,
+            stamp.file as i64,
+            number(row.read_to),
+            number(row.pending),
+            row.fingerprint,
+            row.reader,
+            row.problem,
+        ],
+        |row| row.get(0),
+    )
+}
+
+pub(crate) fn remove_log(connection: &Connection, id: i64) -> Sql<()> {
+    remove_blocks(connection, id, 0)?;
+    connection.prepare_cached("DELETE FROM turns WHERE log = ?1")?.execute([id])?;
+    connection.prepare_cached("DELETE FROM sessions WHERE log = ?1")?.execute([id])?;
+    connection.prepare_cached("DELETE FROM logs WHERE id = ?1")?.execute([id])?;
+    Ok(())
+}
+
+/// Removes the session of a log that has none any more.
+pub(crate) fn remove_session(connection: &Connection, log: i64) -> Sql<()> {
+    connection.prepare_cached("DELETE FROM sessions WHERE log = ?1")?.execute([log])?;
+    Ok(())
+}
+
+/// Removes a log's turns and blocks from these on: what follows was read again, or never finished.
+pub(crate) fn remove_blocks(connection: &Connection, log: i64, from: u64) -> Sql<()> {
+    let mut statement = connection.prepare_cached("DELETE FROM blocks WHERE log = ?1 AND number >= ?2")?;
+    statement.execute(params![log, number(from)])?;
+    Ok(())
+}
+
+pub(crate) fn remove_turns(connection: &Connection, log: i64) -> Sql<()> {
+    connection.prepare_cached("DELETE FROM turns WHERE log = ?1")?.execute([log])?;
+    Ok(())
+}
+
+pub(crate) fn put_block(connection: &Connection, log: i64, block: &BlockRow) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO blocks (log, number, start, stop, first_event, events, kinds, reader, filter)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    statement.execute(params![
+        log,
+        number(block.number),
+        number(block.start),
+        number(block.stop),
+        number(block.first_event),
+        number(block.events),
+        block.kinds,
+        block.reader,
+        block.filter,
+    ])?;
+    Ok(())
+}
+
+/// A log's blocks from this one on, in order; those that `wanted` does not want are passed over. The filter is only lent.
+pub(crate) fn blocks(
+    connection: &Connection,
+    log: i64,
+    from_event: u64,
+    mut wanted: impl FnMut(u16, &[u8]) -> bool,
+) -> Sql<Vec<BlockRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, start, stop, first_event, events, kinds, reader, filter FROM blocks
+         WHERE log = ?1 AND first_event + events > ?2 ORDER BY number",
+    )?;
+    let mut rows = statement.query(params![log, number(from_event)])?;
+    let mut blocks = Vec::new();
+    while let Some(row) = rows.next()? {
+        let kinds = row.get(5)?;
+        let filter = row.get_ref(7)?.as_blob().unwrap_or_default();
+        if wanted(kinds, filter) {
+            blocks.push(BlockRow {
+                number: count(row, 0)?,
+                start: count(row, 1)?,
+                stop: count(row, 2)?,
+                first_event: count(row, 3)?,
+                events: count(row, 4)?,
+                kinds,
+                reader: row.get(6)?,
+                filter: Vec::new(),
+            });
+        }
+    }
+    Ok(blocks)
+}
+
+/// The last block of a log.
+pub(crate) fn last_block(connection: &Connection, log: i64) -> Sql<Option<BlockRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, start, stop, first_event, events, kinds, reader FROM blocks
+         WHERE log = ?1 ORDER BY number DESC LIMIT 1",
+    )?;
+    let block = |row: &Row<'_>| {
+        Ok(BlockRow {
+            number: count(row, 0)?,
+            start: count(row, 1)?,
+            stop: count(row, 2)?,
+            first_event: count(row, 3)?,
+            events: count(row, 4)?,
+            kinds: row.get(5)?,
+            reader: row.get(6)?,
+            filter: Vec::new(),
+        })
+    };
+    statement.query_row([log], block).optional()
+}
+
+pub(crate) fn put_turn(connection: &Connection, log: i64, turn: &Turn) -> Sql<()> {
+    let mut statement =
+        connection.prepare_cached("INSERT OR REPLACE INTO turns (log, number, turn) VALUES (?1, ?2, ?3)")?;
+    statement.execute(params![log, number(turn.number), json(turn)])?;
+    Ok(())
+}
+
+/// A session's turns from this one on.
+pub(crate) fn turns(connection: &Connection, log: i64, from: u64, most: usize) -> Sql<Vec<Turn>> {
+    let mut statement = connection
+        .prepare_cached("SELECT turn FROM turns WHERE log = ?1 AND number >= ?2 ORDER BY number LIMIT ?3")?;
+    let rows = statement
+        .query_map(params![log, number(from), number(most as u64)], |row| row.get::<_, String>(0))?;
+    rows.map(|row| parsed(&row?)).collect()
+}
+
+fn json(value: &impl serde::Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}
+
+fn parsed<T: serde::de::DeserializeOwned>(text: &str) -> Sql<T> {
+    serde_json::from_str(text).map_err(|error| {
+        rusqlite::Error::FromSqlConversionFailure(0, rusqlite::types::Type::Text, Box::new(error))
+    })
+}
+
+pub(crate) fn put_session(connection: &Connection, row: &SessionRow) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO sessions (log, id, native, provider, project, root, parent, relation, started, ended, tokens,
+             inherited, tally, ledger, keys)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?;
+    let keys: Vec<u8> = row
+        .tally
+        .ledger
+        .requests()
+        .iter()
+        .filter_map(|request| request.key)
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    statement.execute(params![
+        row.log,
+        row.id,
+        row.native,
+        row.provider.name(),
+        row.project,
+        row.root,
+        row.parent,
+        row.relation,
+        row.started,
+        row.ended,
+        number(row.tokens),
+        json(&row.inherited),
+        json(&row.tally),
+        row.tally.ledger.encode(),
+        keys,
+    ])?;
+    Ok(())
+}
+
+const SESSION: &str =
+    "SELECT log, id, native, provider, project, root, parent, relation, started, ended, tokens, inherited,
+    tally FROM sessions";
+
+fn session(row: &Row<'_>) -> Sql<SessionRow> {
+    let provider: String = row.get(3)?;
+    Ok(SessionRow {
+        log: row.get(0)?,
+        id: row.get(1)?,
+        native: row.get(2)?,
+        provider: Provider::named(&provider).unwrap_or(Provider::ClaudeCode),
+        project: row.get(4)?,
+        root: row.get(5)?,
+        parent: row.get(6)?,
+        relation: row.get(7)?,
+        started: row.get(8)?,
+        ended: row.get(9)?,
+        tokens: count(row, 10)?,
+        inherited: parsed(&row.get::<_, String>(11)?)?,
+        tally: parsed(&row.get::<_, String>(12)?)?,
+    })
+}
+
+/// Which log has this session id.
+pub(crate) fn owner_of(connection: &Connection, id: &str) -> Sql<Option<i64>> {
+    connection
+        .prepare_cached("SELECT log FROM sessions WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()
+}
+
+pub(crate) fn session_of_log(connection: &Connection, log: i64) -> Sql<Option<SessionRow>> {
+    connection.prepare_cached(&format!("{SESSION} WHERE log = ?1"))?.query_row([log], session).optional()
+}
+
+/// Sessions whose id begins so, at most as many as asked.
+pub(crate) fn sessions_with_prefix(
+    connection: &Connection,
+    prefix: &str,
+    most: usize,
+) -> Sql<Vec<SessionRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{SESSION} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
+    ))?;
+    statement.query_map(params![prefix, number(most as u64)], session)?.collect()
+}
+
+/// The ids just before and just after one.
+pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<String>; 2]> {
+    let before = connection
+        .prepare_cached("SELECT id FROM sessions WHERE id < ?1 ORDER BY id DESC LIMIT 1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    let after = connection
+        .prepare_cached("SELECT id FROM sessions WHERE id > ?1 ORDER BY id LIMIT 1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok([before, after])
+}
+
+/// What sessions are asked for.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) provider: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) since: Option<Millis>,
+    pub(crate) until: Option<Millis>,
+    pub(crate) least_tokens: Option<u64>,
+    pub(crate) most_tokens: Option<u64>,
+    /// Only those that are no subagent's.
+    pub(crate) only_roots: bool,
+    /// Only those that began before this one, in the order of the list.
+    pub(crate) after: Option<(Millis, &'a str)>,
+}
+
+/// Sessions, the latest first.
+pub(crate) fn sessions(connection: &Connection, wanted: &Wanted<'_>, most: usize) -> Sql<Vec<SessionRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{SESSION} WHERE (?1 IS NULL OR provider = ?1) AND (?2 IS NULL OR substr(project, 1, length(?2)) = ?2)
+             AND (?3 IS NULL OR ended >= ?3) AND (?4 IS NULL OR started <= ?4)
+             AND (?5 IS NULL OR tokens >= ?5) AND (?6 IS NULL OR tokens <= ?6)
+             AND (NOT ?7 OR relation IS NULL OR relation != 'subagent')
+             AND (?8 IS NULL OR started < ?8 OR started = ?8 AND id > ?9)
+         ORDER BY started DESC, id LIMIT ?10"
+    ))?;
+    let rows = statement.query_map(
+        params![
+            wanted.provider,
+            wanted.project,
+            wanted.since,
+            wanted.until,
+            wanted.least_tokens.map(number),
+            wanted.most_tokens.map(number),
+            wanted.only_roots,
+            wanted.after.map(|(started, _)| started),
+            wanted.after.map(|(_, id)| id),
+            number(most as u64),
+        ],
+        session,
+    )?;
+    rows.collect()
+}
+
+/// The subagents and forks of a session.
+pub(crate) fn children(connection: &Connection, native: &str) -> Sql<Vec<SessionRow>> {
+    let mut statement =
+        connection.prepare_cached(&format!("{SESSION} WHERE parent = ?1 ORDER BY started, id"))?;
+    statement.query_map([native], session)?.collect()
+}
+
+/// A project as the index has it: hash, root, sessions, last activity.
+pub(crate) type ProjectRow = (String, Option<String>, u64, Millis);
+
+pub(crate) fn projects(connection: &Connection) -> Sql<Vec<ProjectRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT project, max(root), count(*), max(ended) FROM sessions
+         WHERE relation IS NULL OR relation != 'subagent' GROUP BY project ORDER BY max(ended) DESC, project",
+    )?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, row.get(3)?)))?.collect()
+}
+
+/// A log's ledger.
+pub(crate) fn ledger_of(connection: &Connection, log: i64) -> Sql<Ledger> {
+    let mut statement = connection.prepare_cached("SELECT ledger FROM sessions WHERE log = ?1")?;
+    let bytes: Option<Vec<u8>> = statement.query_row([log], |row| row.get(0)).optional()?;
+    Ok(bytes.and_then(|bytes| Ledger::decode(&bytes)).unwrap_or_default())
+}
+
+/// Every log's requests by their keys, those that began first before the others: whoever has a key first, counts it.
+pub(crate) fn each_keys(connection: &Connection, mut visit: impl FnMut(i64, &[u8])) -> Sql<()> {
+    let mut statement = connection
+        .prepare_cached("SELECT log, keys FROM sessions WHERE length(keys) > 0 ORDER BY started, id")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        visit(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());
+    }
+    Ok(())
+}
+
+pub(crate) fn put_inherited(connection: &Connection, log: i64, tokens: u64, inherited: Tokens) -> Sql<()> {
+    let mut statement =
+        connection.prepare_cached("UPDATE sessions SET tokens = ?2, inherited = ?3 WHERE log = ?1")?;
+    statement.execute(params![log, number(tokens), json(&inherited)])?;
+    Ok(())
+}
+
+/// Logs whose tokens another counts in part.
+pub(crate) fn with_inherited(connection: &Connection) -> Sql<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT log FROM sessions WHERE inherited != ?1")?;
+    statement.query_map([json(&Tokens::default())], |row| row.get(0))?.collect()
+}
+
+/// Gives a folder to sessions that know only its hash, where another session tells it.
+pub(crate) fn spread_roots(connection: &Connection) -> Sql<()> {
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET root = (SELECT max(root) FROM sessions AS other WHERE other.project = sessions.project)
+             WHERE root IS NULL AND project != ''",
+        )?
+        .execute([])?;
+    Ok(())
+}
+
+/// Notes that the index was brought up to date once.
+pub(crate) fn put_done(connection: &Connection, at: Millis) -> Sql<()> {
+    connection.execute("DELETE FROM done", [])?;
+    connection.execute("INSERT INTO done (at) VALUES (?1)", [at])?;
+    Ok(())
+}
+
+pub(crate) fn done(connection: &Connection) -> Sql<Option<Millis>> {
+    connection.prepare_cached("SELECT at FROM done")?.query_row([], |row| row.get(0)).optional()
+}

@@ -1,0 +1,39 @@
+//! What can go wrong with past sessions, other than what is wrong with a log: that is counted, not failed on.
+
+use std::path::PathBuf;
+
+use tamis_store::StoreError;
+use thiserror::Error;
+
+#[derive(Debug, Error)]
+pub enum TraceError {
+    #[error("the index of past sessions cannot be used")]
+    Index(#[from] StoreError),
+    #[error("the data folder {path} cannot be used")]
+    DataDir { path: PathBuf, source: std::io::Error },
+    #[error("{path} cannot be read")]
+    Log { path: String, source: std::io::Error },
+    #[error("{path} was changed or removed meanwhile")]
+    Changed { path: String },
+    #[error("Session not found: {id}")]
+    NoSuchSession { id: String },
+    #[error(
+        "Session ID prefix '{prefix}' matches {}{} sessions. Provide more characters.",
+        if *more { "more than " } else { "" },
+        matches.len()
+    )]
+    Ambiguous {
+        prefix: String,
+        matches: Vec<String>,
+        /// Whether there are more than are named.
+        more: bool,
+    },
+    #[error("Event index {index} out of bounds for session {session} ({})", match most { Some(most) => format!("max: {most}"), None => "it has no events".to_owned() })]
+    NoSuchEvent { session: String, index: u64, most: Option<u64> },
+    #[error("{0}")]
+    Invalid(String),
+    #[error("The search took longer than {seconds} seconds.")]
+    TooSlow { seconds: u64 },
+    #[error("cancelled")]
+    Cancelled,
+}

@@ -1,0 +1,138 @@
+//! What sessions used, and why each report of it counted or not.
+
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
+
+use crate::error::TraceError;
+use crate::event::{Body, Millis, Stream};
+use crate::ledger::{Ledger, Verdict};
+use crate::trace::{Session, SessionFilter, Trace};
+use crate::usage::{Claim, Tokens};
+
+/// One report of tokens, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Explained {
+    pub event: u64,
+    pub at: Option<Millis>,
+    pub stream: Stream,
+    pub model: Option<String>,
+    /// As the log reports them.
+    pub reported: Tokens,
+    /// What they added to the session's sum.
+    pub counted: Tokens,
+    pub reason: &'static str,
+}
+
+/// What was used, by what it is grouped by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageRow {
+    pub requests: u64,
+    pub tokens: Tokens,
+}
+
+/// By what usage is grouped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageBy {
+    Day,
+    Model,
+    Provider,
+    Project,
+    Session,
+}
+
+impl Trace {
+    /// Every report of tokens in a session's own log, in order.
+    pub fn explain_usage(&self, session: &Session) -> Result<Vec<Explained>, TraceError> {
+        let inherited = self.inherited_requests(session)?;
+        let mut ledger = Ledger::default();
+        let mut all = Vec::new();
+        self.events(session, 0, &mut |number, event| {
+            if let Body::TokenUsage(report) = &event.body {
+                let entry = ledger.take(report, event.at);
+                let elsewhere = matches!(report.claim, Claim::Request(key) if inherited.contains(&key));
+                let (counted, reason) = match entry.verdict {
+                    _ if elsewhere => (Tokens::default(), "an earlier session's log has the same request"),
+                    Verdict::First => (entry.added, "the first report of its request"),
+                    Verdict::Grew => (entry.added, "the same request again, with more; what is more counts"),
+                    Verdict::Same => (Tokens::default(), "repeats a request that is counted"),
+                    Verdict::Not(discount) => (Tokens::default(), discount.reason()),
+                };
+                all.push(Explained {
+                    event: number,
+                    at: event.at,
+                    stream: event.stream,
+                    model: report.model.as_ref().map(|model| model.clone().into_owned()),
+                    reported: report.tokens,
+                    counted,
+                    reason,
+                });
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(all)
+    }
+
+    /// The requests of a session that an earlier one counts.
+    fn inherited_requests(&self, session: &Session) -> Result<HashSet<u64>, TraceError> {
+        if session.inherited.is_zero() {
+            return Ok(HashSet::new());
+        }
+        let mut seen = HashSet::new();
+        let mut own = HashSet::new();
+        let mut reached = false;
+        self.database()?.read(|connection| {
+            crate::db::each_keys(connection, |log, keys| {
+                reached |= log == session.log;
+                for key in keys.as_chunks::<8>().0 {
+                    let key = u64::from_le_bytes(*key);
+                    if log == session.log {
+                        own.insert(key);
+                    } else if !reached {
+                        seen.insert(key);
+                    }
+                }
+            })
+        })?;
+        Ok(own.intersection(&seen).copied().collect())
+    }
+
+    /// What the sessions used, subagents' included, each request once though several logs tell of it.
+    pub fn usage(
+        &self,
+        filter: &SessionFilter,
+        by: UsageBy,
+    ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
+        let filter = SessionFilter { with_subagents: true, ..filter.clone() };
+        let mut sessions = self.sessions(&filter, None, usize::MAX >> 1)?;
+        // Whoever began first counts a request, as in the index.
+        sessions.reverse();
+        let mut seen = HashSet::new();
+        let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
+        for session in &sessions {
+            let ledger = self.ledger(session)?;
+            for request in ledger.requests() {
+                if request.key.is_some_and(|key| !seen.insert(key)) {
+                    continue;
+                }
+                let name = match by {
+                    UsageBy::Day => request.at.map(day).unwrap_or_default(),
+                    UsageBy::Model => ledger.model_of(request).to_owned(),
+                    UsageBy::Provider => session.provider.name().to_owned(),
+                    UsageBy::Project => session.root.clone().unwrap_or_else(|| session.project.clone()),
+                    UsageBy::Session => session.id.clone(),
+                };
+                let row = rows.entry(name).or_default();
+                row.requests += 1;
+                row.tokens = row.tokens.plus(request.tokens);
+            }
+        }
+        Ok(rows)
+    }
+}
+
+/// The day of a time, in UTC.
+fn day(at: Millis) -> String {
+    jiff::Timestamp::from_millisecond(at)
+        .map(|time| time.strftime("%Y-%m-%d").to_string())
+        .unwrap_or_default()
+}

@@ -1,0 +1,197 @@
+//! Which letters a block of a log may have, so that a search skips blocks without reading them.
+//!
+//! A filter is a set of hashed trigrams of the block's raw bytes, ASCII letters in lower case: about three per cent of the
+//! text, and no copy of it. It never says no wrongly. What is asked for must therefore be cut into [`Pieces`] that stand in
+//! the raw bytes just as they stand in the decoded text: JSON escapes quotes, backslashes and control characters always, and
+//! slashes, signs of markup and everything beyond ASCII in the hands of some writers.
+
+/// Bits of the largest filter. A block of 256 KiB of agents' logs has 10,000 to 20,000 different trigrams.
+const MOST_BITS: usize = 1 << 16;
+const LEAST_BITS: usize = 1 << 9;
+
+/// A set of trigrams. Built at full size, and folded to the size that its block deserves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Filter {
+    words: Vec<u64>,
+}
+
+impl Default for Filter {
+    fn default() -> Filter {
+        Filter { words: vec![0; MOST_BITS / 64] }
+    }
+}
+
+impl Filter {
+    /// Adds the trigrams of these bytes.
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        // An array of a known size, so that no bound is checked for each byte.
+        let Ok(words) = <&mut [u64; MOST_BITS / 64]>::try_from(self.words.as_mut_slice()) else { return };
+        let mut trigram = 0_u32;
+        for (index, byte) in bytes.iter().enumerate() {
+            trigram = (trigram << 8 | u32::from(LOWER[usize::from(*byte)])) & 0xff_ffff;
+            if index >= 2 {
+                let bit = slot(trigram);
+                words[bit >> 6 & (MOST_BITS / 64 - 1)] |= 1 << (bit & 63);
+            }
+        }
+    }
+
+    /// Empties it.
+    pub(crate) fn clear(&mut self) {
+        self.words.fill(0);
+    }
+
+    /// The filter as it is stored, for a block of so many bytes.
+    pub(crate) fn folded(&self, block_bytes: usize) -> Vec<u8> {
+        let bits = block_bytes.next_power_of_two().clamp(LEAST_BITS, MOST_BITS);
+        let mut words = vec![0_u64; bits / 64];
+        for (index, word) in self.words.iter().enumerate() {
+            words[index % (bits / 64)] |= word;
+        }
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Whether all the pieces may be in the block whose stored filter this is.
+    pub(crate) fn may_have(stored: &[u8], pieces: &Pieces) -> bool {
+        let bits = stored.len() * 8;
+        if !bits.is_power_of_two() || bits > MOST_BITS {
+            return true;
+        }
+        let has = |slot: &u16| {
+            let bit = usize::from(*slot) & (bits - 1);
+            stored[bit >> 3] & 1 << (bit & 7) != 0
+        };
+        pieces.all.iter().all(|ways| ways.iter().any(|slots| slots.iter().all(has)))
+    }
+}
+
+const fn lower_table() -> [u8; 256] {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = (byte as u8).to_ascii_lowercase();
+        byte += 1;
+    }
+    table
+}
+
+static LOWER: [u8; 256] = lower_table();
+
+fn slot(trigram: u32) -> usize {
+    (trigram.wrapping_mul(0x9e37_79b1) >> 16) as usize
+}
+
+fn slots(bytes: &[u8]) -> Vec<u16> {
+    bytes
+        .windows(3)
+        .map(|three| {
+            let of = |index: usize| u32::from(three[index].to_ascii_lowercase());
+            slot(of(0) << 16 | of(1) << 8 | of(2)) as u16
+        })
+        .collect()
+}
+
+/// What a block's raw bytes must have for an event in it to match: all of these pieces, each in one of its ways of writing.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Pieces {
+    all: Vec<Vec<Vec<u16>>>,
+    /// The longest piece that is written in one way alone, in lower case; its absence from the raw bytes rules them out.
+    pub(crate) longest: Option<String>,
+}
+
+impl Pieces {
+    /// The pieces of a text that must occur, whatever its case.
+    pub(crate) fn of(text: &str) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.require(text);
+        pieces
+    }
+
+    /// Asks for another text as well.
+    pub(crate) fn require(&mut self, text: &str) {
+        // Where quotes are asked for, JSON may be meant, whose spaces and separators differ from writer to writer.
+        let loose = text.contains('"');
+        let plain = |letter: char| {
+            letter.is_ascii_alphanumeric()
+                || matches!(letter, '_' | '-' | '.')
+                || !loose
+                    && matches!(letter, ' ' | '!'..=';' | '=' | '?' | '@' | '['..='`' | '{'..='~')
+                    && !matches!(letter, '"' | '/' | '\\' | '&' | '\'' | '<' | '>' | '+')
+        };
+        for piece in text.split(|letter| !plain(letter)).filter(|piece| piece.len() >= 3) {
+            self.all.push(vec![slots(piece.as_bytes())]);
+            if self.longest.as_ref().is_none_or(|longest| longest.len() < piece.len()) {
+                self.longest = Some(piece.to_ascii_lowercase());
+            }
+        }
+        // Letters beyond ASCII without case: written out, or as \uXXXX in either case.
+        let foreign = |letter: char| !letter.is_ascii() && !letter.is_lowercase() && !letter.is_uppercase();
+        for piece in text.split(|letter| !foreign(letter)).filter(|piece| !piece.is_empty()) {
+            let mut buffer = [0; 2];
+            let mut escaped = Vec::new();
+            for letter in piece.chars() {
+                for unit in letter.encode_utf16(&mut buffer) {
+                    // Without the backslash, of which there are more in a document inside a document.
+                    escaped.extend(slots(format!("u{unit:04x}").as_bytes()));
+                }
+            }
+            self.all.push(vec![slots(piece.as_bytes()), escaped]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn stored(text: &str) -> Vec<u8> {
+        let mut filter = Filter::default();
+        filter.add(text.as_bytes());
+        filter.folded(text.len())
+    }
+
+    #[test]
+    fn what_is_not_there_is_mostly_ruled_out() {
+        let block = stored(r#"{"text":"The quick brown fox jumps over the lazy dog","path":"src/main.rs"}"#);
+        for (asked, may) in [
+            ("quick BROWN", true),
+            ("src/main.rs", true),
+            ("quicksand", false),
+            ("\"text\": \"The", true),
+            ("日本", false),
+            ("qu", true),
+            ("", true),
+        ] {
+            assert_eq!(Filter::may_have(&block, &Pieces::of(asked)), may, "{asked}");
+        }
+    }
+
+    proptest! {
+        /// However a JSON writer escapes it, what is in a text is found in its block.
+        #[test]
+        fn it_never_says_no_wrongly(before in ".{0,40}", asked in ".{0,20}", after in ".{0,40}", escape_all: bool, deep: bool) {
+            let mut raw = serde_json::to_string(&format!("{before}{asked}{after}")).unwrap();
+            if deep {
+                raw = serde_json::to_string(&raw).unwrap();
+            }
+            if escape_all {
+                raw = raw.chars().map(|letter| {
+                    let mut units = [0; 2];
+                    if letter.is_ascii() && !"/<>&'+".contains(letter) { letter.to_string() } else {
+                        letter.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04X}")).collect()
+                    }
+                }).collect();
+            }
+            let swapped: String = asked.chars().map(|letter| if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }).collect();
+            for asked in [&asked, &swapped] {
+                prop_assert!(Filter::may_have(&stored(&raw), &Pieces::of(asked)), "{asked:?} in {raw}");
+                let pieces = Pieces::of(asked);
+                if let Some(longest) = pieces.longest {
+                    prop_assert!(raw.to_ascii_lowercase().contains(&longest));
+                }
+            }
+        }
+    }
+}

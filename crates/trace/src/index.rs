@@ -1,0 +1,408 @@
+//! Bringing the index up to date with the logs: only what is new is read, by as many threads as there are cores, and one
+//! writer keeps what they give.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::SystemTime;
+
+use sha2::{Digest, Sha256};
+use tamis_store::rusqlite::{self, Connection};
+use tamis_store::{Database, StoreError};
+
+use crate::db::{self, BlockRow, LogRow, SessionRow};
+use crate::event::{Millis, Provider};
+use crate::readers::{Relation, gemini};
+use crate::reading::{self, Known, Outcome, Sink};
+use crate::source::{Found, Stamp, Unit};
+use crate::tally::{Tally, Turn};
+use crate::usage::Tokens;
+
+/// Bytes of logs that one transaction covers at most: others may write in between, and what is done is kept.
+const BATCH: u64 = 512 << 20;
+/// Messages that may wait for the writer; a block's is ten kilobytes.
+const WAITING: usize = 256;
+
+/// How far indexing is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    pub logs: u64,
+    pub bytes: u64,
+    pub total_bytes: u64,
+}
+
+/// What bringing the index up to date came to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Refreshed {
+    /// Logs there are.
+    pub logs: u64,
+    /// Of them, read now, in whole or in part.
+    pub read: u64,
+    pub removed: u64,
+    pub bytes: u64,
+    /// Places that could not be looked at.
+    pub problems: Vec<String>,
+}
+
+enum Message {
+    Begin { job: usize, first_block: u64 },
+    Block { job: usize, block: BlockRow },
+    Turns { job: usize, turns: Vec<Turn> },
+    Read { bytes: u64 },
+    Done { job: usize, outcome: Box<Outcome> },
+}
+
+struct Job<'a> {
+    unit: &'a Unit,
+    log: Option<LogRow>,
+}
+
+/// Brings the index up to date with what was found. `watch` is told of each step and may break it off.
+pub(crate) fn refresh(
+    database: &Database,
+    found: Found,
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Refreshed, StoreError> {
+    let mut known: HashMap<(String, String), LogRow> = database
+        .read(db::logs)?
+        .into_iter()
+        .map(|log| ((log.unit.path.clone(), log.unit.part.clone()), log))
+        .collect();
+    let mut jobs = Vec::new();
+    for unit in &found.units {
+        let log = known.remove(&(unit.path.clone(), unit.part.clone()));
+        if log.as_ref().is_none_or(|log| log.unit.stamp != unit.stamp) {
+            jobs.push(Job { unit, log });
+        }
+    }
+    let mut refreshed = Refreshed {
+        logs: found.units.len() as u64,
+        read: jobs.len() as u64,
+        removed: known.len() as u64,
+        problems: found.problems,
+        bytes: 0,
+    };
+    if jobs.is_empty() && known.is_empty() {
+        if database.read(db::done)?.is_none() {
+            database.write(|transaction| db::put_done(transaction, now()))?;
+        }
+        return Ok(refreshed);
+    }
+    if !known.is_empty() {
+        database
+            .write(|transaction| known.values().try_for_each(|log| db::remove_log(transaction, log.id)))?;
+    }
+    // The largest first, so that no thread is left alone with it at the end.
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.unit.stamp.size));
+    refreshed.bytes = run(database, &jobs, watch)?;
+    database.write(|transaction| {
+        share_out(transaction)?;
+        db::spread_roots(transaction)?;
+        db::put_done(transaction, now())
+    })?;
+    Ok(refreshed)
+}
+
+fn now() -> Millis {
+    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |time| time.as_millis() as Millis)
+}
+
+/// Reads all jobs and writes what they give. Returns the bytes that were read.
+fn run(
+    database: &Database,
+    jobs: &[Job<'_>],
+    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<u64, StoreError> {
+    let next = AtomicUsize::new(0);
+    let stop = AtomicBool::new(false);
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(jobs.len());
+    let left = |job: &Job<'_>| {
+        let had = job.log.as_ref().map_or(0, |log| log.read_to);
+        if job.unit.stamp.size >= had { job.unit.stamp.size - had } else { job.unit.stamp.size }
+    };
+    let mut progress = Progress { total_bytes: jobs.iter().map(left).sum(), ..Progress::default() };
+    std::thread::scope(|scope| {
+        let (sender, receiver) = sync_channel(WAITING);
+        for _ in 0..threads {
+            let sender = sender.clone();
+            let (next, stop) = (&next, &stop);
+            scope.spawn(move || {
+                while let Some((number, job)) = take(jobs, next) {
+                    if stop.load(Ordering::Relaxed)
+                        || read_job(database, number, job, &sender, stop).is_none()
+                    {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        let mut ids: Vec<Option<i64>> = jobs.iter().map(|job| job.log.as_ref().map(|log| log.id)).collect();
+        let mut told = |progress| {
+            if watch(progress).is_break() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        };
+        let written = write_all(database, jobs, &receiver, &mut ids, &mut progress, &mut told);
+        // Whoever still wants to send learns that nobody listens.
+        stop.store(true, Ordering::Relaxed);
+        drop(receiver);
+        written
+    })?;
+    Ok(progress.bytes)
+}
+
+fn take<'j, 'a>(jobs: &'j [Job<'a>], next: &AtomicUsize) -> Option<(usize, &'j Job<'a>)> {
+    let number = next.fetch_add(1, Ordering::Relaxed);
+    Some((number, jobs.get(number)?))
+}
+
+/// Passes on to the writer what a reading gives.
+struct ToWriter<'a> {
+    job: usize,
+    sender: &'a SyncSender<Message>,
+    stop: &'a AtomicBool,
+}
+
+impl ToWriter<'_> {
+    fn send(&self, message: Message) {
+        if self.sender.send(message).is_err() {
+            self.stop.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Sink for ToWriter<'_> {
+    fn begin(&mut self, first_block: u64) {
+        self.send(Message::Begin { job: self.job, first_block });
+    }
+
+    fn block(&mut self, block: BlockRow) {
+        self.send(Message::Block { job: self.job, block });
+    }
+
+    fn turns(&mut self, turns: Vec<Turn>) {
+        if !turns.is_empty() {
+            self.send(Message::Turns { job: self.job, turns });
+        }
+    }
+
+    fn progress(&mut self, bytes: u64) -> ControlFlow<()> {
+        self.send(Message::Read { bytes });
+        if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    }
+}
+
+fn read_job(
+    database: &Database,
+    number: usize,
+    job: &Job<'_>,
+    sender: &SyncSender<Message>,
+    stop: &AtomicBool,
+) -> Option<()> {
+    let known = job.log.as_ref().and_then(|log| {
+        let look = |connection: &Connection| -> rusqlite::Result<Option<Known>> {
+            let Some(session) = db::session_of_log(connection, log.id)? else { return Ok(None) };
+            let mut tally = session.tally;
+            tally.ledger = db::ledger_of(connection, log.id)?;
+            Ok(Some(Known { log: log.clone(), tally, last_block: db::last_block(connection, log.id)? }))
+        };
+        database.read_apart(look).ok().flatten()
+    });
+    let mut sink = ToWriter { job: number, sender, stop };
+    let outcome = reading::read(job.unit, known, &mut sink)?;
+    sink.send(Message::Done { job: number, outcome: Box::new(outcome) });
+    Some(())
+}
+
+fn write_all(
+    database: &Database,
+    jobs: &[Job<'_>],
+    receiver: &Receiver<Message>,
+    ids: &mut [Option<i64>],
+    progress: &mut Progress,
+    told: &mut dyn FnMut(Progress),
+) -> Result<(), StoreError> {
+    let mut open = true;
+    while open {
+        let until = progress.bytes + BATCH;
+        database.write(|transaction| {
+            while progress.bytes < until {
+                let Ok(message) = receiver.recv() else {
+                    open = false;
+                    break;
+                };
+                write(transaction, jobs, ids, progress, message)?;
+                told(*progress);
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+fn write(
+    connection: &Connection,
+    jobs: &[Job<'_>],
+    ids: &mut [Option<i64>],
+    progress: &mut Progress,
+    message: Message,
+) -> rusqlite::Result<()> {
+    match message {
+        Message::Begin { job, first_block } => {
+            let log = id_of(connection, jobs, ids, job)?;
+            db::remove_blocks(connection, log, first_block)?;
+            if first_block == 0 {
+                db::remove_turns(connection, log)?;
+            }
+            Ok(())
+        }
+        Message::Block { job, block } => {
+            let log = id_of(connection, jobs, ids, job)?;
+            db::put_block(connection, log, &block)
+        }
+        Message::Turns { job, turns } => {
+            let log = id_of(connection, jobs, ids, job)?;
+            turns.iter().try_for_each(|turn| db::put_turn(connection, log, turn))
+        }
+        Message::Read { bytes } => {
+            progress.bytes += bytes;
+            Ok(())
+        }
+        Message::Done { outcome, .. } => {
+            progress.logs += 1;
+            let Outcome { log, tally } = *outcome;
+            let id = db::put_log(connection, &log)?;
+            put_session(connection, id, &log, tally)
+        }
+    }
+}
+
+/// A log's id, made when it is needed. Its stamp is none that a file has, so a reading that never ends is done again.
+fn id_of(
+    connection: &Connection,
+    jobs: &[Job<'_>],
+    ids: &mut [Option<i64>],
+    job: usize,
+) -> rusqlite::Result<i64> {
+    if let Some(id) = ids[job] {
+        return Ok(id);
+    }
+    let unit = Unit { stamp: Stamp { size: 0, changed: -1, file: 0 }, ..jobs[job].unit.clone() };
+    let id = db::put_log(
+        connection,
+        &LogRow {
+            id: 0,
+            unit,
+            format: crate::source::Format::Unknown,
+            read_to: 0,
+            pending: 0,
+            fingerprint: Vec::new(),
+            reader: String::new(),
+            problem: Some("it was not read to its end".to_owned()),
+        },
+    )?;
+    ids[job] = Some(id);
+    Ok(id)
+}
+
+fn put_session(connection: &Connection, log: i64, row: &LogRow, tally: Tally) -> rusqlite::Result<()> {
+    let Some(provider) = row.format.provider().filter(|_| tally.events > 0) else {
+        return db::remove_session(connection, log);
+    };
+    let path = Path::new(&row.unit.path);
+    let stem = stem_of(path);
+    let mut parent = tally.parent.clone();
+    let native = match (&tally.native_id, provider) {
+        // A log that began as a copy of another's still names that one in its first records.
+        (Some(id), Provider::ClaudeCode) if is_uuid(&stem) && *id != stem => {
+            parent = parent.or_else(|| Some((id.clone(), Relation::Fork)));
+            stem
+        }
+        (Some(id), _) => id.clone(),
+        (None, _) => stem,
+    };
+    let mut id = native.clone();
+    if db::owner_of(connection, &id)?.is_some_and(|owner| owner != log) {
+        // Two logs of one id, a copy perhaps: both are to be had.
+        id = format!("{native}~{}", &hash(&format!("{}\0{}", row.unit.path, row.unit.part))[..6]);
+    }
+    let root = tally.root.clone().or_else(|| match provider {
+        Provider::Gemini => gemini::root_of(path),
+        _ => None,
+    });
+    let project = match (&root, &tally.root_hash) {
+        (_, Some(hash)) if hash.len() == 64 => hash.clone(),
+        (Some(root), _) => hash(root),
+        (None, Some(name)) => hash(name),
+        (None, None) => String::new(),
+    };
+    let started = tally.started.unwrap_or(0);
+    db::put_session(
+        connection,
+        &SessionRow {
+            log,
+            id,
+            native,
+            provider,
+            project,
+            root,
+            parent: parent.as_ref().map(|(id, _)| id.clone()),
+            relation: parent.map(|(_, relation)| relation.name().to_owned()),
+            started,
+            ended: tally.ended.unwrap_or(started),
+            tokens: tally.ledger.total().total(),
+            inherited: Tokens::default(),
+            tally,
+        },
+    )
+}
+
+fn stem_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name);
+    stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_owned()
+}
+
+fn is_uuid(text: &str) -> bool {
+    text.len() == 36
+        && text.bytes().enumerate().all(|(index, byte)| match index {
+            8 | 13 | 18 | 23 => byte == b'-',
+            _ => byte.is_ascii_hexdigit(),
+        })
+}
+
+/// SHA-256 in hexadecimal, by which projects are named: Gemini CLI does it so, and its logs tell no more.
+pub(crate) fn hash(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A request that several logs tell of, because one was copied from another, counts in the session that began first.
+fn share_out(connection: &Connection) -> rusqlite::Result<()> {
+    let mut first: HashMap<u64, i64> = HashMap::new();
+    let mut sharing: HashMap<i64, Vec<u64>> = HashMap::new();
+    db::each_keys(connection, |log, keys| {
+        for key in keys.as_chunks::<8>().0 {
+            let key = u64::from_le_bytes(*key);
+            if *first.entry(key).or_insert(log) != log {
+                sharing.entry(log).or_default().push(key);
+            }
+        }
+    })?;
+    for log in db::with_inherited(connection)? {
+        sharing.entry(log).or_default();
+    }
+    for (log, keys) in sharing {
+        let ledger = db::ledger_of(connection, log)?;
+        let keys: std::collections::HashSet<u64> = keys.into_iter().collect();
+        let inherited = ledger
+            .requests()
+            .iter()
+            .filter(|request| request.key.is_some_and(|key| keys.contains(&key)))
+            .fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
+        db::put_inherited(connection, log, ledger.total().minus(inherited).total(), inherited)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,504 @@
+//! Reading one log: from its beginning, on from where it was read to, or one block of it again.
+
+use std::fs;
+use std::io::{self, Read, Seek, SeekFrom};
+use std::ops::ControlFlow;
+use std::path::Path;
+
+use sha2::{Digest, Sha256};
+
+use crate::db::{BlockRow, LogRow};
+use crate::event::{Body, Content, Event, Provider, Stream};
+use crate::filter::Filter;
+use crate::lines::{CHUNK, Chunk, FULL, LONGEST_LINE, Lines, open_regular};
+use crate::readers::claude::{self, ClaudeReader};
+use crate::readers::codex::CodexReader;
+use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
+use crate::source::{Format, Stamp, Unit, recognise};
+use crate::tally::{Tally, Turn};
+
+/// Documents are read whole, so larger ones are not.
+const LARGEST_DOCUMENT: u64 = 64 << 20;
+/// How much of a log's two ends is compared to know whether it only grew.
+const COMPARED: u64 = 4096;
+
+/// Takes what reading gives, while it goes on.
+pub(crate) trait Sink {
+    /// Blocks from this number on are replaced.
+    fn begin(&mut self, first_block: u64);
+    fn block(&mut self, block: BlockRow);
+    fn turns(&mut self, turns: Vec<Turn>);
+    /// So many more bytes are read. Breaking ends the reading, which is then as if it had never begun.
+    fn progress(&mut self, bytes: u64) -> ControlFlow<()>;
+}
+
+/// What was known of a log when its reading began.
+pub(crate) struct Known {
+    pub(crate) log: LogRow,
+    pub(crate) tally: Tally,
+    pub(crate) last_block: Option<BlockRow>,
+}
+
+/// A log that was read.
+pub(crate) struct Outcome {
+    pub(crate) log: LogRow,
+    pub(crate) tally: Tally,
+}
+
+pub(crate) fn is_compressed(path: &str) -> bool {
+    path.ends_with(".zst")
+}
+
+/// Reads a log, or what is new of it. `None` when the sink broke it off.
+pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Option<Outcome> {
+    let mut log = LogRow {
+        id: 0,
+        unit: unit.clone(),
+        format: Format::Unknown,
+        read_to: 0,
+        pending: 0,
+        fingerprint: Vec::new(),
+        reader: String::new(),
+        problem: None,
+    };
+    let outcome = match known {
+        Some(known) if has_only_grown(unit, &known.log) => {
+            log.format = known.log.format;
+            log.read_to = known.log.read_to;
+            log.reader = known.log.reader.clone();
+            read_log(&mut log, known.tally, known.last_block, sink)
+        }
+        _ => {
+            sink.begin(0);
+            format_of(unit).and_then(|format| {
+                log.format = format;
+                read_log(&mut log, Tally::default(), None, sink)
+            })
+        }
+    };
+    let tally = match outcome {
+        Ok(ControlFlow::Continue(tally)) => tally,
+        Ok(ControlFlow::Break(())) => return None,
+        Err(error) => {
+            log.problem = Some(error.to_string());
+            Tally::default()
+        }
+    };
+    Some(Outcome { log, tally })
+}
+
+fn format_of(unit: &Unit) -> io::Result<Format> {
+    if !unit.part.is_empty() {
+        return Ok(Format::Collection(Provider::OpenCode));
+    }
+    let mut beginning = Vec::new();
+    if is_compressed(&unit.path) {
+        let mut lines = Lines::open(Path::new(&unit.path), true, 0)?;
+        if let Some(Chunk::Lines { bytes, .. }) = lines.next(CHUNK as u64)? {
+            beginning.extend_from_slice(bytes);
+        }
+    } else {
+        open_regular(Path::new(&unit.path))?.take(CHUNK as u64).read_to_end(&mut beginning)?;
+    }
+    Ok(recognise(&beginning))
+}
+
+/// Whether what was read of a log still stands there, with or without more after it.
+fn has_only_grown(unit: &Unit, known: &LogRow) -> bool {
+    known.problem.is_none()
+        && matches!(known.format, Format::Lines(_))
+        && !is_compressed(&unit.path)
+        && known.unit.stamp.file == unit.stamp.file
+        && unit.stamp.size >= known.read_to
+        && fingerprint(&unit.path, known.read_to).is_ok_and(|found| found == known.fingerprint)
+}
+
+/// A hash of both ends of what is indexed of a log.
+fn fingerprint(path: &str, read_to: u64) -> io::Result<Vec<u8>> {
+    let mut file = open_regular(Path::new(path))?;
+    let mut hash = Sha256::new();
+    for start in [0, read_to.saturating_sub(COMPARED)] {
+        let mut bytes = Vec::new();
+        file.seek(SeekFrom::Start(start))?;
+        Read::by_ref(&mut file).take(COMPARED.min(read_to)).read_to_end(&mut bytes)?;
+        hash.update(&bytes);
+    }
+    Ok(hash.finalize()[..16].to_vec())
+}
+
+/// Broken off, or through.
+type Through<T> = io::Result<ControlFlow<(), T>>;
+
+fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut dyn Sink) -> Through<Tally> {
+    match log.format {
+        Format::Lines(provider) => read_lines(log, provider, tally, last, sink),
+        Format::Document(_) | Format::Collection(_) => {
+            let transcript = transcript_of(log)?;
+            Ok(index_transcript(log, &transcript, sink))
+        }
+        Format::Unknown => {
+            log.read_to = log.unit.stamp.size;
+            Ok(sink.progress(log.unit.stamp.size).map_continue(|()| Tally::default()))
+        }
+    }
+}
+
+fn reader_of(provider: Provider, state: &str) -> Option<Box<dyn LineReader>> {
+    match provider {
+        Provider::ClaudeCode if state.is_empty() => Some(Box::new(ClaudeReader::default())),
+        Provider::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
+        Provider::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
+        Provider::Codex => Some(Box::new(CodexReader::resume(state)?)),
+        Provider::Gemini | Provider::OpenCode => None,
+    }
+}
+
+fn no_reader() -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, "its reader cannot go on from where it was")
+}
+
+/// A block that is being put together.
+struct Draft {
+    number: u64,
+    start: u64,
+    first_event: u64,
+    kinds: u16,
+    reader: String,
+}
+
+impl Draft {
+    fn finished(&self, stop: u64, next_event: u64, filter: &Filter) -> BlockRow {
+        BlockRow {
+            number: self.number,
+            start: self.start,
+            stop,
+            first_event: self.first_event,
+            events: next_event - self.first_event,
+            kinds: self.kinds,
+            reader: self.reader.clone(),
+            filter: filter.folded((stop - self.start) as usize),
+        }
+    }
+}
+
+fn read_lines(
+    log: &mut LogRow,
+    provider: Provider,
+    mut tally: Tally,
+    last: Option<BlockRow>,
+    sink: &mut dyn Sink,
+) -> Through<Tally> {
+    let path = Path::new(&log.unit.path);
+    let mut reader = reader_of(provider, &log.reader).ok_or_else(no_reader)?;
+    let mut filter = Filter::default();
+    // A last block that is not full goes on; what it has is read again for its letters alone.
+    let unfilled = last.as_ref().filter(|last| last.stop == log.read_to && last.stop - last.start < FULL);
+    let mut draft = match unfilled {
+        Some(last) => {
+            let mut lines = Lines::open(path, is_compressed(&log.unit.path), last.start)?;
+            while let Some(chunk) = lines.next(last.stop)? {
+                if let Chunk::Lines { bytes, .. } = chunk {
+                    filter.add(bytes);
+                }
+            }
+            Draft {
+                number: last.number,
+                start: last.start,
+                first_event: last.first_event,
+                kinds: last.kinds,
+                reader: last.reader.clone(),
+            }
+        }
+        None => Draft {
+            number: last.map_or(0, |last| last.number + 1),
+            start: log.read_to,
+            first_event: tally.events,
+            kinds: 0,
+            reader: log.reader.clone(),
+        },
+    };
+    sink.begin(draft.number);
+    let mut lines = Lines::open(path, is_compressed(&log.unit.path), log.read_to)?;
+    let end = if is_compressed(&log.unit.path) { u64::MAX } else { log.unit.stamp.size };
+    loop {
+        let chunk = match lines.next(end) {
+            Ok(Some(chunk)) => chunk,
+            Ok(None) => break,
+            // What could be read stays.
+            Err(error) => {
+                log.problem = Some(error.to_string());
+                break;
+            }
+        };
+        let stop = match &chunk {
+            Chunk::Lines { at, bytes } => {
+                filter.add(bytes);
+                at + bytes.len() as u64
+            }
+            Chunk::TooLong { at, length } => at + length,
+        };
+        each_event(&chunk, reader.as_mut(), &mut |given| match given {
+            Given::Event(event, _) => {
+                draft.kinds |= event.kind().bit();
+                tally.event(event);
+            }
+            Given::Record { record } => {
+                record.facts.iter().for_each(|fact| tally.fact(fact));
+                record.drift.iter().for_each(|drift| tally.drift(drift));
+            }
+        });
+        let read = stop - log.read_to;
+        log.read_to = stop;
+        if stop - draft.start >= FULL {
+            sink.block(draft.finished(stop, tally.events, &filter));
+            sink.turns(tally.take_turns());
+            filter.clear();
+            draft = Draft {
+                number: draft.number + 1,
+                start: stop,
+                first_event: tally.events,
+                kinds: 0,
+                reader: reader.state(),
+            };
+        }
+        if sink.progress(read).is_break() {
+            return Ok(ControlFlow::Break(()));
+        }
+    }
+    log.pending = if log.problem.is_none() { lines.pending() } else { 0 };
+    if log.read_to > draft.start {
+        sink.block(draft.finished(log.read_to, tally.events, &filter));
+    }
+    sink.turns(tally.take_turns());
+    log.reader = reader.state();
+    if !is_compressed(&log.unit.path) {
+        log.fingerprint = fingerprint(&log.unit.path, log.read_to)?;
+    }
+    Ok(ControlFlow::Continue(tally))
+}
+
+/// What comes of a chunk, in order.
+enum Given<'e, 'a> {
+    /// With its line, where it has one.
+    Event(&'e Event<'a>, Option<&'e str>),
+    /// A record's events are through; its facts and drift.
+    Record { record: &'e Record<'a> },
+}
+
+/// Reads the records of a chunk. Everyone who reads lines does it here, so that an event has one number for all.
+fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dyn FnMut(Given<'_, '_>)) {
+    let bytes = match chunk {
+        Chunk::Lines { bytes, .. } => bytes,
+        Chunk::TooLong { length, .. } => {
+            let text =
+                format!("[a record of {length} bytes, which is more than {LONGEST_LINE} and was not read]");
+            let body = Body::Notification(Content::text(text));
+            visit(Given::Event(&Event { at: None, stream: Stream::Main, body }, None));
+            let drift = vec![Drift::Unreadable("a line that is too long".into())];
+            return visit(Given::Record { record: &Record { drift, ..Record::default() } });
+        }
+    };
+    if let Ok(text) = std::str::from_utf8(bytes) {
+        let mut record = Record::default();
+        for line in text.split('\n') {
+            each_event_of(line, reader, &mut record, visit);
+        }
+        return;
+    }
+    for line in bytes.split(|byte| *byte == b'\n') {
+        let text = String::from_utf8_lossy(line);
+        let mut record = Record::default();
+        if matches!(text, std::borrow::Cow::Owned(_)) {
+            record.drift.push(Drift::Unreadable("bytes that are not UTF-8, read as �".into()));
+        }
+        each_event_of(&text, reader, &mut record, visit);
+    }
+}
+
+fn each_event_of<'a>(
+    line: &'a str,
+    reader: &mut dyn LineReader,
+    record: &mut Record<'a>,
+    visit: &mut dyn FnMut(Given<'_, '_>),
+) {
+    let line = line.trim_ascii();
+    if !line.is_empty() {
+        reader.read(line, record);
+    }
+    record.events.iter().for_each(|event| visit(Given::Event(event, Some(line))));
+    if !record.facts.is_empty() || !record.drift.is_empty() {
+        visit(Given::Record { record });
+    }
+    record.events.clear();
+    record.facts.clear();
+    record.drift.clear();
+}
+
+/// Reads a session that is not a log of lines.
+pub(crate) fn transcript_of(log: &LogRow) -> io::Result<Transcript> {
+    let path = Path::new(&log.unit.path);
+    let unreadable =
+        || io::Error::new(io::ErrorKind::InvalidData, "it is not of the form that it began with");
+    match log.format {
+        Format::Collection(_) => opencode::read(path, &log.unit.part).map_err(io::Error::other),
+        _ => {
+            let size = fs::metadata(path)?.len();
+            if size > LARGEST_DOCUMENT {
+                let why = format!(
+                    "it has {size} bytes, and documents of more than {LARGEST_DOCUMENT} are not read"
+                );
+                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+            }
+            let mut bytes = Vec::new();
+            open_regular(path)?.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
+            let text = String::from_utf8_lossy(&bytes);
+            let transcript = match log.format.provider() {
+                Some(Provider::Gemini) => gemini::read(&text),
+                Some(Provider::ClaudeCode) => claude::read_document(&text),
+                _ => None,
+            };
+            transcript.ok_or_else(unreadable)
+        }
+    }
+}
+
+/// The words of an event that a search looks at, each text apart.
+pub(crate) fn words_of_event(event: &Event<'_>, words: &mut Vec<String>) {
+    match &event.body {
+        Body::User(content)
+        | Body::Message(content)
+        | Body::Reasoning(content)
+        | Body::Notification(content)
+        | Body::Summary(content) => words.push(content.to_text().into_owned()),
+        Body::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),
+        Body::ToolCall(call) => {
+            words.push(call.name.clone().into_owned());
+            let arguments = call.arguments.to_value();
+            strings_of(&arguments, words);
+            words.push(arguments.to_string());
+        }
+        Body::ToolResult(result) => words.push(result.content.to_text().into_owned()),
+        Body::TokenUsage(report) => words.extend(report.model.iter().map(|model| model.clone().into_owned())),
+    }
+}
+
+fn strings_of(value: &serde_json::Value, words: &mut Vec<String>) {
+    match value {
+        serde_json::Value::String(text) => words.push(text.clone()),
+        serde_json::Value::Array(items) => items.iter().for_each(|item| strings_of(item, words)),
+        serde_json::Value::Object(members) => {
+            for (name, value) in members {
+                words.push(name.clone());
+                strings_of(value, words);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn index_transcript(
+    log: &mut LogRow,
+    transcript: &Transcript,
+    sink: &mut dyn Sink,
+) -> ControlFlow<(), Tally> {
+    let mut tally = Tally::default();
+    transcript.facts.iter().for_each(|fact| tally.fact(fact));
+    transcript.drift.iter().for_each(|drift| tally.drift(drift));
+    let mut filter = Filter::default();
+    let mut words = Vec::new();
+    let mut size = 0;
+    let mut draft = Draft { number: 0, start: 0, first_event: 0, kinds: 0, reader: String::new() };
+    for event in &transcript.events {
+        words.clear();
+        words_of_event(event, &mut words);
+        for text in &words {
+            filter.add(text.as_bytes());
+            size += text.len() as u64;
+        }
+        draft.kinds |= event.kind().bit();
+        tally.event(event);
+        if size - draft.start >= FULL {
+            sink.block(draft.finished(size, tally.events, &filter));
+            filter.clear();
+            draft =
+                Draft { number: draft.number + 1, start: size, first_event: tally.events, kinds: 0, ..draft };
+        }
+    }
+    if tally.events > draft.first_event {
+        sink.block(draft.finished(size, tally.events, &filter));
+    }
+    sink.turns(tally.take_turns());
+    log.read_to = log.unit.stamp.size;
+    sink.progress(log.unit.stamp.size).map_continue(|()| tally)
+}
+
+/// Told of an event, its number, and of the line that it stands in, where there are lines.
+pub(crate) type Visit<'v> = dyn FnMut(u64, &Event<'_>, Option<&str>) -> ControlFlow<()> + 'v;
+
+/// Reads the events of some blocks again, with their numbers.
+pub(crate) fn read_blocks(
+    log: &LogRow,
+    blocks: &[BlockRow],
+    visit: &mut Visit<'_>,
+) -> io::Result<ControlFlow<()>> {
+    read_blocks_worth(log, blocks, &|_| true, visit)
+}
+
+/// The same, for those blocks of lines whose bytes are worth it.
+pub(crate) fn read_blocks_worth(
+    log: &LogRow,
+    blocks: &[BlockRow],
+    worth: &dyn Fn(&[u8]) -> bool,
+    visit: &mut Visit<'_>,
+) -> io::Result<ControlFlow<()>> {
+    let Format::Lines(provider) = log.format else {
+        let transcript = transcript_of(log)?;
+        return Ok(events_of(&transcript, blocks, visit));
+    };
+    let mut flow = ControlFlow::Continue(());
+    for block in blocks {
+        let mut reader = None;
+        let mut lines = Lines::open(Path::new(&log.unit.path), is_compressed(&log.unit.path), block.start)?;
+        let mut number = block.first_event;
+        while let Some(chunk) = lines.next(block.stop)? {
+            // A block is mostly one chunk. When its first is not worth it, the reader's state after it is not known.
+            if let (None, Chunk::Lines { bytes, .. }) = (&reader, &chunk)
+                && bytes.len() as u64 == block.stop - block.start
+                && !worth(bytes)
+            {
+                break;
+            }
+            if reader.is_none() {
+                reader = Some(reader_of(provider, &block.reader).ok_or_else(no_reader)?);
+            }
+            let Some(reader) = &mut reader else { break };
+            each_event(&chunk, reader.as_mut(), &mut |given| {
+                if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
+                    flow = visit(number, event, line);
+                    number += 1;
+                }
+            });
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+    }
+    Ok(flow)
+}
+
+fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {
+    for block in blocks {
+        for number in block.first_event..block.first_event + block.events {
+            let event = usize::try_from(number).ok().and_then(|number| transcript.events.get(number));
+            if let Some(event) = event {
+                visit(number, event, None)?;
+            }
+        }
+    }
+    ControlFlow::Continue(())
+}
+
+/// The stamp that a log's file has now.
+pub(crate) fn stamp_now(path: &str) -> io::Result<Stamp> {
+    Ok(Stamp::of(&fs::metadata(path)?))
+}

@@ -1,0 +1,273 @@
+//! Where logs lie, and whose they are.
+//!
+//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content tells, since
+//! logs are copied, exported and kept in odd places; its place only says where to look.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Map, Value};
+
+use crate::event::Provider;
+use crate::readers::opencode;
+
+/// Folders of folders; deeper ones are not looked into.
+const DEEPEST: usize = 16;
+
+/// Where to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Folders, or single files, that may hold logs of any client.
+    pub logs: Vec<PathBuf>,
+    /// Folders with OpenCode's database or storage.
+    pub opencode: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The clients' own places, as their environment variables and defaults have them.
+    pub fn of_clients(variable: impl Fn(&str) -> Option<OsString>, home: Option<&Path>) -> Places {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let under = |folder: &str| home.map(|home| home.join(folder));
+        let mut places = Places::default();
+        match variable("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty()) {
+            // Several may be named, with commas between.
+            Some(folders) => {
+                let folders = folders.to_string_lossy();
+                places
+                    .logs
+                    .extend(folders.split(',').map(|folder| Path::new(folder.trim()).join("projects")));
+            }
+            None => {
+                places.logs.extend(under(".claude").map(|folder| folder.join("projects")));
+                let config = set("XDG_CONFIG_HOME").or_else(|| under(".config"));
+                places.logs.extend(config.map(|folder| folder.join("claude/projects")));
+            }
+        }
+        for codex in set("CODEX_HOME").or_else(|| under(".codex")) {
+            places.logs.extend([codex.join("sessions"), codex.join("archived_sessions")]);
+        }
+        places
+            .logs
+            .extend(set("GEMINI_CLI_HOME").or(home.map(Path::to_owned)).map(|home| home.join(".gemini/tmp")));
+        let data = set("XDG_DATA_HOME").or_else(|| under(".local/share"));
+        places.opencode.extend(data.map(|folder| folder.join("opencode")));
+        places
+    }
+
+    /// Only these files and folders.
+    pub fn only(paths: Vec<PathBuf>) -> Places {
+        Places { opencode: paths.iter().filter(|path| path.is_dir()).cloned().collect(), logs: paths }
+    }
+}
+
+/// How a log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lines that only grow.
+    Lines(Provider),
+    /// A file that is read whole.
+    Document(Provider),
+    /// One of several sessions in a database or folder.
+    Collection(Provider),
+    /// No known one.
+    Unknown,
+}
+
+impl Format {
+    pub(crate) fn name(self) -> String {
+        match self {
+            Format::Lines(provider) => format!("lines/{}", provider.name()),
+            Format::Document(provider) => format!("document/{}", provider.name()),
+            Format::Collection(provider) => format!("collection/{}", provider.name()),
+            Format::Unknown => "unknown".to_owned(),
+        }
+    }
+
+    pub(crate) fn named(name: &str) -> Format {
+        let Some((form, provider)) = name.split_once('/') else { return Format::Unknown };
+        match (form, Provider::named(provider)) {
+            ("lines", Some(provider)) => Format::Lines(provider),
+            ("document", Some(provider)) => Format::Document(provider),
+            ("collection", Some(provider)) => Format::Collection(provider),
+            _ => Format::Unknown,
+        }
+    }
+
+    pub fn provider(self) -> Option<Provider> {
+        match self {
+            Format::Lines(provider) | Format::Document(provider) | Format::Collection(provider) => {
+                Some(provider)
+            }
+            Format::Unknown => None,
+        }
+    }
+}
+
+/// One session's log, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Unit {
+    /// UTF-8, since it is shown.
+    pub(crate) path: String,
+    /// Which of several sessions there; empty when it is the only one.
+    pub(crate) part: String,
+    pub(crate) stamp: Stamp,
+}
+
+/// By which a change is noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stamp {
+    pub(crate) size: u64,
+    /// Nanoseconds since 1970, or a collection's own count.
+    pub(crate) changed: i64,
+    pub(crate) file: u64,
+}
+
+impl Stamp {
+    pub(crate) fn of(metadata: &fs::Metadata) -> Stamp {
+        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+        #[cfg(unix)]
+        let file = std::os::unix::fs::MetadataExt::ino(metadata);
+        #[cfg(not(unix))]
+        let file = 0;
+        Stamp { size: metadata.len(), changed: changed.map_or(0, |time| time.as_nanos() as i64), file }
+    }
+}
+
+/// What was found, and what could not be looked at.
+#[derive(Debug, Default)]
+pub(crate) struct Found {
+    pub(crate) units: Vec<Unit>,
+    pub(crate) problems: Vec<String>,
+}
+
+/// Looks for logs. What is not there is no problem.
+pub(crate) fn discover(places: &Places) -> Found {
+    let mut found = Found::default();
+    for place in &places.logs {
+        match fs::metadata(place) {
+            Ok(metadata) if metadata.is_dir() => walk(place, DEEPEST, &mut found),
+            Ok(metadata) => found.file(place, &metadata),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => found.problems.push(format!("{}: {error}", place.display())),
+        }
+    }
+    for place in &places.opencode {
+        found.opencode(place);
+    }
+    found.units.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
+    found.units.dedup_by(|one, other| one.path == other.path && one.part == other.part);
+    found
+}
+
+fn walk(folder: &Path, deepest: usize, found: &mut Found) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return found.problems.push(format!("{}: {error}", folder.display())),
+    };
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            if deepest > 0 {
+                walk(&entry.path(), deepest - 1, found);
+            } else {
+                found.problems.push(format!("{}: it lies too deep", entry.path().display()));
+            }
+        } else if may_be_log(&entry.file_name().to_string_lossy()) {
+            // A link to a folder is not followed: it may lead in a circle.
+            let path = entry.path();
+            if let Ok(metadata) = if kind.is_symlink() { fs::metadata(&path) } else { entry.metadata() } {
+                found.file(&path, &metadata);
+            }
+        }
+    }
+}
+
+fn may_be_log(name: &str) -> bool {
+    let ends = |suffix: &str| name.ends_with(suffix);
+    ends(".jsonl") || ends(".jsonl.zst") || (ends(".json") && !ends(".meta.json"))
+}
+
+impl Found {
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata) {
+        if !metadata.is_file() {
+            return;
+        }
+        match path.to_str() {
+            Some(path) => self.units.push(Unit {
+                path: path.to_owned(),
+                part: String::new(),
+                stamp: Stamp::of(metadata),
+            }),
+            None => self.problems.push(format!("{}: its name is not UTF-8", path.display())),
+        }
+    }
+
+    fn opencode(&mut self, _place: &Path) {
+        let _ = opencode_units;
+    }
+}
+
+fn opencode_units() {}
+
+/// Whose log it is, by what its first record says.
+pub(crate) fn recognise(beginning: &[u8]) -> Format {
+    let text = String::from_utf8_lossy(beginning);
+    let records = text.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
+    for record in records.take(20) {
+        let format = of_record(&record);
+        if format != Format::Unknown {
+            return format;
+        }
+    }
+    of_document(&text)
+}
+
+fn of_record(record: &Map<String, Value>) -> Format {
+    use Provider::{ClaudeCode, Codex, Gemini};
+    let has = |name: &str| record.contains_key(name);
+    let kind = record.get("type").and_then(Value::as_str).unwrap_or_default();
+    let header = has("id") && has("timestamp") && (has("instructions") || has("git"));
+    match kind {
+        "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" if has("payload") => {
+            Format::Lines(Codex)
+        }
+        "thread.started" => Format::Lines(Codex),
+        "" if header || has("record_type") => Format::Lines(Codex),
+        _ if has("projectHash") || has("sessionId") && has("startTime") => Format::Document(Gemini),
+        _ if has("loglines") => Format::Document(ClaudeCode),
+        "summary" if has("leafUuid") || has("summary") => Format::Lines(ClaudeCode),
+        "user" | "assistant" | "system" => {
+            let foreign = record.get("message").is_some_and(|message| message.get("parts").is_some());
+            let known = has("message") || has("sessionId") || has("session_id") || has("subtype");
+            if known && !foreign { Format::Lines(ClaudeCode) } else { Format::Unknown }
+        }
+        _ if has("sessionId")
+            && (has("uuid")
+                || has("leafUuid")
+                || has("messageId")
+                || has("operation")
+                || has("snapshot")) =>
+        {
+            Format::Lines(ClaudeCode)
+        }
+        _ => Format::Unknown,
+    }
+}
+
+/// Documents may be written over many lines, and are too long to be parsed only to be recognised.
+fn of_document(text: &str) -> Format {
+    let start = text.trim_start();
+    if !start.starts_with('{') {
+        return Format::Unknown;
+    }
+    let has = |name: &str| start.contains(&format!("\"{name}\""));
+    if has("sessionId") && has("projectHash") && has("messages") {
+        Format::Document(Provider::Gemini)
+    } else if has("loglines") {
+        Format::Document(Provider::ClaudeCode)
+    } else {
+        Format::Unknown
+    }
+}

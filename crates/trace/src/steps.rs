@@ -1,0 +1,269 @@
+//! A session's turns in steps: what the agent thought, said and asked for at once, and what came of it.
+
+use std::ops::ControlFlow;
+
+use serde_json::Value;
+
+use crate::error::TraceError;
+use crate::event::{Body, Content, Event, EventKind, Millis, Stream};
+use crate::ledger::Ledger;
+use crate::trace::{Session, Trace};
+use crate::usage::Tokens;
+
+/// A text that may be shown in part.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    pub text: String,
+    /// Characters of the whole, when this is not all.
+    pub whole: Option<u64>,
+}
+
+impl Excerpt {
+    pub fn of(content: &Content<'_>, most: usize) -> Excerpt {
+        Excerpt::of_text(&content.to_text(), most)
+    }
+
+    pub fn of_text(text: &str, most: usize) -> Excerpt {
+        match text.char_indices().nth(most) {
+            None => Excerpt { text: text.to_owned(), whole: None },
+            Some((end, _)) => {
+                Excerpt { text: text[..end].to_owned(), whole: Some(text.chars().count() as u64) }
+            }
+        }
+    }
+}
+
+/// A tool's call with its result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ToolStep {
+    /// `None` when the call was in an earlier step, or the log lacks it.
+    pub call: Option<CallStep>,
+    pub result: Option<ResultStep>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CallStep {
+    pub event: u64,
+    pub name: String,
+    pub id: Option<String>,
+    pub arguments: Value,
+    pub at: Option<Millis>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResultStep {
+    pub event: u64,
+    pub id: Option<String>,
+    pub content: Excerpt,
+    pub failed: bool,
+    pub at: Option<Millis>,
+}
+
+/// One step of a turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Step {
+    pub index: u64,
+    pub first_event: u64,
+    pub at: Option<Millis>,
+    pub ended: Option<Millis>,
+    pub reasoning: Vec<Excerpt>,
+    pub messages: Vec<Excerpt>,
+    pub notes: Vec<Excerpt>,
+    pub tools: Vec<ToolStep>,
+    /// What the requests told in this step used.
+    pub tokens: Tokens,
+    /// Events of subagents inside the session's own log.
+    pub sidechain_events: u64,
+}
+
+impl Step {
+    pub fn failed_tools(&self) -> u64 {
+        self.tools.iter().filter(|tool| tool.result.as_ref().is_some_and(|result| result.failed)).count()
+            as u64
+    }
+
+    pub fn tool_calls(&self) -> u64 {
+        self.tools.iter().filter(|tool| tool.call.is_some()).count() as u64
+    }
+
+    fn is_empty(&self) -> bool {
+        self.reasoning.is_empty()
+            && self.messages.is_empty()
+            && self.notes.is_empty()
+            && self.tools.is_empty()
+            && self.sidechain_events == 0
+            && self.tokens.is_zero()
+    }
+}
+
+/// What is told, in order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Part {
+    /// A turn begins, with what the person said.
+    Turn {
+        number: u64,
+        first_event: u64,
+        at: Option<Millis>,
+        user: Excerpt,
+    },
+    Step {
+        turn: u64,
+        step: Step,
+    },
+}
+
+impl Trace {
+    /// Tells a session's turns from this one on, step by step. Texts are cut after so many characters.
+    pub fn steps(
+        &self,
+        session: &Session,
+        from_turn: u64,
+        most_chars: usize,
+        visit: &mut dyn FnMut(Part) -> ControlFlow<()>,
+    ) -> Result<(), TraceError> {
+        let Some(turn) = self.turns(session, from_turn, 1)?.into_iter().next() else { return Ok(()) };
+        let mut builder = Builder {
+            turn: turn.number,
+            most_chars,
+            step: None,
+            next_step: 0,
+            between: true,
+            ledger: Ledger::default(),
+        };
+        let first = turn.first_event;
+        if turn.preview.is_empty() {
+            // A session that begins without a person's words has a first turn nevertheless.
+            let part =
+                Part::Turn { number: turn.number, first_event: first, at: turn.at, user: Excerpt::default() };
+            if visit(part).is_break() {
+                return Ok(());
+            }
+        }
+        let mut flow = ControlFlow::Continue(());
+        self.events(session, first, &mut |number, event| {
+            flow = builder.take(number, event, number == first, visit);
+            flow
+        })?;
+        if flow.is_continue() {
+            let _ = builder.finish(visit);
+        }
+        Ok(())
+    }
+}
+
+struct Builder {
+    turn: u64,
+    most_chars: usize,
+    step: Option<Step>,
+    next_step: u64,
+    /// Whether the agent's next act begins a step.
+    between: bool,
+    ledger: Ledger,
+}
+
+type Visit<'v> = dyn FnMut(Part) -> ControlFlow<()> + 'v;
+
+impl Builder {
+    fn take(
+        &mut self,
+        number: u64,
+        event: &Event<'_>,
+        first: bool,
+        visit: &mut Visit<'_>,
+    ) -> ControlFlow<()> {
+        let kind = event.kind();
+        let sidechain = event.stream == Stream::Sidechain;
+        if kind.begins_turn() && !sidechain {
+            return self.begin_turn(number, event, first, visit);
+        }
+        let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
+        if acts && !sidechain && self.between {
+            self.finish(visit)?;
+            self.between = false;
+        }
+        let most = self.most_chars;
+        let index = self.next_step;
+        let step = self.step.get_or_insert_with(|| Step {
+            index,
+            first_event: number,
+            at: event.at,
+            ..Step::default()
+        });
+        step.ended = step.ended.max(event.at);
+        match &event.body {
+            Body::TokenUsage(report) => {
+                step.tokens = step.tokens.plus(self.ledger.take(report, event.at).added)
+            }
+            _ if sidechain => step.sidechain_events += 1,
+            Body::Reasoning(content) => step.reasoning.push(Excerpt::of(content, most)),
+            Body::Message(content) => step.messages.push(Excerpt::of(content, most)),
+            Body::Notification(content) | Body::Summary(content) => {
+                step.notes.push(Excerpt::of(content, most))
+            }
+            Body::ToolCall(call) => {
+                let call = CallStep {
+                    event: number,
+                    name: call.name.clone().into_owned(),
+                    id: call.id.as_ref().map(|id| id.clone().into_owned()),
+                    arguments: call.arguments.to_value(),
+                    at: event.at,
+                };
+                step.tools.push(ToolStep { call: Some(call), result: None });
+            }
+            Body::ToolResult(result) => {
+                self.between = true;
+                let id = result.id.as_ref().map(|id| id.clone().into_owned());
+                let open = step.tools.iter_mut().find(|tool| {
+                    tool.result.is_none() && tool.call.as_ref().is_some_and(|call| call.id == id)
+                });
+                let result = ResultStep {
+                    event: number,
+                    id,
+                    content: Excerpt::of(&result.content, most),
+                    failed: result.failed,
+                    at: event.at,
+                };
+                match open {
+                    Some(tool) => tool.result = Some(result),
+                    None => step.tools.push(ToolStep { call: None, result: Some(result) }),
+                }
+            }
+            Body::User(_) | Body::SlashCommand { .. } => {}
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn begin_turn(
+        &mut self,
+        number: u64,
+        event: &Event<'_>,
+        first: bool,
+        visit: &mut Visit<'_>,
+    ) -> ControlFlow<()> {
+        self.finish(visit)?;
+        if !first {
+            self.turn += 1;
+        }
+        self.next_step = 0;
+        self.between = true;
+        let user = match &event.body {
+            Body::SlashCommand { command, arguments } => {
+                Excerpt::of_text(format!("{command} {arguments}").trim_end(), self.most_chars)
+            }
+            Body::User(content) => Excerpt::of(content, self.most_chars),
+            _ => Excerpt::default(),
+        };
+        visit(Part::Turn { number: self.turn, first_event: number, at: event.at, user })
+    }
+
+    /// Tells the step that is open.
+    fn finish(&mut self, visit: &mut Visit<'_>) -> ControlFlow<()> {
+        match self.step.take() {
+            Some(step) if !step.is_empty() => {
+                self.next_step += 1;
+                visit(Part::Step { turn: self.turn, step })
+            }
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}

@@ -1,0 +1,408 @@
+//! The way in: past sessions as one collection, brought up to date when it is asked.
+
+use std::ops::ControlFlow;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use tamis_store::{DataDir, Database, Lock, StoreError};
+
+use crate::db::{self, SessionRow};
+use crate::error::TraceError;
+use crate::event::{Event, EventKind, Millis, Provider, Stream};
+use crate::index::{self, Progress, Refreshed};
+use crate::ledger::Ledger;
+use crate::reading;
+use crate::search::Cache;
+use crate::source::{self, Places};
+use crate::tally::{Tally, Turn};
+use crate::usage::Tokens;
+
+/// Letters of the shortest id in lists.
+const SHORT_ID: usize = 8;
+/// How many sessions an ambiguous prefix names.
+const MOST_NAMED: usize = 20;
+/// How deep subagents of subagents are followed.
+const DEEPEST_FAMILY: usize = 6;
+/// How often whoever waits for another's indexing looks again.
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Past sessions of the clients' logs.
+pub struct Trace {
+    places: Places,
+    data_dir: DataDir,
+    database: OnceLock<Database>,
+    opening: Mutex<()>,
+    /// When the logs were last looked at, and how often anything was new.
+    looked: Mutex<(Option<Instant>, u64)>,
+    pub(crate) cache: Cache,
+}
+
+/// A session, as a list tells of it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) log: i64,
+    /// Unique; the client's own id, but for copies.
+    pub id: String,
+    pub native_id: String,
+    pub provider: Provider,
+    /// SHA-256 of the root's path; empty when the log does not tell.
+    pub project: String,
+    pub root: Option<String>,
+    pub parent: Option<String>,
+    /// `subagent` or `fork`, where there is a parent.
+    pub relation: Option<String>,
+    pub started: Option<Millis>,
+    pub ended: Option<Millis>,
+    /// What its own log counts, less what it inherited.
+    pub own_tokens: u64,
+    /// What an earlier log counts already.
+    pub inherited: Tokens,
+    pub tally: Tally,
+}
+
+/// A project, with what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    pub hash: String,
+    pub root: Option<String>,
+    pub sessions: u64,
+    pub last_activity: Option<Millis>,
+}
+
+/// Which sessions are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFilter {
+    pub provider: Option<Provider>,
+    /// The beginning of a project's hash.
+    pub project: Option<String>,
+    pub since: Option<Millis>,
+    pub until: Option<Millis>,
+    pub least_tokens: Option<u64>,
+    pub most_tokens: Option<u64>,
+    /// Subagents' sessions are listed with their parents unless they are asked for.
+    pub with_subagents: bool,
+}
+
+/// A log and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogState {
+    pub path: String,
+    pub part: String,
+    pub provider: Option<Provider>,
+    pub size: u64,
+    pub read_to: u64,
+    /// Bytes of a last line that is not whole yet.
+    pub pending: u64,
+    pub problem: Option<String>,
+}
+
+impl Trace {
+    pub fn new(places: Places, data_dir: DataDir) -> Trace {
+        Trace {
+            places,
+            data_dir,
+            database: OnceLock::new(),
+            opening: Mutex::new(()),
+            looked: Mutex::new((None, 0)),
+            cache: Cache::default(),
+        }
+    }
+
+    pub fn places(&self) -> &Places {
+        &self.places
+    }
+
+    /// The index's file.
+    pub fn index_path(&self) -> std::path::PathBuf {
+        self.data_dir.root().join(format!("trace-v{}.db", db::VERSION))
+    }
+
+    /// Opens the index. A damaged one is thrown away: it can be had again.
+    pub(crate) fn database(&self) -> Result<&Database, TraceError> {
+        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(database) = self.database.get() {
+            return Ok(database);
+        }
+        let path = self.index_path();
+        let opened = match Database::open(&path, db::COMPONENTS) {
+            Err(StoreError::Corrupt { .. }) => {
+                self.erase()?;
+                Database::open(&path, db::COMPONENTS)
+            }
+            opened => opened,
+        }?;
+        Ok(self.database.get_or_init(|| opened))
+    }
+
+    fn erase(&self) -> Result<(), TraceError> {
+        let path = self.index_path();
+        for suffix in ["", "-wal", "-shm"] {
+            let mut name = path.clone().into_os_string();
+            name.push(suffix);
+            match std::fs::remove_file(&name) {
+                Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(TraceError::DataDir { path: name.into(), source: error });
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Brings the index up to date, unless that was done less than `age` ago.
+    pub fn refresh_if_older(
+        &self,
+        age: Duration,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<(), TraceError> {
+        let (looked, _) = *self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        if looked.is_none_or(|looked| looked.elapsed() >= age) {
+            self.refresh(watch)?;
+        }
+        Ok(())
+    }
+
+    /// Brings the index up to date with the logs. Where another process is at it, what exists is used; only the very first
+    /// time is there nothing to use, and it is waited for.
+    pub fn refresh(
+        &self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Refreshed, TraceError> {
+        let folder = |source| TraceError::DataDir { path: self.data_dir.root().to_owned(), source };
+        self.data_dir.create().map_err(folder)?;
+        let database = self.database()?;
+        let lock = loop {
+            if let Some(lock) = Lock::try_acquire(&self.data_dir.root().join("trace.lock")).map_err(folder)? {
+                break lock;
+            }
+            if database.read(db::done)?.is_some() {
+                return Ok(Refreshed::default());
+            }
+            if watch(Progress::default()).is_break() {
+                return Err(TraceError::Cancelled);
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        };
+        let mut broken_off = false;
+        let refreshed = index::refresh(database, source::discover(&self.places), &mut |progress| {
+            let flow = watch(progress);
+            broken_off |= flow.is_break();
+            flow
+        })?;
+        drop(lock);
+        if broken_off {
+            return Err(TraceError::Cancelled);
+        }
+        let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+        looked.0 = Some(Instant::now());
+        looked.1 += u64::from(refreshed.read + refreshed.removed > 0);
+        Ok(refreshed)
+    }
+
+    /// Changes whenever anything in the index has.
+    pub(crate) fn generation(&self) -> u64 {
+        self.looked.lock().unwrap_or_else(PoisonError::into_inner).1
+    }
+
+    /// Sessions, the latest first, after the one that a page ended with.
+    pub fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<(Millis, &str)>,
+        most: usize,
+    ) -> Result<Vec<Session>, TraceError> {
+        let wanted = db::Wanted {
+            provider: filter.provider.map(Provider::name),
+            project: filter.project.as_deref(),
+            since: filter.since,
+            until: filter.until,
+            least_tokens: filter.least_tokens,
+            most_tokens: filter.most_tokens,
+            only_roots: !filter.with_subagents,
+            after,
+        };
+        let rows = self.database()?.read(|connection| db::sessions(connection, &wanted, most))?;
+        Ok(rows.into_iter().map(Session::of).collect())
+    }
+
+    /// The session whose id begins so.
+    pub fn session(&self, prefix: &str) -> Result<Session, TraceError> {
+        let missing = || TraceError::NoSuchSession { id: prefix.to_owned() };
+        if prefix.is_empty() {
+            return Err(missing());
+        }
+        let mut rows = self
+            .database()?
+            .read(|connection| db::sessions_with_prefix(connection, prefix, MOST_NAMED + 1))?;
+        if let Some(index) = rows.iter().position(|row| row.id == prefix) {
+            return Ok(Session::of(rows.swap_remove(index)));
+        }
+        match rows.len() {
+            0 => Err(missing()),
+            1 => Ok(Session::of(rows.remove(0))),
+            _ => {
+                let more = rows.len() > MOST_NAMED;
+                rows.truncate(MOST_NAMED);
+                let matches: Result<Vec<String>, TraceError> =
+                    rows.iter().map(|row| self.short_id(&row.id)).collect();
+                Err(TraceError::Ambiguous { prefix: prefix.to_owned(), matches: matches?, more })
+            }
+        }
+    }
+
+    /// The shortest beginning of an id that only it has, of eight characters or more.
+    pub fn short_id(&self, id: &str) -> Result<String, TraceError> {
+        let neighbours = self.database()?.read(|connection| db::neighbours(connection, id))?;
+        let shared =
+            |other: &String| id.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+        let needed = neighbours.iter().flatten().map(|other| shared(other) + 1).max().unwrap_or(0);
+        Ok(id.chars().take(needed.max(SHORT_ID)).collect())
+    }
+
+    /// The subagents and forks of a session, with theirs.
+    pub fn family(&self, session: &Session) -> Result<Vec<Session>, TraceError> {
+        let mut family: Vec<Session> = Vec::new();
+        let mut parents = vec![session.native_id.clone()];
+        for _ in 0..DEEPEST_FAMILY {
+            let mut next = Vec::new();
+            for parent in parents {
+                for row in self.database()?.read(|connection| db::children(connection, &parent))? {
+                    if row.log != session.log && family.iter().all(|known| known.log != row.log) {
+                        next.push(row.native.clone());
+                        family.push(Session::of(row));
+                    }
+                }
+            }
+            parents = next;
+        }
+        Ok(family)
+    }
+
+    /// What a session used, its subagents included: they are billed.
+    pub fn tokens_with_subagents(&self, session: &Session) -> Result<u64, TraceError> {
+        let subagents = self.subagents(session)?;
+        Ok(subagents.iter().fold(session.own_tokens, |sum, child| sum.saturating_add(child.own_tokens)))
+    }
+
+    /// The subagents of a session, with theirs.
+    pub fn subagents(&self, session: &Session) -> Result<Vec<Session>, TraceError> {
+        let mut family = self.family(session)?;
+        family.retain(|child| child.relation.as_deref() == Some("subagent"));
+        Ok(family)
+    }
+
+    pub fn projects(&self) -> Result<Vec<Project>, TraceError> {
+        let rows = self.database()?.read(db::projects)?;
+        let project = |(hash, root, sessions, last): db::ProjectRow| Project {
+            hash,
+            root,
+            sessions,
+            last_activity: Some(last).filter(|last| *last > 0),
+        };
+        Ok(rows.into_iter().map(project).collect())
+    }
+
+    /// A session's turns from this one on.
+    pub fn turns(&self, session: &Session, from: u64, most: usize) -> Result<Vec<Turn>, TraceError> {
+        Ok(self.database()?.read(|connection| db::turns(connection, session.log, from, most))?)
+    }
+
+    /// What a session's log reports of tokens, each request once.
+    pub fn ledger(&self, session: &Session) -> Result<Ledger, TraceError> {
+        Ok(self.database()?.read(|connection| db::ledger_of(connection, session.log))?)
+    }
+
+    /// A session's events from this one on, until `visit` breaks it off.
+    pub fn events(
+        &self,
+        session: &Session,
+        from: u64,
+        visit: &mut dyn FnMut(u64, &Event<'_>) -> ControlFlow<()>,
+    ) -> Result<(), TraceError> {
+        let (log, blocks) = self.database()?.read(|connection| {
+            let log = db::log_of(connection, session.log)?;
+            Ok((log, db::blocks(connection, session.log, from, |_, _| true)?))
+        })?;
+        let log = log.ok_or_else(|| TraceError::NoSuchSession { id: session.id.clone() })?;
+        let failed = |source| TraceError::Log { path: log.unit.path.clone(), source };
+        let _ = reading::read_blocks(&log, &blocks, &mut |number, event, _| {
+            if number < from { ControlFlow::Continue(()) } else { visit(number, event) }
+        })
+        .map_err(failed)?;
+        Ok(())
+    }
+
+    /// One event, given to `look`.
+    pub fn event<T>(
+        &self,
+        session: &Session,
+        index: u64,
+        look: impl FnOnce(&Event<'_>) -> T,
+    ) -> Result<T, TraceError> {
+        let most = session.tally.events.checked_sub(1);
+        if most.is_none_or(|most| index > most) {
+            return Err(TraceError::NoSuchEvent { session: self.short_id(&session.id)?, index, most });
+        }
+        let (mut look, mut seen) = (Some(look), None);
+        self.events(session, index, &mut |_, event| {
+            seen = look.take().map(|look| look(event));
+            ControlFlow::Break(())
+        })?;
+        seen.ok_or_else(|| TraceError::Changed { path: session.id.clone() })
+    }
+
+    /// Every log, and what became of it.
+    pub fn logs(&self) -> Result<Vec<LogState>, TraceError> {
+        let mut logs: Vec<LogState> = self
+            .database()?
+            .read(db::logs)?
+            .into_iter()
+            .map(|log| LogState {
+                provider: log.format.provider(),
+                size: log.unit.stamp.size,
+                path: log.unit.path,
+                part: log.unit.part,
+                read_to: log.read_to,
+                pending: log.pending,
+                problem: log.problem,
+            })
+            .collect();
+        logs.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
+        Ok(logs)
+    }
+}
+
+impl Session {
+    pub(crate) fn of(row: SessionRow) -> Session {
+        Session {
+            log: row.log,
+            id: row.id,
+            native_id: row.native,
+            provider: row.provider,
+            project: row.project,
+            root: row.root,
+            parent: row.parent,
+            relation: row.relation,
+            started: row.tally.started,
+            ended: row.tally.ended,
+            own_tokens: row.tokens,
+            inherited: row.inherited,
+            tally: row.tally,
+        }
+    }
+
+    /// Which conversation this is, as a whole.
+    pub fn stream(&self) -> Stream {
+        if self.relation.as_deref() == Some("subagent") { Stream::Subagent } else { Stream::Main }
+    }
+
+    /// How many events of a kind it has.
+    pub fn count(&self, kind: EventKind) -> u64 {
+        self.tally.count(kind)
+    }
+
+    /// The place of this session in lists.
+    pub fn place(&self) -> (Millis, &str) {
+        (self.started.unwrap_or(0), &self.id)
+    }
+}
