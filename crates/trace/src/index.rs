@@ -51,7 +51,7 @@ enum Message {
     Block { job: usize, block: BlockRow },
     Turns { job: usize, turns: Vec<Turn> },
     Read { bytes: u64 },
-    Done { job: usize, outcome: Box<Outcome> },
+    Done { outcome: Box<Outcome> },
 }
 
 struct Job<'a> {
@@ -213,7 +213,7 @@ fn read_job(
     });
     let mut sink = ToWriter { job: number, sender, stop };
     let outcome = reading::read(job.unit, known, &mut sink)?;
-    sink.send(Message::Done { job: number, outcome: Box::new(outcome) });
+    sink.send(Message::Done { outcome: Box::new(outcome) });
     Some(())
 }
 
@@ -271,7 +271,7 @@ fn write(
             progress.bytes += bytes;
             Ok(())
         }
-        Message::Done { outcome, .. } => {
+        Message::Done { outcome } => {
             progress.logs += 1;
             let Outcome { log, tally } = *outcome;
             let id = db::put_log(connection, &log)?;

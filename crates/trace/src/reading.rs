@@ -14,7 +14,7 @@ use crate::lines::{CHUNK, Chunk, FULL, LONGEST_LINE, Lines, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
 use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
-use crate::source::{Format, Stamp, Unit, recognise};
+use crate::source::{Format, Unit, recognise};
 use crate::tally::{Tally, Turn};
 
 /// Documents are read whole, so larger ones are not.
@@ -496,9 +496,4 @@ fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>
         }
     }
     ControlFlow::Continue(())
-}
-
-/// The stamp that a log's file has now.
-pub(crate) fn stamp_now(path: &str) -> io::Result<Stamp> {
-    Ok(Stamp::of(&fs::metadata(path)?))
 }
