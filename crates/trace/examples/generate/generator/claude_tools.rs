@@ -1,6 +1,7 @@
 //! The tools of Claude Code: the call, and the result twice over, for the model and for the client.
 
-use super::claude::{ClaudeLog, Request, picture};
+use super::claude::ClaudeLog;
+use super::claude_request::{Request, picture};
 use super::dialects::{COMMANDS, Dialect, GREP, LISTING};
 use super::json::{self, Json};
 

@@ -8,7 +8,8 @@ use std::time::{Duration, UNIX_EPOCH};
 use sha2::{Digest as _, Sha256};
 
 use super::author::Author;
-use super::claude::{self, ClaudeLog};
+use super::claude::ClaudeLog;
+use super::claude_request;
 use super::codex::{self, CodexLog, Origin};
 use super::gemini::{GeminiLog, Layout};
 use super::log::{Log, timestamp};
@@ -77,7 +78,7 @@ impl<'v> Maker<'v> {
                 path + ".jsonl"
             } else {
                 let fork = log.session.clone();
-                log.inherit(&main.log, |line, out| claude::inherited(line, &session, &fork, out));
+                log.inherit(&main.log, |line, out| claude_request::inherited(line, &session, &fork, out));
                 format!("{folder}/{fork}.jsonl")
             };
             let mut claude = ClaudeLog::new(log);

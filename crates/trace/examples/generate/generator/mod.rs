@@ -5,6 +5,7 @@
 
 mod author;
 mod claude;
+mod claude_request;
 mod claude_tools;
 mod codex;
 mod dialects;
