@@ -47,6 +47,7 @@ pub struct Refreshed {
 }
 
 enum Message {
+    Anew { job: usize },
     Begin { job: usize, first_block: u64 },
     Block { job: usize, block: BlockRow },
     Turns { job: usize, turns: Vec<Turn> },
@@ -175,6 +176,10 @@ impl ToWriter<'_> {
 }
 
 impl Sink for ToWriter<'_> {
+    fn anew(&mut self) {
+        self.send(Message::Anew { job: self.job });
+    }
+
     fn begin(&mut self, first_block: u64) {
         self.send(Message::Begin { job: self.job, first_block });
     }
@@ -251,13 +256,14 @@ fn write(
     message: Message,
 ) -> rusqlite::Result<()> {
     match message {
+        Message::Anew { job } => {
+            let log = id_of(connection, jobs, ids, job)?;
+            db::remove_blocks(connection, log, 0)?;
+            db::remove_turns(connection, log)
+        }
         Message::Begin { job, first_block } => {
             let log = id_of(connection, jobs, ids, job)?;
-            db::remove_blocks(connection, log, first_block)?;
-            if first_block == 0 {
-                db::remove_turns(connection, log)?;
-            }
-            Ok(())
+            db::remove_blocks(connection, log, first_block)
         }
         Message::Block { job, block } => {
             let log = id_of(connection, jobs, ids, job)?;

@@ -73,7 +73,7 @@ impl Logs {
                 "tokens": [session.own_tokens, session.inherited.total()],
                 "tally": session.tally,
                 "turns": trace.turns(session, 0, 10_000).unwrap(),
-                "ledger": format!("{:?}", trace.ledger(session).unwrap()),
+                "ledger": format!("{:?}", trace.ledger(session).unwrap().requests()),
                 "events": events,
             })
         });
@@ -87,6 +87,18 @@ impl Logs {
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
         Logs::told(&trace)
     }
+}
+
+/// Says only where two values differ; they are long.
+fn assert_same(one: &Value, other: &Value, when: &str) {
+    let (one, other) = (format!("{one:#}"), format!("{other:#}"));
+    let difference = one.lines().zip(other.lines()).position(|(one, other)| one != other);
+    if let Some(line) = difference {
+        let near =
+            |text: &str| text.lines().skip(line.saturating_sub(3)).take(7).collect::<Vec<_>>().join("\n");
+        panic!("{when}, they differ in line {line}:\n{}\n--\n{}", near(&one), near(&other));
+    }
+    assert_eq!(one.len(), other.len(), "{when}");
 }
 
 fn user(session: &str, second: u32, text: &str) -> String {
@@ -175,10 +187,10 @@ fn however_a_log_grows_the_index_is_as_if_read_at_once() {
             let refreshed = logs.refresh();
             assert_eq!((refreshed.logs, refreshed.read), (1, 1));
             if step > 5_000 {
-                assert_eq!(Logs::told(&logs.trace), logs.told_afresh(), "in steps of {step}");
+                assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), &format!("in steps of {step}"));
             }
         }
-        assert_eq!(Logs::told(&logs.trace), logs.told_afresh(), "in steps of {step}");
+        assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), &format!("in steps of {step}"));
         assert_eq!(logs.refresh().read, 0, "nothing is new");
         assert_eq!(logs.found("number_59()", Mode::Substring).len(), 1);
     }
@@ -208,11 +220,11 @@ fn a_log_that_was_rewritten_is_read_anew() {
     assert_eq!(changed.len(), text.len());
     fs::write(logs.path(&name), &changed).unwrap();
     logs.refresh();
-    assert_eq!(Logs::told(&logs.trace), logs.told_afresh());
+    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
     // Shorter.
     fs::write(logs.path(&name), session(ONE, 3)).unwrap();
     logs.refresh();
-    assert_eq!(Logs::told(&logs.trace), logs.told_afresh());
+    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
     assert!(logs.found("number 19", Mode::Substring).is_empty());
     // Gone.
     fs::remove_file(logs.path(&name)).unwrap();
@@ -237,7 +249,7 @@ fn the_index_may_be_deleted_or_damaged_at_any_time() {
         }
         let trace = Logs::open(logs.folder.path());
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
-        assert_eq!(Logs::told(&trace), told);
+        assert_same(&Logs::told(&trace), &told, "afterwards");
     }
 }
 
@@ -257,7 +269,7 @@ fn an_indexing_that_is_broken_off_is_gone_on_with() {
     });
     assert!(matches!(broken, Err(TraceError::Cancelled)), "{broken:?}");
     logs.refresh();
-    assert_eq!(Logs::told(&logs.trace), logs.told_afresh());
+    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
 }
 
 #[test]
@@ -332,7 +344,7 @@ fn a_torn_last_line_waits_for_its_rest() {
     logs.append(&name, "\n".to_owned() + &user(ONE, 901, "not the last"));
     logs.refresh();
     assert_eq!(logs.found("the last", Mode::Substring).len(), 2);
-    assert_eq!(Logs::told(&logs.trace), logs.told_afresh());
+    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
 }
 
 #[test]
