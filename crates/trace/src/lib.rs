@@ -14,6 +14,7 @@ mod lines;
 pub mod readers;
 mod reading;
 mod search;
+mod segment;
 mod source;
 mod steps;
 mod tally;

@@ -103,7 +103,9 @@ mod tests {
 
     #[test]
     fn a_segment_says_what_its_filters_say() {
-        let texts: Vec<String> = (0..200).map(|number| format!("text number {number} {}", "of some length ".repeat(number))).collect();
+        let texts: Vec<String> = (0..200)
+            .map(|number| format!("text number {number} {}", "of some length ".repeat(number)))
+            .collect();
         let stored = |text: &String| {
             let mut filter = Filter::default();
             filter.add(text.as_bytes());
@@ -111,7 +113,9 @@ mod tests {
         };
         let filters: Vec<Vec<u8>> = texts.iter().map(stored).collect();
         let parts = turned(&filters);
-        for asked in ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"] {
+        for asked in
+            ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"]
+        {
             let mut pieces = Pieces::default();
             pieces.require(asked);
             let columns = may_have::<()>(&pieces, |part| Ok(parts[part].clone())).unwrap();
