@@ -245,44 +245,57 @@ pub(crate) fn put_block(connection: &Connection, log: i64, block: &BlockRow) -> 
 }
 
 /// Where a block's letters are to be looked up.
-pub(crate) enum Letters<'a> {
-    Filter(&'a [u8]),
+#[derive(Clone, Debug)]
+pub(crate) enum Letters {
+    Filter(Vec<u8>),
     Segment { id: i64, column: usize },
 }
 
-/// A log's blocks from this one on, in order; those that `wanted` does not want are passed over.
-pub(crate) fn blocks(
-    connection: &Connection,
-    log: i64,
-    from_event: u64,
-    mut wanted: impl FnMut(u16, Letters<'_>) -> bool,
-) -> Sql<Vec<BlockRow>> {
+/// The blocks of every log, in order, with their letters.
+pub(crate) type Blocks = HashMap<i64, Vec<(BlockRow, Letters)>>;
+
+pub(crate) fn all_blocks(connection: &Connection) -> Sql<Blocks> {
     let mut statement = connection.prepare_cached(
-        "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter FROM blocks
-         WHERE log = ?1 AND first_event + events > ?2 ORDER BY number",
+        "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter, log FROM blocks
+         ORDER BY log, number",
     )?;
-    let mut rows = statement.query(params![log, number(from_event)])?;
-    let mut blocks = Vec::new();
+    let mut rows = statement.query([])?;
+    let mut blocks = Blocks::new();
     while let Some(row) = rows.next()? {
-        let kinds = row.get(5)?;
-        let letters = match row.get::<_, Option<i64>>(7)? {
+        let letters = match row.get(7)? {
             Some(id) => Letters::Segment { id, column: count(row, 8)? as usize },
-            None => Letters::Filter(row.get_ref(9)?.as_blob().unwrap_or_default()),
+            None => Letters::Filter(row.get(9)?),
         };
-        if wanted(kinds, letters) {
-            blocks.push(BlockRow {
-                number: count(row, 0)?,
-                start: count(row, 1)?,
-                stop: count(row, 2)?,
-                first_event: count(row, 3)?,
-                events: count(row, 4)?,
-                kinds,
-                reader: row.get(6)?,
-                filter: Vec::new(),
-            });
-        }
+        blocks.entry(row.get(10)?).or_default().push((block(row)?, letters));
     }
     Ok(blocks)
+}
+
+/// A log's blocks from the one with this event on, in order.
+pub(crate) fn blocks(connection: &Connection, log: i64, from_event: u64) -> Sql<Vec<BlockRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, start, stop, first_event, events, kinds, reader FROM blocks
+         WHERE log = ?1 AND first_event + events > ?2 ORDER BY number",
+    )?;
+    statement.query_map(params![log, number(from_event)], block)?.collect()
+}
+
+fn block(row: &Row<'_>) -> Sql<BlockRow> {
+    Ok(BlockRow {
+        number: count(row, 0)?,
+        start: count(row, 1)?,
+        stop: count(row, 2)?,
+        first_event: count(row, 3)?,
+        events: count(row, 4)?,
+        kinds: row.get(5)?,
+        reader: row.get(6)?,
+        filter: Vec::new(),
+    })
+}
+
+/// Changes when another connection has changed the index.
+pub(crate) fn data_version(connection: &Connection) -> Sql<i64> {
+    connection.query_row("PRAGMA data_version", [], |row| row.get(0))
 }
 
 /// Gathers blocks that are in no segment into segments, as long as one can be filled.
@@ -334,18 +347,6 @@ pub(crate) fn last_block(connection: &Connection, log: i64) -> Sql<Option<BlockR
         "SELECT number, start, stop, first_event, events, kinds, reader FROM blocks
          WHERE log = ?1 ORDER BY number DESC LIMIT 1",
     )?;
-    let block = |row: &Row<'_>| {
-        Ok(BlockRow {
-            number: count(row, 0)?,
-            start: count(row, 1)?,
-            stop: count(row, 2)?,
-            first_event: count(row, 3)?,
-            events: count(row, 4)?,
-            kinds: row.get(5)?,
-            reader: row.get(6)?,
-            filter: Vec::new(),
-        })
-    };
     statement.query_row([log], block).optional()
 }
 
