@@ -65,6 +65,8 @@ pub struct Summary {
     /// Whose events are counted: the session's own, and its subagents' where asked.
     pub sessions: u64,
     pub failed_tool_calls: u64,
+    /// What the person did not let happen is no failure.
+    pub declined_tool_calls: u64,
     pub tokens: Tokens,
     pub requests: u64,
     /// Output in a thousand tokens.
@@ -145,6 +147,7 @@ struct Examination {
     open: Vec<Called>,
     counts: EventCounts,
     failed: u64,
+    declined: u64,
     failures: Option<failures::Failures>,
     loops: Option<loops::Loops>,
     reads: reads::Reads,
@@ -159,6 +162,7 @@ impl Examination {
             open: Vec::new(),
             counts: EventCounts::default(),
             failed: 0,
+            declined: 0,
             failures: options.failures.then(Default::default),
             loops: options.loops.then(Default::default),
             reads: Default::default(),
@@ -214,6 +218,7 @@ impl Examination {
 
     fn answered(&mut self, answer: &Answered<'_>) {
         self.failed += u64::from(answer.failed);
+        self.declined += u64::from(answer.declined);
         if let Some(failures) = &mut self.failures {
             failures.answered(answer);
         }
@@ -240,6 +245,7 @@ impl Examination {
         summary.turns += self.turn.map_or(0, |last| last + 1);
         summary.sessions += 1;
         summary.failed_tool_calls += self.failed;
+        summary.declined_tool_calls += self.declined;
         summary.tokens = summary.tokens.plus(context.tokens);
         summary.requests += context.requests;
         summary.largest_context = summary.largest_context.max(context.largest_context);

@@ -15,6 +15,7 @@ pub mod ledger;
 mod lines;
 pub mod readers;
 mod reading;
+mod savings;
 mod search;
 mod source;
 mod steps;
@@ -26,6 +27,7 @@ pub use analysis::{Analysis, AnalysisOptions, Deduction, EventCounts, Insight, L
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
 pub use index::{Progress, Refreshed};
+pub use savings::{NeededLine, Replayed, Savings, SavingsOptions, SavingsProgress, SavingsSums, Skipped};
 pub use search::{Found, Match, Mode, Place, Search};
 pub use source::Places;
 pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};

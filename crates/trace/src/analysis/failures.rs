@@ -100,20 +100,19 @@ impl Failures {
             let lost = turn.never_put_right;
             findings.count(Rule::NeverPutRight, lost);
             findings.count(Rule::PutRight, failed - lost);
-            let by_tool: Vec<String> =
-                turn.failed.iter().take(3).map(|(name, count)| format!("{name} {count}")).collect();
-            let all = format!(
-                "{failed} of {} failed ({})",
-                many(turn.calls.max(failed), "tool call", "tool calls"),
-                by_tool.join(", ")
-            );
-            let (severity, message) = match lost {
-                0 => (Severity::Info, format!("{all}; put right afterwards")),
-                _ => {
-                    let much = lost >= 3 || turn.calls >= 2 && lost * 2 >= turn.calls;
-                    let severity = if much { Severity::Critical } else { Severity::Warning };
-                    (severity, format!("{all}; {lost} never put right: {shown}"))
+            let of_calls = many(turn.calls.max(failed), "tool call", "tool calls");
+            let message = match (failed, lost) {
+                (1, 0) => format!("1 of {of_calls} failed and was put right: {shown}"),
+                (1, _) => format!("1 of {of_calls} failed and was never put right: {shown}"),
+                (_, 0) => format!("{failed} of {of_calls} failed and were put right: {}", by_tool(&turn.failed)),
+                (_, lost) => {
+                    format!("{failed} of {of_calls} failed ({}); {lost} never put right: {shown}", by_tool(&turn.failed))
                 }
+            };
+            let severity = match lost {
+                0 => Severity::Info,
+                _ if lost >= 3 || turn.calls >= 2 && lost * 2 >= turn.calls => Severity::Critical,
+                _ => Severity::Warning,
             };
             findings.tell(Lens::Failures, severity, spot, &message);
         }
@@ -125,6 +124,18 @@ impl Failures {
                 format!("the same call failed {} times with no file changed between: {}", again.failed, again.shown);
             findings.tell(Lens::Failures, severity, spot, &message);
         }
+    }
+}
+
+/// `Bash 9, Edit 6 and 3 others`.
+fn by_tool(failed: &BTreeMap<String, u64>) -> String {
+    let mut tools: Vec<(&String, &u64)> = failed.iter().collect();
+    tools.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let named: Vec<String> = tools.iter().take(3).map(|(name, count)| format!("{name} {count}")).collect();
+    let others: u64 = tools.iter().skip(3).map(|(_, count)| **count).sum();
+    match others {
+        0 => named.join(", "),
+        _ => format!("{} and {others} more", named.join(", ")),
     }
 }
 

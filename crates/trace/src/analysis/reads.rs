@@ -14,6 +14,9 @@ use crate::event::Stream;
 const MOST_PARTS: usize = 64;
 /// Results below this are a client's word that nothing changed.
 const LEAST_BYTES: u64 = 200;
+/// Once more, and little of it, is nothing.
+const WASTED_TIMES: u64 = 2;
+const WASTED_BYTES: u64 = 8_000;
 /// Files that commands are looked through for.
 const MOST_FILES: usize = 512;
 
@@ -109,6 +112,9 @@ impl Reads {
     pub(super) fn finish(self, findings: &mut Findings) {
         for file in self.files.into_values() {
             let Some(spot) = file.spot else { continue };
+            if file.again < WASTED_TIMES && file.bytes_again < WASTED_BYTES {
+                continue;
+            }
             findings.count(Rule::ReadAgain, 1);
             let tokens = file.bytes_again / 4;
             let severity = if file.again >= 3 || tokens >= 10_000 { Severity::Warning } else { Severity::Info };

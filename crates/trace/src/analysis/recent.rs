@@ -32,10 +32,6 @@ impl<V: Default> Recent<V> {
         self.entries.get_mut(&key).map(|(_, value)| value)
     }
 
-    pub(crate) fn clear(&mut self) {
-        self.entries.clear();
-    }
-
     /// All that is remembered, the longest unseen first.
     pub(crate) fn into_values(self) -> impl Iterator<Item = V> {
         let mut entries: Vec<(u64, V)> = self.entries.into_values().collect();

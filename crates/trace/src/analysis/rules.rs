@@ -76,12 +76,6 @@ pub struct Deduction {
     pub points: u64,
 }
 
-impl Rule {
-    pub(super) fn lens(self) -> Lens {
-        PRICES[self as usize].lens
-    }
-}
-
 pub(super) const RULES: usize = PRICES.len();
 
 /// The points that these counts cost, of a session with so many calls.
