@@ -12,6 +12,7 @@ mod rules;
 mod slow;
 mod spending;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
@@ -21,8 +22,8 @@ use crate::event::{Body, Content, Event, EventKind, Stream};
 use crate::trace::{Session, Trace};
 use crate::usage::Tokens;
 
-pub(crate) use calls::{Called, hash_of, output_of};
 use calls::Answered;
+pub(crate) use calls::{Called, hash_of, output_of};
 use findings::{Findings, Spot};
 pub use findings::{Insight, LeftOut, Severity};
 pub use rules::{Deduction, Lens};
@@ -208,7 +209,9 @@ impl Examination {
                     self.reads.compacted();
                 }
             }
-            Body::Notification(content) if event.stream != Stream::Sidechain && tells_of_compaction(content) => {
+            Body::Notification(content)
+                if event.stream != Stream::Sidechain && tells_of_compaction(content) =>
+            {
                 self.spending.compacted();
                 self.reads.compacted();
             }
@@ -276,14 +279,9 @@ impl EventCounts {
 
 impl Sum {
     fn into_analysis(self, options: &AnalysisOptions) -> Analysis {
-        let Sum { findings: Findings { counts, mut insights, left_out, .. }, mut summary } = self;
+        let Sum { findings: Findings { counts, insights, left_out, .. }, mut summary } = self;
         summary.output_per_mille =
             summary.tokens.output.saturating_mul(1_000) / summary.tokens.total().max(1);
-        insights.sort_by(|one, other| {
-            // The session's own before its subagents', since `None` comes first.
-            let key = |insight: &Insight| (insight.severity, insight.session_id.clone(), insight.turn_index, insight.event_index);
-            key(one).cmp(&key(other))
-        });
         let deductions = rules::deductions(&counts, summary.event_counts.tool_calls);
         let lost: u64 = deductions.iter().map(|part| part.points).sum();
         let looked = |lens: &&Lens| match lens {
@@ -305,16 +303,33 @@ impl Sum {
 }
 
 impl Analysis {
-    /// Leaves out the least severe insights until the rest fits.
+    /// Leaves out the least severe insights until the rest fits. Of each lens the most severe stays before any other, and
+    /// then lenses take turns, so that many of one kind do not push out the others.
     fn fit(&mut self, most_bytes: usize) {
-        let mut bytes = json_size(self);
-        while bytes > most_bytes
-            && let Some(insight) = self.insights.pop()
-        {
-            // Its comma goes too; the counts of what is left out may grow by a digit.
-            bytes -= (json_size(&insight) + 1).min(bytes);
-            self.insights_left_out.add(insight.severity);
+        let mut seen: BTreeMap<(Severity, Lens), u64> = BTreeMap::new();
+        let mut ranked: Vec<(u64, Insight)> = std::mem::take(&mut self.insights)
+            .into_iter()
+            .map(|insight| {
+                let rank = seen.entry((insight.severity, insight.lens)).or_default();
+                *rank += 1;
+                (*rank, insight)
+            })
+            .collect();
+        ranked.sort_by_key(|(rank, insight)| (insight.severity, *rank));
+        let mut lenses = BTreeSet::new();
+        ranked.sort_by_cached_key(|(_, insight)| !lenses.insert(insight.lens));
+        // The counts of what is left out may grow by some digits.
+        let mut bytes = json_size(self) + 12;
+        for (_, insight) in ranked {
+            bytes += json_size(&insight) + 1;
+            if bytes <= most_bytes {
+                self.insights.push(insight);
+            } else {
+                self.insights_left_out.add(insight.severity);
+            }
         }
+        // The session's own before its subagents', since `None` comes first.
+        self.insights.sort_by(|one, other| one.place().cmp(&other.place()));
     }
 }
 

@@ -23,7 +23,9 @@ mod tally;
 mod trace;
 pub mod usage;
 
-pub use analysis::{Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary};
+pub use analysis::{
+    Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,
+};
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
 pub use index::{Progress, Refreshed};

@@ -85,7 +85,12 @@ pub(super) struct Answered<'c> {
 }
 
 impl<'c> Answered<'c> {
-    pub(super) fn new(call: &'c Called, result: &ToolResult<'_>, spot: Spot, at: Option<Millis>) -> Answered<'c> {
+    pub(super) fn new(
+        call: &'c Called,
+        result: &ToolResult<'_>,
+        spot: Spot,
+        at: Option<Millis>,
+    ) -> Answered<'c> {
         let text = output_of(&result.content);
         let mut hasher = DefaultHasher::new();
         let mut ran = None;
