@@ -12,7 +12,7 @@ mod rules;
 mod slow;
 mod spending;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
@@ -306,18 +306,21 @@ impl Analysis {
     /// Leaves out the least severe insights until the rest fits. Of each lens the most severe stays before any other, and
     /// then lenses take turns, so that many of one kind do not push out the others.
     fn fit(&mut self, most_bytes: usize) {
-        let mut seen: BTreeMap<(Severity, Lens), u64> = BTreeMap::new();
-        let mut ranked: Vec<(u64, Insight)> = std::mem::take(&mut self.insights)
+        let mut insights = std::mem::take(&mut self.insights);
+        insights.sort_by_key(|insight| insight.severity);
+        let mut told: BTreeMap<Lens, u64> = BTreeMap::new();
+        let mut of_severity: BTreeMap<(Severity, Lens), u64> = BTreeMap::new();
+        let mut ranked: Vec<_> = insights
             .into_iter()
             .map(|insight| {
-                let rank = seen.entry((insight.severity, insight.lens)).or_default();
+                let before = told.entry(insight.lens).or_default();
+                let rank = of_severity.entry((insight.severity, insight.lens)).or_default();
+                *before += 1;
                 *rank += 1;
-                (*rank, insight)
+                ((*before > 1, insight.severity, *rank), insight)
             })
             .collect();
-        ranked.sort_by_key(|(rank, insight)| (insight.severity, *rank));
-        let mut lenses = BTreeSet::new();
-        ranked.sort_by_cached_key(|(_, insight)| !lenses.insert(insight.lens));
+        ranked.sort_by_key(|(place, _)| *place);
         // The counts of what is left out may grow by some digits.
         let mut bytes = json_size(self) + 12;
         for (_, insight) in ranked {
