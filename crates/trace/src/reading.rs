@@ -14,7 +14,7 @@ use crate::lines::{CHUNK, Chunk, FULL, LONGEST_LINE, Lines, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
 use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
-use crate::source::{Format, Stamp, Unit, recognise};
+use crate::source::{Format, Unit, recognise};
 use crate::tally::{Tally, Turn};
 
 /// Documents are read whole, so larger ones are not.
@@ -24,6 +24,8 @@ const COMPARED: u64 = 4096;
 
 /// Takes what reading gives, while it goes on.
 pub(crate) trait Sink {
+    /// Everything known of the log is replaced.
+    fn anew(&mut self);
     /// Blocks from this number on are replaced.
     fn begin(&mut self, first_block: u64);
     fn block(&mut self, block: BlockRow);
@@ -69,7 +71,7 @@ pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Op
             read_log(&mut log, known.tally, known.last_block, sink)
         }
         _ => {
-            sink.begin(0);
+            sink.anew();
             format_of(unit).and_then(|format| {
                 log.format = format;
                 read_log(&mut log, Tally::default(), None, sink)
@@ -143,14 +145,24 @@ fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut d
     }
 }
 
-fn reader_of(provider: Provider, state: &str) -> Option<Box<dyn LineReader>> {
+/// A reader for this log, from a state on; none is the log's beginning.
+fn reader_of(provider: Provider, path: &str, state: &str) -> Option<Box<dyn LineReader>> {
     match provider {
-        Provider::ClaudeCode if state.is_empty() => Some(Box::new(ClaudeReader::default())),
+        Provider::ClaudeCode if state.is_empty() => {
+            Some(Box::new(ClaudeReader::of_file(&stem_of(Path::new(path)))))
+        }
         Provider::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
         Provider::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
         Provider::Codex => Some(Box::new(CodexReader::resume(state)?)),
         Provider::Gemini | Provider::OpenCode => None,
     }
+}
+
+/// A log's name without its endings.
+pub(crate) fn stem_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name);
+    stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_owned()
 }
 
 fn no_reader() -> io::Error {
@@ -189,7 +201,7 @@ fn read_lines(
     sink: &mut dyn Sink,
 ) -> Through<Tally> {
     let path = Path::new(&log.unit.path);
-    let mut reader = reader_of(provider, &log.reader).ok_or_else(no_reader)?;
+    let mut reader = reader_of(provider, &log.unit.path, &log.reader).ok_or_else(no_reader)?;
     let mut filter = Filter::default();
     // A last block that is not full goes on; what it has is read again for its letters alone.
     let unfilled = last.as_ref().filter(|last| last.stop == log.read_to && last.stop - last.start < FULL);
@@ -217,6 +229,7 @@ fn read_lines(
             reader: log.reader.clone(),
         },
     };
+    let mut words = Vec::new();
     sink.begin(draft.number);
     let mut lines = Lines::open(path, is_compressed(&log.unit.path), log.read_to)?;
     let end = if is_compressed(&log.unit.path) { u64::MAX } else { log.unit.stamp.size };
@@ -235,11 +248,20 @@ fn read_lines(
                 filter.add(bytes);
                 at + bytes.len() as u64
             }
-            Chunk::TooLong { at, length } => at + length,
+            Chunk::TooLong { at, length } => {
+                filter.add(too_long(*length).as_bytes());
+                at + length
+            }
         };
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
             Given::Event(event, _) => {
                 draft.kinds |= event.kind().bit();
+                if is_composed(event) {
+                    draft.kinds |= COMPOSED;
+                    words.clear();
+                    words_of_event(event, &mut words);
+                    words.iter().for_each(|text| filter.add(text.as_bytes()));
+                }
                 tally.event(event);
             }
             Given::Record { record } => {
@@ -283,6 +305,11 @@ enum Given<'e, 'a> {
     Event(&'e Event<'a>, Option<&'e str>),
     /// A record's events are through; its facts and drift.
     Record { record: &'e Record<'a> },
+}
+
+/// What stands for a line that is too long.
+fn too_long(length: u64) -> String {
+    format!("[a record of {length} bytes, which is more than {LONGEST_LINE} and was not read]")
 }
 
 /// Reads the records of a chunk. Everyone who reads lines does it here, so that an event has one number for all.
@@ -359,6 +386,24 @@ pub(crate) fn transcript_of(log: &LogRow) -> io::Result<Transcript> {
             };
             transcript.ok_or_else(unreadable)
         }
+    }
+}
+
+/// Stands among the kinds of a block that has words which its lines do not have.
+pub(crate) const COMPOSED: u16 = 1 << 15;
+
+/// Whether an event's words are not those of its line, but were put together.
+pub(crate) fn is_composed(event: &Event<'_>) -> bool {
+    match &event.body {
+        Body::User(content)
+        | Body::Message(content)
+        | Body::Reasoning(content)
+        | Body::Notification(content)
+        | Body::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
+        Body::SlashCommand { .. } => true,
+        Body::ToolCall(call) => matches!(call.arguments, Content::Text(_) | Content::Value(_)),
+        Body::ToolResult(result) => matches!(result.content, Content::Text(_) | Content::Value(_)),
+        Body::TokenUsage(_) => false,
     }
 }
 
@@ -442,37 +487,16 @@ pub(crate) fn read_blocks(
     blocks: &[BlockRow],
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    read_blocks_worth(log, blocks, &|_| true, visit)
-}
-
-/// The same, for those blocks of lines whose bytes are worth it.
-pub(crate) fn read_blocks_worth(
-    log: &LogRow,
-    blocks: &[BlockRow],
-    worth: &dyn Fn(&[u8]) -> bool,
-    visit: &mut Visit<'_>,
-) -> io::Result<ControlFlow<()>> {
     let Format::Lines(provider) = log.format else {
         let transcript = transcript_of(log)?;
         return Ok(events_of(&transcript, blocks, visit));
     };
     let mut flow = ControlFlow::Continue(());
     for block in blocks {
-        let mut reader = None;
+        let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
         let mut lines = Lines::open(Path::new(&log.unit.path), is_compressed(&log.unit.path), block.start)?;
         let mut number = block.first_event;
         while let Some(chunk) = lines.next(block.stop)? {
-            // A block is mostly one chunk. When its first is not worth it, the reader's state after it is not known.
-            if let (None, Chunk::Lines { bytes, .. }) = (&reader, &chunk)
-                && bytes.len() as u64 == block.stop - block.start
-                && !worth(bytes)
-            {
-                break;
-            }
-            if reader.is_none() {
-                reader = Some(reader_of(provider, &block.reader).ok_or_else(no_reader)?);
-            }
-            let Some(reader) = &mut reader else { break };
             each_event(&chunk, reader.as_mut(), &mut |given| {
                 if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
                     flow = visit(number, event, line);
@@ -487,6 +511,52 @@ pub(crate) fn read_blocks_worth(
     Ok(flow)
 }
 
+/// Reads the events of some blocks again, each block only when its lines are worth it: where lines have been put together
+/// into other words, they are.
+pub(crate) fn read_blocks_worth(
+    log: &LogRow,
+    blocks: &[BlockRow],
+    worth: &dyn Fn(&[u8]) -> bool,
+    buffer: &mut Vec<u8>,
+    visit: &mut Visit<'_>,
+) -> io::Result<ControlFlow<()>> {
+    let Format::Lines(provider) = log.format else {
+        return read_blocks(log, blocks, visit);
+    };
+    if is_compressed(&log.unit.path) {
+        return read_blocks(log, blocks, visit);
+    }
+    let mut file = open_regular(Path::new(&log.unit.path))?;
+    for block in blocks {
+        let length = block.stop - block.start;
+        if length > LONGEST_LINE as u64 {
+            if read_blocks(log, std::slice::from_ref(block), visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            continue;
+        }
+        buffer.clear();
+        file.seek(SeekFrom::Start(block.start))?;
+        Read::by_ref(&mut file).take(length).read_to_end(buffer)?;
+        if block.kinds & COMPOSED == 0 && !worth(buffer) {
+            continue;
+        }
+        let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
+        let mut number = block.first_event;
+        let mut flow = ControlFlow::Continue(());
+        each_event(&Chunk::Lines { at: block.start, bytes: buffer }, reader.as_mut(), &mut |given| {
+            if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
+                flow = visit(number, event, line);
+                number += 1;
+            }
+        });
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(ControlFlow::Continue(()))
+}
+
 fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {
     for block in blocks {
         for number in block.first_event..block.first_event + block.events {
@@ -497,9 +567,4 @@ fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>
         }
     }
     ControlFlow::Continue(())
-}
-
-/// The stamp that a log's file has now.
-pub(crate) fn stamp_now(path: &str) -> io::Result<Stamp> {
-    Ok(Stamp::of(&fs::metadata(path)?))
 }
