@@ -205,7 +205,8 @@ impl Examination {
                 }
             }
             Body::TokenUsage(report) => {
-                if self.spending.report(report, spot, event.at, event.stream) {
+                let compacted = self.spending.report(report, spot, event.at, event.stream);
+                if compacted {
                     self.reads.compacted();
                 }
             }

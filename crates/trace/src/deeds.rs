@@ -187,7 +187,7 @@ pub fn written(arguments: &Value) -> Vec<String> {
         ));
     });
     each_patch(arguments, &mut |patch| {
-        texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['+'])))
+        texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['+'])));
     });
     texts
 }

@@ -211,9 +211,9 @@ fn line_at<R>(cutouts: &mut VecDeque<Cutout<R>>, first: u64, place: Place) -> Op
 /// Whether no word goes on over the ends of this range.
 fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     let word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let before = start.checked_sub(1).and_then(|index| bytes.get(index));
-    !(word(before) && word(bytes.get(start)))
-        && !(word(bytes.get(end)) && word(end.checked_sub(1).and_then(|last| bytes.get(last))))
+    let before = |index: usize| index.checked_sub(1).and_then(|index| bytes.get(index));
+    let goes_on_over = |index: usize| word(before(index)) && word(bytes.get(index));
+    !goes_on_over(start) && !goes_on_over(end)
 }
 
 /// Hashes of the lines of a text, as they are compared.
