@@ -19,6 +19,7 @@ mod steps;
 mod tally;
 mod trace;
 pub mod usage;
+mod uses;
 
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
@@ -28,3 +29,4 @@ pub use source::Places;
 pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};
 pub use tally::{Tally, ToolUse, Turn};
 pub use trace::{LogState, Project, Session, SessionFilter, Trace};
+pub use uses::ToolUses;

@@ -16,6 +16,7 @@ use crate::search::Cache;
 use crate::source::{self, Places};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
+use crate::uses::Uses;
 
 /// Letters of the shortest id in lists.
 const SHORT_ID: usize = 8;
@@ -35,6 +36,7 @@ pub struct Trace {
     /// When the logs were last looked at, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     pub(crate) cache: Cache,
+    pub(crate) uses: Uses,
 }
 
 /// A session, as a list tells of it.
@@ -99,6 +101,7 @@ pub struct LogState {
 impl Trace {
     pub fn new(places: Places, data_dir: DataDir) -> Trace {
         Trace {
+            uses: Uses::new(data_dir.state_db()),
             places,
             data_dir,
             database: OnceLock::new(),
