@@ -545,8 +545,8 @@ pub(crate) fn add_use(connection: &Connection, tool: &str, failed: bool, bytes: 
 }
 
 pub(crate) fn uses(connection: &Connection) -> Sql<Vec<ToolUses>> {
-    let mut statement =
-        connection.prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;
+    let mut statement = connection
+        .prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;
     let uses = |row: &Row<'_>| {
         Ok(ToolUses {
             tool: row.get(0)?,

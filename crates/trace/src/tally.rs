@@ -134,9 +134,7 @@ impl Tally {
 
     fn begin_turn(&mut self, index: u64, event: &Event<'_>) {
         let preview = match &event.body {
-            Body::SlashCommand { command, arguments } => {
-                preview(&format!("{command} {arguments}"))
-            }
+            Body::SlashCommand { command, arguments } => preview(&format!("{command} {arguments}")),
             Body::User(content) => preview(&content.to_text()),
             _ => String::new(),
         };

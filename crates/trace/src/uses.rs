@@ -36,9 +36,7 @@ impl Uses {
 impl Trace {
     /// Counts a call of a tool and the bytes of its answer.
     pub fn count_use(&self, tool: &'static str, failed: bool, bytes: u64) {
-        self.uses
-            .writer
-            .submit(Box::new(move |transaction| db::add_use(transaction, tool, failed, bytes)));
+        self.uses.writer.submit(Box::new(move |transaction| db::add_use(transaction, tool, failed, bytes)));
     }
 
     /// How the tools were used, by their names. What was counted just now is waited for, but not for long.
