@@ -14,7 +14,7 @@ use crate::lines::{CHUNK, Chunk, FULL, LONGEST_LINE, Lines, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
 use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
-use crate::source::{Format, Stamp, Unit, recognise};
+use crate::source::{Format, Unit, recognise};
 use crate::tally::{Tally, Turn};
 
 /// Documents are read whole, so larger ones are not.
@@ -24,6 +24,8 @@ const COMPARED: u64 = 4096;
 
 /// Takes what reading gives, while it goes on.
 pub(crate) trait Sink {
+    /// Everything known of the log is replaced.
+    fn anew(&mut self);
     /// Blocks from this number on are replaced.
     fn begin(&mut self, first_block: u64);
     fn block(&mut self, block: BlockRow);
@@ -69,7 +71,7 @@ pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Op
             read_log(&mut log, known.tally, known.last_block, sink)
         }
         _ => {
-            sink.begin(0);
+            sink.anew();
             format_of(unit).and_then(|format| {
                 log.format = format;
                 read_log(&mut log, Tally::default(), None, sink)
@@ -143,14 +145,24 @@ fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut d
     }
 }
 
-fn reader_of(provider: Provider, state: &str) -> Option<Box<dyn LineReader>> {
+/// A reader for this log, from a state on; none is the log's beginning.
+fn reader_of(provider: Provider, path: &str, state: &str) -> Option<Box<dyn LineReader>> {
     match provider {
-        Provider::ClaudeCode if state.is_empty() => Some(Box::new(ClaudeReader::default())),
+        Provider::ClaudeCode if state.is_empty() => {
+            Some(Box::new(ClaudeReader::of_file(&stem_of(Path::new(path)))))
+        }
         Provider::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
         Provider::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
         Provider::Codex => Some(Box::new(CodexReader::resume(state)?)),
         Provider::Gemini | Provider::OpenCode => None,
     }
+}
+
+/// A log's name without its endings.
+pub(crate) fn stem_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name);
+    stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_owned()
 }
 
 fn no_reader() -> io::Error {
@@ -189,7 +201,7 @@ fn read_lines(
     sink: &mut dyn Sink,
 ) -> Through<Tally> {
     let path = Path::new(&log.unit.path);
-    let mut reader = reader_of(provider, &log.reader).ok_or_else(no_reader)?;
+    let mut reader = reader_of(provider, &log.unit.path, &log.reader).ok_or_else(no_reader)?;
     let mut filter = Filter::default();
     // A last block that is not full goes on; what it has is read again for its letters alone.
     let unfilled = last.as_ref().filter(|last| last.stop == log.read_to && last.stop - last.start < FULL);
@@ -235,7 +247,10 @@ fn read_lines(
                 filter.add(bytes);
                 at + bytes.len() as u64
             }
-            Chunk::TooLong { at, length } => at + length,
+            Chunk::TooLong { at, length } => {
+                filter.add(too_long(*length).as_bytes());
+                at + length
+            }
         };
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
             Given::Event(event, _) => {
@@ -283,6 +298,11 @@ enum Given<'e, 'a> {
     Event(&'e Event<'a>, Option<&'e str>),
     /// A record's events are through; its facts and drift.
     Record { record: &'e Record<'a> },
+}
+
+/// What stands for a line that is too long.
+fn too_long(length: u64) -> String {
+    format!("[a record of {length} bytes, which is more than {LONGEST_LINE} and was not read]")
 }
 
 /// Reads the records of a chunk. Everyone who reads lines does it here, so that an event has one number for all.
@@ -469,7 +489,7 @@ pub(crate) fn read_blocks_worth(
                 break;
             }
             if reader.is_none() {
-                reader = Some(reader_of(provider, &block.reader).ok_or_else(no_reader)?);
+                reader = Some(reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?);
             }
             let Some(reader) = &mut reader else { break };
             each_event(&chunk, reader.as_mut(), &mut |given| {
@@ -496,9 +516,4 @@ fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>
         }
     }
     ControlFlow::Continue(())
-}
-
-/// The stamp that a log's file has now.
-pub(crate) fn stamp_now(path: &str) -> io::Result<Stamp> {
-    Ok(Stamp::of(&fs::metadata(path)?))
 }
