@@ -105,15 +105,10 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
         children: Children::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
-    let sessions = Sessions::new(Arc::new(trace(config)));
-    Ok(Arc::new(Services::new(sieve(config), workbench).with_sessions(sessions)))
-}
-
-/// Past sessions, where the agents on this machine keep their logs.
-pub(crate) fn trace(config: &Config) -> Trace {
-    let home = std::env::home_dir();
-    let places = Places::of_clients(|name| std::env::var_os(name), home.as_deref());
-    Trace::new(places, DataDir::at(config.data_dir()))
+    let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
+    let trace = Trace::new(places, DataDir::at(config.data_dir()));
+    let services = Services::new(sieve(config), workbench).with_sessions(Sessions::new(Arc::new(trace)));
+    Ok(Arc::new(services))
 }
 
 /// What the doors serve: every tool, or those of the named toolsets.
