@@ -152,6 +152,7 @@ impl Registry {
             Tool::of::<trace::list_sessions::ListSessions>(),
             Tool::of::<trace::get_project_info::GetProjectInfo>(),
             Tool::of::<trace::get_session_details::GetSessionDetails>(),
+            Tool::of::<trace::analyze_session::AnalyzeSession>(),
             Tool::of::<trace::list_turns::ListTurns>(),
             Tool::of::<trace::get_turns::GetTurns>(),
             Tool::of::<trace::search_event_previews::SearchEventPreviews>(),

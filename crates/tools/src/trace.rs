@@ -3,6 +3,7 @@
 //! What they share: every call waits for an index that is up to date ([`asked`]), texts lose their secrets before they are
 //! cut ([`show`]), answers keep their promised size ([`page`]), and what does not fit follows by cursor ([`cursor`]).
 
+pub(crate) mod analyze_session;
 mod asked;
 pub(crate) mod compare_sessions;
 mod compose;

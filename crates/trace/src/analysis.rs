@@ -21,8 +21,8 @@ use crate::event::{Body, Content, Event, EventKind, Stream};
 use crate::trace::{Session, Trace};
 use crate::usage::Tokens;
 
-pub(crate) use calls::{Called, hash_of, output_of};
 use calls::Answered;
+pub(crate) use calls::{Called, hash_of, output_of};
 use findings::{Findings, Spot};
 pub use findings::{Insight, LeftOut, Severity};
 pub use rules::{Deduction, Lens};
@@ -208,7 +208,9 @@ impl Examination {
                     self.reads.compacted();
                 }
             }
-            Body::Notification(content) if event.stream != Stream::Sidechain && tells_of_compaction(content) => {
+            Body::Notification(content)
+                if event.stream != Stream::Sidechain && tells_of_compaction(content) =>
+            {
                 self.spending.compacted();
                 self.reads.compacted();
             }
@@ -281,7 +283,9 @@ impl Sum {
             summary.tokens.output.saturating_mul(1_000) / summary.tokens.total().max(1);
         insights.sort_by(|one, other| {
             // The session's own before its subagents', since `None` comes first.
-            let key = |insight: &Insight| (insight.severity, insight.session_id.clone(), insight.turn_index, insight.event_index);
+            let key = |insight: &Insight| {
+                (insight.severity, insight.session_id.clone(), insight.turn_index, insight.event_index)
+            };
             key(one).cmp(&key(other))
         });
         let deductions = rules::deductions(&counts, summary.event_counts.tool_calls);

@@ -24,7 +24,9 @@ mod trace;
 pub mod usage;
 mod uses;
 
-pub use analysis::{Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary};
+pub use analysis::{
+    Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,
+};
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
 pub use index::{Progress, Refreshed};

@@ -1,6 +1,7 @@
 //! What a session comes to: its turns, its counts, what it is about. Events go in one after the other, and the sums can be
 //! saved and gone on with when the log has grown.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -240,8 +241,12 @@ fn named<'a, T: Default>(table: &'a mut BTreeMap<String, T>, name: &str) -> &'a 
 
 /// What a list shows of a text: its first letters, without secrets.
 fn preview(text: &str) -> String {
-    let seen = &text[..text.floor_char_boundary(LOOKED_AT)];
-    beginning(&Redactor::standard().redact(seen), PREVIEW_CHARS)
+    beginning(&without_secrets(text), PREVIEW_CHARS)
+}
+
+/// As much of a text as is looked at for what is shown of it, without secrets.
+pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
+    Redactor::standard().redact(&text[..text.floor_char_boundary(LOOKED_AT)])
 }
 
 /// The first letters of a text, with a sign when there are more, line breaks as spaces.

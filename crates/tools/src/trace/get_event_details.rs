@@ -11,7 +11,7 @@ use super::cursor::Binding;
 use super::failure::told;
 use super::input::Maybe;
 use super::page::{Answer, EVENT, fitting, room, size};
-use super::show::{redacted_value, time};
+use super::show::{redacted_payload, time};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -66,7 +66,7 @@ fn details(input: GetEventDetailsInput, asked: &Asked<'_>) -> Result<Answer, Fai
     if stream != Stream::Main {
         body["stream"] = stream.name().into();
     }
-    let payload = redacted_value(payload);
+    let payload = redacted_payload(payload);
     let left = room(EVENT) - HEAD;
     if start.is_none() && size(&payload) <= left {
         body["payload"] = payload;

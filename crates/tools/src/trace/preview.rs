@@ -13,7 +13,9 @@ const ARGUMENTS: usize = 100;
 /// Characters of what stands around a match that the preview would not show.
 const AROUND: usize = 200;
 /// Characters by which a place is found again in a text that has lost its secrets.
-const ANCHOR: usize = 24;
+const ANCHOR: usize = 12;
+/// Characters before a match; a search gives as many.
+const BEFORE: usize = 75;
 /// Bytes before and after a match that are looked at for secrets.
 const CONTEXT: usize = 16 << 10;
 
@@ -57,16 +59,28 @@ fn around(text: &str, excerpt: &str, most: usize) -> String {
     }
     let from = text.floor_char_boundary(at.saturating_sub(CONTEXT));
     let to = text.ceil_char_boundary((at + excerpt.len()).saturating_add(CONTEXT).min(text.len()));
-    let seen = redacted(&text[from..to]);
-    let letters: Vec<char> = excerpt.chars().collect();
-    let mut anchors = letters.chunks(ANCHOR).map(|anchor| anchor.iter().collect::<String>());
-    let Some(place) = anchors.find_map(|anchor| seen.find(&anchor)) else { return beginning(text, most) };
+    let (raw, seen) = (&text[from..to], redacted(&text[from..to]));
+    let Some(place) = found_again(raw, at - from, excerpt, &seen) else { return beginning(text, most) };
+    let start = seen[..place].char_indices().rev().take(BEFORE).last().map_or(place, |(start, _)| start);
     let mut shown = "…".to_owned();
-    shown.push_str(&cut(&seen[place..], most - 1));
+    shown.push_str(&cut(&seen[start..], most - 1));
     if to < text.len() && !shown.ends_with('…') && shown.chars().count() < most {
         shown.push('…');
     }
     shown
+}
+
+/// Where in the text without secrets the match is, or something near it that stands in both.
+fn found_again(raw: &str, at: usize, excerpt: &str, seen: &str) -> Option<usize> {
+    let starts: Vec<usize> = excerpt.char_indices().map(|(start, _)| start).collect();
+    let near = BEFORE.min(starts.len() - 1);
+    // From the match on, and else before it.
+    starts[near..].iter().chain(&starts[..near]).step_by(ANCHOR).find_map(|start| {
+        let end = excerpt[*start..].char_indices().nth(ANCHOR).map_or(excerpt.len(), |(end, _)| start + end);
+        let anchor = &excerpt[*start..end];
+        let earlier = raw[..at + start].matches(anchor).count();
+        seen.match_indices(anchor).map(|(place, _)| place).take(earlier + 1).last()
+    })
 }
 
 #[cfg(test)]
@@ -76,15 +90,20 @@ mod tests {
     #[test]
     fn a_match_far_on_is_shown_without_the_secret_beside_it() {
         let secret = format!("{}_{}", "ghp", "a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f");
-        let text = format!("{} token {secret} needle {}", "x ".repeat(400), "y ".repeat(400));
-        let at = text.find("needle").unwrap();
-        // As a search cuts it: in the middle of the secret.
-        for before in 5..60 {
-            let excerpt = format!("…{}…", &text[at - before..at + 100]);
+        // A search begins its excerpt 75 characters before the match: in the middle of the secret, for some gaps.
+        for gap in 20..80 {
+            let text = format!(
+                "{} token {secret}{} needle {}",
+                "x ".repeat(400),
+                " y".repeat(gap / 2),
+                "y ".repeat(400)
+            );
+            let at = text.find("needle").unwrap();
+            let excerpt = format!("…{}…", &text[at - 75..at + 225]);
             let shown = around(&text, &excerpt, 300);
-            assert!(shown.contains("needle"), "{before}: {shown}");
+            assert!(shown.contains("needle"), "{gap}: {shown}");
             for length in 6..secret.len() {
-                assert!(!shown.contains(&secret[secret.len() - length..]), "{before}: {shown}");
+                assert!(!shown.contains(&secret[secret.len() - length..]), "{gap}: {shown}");
             }
             assert!(shown.chars().count() <= 300);
         }

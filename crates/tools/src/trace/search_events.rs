@@ -10,7 +10,7 @@ use super::input::{EventType, Filters, Limit, Maybe, ProviderName};
 use super::page::{Answer, of_search, size};
 use super::preview;
 use super::search_event_previews::{Matches, match_of};
-use super::show::{outlined, redacted_value};
+use super::show::{outlined, redacted_payload};
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct SearchEvents;
@@ -79,7 +79,7 @@ fn item(found: &Match, full: bool) -> Value {
         item["preview"] = preview::of(found);
         return item;
     }
-    let payload = redacted_value(found.payload.clone());
+    let payload = redacted_payload(found.payload.clone());
     if size(&payload) <= LARGEST_PAYLOAD {
         item["payload"] = payload;
     } else {

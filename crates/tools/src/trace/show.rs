@@ -48,6 +48,16 @@ pub(crate) fn redacted_value(value: Value) -> Value {
     redact_member("", value, DEEPEST)
 }
 
+/// An event's payload without secrets. Its call's id is no secret, however drawn it looks.
+pub(crate) fn redacted_payload(mut payload: Value) -> Value {
+    let id = payload.as_object_mut().and_then(|payload| payload.remove("call_id"));
+    let mut payload = redacted_value(payload);
+    if let Some(id) = id {
+        payload["call_id"] = id;
+    }
+    payload
+}
+
 fn redact_member(name: &str, value: Value, depth: usize) -> Value {
     match value {
         Value::String(text) => Redactor::standard().redact_named(name, &text).into_owned().into(),

@@ -21,7 +21,7 @@ fn the_summary_has_the_contract_s_members() {
     assert_eq!(answer["end_time"], "2026-01-01T21:40:15Z");
     assert_eq!(
         answer["stats"],
-        json!({"total_turns": 2, "total_tokens": 660, "duration_seconds": 10, "tool_calls": 3, "failed_tools": 1, "events": 18})
+        json!({"total_turns": 2, "total_tokens": 660, "duration_seconds": 10, "tool_calls": 3, "failed_tools": 1, "events": 17})
     );
     assert_eq!(
         answer["turns"][0],
@@ -106,7 +106,7 @@ fn steps_pair_calls_with_results_and_cut_them() {
 fn an_event_is_given_in_full() {
     let house = House::new(&[small(ID, START)]);
     let mut calls = Vec::new();
-    for index in 0..18 {
+    for index in 0..17 {
         let event = house.ask("get_event_details", json!({"session_id": "fb3cff44", "event_index": index}));
         if event["event_type"] == "ToolCall" {
             calls.push(event);
@@ -146,6 +146,32 @@ fn thoughts_come_alone_and_in_order() {
     assert_eq!(last["data"]["reasoning"].as_array().unwrap().len(), 1);
     let pages = house.pages("get_reasoning_chain", &json!({"session_id": ID, "limit": 1}));
     assert_eq!(pages.len(), 2);
+}
+
+#[test]
+fn a_session_is_diagnosed() {
+    let house = House::new(&[small(ID, START)]);
+    let answer = house.call("analyze_session", json!({"session_id": "fb3cff44", "include_loops": true}));
+    assert!(answer.bytes <= 5_000, "{}", answer.bytes);
+    let body = answer.body;
+    let lost: u64 =
+        body["deductions"].as_array().unwrap().iter().map(|part| part["points"].as_u64().unwrap()).sum();
+    assert_eq!(body["score"], 100 - lost);
+    assert!(lost > 0);
+    let insight = &body["insights"][0];
+    assert_eq!((&insight["turn_index"], &insight["lens"]), (&json!(0), &json!("Failures")));
+    assert!(["Critical", "Warning", "Info"].contains(&insight["severity"].as_str().unwrap()));
+    assert!(insight["message"].as_str().unwrap().contains("Bash cargo build"), "{insight}");
+    let counts = &body["summary"]["event_counts"];
+    for (name, count) in
+        [("assistant_messages", 2), ("tool_calls", 3), ("tool_results", 3), ("user_messages", 2)]
+    {
+        assert_eq!(counts[name], count, "{name}");
+    }
+    let without = house.ask("analyze_session", json!({"session_id": ID, "include_failures": false}));
+    let failures =
+        without["insights"].as_array().unwrap().iter().filter(|insight| insight["lens"] == "Failures");
+    assert_eq!(failures.count(), 0);
 }
 
 #[test]
@@ -190,7 +216,7 @@ fn no_level_and_no_tool_shows_a_secret_or_a_part_of_one() {
     for level in ["summary", "turns", "steps", "full"] {
         answers.push(details(&house, json!({"detail_level": level, "include_reasoning": true})));
     }
-    for tool in ["list_turns", "get_reasoning_chain"] {
+    for tool in ["list_turns", "get_reasoning_chain", "analyze_session"] {
         answers.push(house.ask(tool, session.clone()));
     }
     for index in 0..10 {

@@ -26,6 +26,7 @@ fn a_session_that_is_not_there() {
     for (tool, arguments) in [
         ("get_session_details", json!({"session_id": "fb3c0"})),
         ("get_event_details", json!({"session_id": "fb3c0", "event_index": 0})),
+        ("analyze_session", json!({"session_id": "fb3c0"})),
         ("list_turns", json!({"session_id": "fb3c0"})),
         ("get_turns", json!({"session_id": "fb3c0", "turns": [0]})),
         ("get_reasoning_chain", json!({"session_id": "fb3c0"})),
@@ -55,8 +56,8 @@ fn an_event_past_the_last() {
         house().fail("get_event_details", json!({"session_id": "fb3cff44", "event_index": 999})),
         json!({
             "code": "invalid_event_index",
-            "message": "Event index 999 out of bounds for session fb3cff44 (max: 17)",
-            "details": {"session_id": "fb3cff44", "requested_index": 999, "max_index": 17},
+            "message": "Event index 999 out of bounds for session fb3cff44 (max: 16)",
+            "details": {"session_id": "fb3cff44", "requested_index": 999, "max_index": 16},
             "retryable": false,
         })
     );

@@ -6,5 +6,6 @@ mod details;
 mod errors;
 mod house;
 mod lists;
+mod schemas;
 mod searches;
 mod sizes;

@@ -50,7 +50,7 @@ fn modes_and_filters_narrow() {
     assert_eq!(count(json!({"query": "the", "session_id": "0b3c"})), 1);
     assert_eq!(count(json!({"query": "the", "event_type": "User", "since": "2026-01-01T21:41:00Z"})), 1);
     assert_eq!(count(json!({"query": "error", "only_failed": true})), 1);
-    assert_eq!(count(json!({"query": "the", "min_tokens": 500, "event_type": "User"})), 1);
+    assert_eq!(count(json!({"query": "fix", "min_tokens": 500, "event_type": "User"})), 1);
     assert_eq!(count(json!({"query": "the", "provider": "gemini"})), 0);
     let latest = &matches(&house, json!({"query": "build", "event_type": "User"}))[0];
     assert_eq!(latest["session_id"], "0b3cff44", "the latest session comes first");

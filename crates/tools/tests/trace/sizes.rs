@@ -209,6 +209,7 @@ fn other_answers_keep_their_sizes_too() {
     }
     for (tool, arguments, most) in [
         ("search_events", json!({"pattern": "z", "include_full_payload": true, "limit": 50}), 15_000),
+        ("analyze_session", json!({"session_id": ID, "include_loops": true}), 5_000),
         ("compare_sessions", json!({"id1": ID, "id2": "00000000"}), 10_000),
     ] {
         let answered = house.call(tool, arguments);

@@ -77,7 +77,8 @@ impl Findings {
     }
 
     pub(super) fn tell(&mut self, lens: Lens, severity: Severity, spot: Spot, message: &str) {
-        let same = self.insights.iter().filter(|known| known.lens == lens && known.severity == severity).count();
+        let same =
+            self.insights.iter().filter(|known| known.lens == lens && known.severity == severity).count();
         if same >= MOST_OF_A_KIND {
             return self.left_out.add(severity);
         }
