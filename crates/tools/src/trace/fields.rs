@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::failure::{invalid_parameter, quoted};
+use super::input::Maybe;
 use crate::Failure;
 
 /// Which members are wanted; all when it is empty.
@@ -11,7 +12,8 @@ pub(crate) struct Fields(Vec<String>);
 
 impl Fields {
     /// Refuses names that no item has.
-    pub(crate) fn checked(asked: Vec<String>, known: &[&str]) -> Result<Fields, Failure> {
+    pub(crate) fn checked(asked: Maybe<Vec<String>>, known: &[&str]) -> Result<Fields, Failure> {
+        let asked = asked.0.unwrap_or_default();
         match asked.iter().find(|name| !known.contains(&name.as_str())) {
             Some(unknown) => Err(invalid_parameter(
                 "fields",

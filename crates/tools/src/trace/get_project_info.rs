@@ -28,7 +28,7 @@ pub(crate) struct GetProjectInfoInput {
     cursor: Maybe<String>,
     /// Only these fields of each project.
     #[serde(default)]
-    fields: Vec<String>,
+    fields: Maybe<Vec<String>>,
 }
 
 impl Operation for GetProjectInfo {

@@ -74,7 +74,7 @@ pub(crate) struct GetSessionDetailsInput {
     cursor: Maybe<String>,
     /// Only these fields of each turn.
     #[serde(default)]
-    fields: Vec<String>,
+    fields: Maybe<Vec<String>>,
 }
 
 impl Operation for GetSessionDetails {

@@ -74,7 +74,7 @@ pub(crate) struct ListSessionsInput {
     include_subagents: Maybe<bool>,
     /// Only these fields of each session, such as ["id", "snippet"].
     #[serde(default)]
-    fields: Vec<String>,
+    fields: Maybe<Vec<String>>,
 }
 
 impl Operation for ListSessions {

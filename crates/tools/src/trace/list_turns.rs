@@ -58,7 +58,7 @@ pub(crate) struct ListTurnsInput {
     max_tokens: Maybe<Whole<0>>,
     /// Only these fields of each turn.
     #[serde(default)]
-    fields: Vec<String>,
+    fields: Maybe<Vec<String>>,
 }
 
 impl Operation for ListTurns {

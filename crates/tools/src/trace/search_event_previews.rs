@@ -70,7 +70,7 @@ pub(crate) struct SearchEventPreviewsInput {
     only_failed: Maybe<bool>,
     /// Only these fields of each match.
     #[serde(default)]
-    fields: Vec<String>,
+    fields: Maybe<Vec<String>>,
 }
 
 impl Operation for SearchEventPreviews {

@@ -39,6 +39,20 @@ fn each_type_of_event_has_its_preview() {
 }
 
 #[test]
+fn a_match_that_the_preview_would_hide_is_shown() {
+    let content = format!("{}\nlet needle = \"漢\";\n{}", "line é\n".repeat(300), "more\n".repeat(300));
+    let log = Log::new(ID, START)
+        .user("go")
+        .tool("Write", json!({"content": content, "file_path": "/a.rs"}), &content, false);
+    let house = House::new(&[log]);
+    let found = matches(&house, json!({"query": "NEEDLE = \"漢"}));
+    assert_eq!(found[0]["preview"]["arguments"]["file_path"], "/a.rs");
+    assert!(found[0]["preview"]["match"].as_str().unwrap().contains("let needle = \"漢\";"), "{}", found[0]);
+    let shown = found[1]["preview"]["preview"].as_str().unwrap();
+    assert!(shown.contains("let needle = \"漢\";") && shown.chars().count() <= 300, "{shown}");
+}
+
+#[test]
 fn modes_and_filters_narrow() {
     let other =
         Log::new("0b3cff44-13ae-41a6-a6df-f287e0552835", START + 60_000).user("build the fix").say("No.");
