@@ -41,9 +41,12 @@ fn each_type_of_event_has_its_preview() {
 #[test]
 fn a_match_that_the_preview_would_hide_is_shown() {
     let content = format!("{}\nlet needle = \"漢\";\n{}", "line é\n".repeat(300), "more\n".repeat(300));
-    let log = Log::new(ID, START)
-        .user("go")
-        .tool("Write", json!({"content": content, "file_path": "/a.rs"}), &content, false);
+    let log = Log::new(ID, START).user("go").tool(
+        "Write",
+        json!({"content": content, "file_path": "/a.rs"}),
+        &content,
+        false,
+    );
     let house = House::new(&[log]);
     let found = matches(&house, json!({"query": "NEEDLE = \"漢"}));
     assert_eq!(found[0]["preview"]["arguments"]["file_path"], "/a.rs");
