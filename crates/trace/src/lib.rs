@@ -17,6 +17,7 @@ pub mod readers;
 mod reading;
 mod savings;
 mod search;
+mod segment;
 mod source;
 mod steps;
 mod tally;
