@@ -120,11 +120,15 @@ fn list(input: ListSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> 
             if asked.is_cancelled() {
                 return Err(Failure::Cancelled);
             }
-            let total = asked.trace.tokens_with_subagents(session).map_err(told)?;
+            let subagents = asked.trace.subagents(session).map_err(told)?;
+            let total =
+                subagents.iter().fold(session.own_tokens, |sum, one| sum.saturating_add(one.own_tokens));
             if total < tokens.0 || total > tokens.1 {
                 continue;
             }
-            if page.items.len() == limit || !page.take(fields.of(item(asked, session, total)?)) {
+            if page.items.len() == limit
+                || !page.take(fields.of(item(asked, session, total, subagents.len())?))
+            {
                 break 'pages;
             }
             last = Some(owned(session));
@@ -149,8 +153,7 @@ fn owned(session: &Session) -> (Millis, String) {
     (started, id.to_owned())
 }
 
-fn item(asked: &Asked<'_>, session: &Session, total: u64) -> Result<Value, Failure> {
-    let subagents = asked.trace.subagents(session).map_err(told)?.len();
+fn item(asked: &Asked<'_>, session: &Session, total: u64, subagents: usize) -> Result<Value, Failure> {
     let tally = &session.tally;
     let mut item = json!({
         "id": asked.short_id(&session.id)?,

@@ -80,7 +80,7 @@ pub(crate) fn step_summary(step: &Step) -> Value {
         .tools
         .iter()
         .filter_map(|tool| tool.call.as_ref())
-        .map(|call| cut(&call.name, 60))
+        .map(|call| beginning(&call.name, 60))
         .take(20)
         .collect();
     json!({
