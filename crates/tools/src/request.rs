@@ -69,7 +69,7 @@ impl RequestLog {
             Failure::InvalidInput { .. } | Failure::UnknownTool { .. } => self.step(Event::ArgumentsInvalid),
             Failure::Cancelled => self.step_because(Event::Unhandled, "the caller no longer waits"),
             Failure::Domain { .. } | Failure::Stated { .. } | Failure::Internal { .. } => {
-                self.step(Event::Unhandled)
+                self.step(Event::Unhandled);
             }
         }
     }
