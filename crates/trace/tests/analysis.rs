@@ -4,10 +4,14 @@
 
 mod session;
 
+use std::ops::ControlFlow;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use session::{Log, Opened};
-use tamis_trace::{Analysis, AnalysisOptions};
+use tamis_store::DataDir;
+use tamis_trace::event::EventKind;
+use tamis_trace::{Analysis, AnalysisOptions, Lens, Places, Trace};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, ..AnalysisOptions::default() }
@@ -182,6 +186,25 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
 }
 
 #[test]
+fn subagents_are_looked_at_when_asked() {
+    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs/claude");
+    let folder = tempfile::tempdir().unwrap();
+    let trace = Trace::new(Places::only(vec![logs]), DataDir::at(folder.path()));
+    trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+    let session = trace.session("6e190b0e-1444-4d7a-a82b-3469ccf8c19e").unwrap();
+    let alone = trace.analyze(&session, &AnalysisOptions::default()).unwrap().summary;
+    let both = AnalysisOptions { subagents: true, ..AnalysisOptions::default() };
+    let both = trace.analyze(&session, &both).unwrap().summary;
+    let subagents = trace.subagents(&session).unwrap();
+    assert_eq!((alone.sessions, both.sessions, subagents.len()), (1, 2, 1));
+    assert_eq!(alone.turns, session.tally.turns);
+    assert_eq!(both.turns, session.tally.turns + subagents[0].tally.turns);
+    assert_eq!(alone.event_counts.tool_calls, session.count(EventKind::ToolCall));
+    let tokens = |session: &tamis_trace::Session| trace.ledger(session).unwrap().total();
+    assert_eq!((alone.tokens, both.tokens), (tokens(&session), tokens(&session).plus(tokens(&subagents[0]))));
+}
+
+#[test]
 fn a_session_full_of_trouble_still_fits() {
     let mut log = Log::default();
     for turn in 0..300 {
@@ -191,12 +214,15 @@ fn a_session_full_of_trouble_still_fits() {
             log.call("Bash", json!({"command": command})).fails("no");
         }
     }
+    log.call("Bash", json!({"command": "make"})).wait(400).gets("ok");
     let analysis = analysis(&log, &with_loops());
     let text = serde_json::to_string(&analysis).unwrap();
     assert!(text.len() < 5_000, "{}", text.len());
-    assert_eq!(analysis.insights.len() as u64 + analysis.insights_left_out.total(), 300);
+    assert_eq!(analysis.insights.len() as u64 + analysis.insights_left_out.total(), 301);
     assert!(analysis.insights.len() > 8, "{}", analysis.insights.len());
-    assert_eq!(analysis.score, 70);
+    // Many of one kind do not push out the others.
+    assert!(analysis.insights.iter().any(|insight| insight.lens == Lens::SlowSteps));
+    assert_eq!(analysis.score, 69);
 }
 
 /// One step of any session.

@@ -108,11 +108,13 @@ pub(super) struct Known {
 const MOST_KNOWN: usize = 400_000;
 
 impl Known {
-    pub(super) fn add(&mut self, line: u64) {
+    /// Whether it is new.
+    pub(super) fn add(&mut self, line: u64) -> bool {
         if self.lately.len() >= MOST_KNOWN {
             self.before = std::mem::take(&mut self.lately);
         }
-        self.lately.insert(line);
+        let known_before = self.before.contains(&line);
+        self.lately.insert(line) && !known_before
     }
 
     pub(super) fn has(&self, line: u64) -> bool {
