@@ -7,7 +7,8 @@ use std::time::Duration;
 use tamis_config::{Config, ConfigError, Key, Surroundings, project_root};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
-use tamis_tools::{Caller, Pruner, Registry, Services, Workbench};
+use tamis_tools::{Caller, Pruner, Registry, Services, Sessions, Workbench};
+use tamis_trace::{Places, Trace};
 use tamis_workspace::{Children, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -104,7 +105,10 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
         children: Children::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
-    Ok(Arc::new(Services::new(sieve(config), workbench)))
+    let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
+    let trace = Trace::new(places, DataDir::at(config.data_dir()));
+    let services = Services::new(sieve(config), workbench).with_sessions(Sessions::new(Arc::new(trace)));
+    Ok(Arc::new(services))
 }
 
 /// What the doors serve: every tool, or those of the named toolsets.

@@ -13,6 +13,7 @@ use crate::segment::{self, Columns};
 use crate::source::{Format, Stamp, Unit};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
+use crate::uses::ToolUses;
 
 /// The version in the index's name. Raise it when what is stored changes: the index is then built anew.
 pub(crate) const VERSION: u32 = 1;
@@ -604,4 +605,43 @@ pub(crate) fn put_done(connection: &Connection, at: Millis) -> Sql<()> {
 
 pub(crate) fn done(connection: &Connection) -> Sql<Option<Millis>> {
     connection.prepare_cached("SELECT at FROM done")?.query_row([], |row| row.get(0)).optional()
+}
+
+/// The tables in `state.db`: how often the tools were used. They hold counts and names, never a text.
+pub(crate) const USES: &[Component] = &[Component {
+    name: "trace_uses",
+    migrations: &["
+        CREATE TABLE trace_uses (
+            tool TEXT PRIMARY KEY,
+            calls INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,         -- of all its answers
+            largest INTEGER NOT NULL        -- of them, in bytes
+        ) STRICT;
+    "],
+}];
+
+pub(crate) fn add_use(connection: &Connection, tool: &str, failed: bool, bytes: u64) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO trace_uses (tool, calls, failures, bytes, largest) VALUES (?1, 1, ?2, ?3, ?3)
+         ON CONFLICT (tool) DO UPDATE SET calls = calls + 1, failures = failures + ?2, bytes = bytes + ?3,
+             largest = max(largest, ?3)",
+    )?;
+    statement.execute(params![tool, failed, number(bytes)])?;
+    Ok(())
+}
+
+pub(crate) fn uses(connection: &Connection) -> Sql<Vec<ToolUses>> {
+    let mut statement = connection
+        .prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;
+    let uses = |row: &Row<'_>| {
+        Ok(ToolUses {
+            tool: row.get(0)?,
+            calls: count(row, 1)?,
+            failures: count(row, 2)?,
+            bytes: count(row, 3)?,
+            largest: count(row, 4)?,
+        })
+    };
+    statement.query_map([], uses)?.collect()
 }

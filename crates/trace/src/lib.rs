@@ -23,6 +23,7 @@ mod steps;
 mod tally;
 mod trace;
 pub mod usage;
+mod uses;
 
 pub use analysis::{
     Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,
@@ -36,3 +37,4 @@ pub use source::Places;
 pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};
 pub use tally::{Tally, ToolUse, Turn};
 pub use trace::{LogState, Project, Session, SessionFilter, Trace};
+pub use uses::ToolUses;

@@ -16,6 +16,7 @@ use crate::search::Cache;
 use crate::source::{self, Places};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
+use crate::uses::Uses;
 
 /// Letters of the shortest id in lists.
 const SHORT_ID: usize = 8;
@@ -36,6 +37,7 @@ pub struct Trace {
     looked: Mutex<(Option<Instant>, u64)>,
     pub(crate) cache: Cache,
     blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,
+    pub(crate) uses: Uses,
 }
 
 /// The state of the index: how often this process brought something new, and SQLite's count of what others did.
@@ -118,6 +120,7 @@ pub struct LogState {
 impl Trace {
     pub fn new(places: Places, data_dir: DataDir) -> Trace {
         Trace {
+            uses: Uses::new(data_dir.state_db()),
             places,
             data_dir,
             database: OnceLock::new(),
