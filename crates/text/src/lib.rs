@@ -1,10 +1,12 @@
-//! What tamis knows of text as text: its lines, its words, how many tokens it costs, what kind it is.
+//! What tamis knows of text as text: its lines, its words, how many tokens it costs, what kind it is,
+//! and which parts of it are nobody's business.
 //!
 //! Pure: no file, clock or network. Everything here gives the same answer on every machine.
 
 mod detect;
 mod kind;
 mod lines;
+mod redact;
 mod tokens;
 mod tool_output;
 pub mod vocabulary;
@@ -12,4 +14,5 @@ pub mod words;
 
 pub use kind::Kind;
 pub use lines::{line_count, split_lines};
+pub use redact::{Redacted, Redactor};
 pub use tokens::estimate_tokens;

@@ -1,0 +1,148 @@
+//! Credentials in headers and on command lines: `Authorization: Bearer …`, `Basic …`, `Cookie: …`, `curl -u user:…`.
+
+use std::ops::Range;
+
+use super::assignment::skip_spaces;
+use super::judge;
+use super::randomness::{Shape, decode_base64, is_uuid};
+
+const REACH: usize = 4096;
+
+/// Names of schemes that are followed by what to hide.
+const SCHEMES: &[&str] =
+    &["bearer", "basic", "token", "bot", "apikey", "api-key", "negotiate", "oauth", "splunk", "key"];
+
+/// The credential of an `Authorization` header whose value begins at `at`, with or without quotes.
+pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let at = at
+        + text[at..]
+            .iter()
+            .take(12)
+            .take_while(|byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b'f' | b'['))
+            .count();
+    let word = at
+        + text[at..].iter().take(16).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
+    let scheme = SCHEMES.iter().any(|scheme| text[at..word].eq_ignore_ascii_case(scheme.as_bytes()));
+    let value = if scheme && text.get(word) == Some(&b' ') { skip_spaces(text, word) } else { at };
+    let range = credential_at(text, value)?;
+    let credential = &text[range.clone()];
+    let shape = Shape::of(credential);
+    let drawn = credential.len() >= 8 && (shape.is_random() || shape.digits > 0 && !shape.is_wordy());
+    (drawn && !judge::stands_for_something(credential)).then_some(range)
+}
+
+/// The credential after a scheme that is named without its header.
+pub(super) fn after_scheme(text: &[u8], scheme: Range<usize>) -> Option<Range<usize>> {
+    let begins = scheme.start == 0 || !text[scheme.start - 1].is_ascii_alphanumeric();
+    let value = skip_spaces(text, scheme.end);
+    if !begins || value == scheme.end && !text[..scheme.end].ends_with(b" ") {
+        return None;
+    }
+    let range = credential_at(text, value)?;
+    let credential = &text[range.clone()];
+    let basic = text[scheme].eq_ignore_ascii_case(b"basic ");
+    let secret = match basic {
+        true => is_user_and_password(credential),
+        false => {
+            credential.len() >= 16
+                && (Shape::of(credential).is_random() || is_uuid(credential))
+                && !judge::stands_for_something(credential)
+        }
+    };
+    secret.then_some(range)
+}
+
+fn credential_at(text: &[u8], at: usize) -> Option<Range<usize>> {
+    let part = |byte: &&u8| {
+        byte.is_ascii_alphanumeric()
+            || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | b'|' | b':')
+    };
+    let length = text[at..].iter().take(REACH).take_while(part).count();
+    let length = length
+        - text[at..at + length].iter().rev().take_while(|byte| matches!(byte, b'.' | b':' | b'|')).count();
+    // `Bearer token={x}` and `Bearer prefix${x}` go on with a variable.
+    let goes_on = matches!(text.get(at + length), Some(b'$' | b'{' | b'<' | b'(' | b'[' | b'*' | b'%'));
+    (length > 0 && !goes_on).then(|| at..at + length)
+}
+
+/// `user:password` in base64.
+pub(super) fn is_user_and_password(credential: &[u8]) -> bool {
+    credential.len() >= 8
+        && credential.len() <= 512
+        && decode_base64(credential).is_some_and(|decoded| {
+            decoded.len() >= 5
+                && decoded.contains(&b':')
+                && decoded.iter().all(|byte| byte.is_ascii_graphic() || *byte == b' ')
+        })
+}
+
+/// The next drawn value among a cookie header's `name=value` pairs, from `at` on.
+pub(super) fn cookie(text: &[u8], at: usize) -> Vec<Range<usize>> {
+    let line = &text[at..text.len().min(at + REACH)];
+    let line = &line
+        [..line.iter().position(|byte| matches!(byte, b'\n' | b'"' | b'\'' | b'\\')).unwrap_or(line.len())];
+    let mut found = Vec::new();
+    let mut from = 0;
+    for pair in line.split(|&byte| byte == b';') {
+        if let Some(equals) = memchr::memchr(b'=', pair) {
+            let value = pair[equals + 1..].trim_ascii();
+            let start = at
+                + from
+                + equals
+                + 1
+                + (pair.len() - equals - 1 - pair[equals + 1..].trim_ascii_start().len());
+            let drawn = value.len() >= 16 && (Shape::of(value).is_random() || is_uuid(value));
+            if drawn && !value.iter().any(u8::is_ascii_whitespace) && !judge::stands_for_something(value) {
+                found.push(start..start + value.len());
+            }
+        }
+        from += pair.len() + 1;
+    }
+    found
+}
+
+/// Programs that take a password as an argument: the option, and whether it is `user:password`.
+pub(super) const PROGRAMS: &[(&str, &[&str], Argument)] = &[
+    ("curl ", &[" -u ", " --user ", " -u", " --user=", " --proxy-user "], Argument::UserAndPassword),
+    ("sshpass ", &[" -p ", " -p"], Argument::Password),
+    ("mysql", &[" -p"], Argument::Password),
+    ("docker login", &[" -p "], Argument::Password),
+    ("redis-cli", &[" -a "], Argument::Password),
+];
+
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Argument {
+    Password,
+    UserAndPassword,
+}
+
+/// The password among a program's arguments, which begin at `at`.
+pub(super) fn argument(text: &[u8], at: usize, options: &[&str], argument: Argument) -> Option<Range<usize>> {
+    let line = &text[at.saturating_sub(1)..text.len().min(at + 512)];
+    let base = at.saturating_sub(1);
+    let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
+    let value = options
+        .iter()
+        .find_map(|option| memchr::memmem::find(line, option.as_bytes()).map(|found| found + option.len()))?;
+    let value =
+        value + line[value..].iter().take(4).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
+    let end = value
+        + line[value..]
+            .iter()
+            .position(|byte| {
+                byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'|' | b';')
+            })
+            .unwrap_or(line.len() - value);
+    let start = match argument {
+        Argument::UserAndPassword => value + memchr::memchr(b':', &line[value..end])? + 1,
+        Argument::Password => value,
+    };
+    let password = &line[start..end];
+    let shape = Shape::of(password);
+    let chosen = password.len() >= 6
+        && !shape.is_wordy()
+        && !password.starts_with(b"-")
+        && !password.starts_with(b"/");
+    let chosen = chosen || argument == Argument::UserAndPassword && password.len() >= 4;
+    (chosen && !judge::stands_for_something(password)).then(|| base + start..base + end)
+}

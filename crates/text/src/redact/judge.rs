@@ -1,0 +1,249 @@
+//! Whether a value beside a telling name is a secret, or stands for one: a placeholder, a variable, a type, a call.
+
+use super::names::Telling;
+use super::randomness::{Shape, is_uuid};
+
+/// How a value stands beside its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Setting {
+    /// `"name": "value"`, `name='value'`: a literal in data or code.
+    Quoted,
+    /// `name: value`, `name = value`: a literal in data, or an expression in code.
+    Bare,
+    /// `NAME=value`, with nothing between: what shells and `.env` files hold.
+    Environment,
+    /// `name("value")`, `"name", "value"`, "the name is value": likely something else altogether.
+    Loose,
+}
+
+/// Values that stand for a secret, or that everybody knows.
+#[rustfmt::skip]
+const PLACEHOLDERS: &[&str] = &[
+    "admin", "any", "blank", "bool", "boolean", "bytes", "changeit", "changeme", "default", "disabled", "empty", "enabled", "example", "false", "foo",
+    "foobar", "guest", "hidden", "inherit", "input", "invalid", "letters", "masked", "minioadmin", "missing", "none", "null", "number", "object", "optional",
+    "placeholder", "postgres", "redacted", "removed", "required", "root", "secret", "string", "test", "testing", "text", "true", "undefined",
+    "unset", "user", "username", "value", "varchar", "wrong",
+];
+
+/// Words of a value that say that it is none: `your-api-key`, `<insert token>`, `REPLACE_ME`.
+#[rustfmt::skip]
+const PLACEHOLDER_WORDS: &[&str] = &[
+    "your", "yours", "example", "placeholder", "changeme", "changeit", "change", "replace", "replaceme", "insert", "dummy", "fake", "sample", "redacted",
+    "todo", "fixme", "here", "xxx", "mock", "foo", "bar", "foobar", "notreal", "invalid", "omitted",
+];
+
+/// Names of methods and encodings, which have digits as passwords do.
+#[rustfmt::skip]
+const METHODS: &[&str] = &[
+    "argon2", "argon2id", "base32", "base64", "blake2b", "blake3", "ed25519", "hmac", "hs256", "hs512", "md5", "oauth2", "pbkdf2", "pkcs8", "pkcs12",
+    "rs256", "scram", "sha1", "sha256", "sha384", "sha512", "utf8", "utf-8", "x25519", "x509", "int32", "int64", "uint8", "uint32", "uint64",
+];
+
+/// Beginnings of values that are looked up elsewhere or are plainly something else.
+#[rustfmt::skip]
+const ELSEWHERE: &[&str] = &[
+    "process.env", "os.environ", "os.getenv", "env.", "env:", "ENV[", "import.meta", "secrets.", "vars.", "vault:", "op://", "ref+", "arn:", "file:", "data:",
+    "keyring:", "ssm:", "sha1:", "sha256:", "sha512:", "sha1-", "sha256-", "sha384-", "sha512-", "ssh-", "urn:", "function", "System.", "std::", "self.", "this.",
+    "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "/9j/", "AAAAB3NzaC", "AAAAC3NzaC", "LS0tLS1CRUdJTiBDRVJU",
+];
+
+/// Whether `value`, beside a name that tells so, is a secret.
+pub(super) fn is_secret(telling: Telling, value: &[u8], setting: Setting) -> bool {
+    let least = if telling == Telling::Password { 4 } else { 8 };
+    if value.len() < least || value.iter().any(u8::is_ascii_whitespace) || stands_for_something(value) {
+        return false;
+    }
+    let shape = Shape::of(value);
+    if is_address(telling, value) || is_number_or_date(value, &shape) && telling != Telling::Password {
+        return false;
+    }
+    if is_uuid(value) || shape.is_random() {
+        return setting == Setting::Quoted
+            || setting == Setting::Environment
+            || !is_expression(value, &shape);
+    }
+    match telling {
+        Telling::Password | Telling::Secret | Telling::Credential => {
+            is_chosen(telling, value, &shape, setting)
+        }
+        Telling::Token | Telling::Key | Telling::Authorization => false,
+    }
+}
+
+/// Whether the value is what a person would choose as a password.
+fn is_chosen(telling: Telling, value: &[u8], shape: &Shape, setting: Setting) -> bool {
+    let plain = shape.digits == 0
+        && value.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'.' | b':' | b'/'));
+    let lower = value.to_ascii_lowercase();
+    if METHODS.iter().any(|method| lower.starts_with(method.as_bytes())) || looks_elsewhere_written(value) {
+        return false;
+    }
+    if plain {
+        // One word: a label, a type, a variable. Environment files have no variables of that form.
+        let word = value.iter().all(u8::is_ascii_lowercase);
+        return telling == Telling::Password
+            && word
+            && !names_itself(&lower)
+            && match setting {
+                Setting::Environment => value.len() >= 8,
+                Setting::Quoted => value.len() >= 6 && !shape_is_common_word(shape),
+                Setting::Bare | Setting::Loose => false,
+            };
+    }
+    let least = if telling == Telling::Password { 6 } else { 8 };
+    if value.len() < least {
+        return false;
+    }
+    match setting {
+        Setting::Environment => true,
+        Setting::Quoted => !is_dotted(value),
+        Setting::Bare => !names_itself(&lower) && !is_expression(value, shape) && !is_dotted(value),
+        Setting::Loose => {
+            value.len() >= 8
+                && shape.digits > 0
+                && !names_itself(&lower)
+                && !is_expression(value, shape)
+                && !is_dotted(value)
+        }
+    }
+}
+
+/// A password of small letters only, in quotes, is more often a word of an interface than a password.
+fn shape_is_common_word(shape: &Shape) -> bool {
+    shape.is_wordy() && shape.length < 10
+}
+
+/// A placeholder, a variable, a template, a mask, or something with a form of its own.
+pub(super) fn stands_for_something(value: &[u8]) -> bool {
+    if value.is_empty() || contains(value, super::MARK.as_bytes()) || is_mask(value) || is_template(value) {
+        return true;
+    }
+    if ELSEWHERE.iter().any(|start| value.starts_with(start.as_bytes())) || contains(value, b"://") {
+        return true;
+    }
+    let lower = value.to_ascii_lowercase();
+    if PLACEHOLDERS.iter().any(|placeholder| placeholder.as_bytes() == lower) {
+        return true;
+    }
+    lower.starts_with(b"your") || lower.starts_with(b"changeme") || has_placeholder_word(&lower)
+}
+
+/// Whether one of the value's words says that it stands for another value.
+pub(super) fn has_placeholder_word(lower: &[u8]) -> bool {
+    lower.split(|byte| !byte.is_ascii_alphabetic()).any(|word| {
+        word.len() >= 3 && PLACEHOLDER_WORDS.iter().any(|placeholder| placeholder.as_bytes() == word)
+    })
+}
+
+/// `****`, `xxxxxxxx`, `sk-...`, `••••`, `0000`.
+pub(super) fn is_mask(value: &[u8]) -> bool {
+    let masking = |byte: &u8| {
+        matches!(byte, b'*' | b'x' | b'X' | b'.' | b'-' | b'_' | b'#' | b'?' | b'0') || !byte.is_ascii()
+    };
+    value.iter().all(masking)
+        || [&b"***"[..], b"...", b"xxxx", b"XXXX", "…".as_bytes(), "••".as_bytes()]
+            .iter()
+            .any(|mask| contains(value, mask))
+        || value.iter().all(|byte| *byte == value[0])
+}
+
+/// `${X}`, `$X`, `$(cmd)`, `{{ x }}`, `{x}`, `<x>`, `%s`, `%X%`, `#{x}`, `@x@`, `[x]`, `(x)`.
+fn is_template(value: &[u8]) -> bool {
+    let last = value[value.len() - 1];
+    match value[0] {
+        b'$' => {
+            let name = &value[1..];
+            matches!(name.first(), Some(b'{' | b'(' | b'['))
+                || name.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b':' | b'.'))
+        }
+        b'<' => contains(value, b">"),
+        b'{' | b'[' | b'(' => true,
+        b'%' => value.len() <= 3 || last == b'%' || matches!(value[1], b'(' | b'{'),
+        b'#' => value.get(1) == Some(&b'{'),
+        b'@' => {
+            last == b'@' || value[1..].iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'/' | b'.'))
+        }
+        b'&' | b'*' | b'!' => value[1..].iter().all(|byte| is_word_byte(*byte) || *byte == b'.'),
+        _ => {
+            contains(value, b"${")
+                || contains(value, b"{{")
+                || contains(value, b"#{")
+                || contains(value, b"$(")
+        }
+    }
+}
+
+/// An address that all may see, as of a coin that is called a token.
+fn is_address(telling: Telling, value: &[u8]) -> bool {
+    telling == Telling::Token && value.len() == 42 && value.starts_with(b"0x")
+}
+
+/// Digits, and what stands between digits in numbers, dates and versions.
+fn is_number_or_date(value: &[u8], shape: &Shape) -> bool {
+    shape.uppers + shape.lowers <= 2
+        && value.iter().all(|byte| {
+            byte.is_ascii_digit()
+                || matches!(byte, b'.' | b'-' | b'_' | b':' | b'/' | b'T' | b'Z' | b'+' | b',')
+        })
+}
+
+/// Paths, addresses, patterns, expressions: written out, and no password.
+fn looks_elsewhere_written(value: &[u8]) -> bool {
+    let email = value.iter().position(|&byte| byte == b'@').is_some_and(|at| {
+        at > 0
+            && value[at..].contains(&b'.')
+            && value.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'@' | b'.' | b'+'))
+    });
+    email
+        || matches!(value[0], b'/' | b'^' | b'~' | b'-' | b'=' | b',' | b')' | b'|')
+        || value.starts_with(b"./")
+        || value.starts_with(b"../")
+        || contains(value, b"[a-z")
+        || contains(value, b"[A-Z")
+        || contains(value, b"\\d")
+        || contains(value, b"=>")
+        || contains(value, b"->")
+        || contains(value, b"::")
+        || contains(value, b"&&")
+        || contains(value, b"||")
+        || value.iter().filter(|byte| matches!(byte, b'(' | b')' | b'[' | b']' | b'{' | b'}')).count() >= 2
+}
+
+/// A value without quotes that code would compute: `user.password`, `token2`, `Token<T>`, `a.b[0]`.
+fn is_expression(value: &[u8], shape: &Shape) -> bool {
+    if value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<')) {
+        return true;
+    }
+    let identifier = value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
+    identifier && is_dotted(value)
+        || identifier
+            && !value[0].is_ascii_digit()
+            && shape.is_wordy()
+            && names_itself(&value.to_ascii_lowercase())
+}
+
+/// `user.password`, `config.auth.token`, `com.example.Token2`: words joined by dots.
+fn is_dotted(value: &[u8]) -> bool {
+    let mut parts = value.split(|&byte| byte == b'.').peekable();
+    value.contains(&b'.')
+        && parts.all(|part| {
+            part.first().is_some_and(|first| first.is_ascii_alphabetic() || *first == b'_')
+                && part.iter().all(|byte| is_word_byte(*byte))
+                && !Shape::of(part).is_random()
+        })
+}
+
+/// A value that says what it is rather than being it: `newPassword`, `user_token2`.
+fn names_itself(lower: &[u8]) -> bool {
+    ["passw", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "credential", "pwd"]
+        .iter()
+        .any(|word| contains(lower, word.as_bytes()))
+}
+
+fn is_word_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
+}
+
+pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
+    memchr::memmem::find(haystack, needle).is_some()
+}

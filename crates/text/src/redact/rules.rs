@@ -1,0 +1,352 @@
+//! Secrets that announce themselves: a fixed beginning, then letters and digits of a known number.
+//!
+//! Each rule has a keyword, by which the one pass over the text finds where it might apply, and an expression that must
+//! match there. Expressions are compiled when their keyword is first met.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use regex::bytes::{Regex, RegexBuilder};
+
+use super::judge;
+use super::randomness::{Shape, decode_base64};
+
+/// How far an expression may look.
+const REACH: usize = 4096;
+
+pub(super) struct Rule {
+    /// The word in the mark.
+    pub(super) label: &'static str,
+    /// What every match contains, in the case given, at its beginning unless `lead` says otherwise.
+    pub(super) keyword: &'static str,
+    lead: Lead,
+    pattern: &'static str,
+    proof: Proof,
+}
+
+/// What stands before the keyword and belongs to the secret.
+#[derive(Clone, Copy)]
+enum Lead {
+    Nothing,
+    Digits,
+    Hex,
+    /// Three characters of any kind and a digit.
+    Azure,
+}
+
+/// What a match must show beyond its form.
+#[derive(Clone, Copy, PartialEq)]
+enum Proof {
+    /// No mask and no placeholder.
+    Form,
+    /// It looks drawn: the beginning alone is too common.
+    Random,
+    /// It decodes to a private key.
+    PrivateKey,
+}
+
+const fn rule(label: &'static str, keyword: &'static str, pattern: &'static str) -> Rule {
+    Rule { label, keyword, lead: Lead::Nothing, pattern, proof: Proof::Form }
+}
+
+const fn weak(label: &'static str, keyword: &'static str, pattern: &'static str) -> Rule {
+    Rule { label, keyword, lead: Lead::Nothing, pattern, proof: Proof::Random }
+}
+
+const fn led(label: &'static str, keyword: &'static str, lead: Lead, pattern: &'static str) -> Rule {
+    Rule { label, keyword, lead, pattern, proof: Proof::Form }
+}
+
+/// A part in parentheses is what is hidden; without one, everything that matched.
+#[rustfmt::skip]
+pub(super) const RULES: &[Rule] = &[
+    // Clouds
+    rule("aws-access-key", "AKIA", r"AKIA[0-9A-Z]{16}"),
+    rule("aws-access-key", "ASIA", r"ASIA[0-9A-Z]{16}"),
+    rule("aws-access-key", "ABIA", r"ABIA[0-9A-Z]{16}"),
+    rule("aws-access-key", "ACCA", r"ACCA[0-9A-Z]{16}"),
+    rule("aws-bedrock-key", "ABSK", r"ABSK[A-Za-z0-9+/]{60,}={0,2}"),
+    rule("gcp-api-key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
+    rule("gcp-oauth-token", "ya29.", r"ya29\.[0-9A-Za-z_.-]{20,}"),
+    rule("gcp-client-secret", "GOCSPX-", r"GOCSPX-[0-9A-Za-z_-]{20,40}"),
+    rule("gcp-refresh-token", "1//0", r"1//0[0-9A-Za-z_-]{40,200}"),
+    led("azure-client-secret", "Q~", Lead::Azure, r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
+    rule("azure-storage-key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{40,100}={0,2})"),
+    rule("azure-shared-access-key", "SharedAccessKey=", r"SharedAccessKey=([A-Za-z0-9+/]{40,100}={0,2})"),
+    rule("azure-sas-signature", "sig=", r"sig=([A-Za-z0-9%+/_-]{40,120}={0,2})"),
+    rule("digitalocean-token", "dop_v1_", r"dop_v1_[a-f0-9]{64}"),
+    rule("digitalocean-token", "doo_v1_", r"doo_v1_[a-f0-9]{64}"),
+    rule("digitalocean-token", "dor_v1_", r"dor_v1_[a-f0-9]{64}"),
+    rule("alibaba-access-key", "LTAI", r"LTAI[A-Za-z0-9]{16,24}"),
+    weak("tencent-secret-id", "AKID", r"AKID[A-Za-z0-9]{32}"),
+    rule("cloudflare-origin-key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,160}"),
+    rule("heroku-token", "HRKU-", r"HRKU-[A-Za-z0-9_-]{36,80}"),
+    rule("fly-token", "fm2_", r"fm2_[A-Za-z0-9+/=_-]{40,}"),
+    rule("fly-token", "fo1_", r"fo1_[A-Za-z0-9_-]{40,}"),
+    rule("vault-token", "hvs.", r"hvs\.[A-Za-z0-9_-]{20,200}"),
+    rule("vault-token", "hvb.", r"hvb\.[A-Za-z0-9_-]{20,300}"),
+    led("terraform-token", ".atlasv1.", Lead::Hex, r"[A-Za-z0-9]{10,20}\.atlasv1\.[A-Za-z0-9_=-]{40,100}"),
+    weak("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-[0-9])?"),
+    rule("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
+    rule("pulumi-token", "pul-", r"pul-[a-f0-9]{40}"),
+    rule("tailscale-key", "tskey-", r"tskey-[a-z]+-[A-Za-z0-9]+-[A-Za-z0-9]{16,}"),
+    rule("supabase-token", "sbp_", r"sbp_[a-f0-9]{40}"),
+    rule("supabase-secret-key", "sb_secret_", r"sb_secret_[A-Za-z0-9_-]{20,60}"),
+    rule("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,64}"),
+    rule("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,50}"),
+    rule("vercel-token", "vcp_", r"vcp_[A-Za-z0-9]{24,80}"),
+    rule("neon-token", "napi_", r"napi_[a-z0-9]{40,80}"),
+
+    // Code hosts, registries, builds
+    rule("github-token", "ghp_", r"ghp_[A-Za-z0-9]{36,255}"),
+    rule("github-token", "gho_", r"gho_[A-Za-z0-9]{36,255}"),
+    rule("github-token", "ghu_", r"ghu_[A-Za-z0-9]{36,255}"),
+    rule("github-token", "ghs_", r"ghs_[A-Za-z0-9]{36,255}"),
+    rule("github-token", "ghr_", r"ghr_[A-Za-z0-9]{36,255}"),
+    rule("github-token", "github_pat_", r"github_pat_[A-Za-z0-9_]{22,255}"),
+    rule("gitlab-token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,64}(?:\.[a-z0-9.]{2,20})?"),
+    rule("gitlab-token", "gldt-", r"gldt-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "glptt-", r"glptt-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "glrt-", r"glrt-[A-Za-z0-9_-]{20,64}(?:\.[a-z0-9.]{2,20})?"),
+    rule("gitlab-token", "glcbt-", r"glcbt-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "glsoat-", r"glsoat-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "glft-", r"glft-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "glimt-", r"glimt-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "glagent-", r"glagent-[A-Za-z0-9_-]{50,}"),
+    rule("gitlab-token", "GR1348941", r"GR1348941[A-Za-z0-9_-]{20}"),
+    rule("bitbucket-token", "ATBB", r"ATBB[A-Za-z0-9]{28,36}"),
+    rule("bitbucket-token", "ATCTT3", r"ATCTT3[A-Za-z0-9+/=_-]{60,}"),
+    rule("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9+/=_-]{60,}"),
+    rule("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
+    rule("pypi-token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,}"),
+    rule("rubygems-token", "rubygems_", r"rubygems_[a-f0-9]{48}"),
+    weak("crates-io-token", "cio", r"cio[A-Za-z0-9]{32}"),
+    rule("nuget-key", "oy2", r"oy2[a-z0-9]{43}"),
+    rule("docker-token", "dckr_pat_", r"dckr_pat_[A-Za-z0-9_-]{20,}"),
+    rule("docker-token", "dckr_oat_", r"dckr_oat_[A-Za-z0-9_-]{20,}"),
+    weak("clojars-token", "CLOJARS_", r"CLOJARS_[a-z0-9]{60}"),
+    rule("circleci-token", "CCIPAT_", r"CCIPAT_[A-Za-z0-9]+_[a-f0-9]{40}"),
+    rule("buildkite-token", "bkua_", r"bkua_[a-f0-9]{40}"),
+    rule("sourcegraph-token", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
+    rule("sonar-token", "squ_", r"squ_[a-f0-9]{40}"),
+    rule("sonar-token", "sqp_", r"sqp_[a-f0-9]{40}"),
+    weak("artifactory-key", "AKCp", r"AKCp[A-Za-z0-9]{69}"),
+
+    // Models
+    rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    rule("openrouter-key", "sk-or-", r"sk-or-v1-[a-f0-9]{40,64}"),
+    weak("openai-key", "sk-", r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{20,}"),
+    rule("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,40}"),
+    rule("huggingface-token", "api_org_", r"api_org_[A-Za-z0-9]{34}"),
+    rule("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
+    rule("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{40,60}"),
+    rule("xai-key", "xai-", r"xai-[A-Za-z0-9_-]{60,}"),
+    rule("perplexity-key", "pplx-", r"pplx-[A-Za-z0-9]{40,60}"),
+    rule("nvidia-key", "nvapi-", r"nvapi-[A-Za-z0-9_-]{40,}"),
+    rule("cerebras-key", "csk-", r"csk-[a-z0-9]{40,60}"),
+    rule("together-key", "tgp_v1_", r"tgp_v1_[A-Za-z0-9_-]{40,}"),
+    weak("fireworks-key", "fw_", r"fw_[A-Za-z0-9]{22,40}"),
+    rule("tavily-key", "tvly-", r"tvly-[A-Za-z0-9_-]{24,60}"),
+    rule("langsmith-key", "lsv2_", r"lsv2_(?:pt|sk)_[a-f0-9]{32}_[a-f0-9]{10}"),
+    rule("pinecone-key", "pcsk_", r"pcsk_[A-Za-z0-9_]{40,}"),
+    rule("jina-key", "jina_", r"jina_[A-Za-z0-9_-]{40,}"),
+    rule("e2b-key", "e2b_", r"e2b_[a-f0-9]{40}"),
+    rule("wandb-key", "wandb_v1_", r"wandb_v1_[A-Za-z0-9_]{40,}"),
+
+    // Messages, mail, telephone
+    rule("slack-token", "xox", r"xox[abeoprsd](?:\.xox[bp])?-[A-Za-z0-9-]{10,250}"),
+    rule("slack-token", "xapp-", r"xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,}"),
+    rule("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{20,120})"),
+    rule("discord-webhook", "/api/webhooks/", r"/api/webhooks/[0-9]{15,22}/([A-Za-z0-9_-]{50,90})"),
+    rule("teams-webhook", "/IncomingWebhook/", r"/IncomingWebhook/([a-f0-9]{32}/[a-f0-9-]{36})"),
+    led("telegram-token", ":AA", Lead::Digits, r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
+    rule("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
+    led("mailchimp-key", "-us", Lead::Hex, r"[a-f0-9]{32}-us[0-9]{1,2}"),
+    weak("mailgun-key", "key-", r"key-[a-z0-9]{32}"),
+    rule("brevo-key", "xkeysib-", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    rule("brevo-key", "xsmtpsib-", r"xsmtpsib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
+    weak("resend-key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
+    weak("twilio-key", "SK", r"SK[0-9a-f]{32}"),
+    rule("postman-key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
+
+    // Money, shops
+    rule("stripe-key", "sk_live_", r"sk_live_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-key", "sk_test_", r"sk_test_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-key", "rk_live_", r"rk_live_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-key", "rk_test_", r"rk_test_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,100}={0,2}"),
+    rule("shopify-token", "shpat_", r"shpat_[a-fA-F0-9]{32}"),
+    rule("shopify-token", "shpss_", r"shpss_[a-fA-F0-9]{32}"),
+    rule("shopify-token", "shpca_", r"shpca_[a-fA-F0-9]{32}"),
+    rule("shopify-token", "shppa_", r"shppa_[a-fA-F0-9]{32}"),
+    rule("square-token", "sq0atp-", r"sq0atp-[A-Za-z0-9_-]{22}"),
+    rule("square-token", "sq0csp-", r"sq0csp-[A-Za-z0-9_-]{43}"),
+    weak("square-token", "EAAA", r"EAAA[A-Za-z0-9_-]{60}"),
+    weak("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{100,250}"),
+    rule("razorpay-key", "rzp_live_", r"rzp_live_[A-Za-z0-9]{14,24}"),
+    rule("flutterwave-key", "FLWSECK", r"FLWSECK(?:_TEST)?-[a-f0-9]{32}-X"),
+    rule("paypal-braintree-token", "access_token$", r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}"),
+
+    // Work
+    rule("linear-key", "lin_api_", r"lin_api_[A-Za-z0-9]{32,48}"),
+    rule("linear-key", "lin_oauth_", r"lin_oauth_[A-Za-z0-9]{32,64}"),
+    rule("notion-token", "ntn_", r"ntn_[A-Za-z0-9]{40,60}"),
+    weak("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}"),
+    rule("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{36,60}"),
+    rule("hubspot-token", "pat-na", r"pat-na[0-9]-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
+    rule("hubspot-token", "pat-eu", r"pat-eu[0-9]-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
+    weak("dropbox-token", "sl.", r"sl\.(?:u\.)?[A-Za-z0-9_-]{100,}"),
+    rule("contentful-token", "CFPAT-", r"CFPAT-[A-Za-z0-9_-]{40,50}"),
+    rule("typeform-token", "tfp_", r"tfp_[A-Za-z0-9_.=-]{40,60}"),
+    rule("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}"),
+    rule("grafana-token", "glc_", r"glc_[A-Za-z0-9+/]{32,400}={0,2}"),
+    rule("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
+    rule("newrelic-key", "NRII-", r"NRII-[A-Za-z0-9_-]{32}"),
+    rule("sentry-token", "sntrys_", r"sntrys_[A-Za-z0-9+/=_-]{40,}"),
+    rule("sentry-token", "sntryu_", r"sntryu_[a-f0-9]{64}"),
+    rule("dynatrace-token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
+    rule("prefect-key", "pnu_", r"pnu_[A-Za-z0-9]{36}"),
+    rule("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
+    rule("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_+/=-]{100,}"),
+    rule("openshift-token", "sha256~", r"sha256~[A-Za-z0-9_-]{43}"),
+    rule("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+
+    // Forms that anybody may issue
+    rule("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*|[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)"),
+    Rule { label: "private-key", keyword: "LS0tLS1CRUdJTi", lead: Lead::Nothing, pattern: r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2}", proof: Proof::PrivateKey },
+];
+
+/// The rules with their expressions, compiled one by one as they are needed.
+pub(super) struct Compiled {
+    expressions: Vec<OnceLock<Regex>>,
+}
+
+impl Compiled {
+    pub(super) fn new() -> Compiled {
+        Compiled { expressions: RULES.iter().map(|_| OnceLock::new()).collect() }
+    }
+
+    /// What the rule of that number hides at its keyword, which begins at `at`. `open` says whether a secret may begin at
+    /// a place.
+    pub(super) fn find(
+        &self,
+        text: &[u8],
+        number: usize,
+        at: usize,
+        open: impl Fn(usize) -> bool,
+    ) -> Option<Range<usize>> {
+        let rule = &RULES[number];
+        if !text[at..].starts_with(rule.keyword.as_bytes()) {
+            return None;
+        }
+        let lead = rule.lead.length(&text[..at]);
+        let start = at - lead;
+        let anywhere = !text[start].is_ascii_alphanumeric() || matches!(rule.lead, Lead::Digits);
+        if lead < rule.lead.least() || !(anywhere || open(start)) || is_inside_base64(text, start) {
+            return None;
+        }
+        let reach = &text[start..text.len().min(start + REACH)];
+        let found = self.expression(number).captures(reach)?;
+        let whole = found.get(0)?;
+        let hidden = found.get(1).unwrap_or(whole);
+        let end = start + whole.end();
+        let closed = !text.get(end).is_some_and(u8::is_ascii_alphanumeric);
+        let range = start + hidden.start()..end;
+        // Some are longer than is worth reading before they are known.
+        let long = whole.end() == REACH;
+        ((closed || long) && rule.proof.holds(rule, &text[range.clone()])).then(|| match long {
+            true => range.start..end + text[end..].iter().take_while(|byte| is_of_token(**byte)).count(),
+            false => range,
+        })
+    }
+
+    fn expression(&self, number: usize) -> &Regex {
+        self.expressions[number].get_or_init(|| {
+            RegexBuilder::new(&format!(r"\A(?:{})", RULES[number].pattern))
+                .unicode(false)
+                .build()
+                .expect("a test compiles every expression of the list")
+        })
+    }
+}
+
+impl Lead {
+    /// Shorter than that it is no match, which spares the expression.
+    fn least(self) -> usize {
+        match self {
+            Lead::Nothing => 0,
+            Lead::Digits => 8,
+            Lead::Hex => 10,
+            Lead::Azure => 4,
+        }
+    }
+
+    fn length(self, before: &[u8]) -> usize {
+        let run = |most: usize, part: fn(&u8) -> bool| {
+            before.iter().rev().take(most).take_while(|byte| part(byte)).count()
+        };
+        match self {
+            Lead::Nothing => 0,
+            Lead::Digits => run(11, u8::is_ascii_digit),
+            Lead::Hex => run(33, u8::is_ascii_alphanumeric),
+            Lead::Azure => before.len().min(4),
+        }
+    }
+}
+
+impl Proof {
+    fn holds(self, rule: &Rule, found: &[u8]) -> bool {
+        let body = found.strip_prefix(rule.keyword.as_bytes()).unwrap_or(found);
+        if body.is_empty() || is_placeholder(body) {
+            return false;
+        }
+        match self {
+            Proof::Form => true,
+            Proof::Random => {
+                let shape = Shape::of(body);
+                shape.is_random() && shape.digits > 0
+            }
+            Proof::PrivateKey => decode_base64(&found[..64.min(found.len() / 4 * 4)])
+                .is_some_and(|decoded| judge::contains(&decoded, b"PRIVATE KEY")),
+        }
+    }
+}
+
+/// `xxxxxxxx`, `XXXX-XXXX`, `your-token-here`.
+fn is_placeholder(body: &[u8]) -> bool {
+    let mask = |byte: &u8| matches!(byte, b'x' | b'X' | b'.' | b'-' | b'_' | b'0' | b'*');
+    let lower = body.to_ascii_lowercase();
+    body.iter().all(mask)
+        || judge::contains(&lower, b"xxxxxx")
+        || lower
+            .split(|byte| !byte.is_ascii_alphabetic())
+            .any(|word| matches!(word, b"your" | b"placeholder"))
+        || lower.starts_with(b"your")
+}
+
+/// In the middle of a long run of base64 any beginning may turn up by chance.
+fn is_inside_base64(text: &[u8], start: usize) -> bool {
+    const LONG: usize = 48;
+    let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    matches!(text[..start].last(), Some(b'+' | b'/'))
+        && text[..start].iter().rev().take(LONG).take_while(part).count() == LONG
+}
+
+fn is_of_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b'.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_expression_compiles_and_contains_its_keyword() {
+        let compiled = Compiled::new();
+        for (number, rule) in RULES.iter().enumerate() {
+            let _ = compiled.expression(number);
+            let literal: String = rule.pattern.replace('\\', "");
+            assert!(literal.contains(rule.keyword) || rule.keyword == "xox", "{}", rule.keyword);
+        }
+    }
+}

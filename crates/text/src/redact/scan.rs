@@ -1,0 +1,259 @@
+//! One pass over a text: an automaton finds the words by which secrets are found, and each word's finders look around it.
+//!
+//! Finders look at most some thousand bytes ahead, and a word inside what is already hidden is passed over, so that the time
+//! taken stays in proportion to the text whatever it holds.
+
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
+
+use super::names::KEYWORDS;
+use super::rules::{Compiled, RULES};
+use super::{MARK, assignment, headers, private_key, randomness, url};
+
+/// What to put in place of a part of the text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Edit {
+    pub(super) range: Range<usize>,
+    pub(super) label: &'static str,
+}
+
+/// What looks around a word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finder {
+    /// A rule, by its place in the list.
+    Rule(usize),
+    /// A telling name; the numbers are its part of the word.
+    Name(usize, usize),
+    Url,
+    Driver,
+    Scheme,
+    Cookie,
+    Program(usize),
+    KeyBegin,
+    KeyEnd,
+    /// What has been redacted before is left alone.
+    Mark,
+}
+
+/// The automaton, and for each of its words the finders to ask.
+pub(super) struct Scanner {
+    automaton: AhoCorasick,
+    finders: Vec<Vec<Finder>>,
+    rules: Compiled,
+}
+
+impl Scanner {
+    pub(super) fn new() -> Scanner {
+        let mut words: Vec<(String, Vec<Finder>)> = Vec::new();
+        let mut add = |word: &str, finder: Finder| match words.iter_mut().find(|(known, _)| known == word) {
+            Some((_, finders)) => finders.push(finder),
+            None => words.push((word.to_owned(), vec![finder])),
+        };
+        for (number, rule) in RULES.iter().enumerate() {
+            add(rule.keyword, Finder::Rule(number));
+        }
+        for (number, (program, ..)) in headers::PROGRAMS.iter().enumerate() {
+            add(program, Finder::Program(number));
+        }
+        add(MARK, Finder::Mark);
+        add("://", Finder::Url);
+        add("@tcp(", Finder::Driver);
+        add("-----BEGIN ", Finder::KeyBegin);
+        add("-----END ", Finder::KeyEnd);
+        for (word, finder) in
+            [("bearer ", Finder::Scheme), ("basic ", Finder::Scheme), ("cookie: ", Finder::Cookie)]
+        {
+            cases(word).iter().for_each(|word| add(word, finder));
+        }
+        for word in KEYWORDS {
+            cases(word).iter().for_each(|word| add(word, Finder::Name(0, word.len())));
+        }
+        // The automaton tells of the longest word that begins first. One that is part of it must not be lost.
+        for (word, finders) in &mut words {
+            let name = KEYWORDS.iter().find_map(|keyword| {
+                word.to_ascii_lowercase().find(keyword).map(|at| Finder::Name(at, at + keyword.len()))
+            });
+            finders.extend(name.filter(|name| !finders.contains(name)));
+        }
+        // Of words that begin alike the longest comes first, with the finders of the shorter ones.
+        words.sort_by(|(one, _), (other, _)| other.len().cmp(&one.len()).then(one.cmp(other)));
+        for longer in 0..words.len() {
+            let mut shorter: Vec<Finder> = Vec::new();
+            for (word, finders) in &words[longer + 1..] {
+                if words[longer].0.starts_with(word.as_str()) {
+                    shorter.extend(finders.iter().filter(|finder| matches!(finder, Finder::Rule(_))));
+                }
+            }
+            words[longer].1.extend(shorter);
+        }
+        let automaton = AhoCorasickBuilder::new()
+            .kind(Some(AhoCorasickKind::DFA))
+            .match_kind(MatchKind::LeftmostFirst)
+            .build(words.iter().map(|(word, _)| word))
+            .expect("a few hundred short words make a small automaton");
+        Scanner {
+            automaton,
+            finders: words.into_iter().map(|(_, finders)| finders).collect(),
+            rules: Compiled::new(),
+        }
+    }
+
+    /// What to hide, in order, without overlaps.
+    pub(super) fn edits(&self, text: &[u8]) -> Vec<Edit> {
+        let mut scan = Scan { text, rules: &self.rules, edits: Vec::new(), block_end: 0, mark_end: 0 };
+        for hit in self.automaton.find_iter(text) {
+            if hit.start() < scan.mark_end || scan.is_hidden(hit.start()) {
+                continue;
+            }
+            for finder in &self.finders[hit.pattern().as_usize()] {
+                if scan.ask(*finder, hit.start()..hit.end()) {
+                    break;
+                }
+            }
+        }
+        merged(scan.edits)
+    }
+}
+
+/// The word in small letters, in capitals, and with a capital.
+fn cases(word: &str) -> [String; 3] {
+    let (first, rest) = word.split_at(1);
+    [word.to_owned(), word.to_ascii_uppercase(), format!("{}{rest}", first.to_ascii_uppercase())]
+}
+
+struct Scan<'a> {
+    text: &'a [u8],
+    rules: &'a Compiled,
+    edits: Vec<Edit>,
+    /// Where the last block of a private key ended.
+    block_end: usize,
+    /// Where the last mark of an earlier redaction ended.
+    mark_end: usize,
+}
+
+impl Scan<'_> {
+    /// Asks one finder. Says whether it settled what is there.
+    fn ask(&mut self, finder: Finder, word: Range<usize>) -> bool {
+        let text = self.text;
+        match finder {
+            Finder::Rule(number) => {
+                let found = self.rules.find(text, number, word.start, |at| self.may_begin(at));
+                let Some(range) = found else { return false };
+                let label = RULES[number].label;
+                let end = range.end;
+                self.hide(range, label);
+                if label == "aws-access-key" {
+                    self.secret_beside_access_key(end);
+                }
+                true
+            }
+            Finder::Name(from, to) => {
+                let Some(found) = assignment::find(text, word.start + from..word.start + to) else {
+                    return false;
+                };
+                if self.is_hidden(found.range.start) {
+                    return true;
+                }
+                self.hide_value(found.range, found.telling.label())
+            }
+            Finder::Url => {
+                url::password(text, word).is_some_and(|range| self.hide_value(range, "url-password"))
+            }
+            Finder::Driver => self.hide_if(url::password_before(text, word.start), "url-password"),
+            Finder::Scheme => self.hide_if(headers::after_scheme(text, word), "authorization"),
+            Finder::Cookie => {
+                let found = headers::cookie(text, word.end);
+                found.into_iter().for_each(|range| self.hide(range, "cookie"));
+                true
+            }
+            Finder::Program(number) => {
+                let (_, options, argument) = headers::PROGRAMS[number];
+                self.hide_if(headers::argument(text, word.end, options, argument), "password")
+            }
+            Finder::KeyBegin => {
+                let found = private_key::after_begin(text, word.start);
+                self.block_end = found.last().map_or(self.block_end, |range| range.end + 8);
+                self.hide_all(found)
+            }
+            Finder::KeyEnd if word.start <= self.block_end => true,
+            Finder::KeyEnd => self.hide_all(private_key::before_end(text, word.start)),
+            Finder::Mark => {
+                let reach = &text[word.end..text.len().min(word.end + 40)];
+                self.mark_end = memchr::memchr(b']', reach).map_or(word.end, |at| word.end + at + 1);
+                true
+            }
+        }
+    }
+
+    fn hide(&mut self, range: Range<usize>, label: &'static str) {
+        self.edits.push(Edit { range, label });
+    }
+
+    fn hide_if(&mut self, found: Option<Range<usize>>, label: &'static str) -> bool {
+        let is_found = found.is_some();
+        found.into_iter().for_each(|range| self.hide(range, label));
+        is_found
+    }
+
+    fn hide_all(&mut self, found: Vec<Range<usize>>) -> bool {
+        found.into_iter().for_each(|range| self.hide(range, "private-key"));
+        true
+    }
+
+    /// Whether what was found last covers the place. Only the last few can: finders look ahead, but not far.
+    fn is_hidden(&self, at: usize) -> bool {
+        self.edits.iter().rev().take(8).any(|edit| edit.range.contains(&at))
+    }
+
+    /// Whether a secret may begin here: not in the middle of a word.
+    fn may_begin(&self, at: usize) -> bool {
+        let Some(before) = at.checked_sub(1) else { return true };
+        !self.text[before].is_ascii_alphanumeric()
+            || assignment::is_escape(self.text, before)
+            || self.is_hidden(before)
+    }
+
+    /// Hides a value that its place gave away. Its form often says more than its place.
+    fn hide_value(&mut self, range: Range<usize>, label: &'static str) -> bool {
+        let value = &self.text[range.clone()];
+        let form = RULES.iter().enumerate().find_map(|(number, rule)| {
+            let at = range.start + memchr::memmem::find(value, rule.keyword.as_bytes())?;
+            let found = self.rules.find(self.text, number, at, |_| true)?;
+            (found == range).then_some(rule.label)
+        });
+        self.hide(range, form.unwrap_or(label));
+        true
+    }
+
+    /// Access keys of AWS come with a secret of 40 characters, which has no beginning of its own.
+    fn secret_beside_access_key(&mut self, from: usize) {
+        let reach = &self.text[from..self.text.len().min(from + 200)];
+        let part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+        let mut at = 0;
+        while at < reach.len() {
+            let length = reach[at..].iter().position(|byte| !part(byte)).unwrap_or(reach.len() - at);
+            let shape = randomness::Shape::of(&reach[at..at + length]);
+            if length == 40 && shape.uppers > 0 && shape.lowers > 0 && shape.is_random() {
+                self.hide(from + at..from + at + 40, "aws-secret-key");
+                return;
+            }
+            at += length + 1;
+        }
+    }
+}
+
+/// In order; where two overlap, one edit over both, with the name of the one that begins first.
+fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
+    edits.sort_by_key(|edit| (edit.range.start, std::cmp::Reverse(edit.range.end)));
+    let mut merged: Vec<Edit> = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match merged.last_mut() {
+            Some(last) if edit.range.start < last.range.end => {
+                last.range.end = last.range.end.max(edit.range.end)
+            }
+            _ => merged.push(edit),
+        }
+    }
+    merged
+}
