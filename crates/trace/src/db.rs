@@ -195,6 +195,14 @@ pub(crate) fn remove_log(connection: &Connection, id: i64) -> Sql<()> {
     Ok(())
 }
 
+/// Forgets everything.
+pub(crate) fn clear(connection: &Connection) -> Sql<()> {
+    for table in ["blocks", "turns", "sessions", "logs", "done"] {
+        connection.execute(&format!("DELETE FROM {table}"), [])?;
+    }
+    Ok(())
+}
+
 /// Removes the session of a log that has none any more.
 pub(crate) fn remove_session(connection: &Connection, log: i64) -> Sql<()> {
     connection.prepare_cached("DELETE FROM sessions WHERE log = ?1")?.execute([log])?;
@@ -261,6 +269,17 @@ pub(crate) fn blocks(
             });
         }
     }
+    Ok(blocks)
+}
+
+/// A log's blocks with their filters.
+pub(crate) fn blocks_whole(connection: &Connection, log: i64) -> Sql<Vec<BlockRow>> {
+    let mut filters = Vec::new();
+    let mut blocks = blocks(connection, log, 0, |_, filter| {
+        filters.push(filter.to_owned());
+        true
+    })?;
+    blocks.iter_mut().zip(filters).for_each(|(block, filter)| block.filter = filter);
     Ok(blocks)
 }
 

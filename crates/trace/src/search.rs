@@ -90,6 +90,21 @@ pub struct Found {
     pub blocks_read: u64,
 }
 
+/// Finds a search's words in a text. What is shown of an event is cut out after its secrets are, so whoever shows it has
+/// to look again.
+pub struct Finder(Vec<Regex>);
+
+impl Finder {
+    pub fn of(search: &Search) -> Result<Finder, TraceError> {
+        Ok(Finder(Question::of(search)?.patterns))
+    }
+
+    /// Where the first match of the first word is.
+    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        self.0.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
+    }
+}
+
 /// What events are compared with.
 struct Question {
     /// All must match, each in one text of the event.

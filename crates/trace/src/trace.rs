@@ -69,6 +69,13 @@ pub struct Project {
     pub last_activity: Option<Millis>,
 }
 
+impl Project {
+    /// The hash by which the project in this folder goes.
+    pub fn hash_of(root: &str) -> String {
+        index::hash(root)
+    }
+}
+
 /// Which sessions are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
@@ -86,6 +93,7 @@ pub struct SessionFilter {
 /// A log and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogState {
+    pub(crate) id: i64,
     pub path: String,
     pub part: String,
     pub provider: Option<Provider>,
@@ -115,6 +123,20 @@ impl Trace {
     /// The index's file.
     pub fn index_path(&self) -> std::path::PathBuf {
         self.data_dir.root().join(format!("trace-v{}.db", db::VERSION))
+    }
+
+    pub(crate) fn index_folder(&self) -> &std::path::Path {
+        self.data_dir.root()
+    }
+
+    /// Throws the index away and builds it anew.
+    pub fn rebuild(
+        &self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Refreshed, TraceError> {
+        let database = self.database()?;
+        database.write(db::clear)?;
+        self.refresh(watch)
     }
 
     /// Opens the index. A damaged one is thrown away: it can be had again.
@@ -358,6 +380,7 @@ impl Trace {
             .read(db::logs)?
             .into_iter()
             .map(|log| LogState {
+                id: log.id,
                 provider: log.format.provider(),
                 size: log.unit.stamp.size,
                 path: log.unit.path,
@@ -369,6 +392,13 @@ impl Trace {
             .collect();
         logs.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
         Ok(logs)
+    }
+}
+
+impl LogState {
+    /// The file, and which of several sessions there.
+    pub fn name(&self) -> String {
+        if self.part.is_empty() { self.path.clone() } else { format!("{}#{}", self.path, self.part) }
     }
 }
 
