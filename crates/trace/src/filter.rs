@@ -100,14 +100,7 @@ pub(crate) struct Pieces {
 }
 
 impl Pieces {
-    /// The pieces of a text that must occur, whatever its case.
-    pub(crate) fn of(text: &str) -> Pieces {
-        let mut pieces = Pieces::default();
-        pieces.require(text);
-        pieces
-    }
-
-    /// Asks for another text as well.
+    /// Asks for a text as well, whatever its case.
     pub(crate) fn require(&mut self, text: &str) {
         // Where quotes are asked for, JSON may be meant, whose spaces and separators differ from writer to writer.
         let loose = text.contains('"');
@@ -146,6 +139,12 @@ mod tests {
 
     use super::*;
 
+    fn pieces(text: &str) -> Pieces {
+        let mut pieces = Pieces::default();
+        pieces.require(text);
+        pieces
+    }
+
     fn stored(text: &str) -> Vec<u8> {
         let mut filter = Filter::default();
         filter.add(text.as_bytes());
@@ -164,7 +163,7 @@ mod tests {
             ("qu", true),
             ("", true),
         ] {
-            assert_eq!(Filter::may_have(&block, &Pieces::of(asked)), may, "{asked}");
+            assert_eq!(Filter::may_have(&block, &pieces(asked)), may, "{asked}");
         }
     }
 
@@ -186,8 +185,8 @@ mod tests {
             }
             let swapped: String = asked.chars().map(|letter| if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }).collect();
             for asked in [&asked, &swapped] {
-                prop_assert!(Filter::may_have(&stored(&raw), &Pieces::of(asked)), "{asked:?} in {raw}");
-                let pieces = Pieces::of(asked);
+                prop_assert!(Filter::may_have(&stored(&raw), &pieces(asked)), "{asked:?} in {raw}");
+                let pieces = pieces(asked);
                 if let Some(longest) = pieces.longest {
                     prop_assert!(raw.to_ascii_lowercase().contains(&longest));
                 }

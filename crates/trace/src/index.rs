@@ -47,11 +47,12 @@ pub struct Refreshed {
 }
 
 enum Message {
+    Anew { job: usize },
     Begin { job: usize, first_block: u64 },
     Block { job: usize, block: BlockRow },
     Turns { job: usize, turns: Vec<Turn> },
     Read { bytes: u64 },
-    Done { job: usize, outcome: Box<Outcome> },
+    Done { outcome: Box<Outcome> },
 }
 
 struct Job<'a> {
@@ -175,6 +176,10 @@ impl ToWriter<'_> {
 }
 
 impl Sink for ToWriter<'_> {
+    fn anew(&mut self) {
+        self.send(Message::Anew { job: self.job });
+    }
+
     fn begin(&mut self, first_block: u64) {
         self.send(Message::Begin { job: self.job, first_block });
     }
@@ -213,7 +218,7 @@ fn read_job(
     });
     let mut sink = ToWriter { job: number, sender, stop };
     let outcome = reading::read(job.unit, known, &mut sink)?;
-    sink.send(Message::Done { job: number, outcome: Box::new(outcome) });
+    sink.send(Message::Done { outcome: Box::new(outcome) });
     Some(())
 }
 
@@ -251,13 +256,14 @@ fn write(
     message: Message,
 ) -> rusqlite::Result<()> {
     match message {
+        Message::Anew { job } => {
+            let log = id_of(connection, jobs, ids, job)?;
+            db::remove_blocks(connection, log, 0)?;
+            db::remove_turns(connection, log)
+        }
         Message::Begin { job, first_block } => {
             let log = id_of(connection, jobs, ids, job)?;
-            db::remove_blocks(connection, log, first_block)?;
-            if first_block == 0 {
-                db::remove_turns(connection, log)?;
-            }
-            Ok(())
+            db::remove_blocks(connection, log, first_block)
         }
         Message::Block { job, block } => {
             let log = id_of(connection, jobs, ids, job)?;
@@ -271,7 +277,7 @@ fn write(
             progress.bytes += bytes;
             Ok(())
         }
-        Message::Done { outcome, .. } => {
+        Message::Done { outcome } => {
             progress.logs += 1;
             let Outcome { mut log, tally } = *outcome;
             if tally.events == 0 && log.problem.is_none() && !tally.drift.is_empty() {

@@ -14,7 +14,7 @@ use crate::lines::{CHUNK, Chunk, FULL, LONGEST_LINE, Lines, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
 use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
-use crate::source::{Format, Stamp, Unit, recognise};
+use crate::source::{Format, Unit, recognise};
 use crate::tally::{Tally, Turn};
 
 /// Documents are read whole, so larger ones are not.
@@ -24,6 +24,8 @@ const COMPARED: u64 = 4096;
 
 /// Takes what reading gives, while it goes on.
 pub(crate) trait Sink {
+    /// Everything known of the log is replaced.
+    fn anew(&mut self);
     /// Blocks from this number on are replaced.
     fn begin(&mut self, first_block: u64);
     fn block(&mut self, block: BlockRow);
@@ -69,7 +71,7 @@ pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Op
             read_log(&mut log, known.tally, known.last_block, sink)
         }
         _ => {
-            sink.begin(0);
+            sink.anew();
             format_of(unit).and_then(|format| {
                 log.format = format;
                 read_log(&mut log, Tally::default(), None, sink)
@@ -235,7 +237,10 @@ fn read_lines(
                 filter.add(bytes);
                 at + bytes.len() as u64
             }
-            Chunk::TooLong { at, length } => at + length,
+            Chunk::TooLong { at, length } => {
+                filter.add(too_long(*length).as_bytes());
+                at + length
+            }
         };
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
             Given::Event(event, _) => {
@@ -283,6 +288,11 @@ enum Given<'e, 'a> {
     Event(&'e Event<'a>, Option<&'e str>),
     /// A record's events are through; its facts and drift.
     Record { record: &'e Record<'a> },
+}
+
+/// What stands for a line that is too long.
+fn too_long(length: u64) -> String {
+    format!("[a record of {length} bytes, which is more than {LONGEST_LINE} and was not read]")
 }
 
 /// Reads the records of a chunk. Everyone who reads lines does it here, so that an event has one number for all.
@@ -496,9 +506,4 @@ fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>
         }
     }
     ControlFlow::Continue(())
-}
-
-/// The stamp that a log's file has now.
-pub(crate) fn stamp_now(path: &str) -> io::Result<Stamp> {
-    Ok(Stamp::of(&fs::metadata(path)?))
 }

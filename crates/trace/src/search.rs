@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use crate::db::{self, BlockRow, LogRow};
 use crate::error::TraceError;
-use crate::event::{Event, EventKind, Millis, Provider, Stream};
+use crate::event::{Event, EventKind, Millis, Stream};
 use crate::filter::{Filter, Pieces};
 use crate::reading;
 use crate::source::Format;
@@ -491,9 +491,4 @@ impl Cache {
         }
         answers.push_back((generation, key, found.clone()));
     }
-}
-
-/// A provider's name, for whoever lists them.
-pub fn providers() -> impl Iterator<Item = &'static str> {
-    Provider::ALL.iter().map(|provider| provider.name())
 }

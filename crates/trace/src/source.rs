@@ -64,7 +64,7 @@ impl Places {
 
 /// How a log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// Lines that only grow.
     Lines(Provider),
     /// A file that is read whole.
@@ -95,7 +95,7 @@ impl Format {
         }
     }
 
-    pub fn provider(self) -> Option<Provider> {
+    pub(crate) fn provider(self) -> Option<Provider> {
         match self {
             Format::Lines(provider) | Format::Document(provider) | Format::Collection(provider) => {
                 Some(provider)

@@ -1,26 +1,232 @@
-//! (to be written)
+//! Claude Code.
+//!
+//! A session is `~/.claude/projects/<folder>/<session>.jsonl` (`CLAUDE_CONFIG_DIR` in place of `~/.claude`), a record a
+//! line. The folder is the project's path with all but letters and digits made hyphens, which cannot be undone; the
+//! records have the path as `cwd`.
+//!
+//! - `user` and `assistant` records hold a message of the model's API. A message of several parts is a record for each
+//!   part, each with the usage of the whole as far as it was known: the same `message.id` and `requestId`, often with an
+//!   `output_tokens` of 1 until the last. Copies in forked sessions have the same ids, and messages that a compaction
+//!   kept are written again with a usage of 0.
+//! - What the client itself has to say to the model are user messages too, marked (`isMeta`, `isCompactSummary`,
+//!   `origin`) or to be known by how they begin, and, since 2.1, `attachment` records.
+//! - `system` records are notices to the person; `summary`, `ai-title` and `custom-title` name the session.
+//! - A subagent's conversation is `<session>/subagents/**/agent-<id>.jsonl` (with its kind in `agent-<id>.meta.json`),
+//!   before that `agent-<id>.jsonl` beside its parent's log, and at first inside its parent's log, with `isSidechain` and
+//!   no `agentId`. Records have the parent's `sessionId`.
+//! - A fork by `/branch` says so in each copied record (`forkedFrom`); one by `--fork-session` does not, its records have
+//!   a new `sessionId` but the `uuid`s that they had. Very old clients resumed into a new file and left the old
+//!   `sessionId` in what they copied, which only the file's name tells.
+//!
+//! A transcript of `claude -p --output-format stream-json` has records of nearly the same form and is read as well; so is
+//! the document that claude.ai/code exports, [`read_document`].
 
-use super::{LineReader, Record};
+mod assistant;
+mod document;
+mod kinds;
+mod lenient;
+mod notice;
+mod state;
+mod user;
+mod wire;
 
+use std::borrow::Cow;
+
+use serde::Deserialize;
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::{Drift, Fact, LineReader, Record, time};
+use crate::event::{Body, Content, Event, Millis, Stream, ToolCall, ToolResult};
+pub use document::read_document;
+use lenient::{Maybe, text_of};
+use state::{State, Streamed};
+use wire::Line;
+
+/// Reads a log of Claude Code.
 #[derive(Debug, Default)]
-pub struct ClaudeReader {}
+pub struct ClaudeReader {
+    /// The session's id by the file's name, until it was told.
+    own: Option<String>,
+    state: State,
+}
 
 impl ClaudeReader {
+    pub fn new() -> ClaudeReader {
+        ClaudeReader::default()
+    }
+
+    /// A reader of the file of that name (without its ending), which for Claude Code is the session's id.
+    pub fn of_file(stem: &str) -> ClaudeReader {
+        let mut reader = ClaudeReader::default();
+        let uuid = stem.len() == 36
+            && stem.bytes().enumerate().all(|(at, byte)| match at {
+                8 | 13 | 18 | 23 => byte == b'-',
+                _ => byte.is_ascii_hexdigit(),
+            });
+        if uuid || stem.strip_prefix("agent-").is_some_and(|id| !id.is_empty()) {
+            reader.own = Some(stem.to_owned());
+            reader.state.subagent = Some(!uuid);
+        }
+        reader
+    }
+
     /// A reader that goes on from a saved state.
-    pub fn resume(_state: &str) -> Option<ClaudeReader> {
-        Some(ClaudeReader::default())
+    pub fn resume(state: &str) -> Option<ClaudeReader> {
+        #[derive(Deserialize)]
+        struct Saved {
+            own: Option<String>,
+            #[serde(flatten)]
+            state: State,
+        }
+        let saved: Saved = serde_json::from_str(state).ok()?;
+        Some(ClaudeReader { own: saved.own, state: saved.state })
     }
 }
 
 impl LineReader for ClaudeReader {
-    fn read<'a>(&mut self, _line: &'a str, _record: &mut Record<'a>) {}
+    fn read<'a>(&mut self, line: &'a str, record: &mut Record<'a>) {
+        if line.trim().is_empty() {
+            return;
+        }
+        match lenient::read::<Maybe<Line<'a>>>(line) {
+            Ok(Maybe(Some(line))) => self.record(line, record),
+            Ok(Maybe(None)) => record.drift.push(Drift::Unreadable("not a JSON object".into())),
+            Err(error) if error.is_eof() => {
+                record.drift.push(Drift::Unreadable("ends in the middle of a record".into()));
+            }
+            Err(_) => record.drift.push(Drift::Unreadable("not JSON".into())),
+        }
+    }
 
     fn state(&self) -> String {
-        String::new()
+        let mut state = serde_json::to_value(&self.state).unwrap_or_default();
+        if let (Some(own), Value::Object(fields)) = (&self.own, &mut state) {
+            fields.insert("own".to_owned(), own.as_str().into());
+        }
+        state.to_string()
     }
 }
 
-/// Reads an exported session; `None` when it is none.
-pub fn read_document(_text: &str) -> Option<super::Transcript> {
-    None
+impl ClaudeReader {
+    fn record<'a>(&mut self, mut line: Line<'a>, record: &mut Record<'a>) {
+        let at = line.timestamp.and_then(moment);
+        self.state.facts(self.own.take(), &mut line, at, record);
+        let stream = match self.state.subagent {
+            Some(true) => Stream::Subagent,
+            _ if line.sidechain || line.parent_call.is_some() => Stream::Sidechain,
+            _ => Stream::Main,
+        };
+        let kind =
+            line.kind.take().or_else(|| line.message.0.as_mut().and_then(|message| message.role.take()));
+        let Some(kind) = kind else {
+            record.drift.push(Drift::Record("(none)".into()));
+            return;
+        };
+        let mut out = Out { record, at, stream };
+        match kind.as_ref() {
+            "user" => user::read(line, &mut out),
+            "assistant" => assistant::read(line, &mut self.state, &mut out),
+            "system" => notice::system(line, &mut out),
+            "attachment" => {
+                self.state.attachments = true;
+                notice::attachment(line, &mut out);
+            }
+            "summary" | "task-summary" | "tool_use_summary" => match line.summary {
+                Some(summary) => {
+                    // At a log's head stand summaries of other sessions.
+                    if kind == "summary" && self.state.begun {
+                        self.title(1, Some(summary), &mut out);
+                    }
+                    out.push(Body::Summary(Content::Raw(summary)));
+                }
+                None => out.drift(format!("{kind}.summary")),
+            },
+            "ai-title" => self.title(2, line.ai_title, &mut out),
+            "custom-title" => self.title(3, line.custom_title, &mut out),
+            "agent-setting" => {
+                if let Some(name) = line.agent_setting.and_then(text_of) {
+                    out.record.facts.push(Fact::AgentName(name));
+                }
+            }
+            // What was queued and taken in the middle of a turn stood nowhere else before there were attachments.
+            "queue-operation" => match (line.operation.as_deref(), line.content) {
+                (Some("remove"), Some(content)) if !self.state.attachments => user::prompt(content, &mut out),
+                _ => {}
+            },
+            "pr-link" | "frame-link" => match line.pull_request.or(line.frame) {
+                Some(address) => out.push(Body::Notification(Content::Raw(address))),
+                None => out.drift(format!("{kind}.url")),
+            },
+            "result" => notice::result(line, &mut self.state, &mut out),
+            "tool_use" => out.push(Body::ToolCall(ToolCall {
+                name: line.name.unwrap_or_default(),
+                id: line.id,
+                arguments: line.input.map_or(Content::Value(Value::Null), Content::Raw),
+            })),
+            "tool_result" => {
+                let content = line.message.0.and_then(|message| message.content);
+                let content = line.output.or(line.content).or(content);
+                out.push(Body::ToolResult(ToolResult {
+                    id: line.call,
+                    content: content.map_or(Content::text(""), Content::Raw),
+                    failed: line.is_error,
+                }));
+            }
+            silent if kinds::SILENT.contains(&silent) => {}
+            _ => out.record.drift.push(Drift::Record(kind)),
+        }
+    }
+
+    fn title<'a>(&mut self, rank: u8, title: Option<&'a RawValue>, out: &mut Out<'_, 'a>) {
+        let Some(title) = title.and_then(text_of) else {
+            out.drift("title");
+            return;
+        };
+        // A name that a person gave is not undone by one that the model made up later.
+        if rank >= self.state.title && !title.trim().is_empty() {
+            self.state.title = rank;
+            out.record.facts.push(Fact::Title(title));
+        }
+    }
+}
+
+/// Where a record's events go.
+struct Out<'o, 'a> {
+    record: &'o mut Record<'a>,
+    at: Option<Millis>,
+    stream: Stream,
+}
+
+impl<'a> Out<'_, 'a> {
+    fn push(&mut self, body: Body<'a>) {
+        self.record.events.push(Event { at: self.at, stream: self.stream, body });
+    }
+
+    /// A part that was not understood.
+    fn drift(&mut self, part: impl Into<Cow<'a, str>>) {
+        self.record.drift.push(Drift::Part(part.into()));
+    }
+}
+
+/// A time: RFC 3339, or a number of milliseconds or seconds.
+fn moment(raw: &RawValue) -> Option<Millis> {
+    let json = raw.get();
+    if let Some(text) = json.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
+        return time(text);
+    }
+    let number: i64 = json.parse().ok()?;
+    // As seconds these would be after the year 5000.
+    Some(if number.abs() > 100_000_000_000 { number } else { number * 1000 })
+}
+
+/// FNV-1a, which is the same in every build: hashes are kept in an index.
+fn hash(parts: &[&str]) -> u64 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for part in parts {
+        for byte in part.bytes().chain([0xff]) {
+            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+    hash
 }

@@ -1,0 +1,201 @@
+//! Measures the index on a home folder of logs, as `examples/generate` makes it:
+//!
+//!     cargo run --release -p tamis-trace --example generate -- HOME --megabytes 1024
+//!     cargo run --release -p tamis-trace --example measure -- HOME
+//!
+//! First index, listing, searches, growing logs, memory; and the same questions by reading all logs each time. The index is
+//! in a temporary folder. The last step appends a megabyte to a copy of the largest log, which is removed again.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement prints, and may fail")]
+
+use std::fs;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use tamis_store::DataDir;
+use tamis_trace::event::EventKind;
+use tamis_trace::{Mode, Places, Search, SessionFilter, Trace};
+
+fn main() {
+    let home = PathBuf::from(std::env::args().nth(1).expect("the home folder of the logs"));
+    let data = tempfile::tempdir().unwrap();
+    let trace = || Trace::new(Places::of_clients(|_| None, Some(&home)), DataDir::at(data.path()));
+    let all = trace();
+
+    // Once through the page cache, which is what reading each time has to do at least.
+    let (bytes, read) = timed(|| read_all(&home));
+    println!("logs                      {:>9.1} MB, read once in {:.0} ms", bytes as f64 / 1e6, ms(read));
+
+    let (refreshed, first) = timed(|| all.refresh(&mut |_| ControlFlow::Continue(())).unwrap());
+    println!(
+        "first index               {:>9.0} ms, {:.0} MB/s, {} logs, {:.0} MB of memory at most",
+        ms(first),
+        refreshed.bytes as f64 / 1e6 / first.as_secs_f64(),
+        refreshed.logs,
+        peak_memory(),
+    );
+    let index = fs::metadata(all.index_path()).unwrap().len();
+    println!(
+        "index                     {:>9.1} MB, {:.1} % of the logs",
+        index as f64 / 1e6,
+        index as f64 / bytes as f64 * 100.0
+    );
+
+    let again = repeated(30, |_| drop(trace().refresh(&mut |_| ControlFlow::Continue(())).unwrap()));
+    println!("nothing new, new process  {}", shown(&again));
+    let list = repeated(100, |_| {
+        let all = trace();
+        all.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+        let sessions = all.sessions(&SessionFilter::default(), None, 10).unwrap();
+        sessions.iter().for_each(|session| drop(all.tokens_with_subagents(session).unwrap()));
+    });
+    println!("list, new process         {}", shown(&list));
+    let list = repeated(100, |_| {
+        let sessions = all.sessions(&SessionFilter::default(), None, 10).unwrap();
+        sessions.iter().for_each(|session| drop(all.tokens_with_subagents(session).unwrap()));
+    });
+    println!("list, in a server         {}", shown(&list));
+
+    let mut searches = Vec::new();
+    for search in questions(&home) {
+        let (found, time) = timed(|| all.search(&search, Duration::from_secs(30), &|| false).unwrap());
+        println!(
+            "  {:>8.1} ms  {:>3} found, {:>5} blocks read  {:?} {:?} {:?}",
+            ms(time),
+            found.matches.len(),
+            found.blocks_read,
+            search.mode,
+            search.query,
+            search.kinds,
+        );
+        searches.push(time);
+    }
+    println!("searches                  {}", shown(&searches));
+    println!("memory at most            {:>9.0} MB", peak_memory());
+
+    append(&home, &all);
+}
+
+/// Needles that were planted, and what people ask for.
+fn questions(home: &Path) -> Vec<Search> {
+    let mut questions = Vec::new();
+    let mut ask = |query: &str, mode: Mode, kinds: &[EventKind]| {
+        questions.push(Search {
+            query: query.to_owned(),
+            mode,
+            kinds: kinds.to_vec(),
+            most: 10,
+            ..Search::default()
+        });
+    };
+    let needles = fs::read_to_string(home.join("needles.jsonl")).unwrap_or_default();
+    for line in needles.lines() {
+        let needle: serde_json::Value = serde_json::from_str(line).unwrap();
+        ask(needle["phrase"].as_str().unwrap(), Mode::Substring, &[]);
+    }
+    for query in [
+        "error",
+        "Read",
+        "timeout",
+        "TODO",
+        "src/main.rs",
+        "panicked at",
+        "fn main",
+        "import os",
+        "git commit",
+        "e",
+        "\"command\":",
+    ] {
+        ask(query, Mode::Substring, &[]);
+        ask(query, Mode::Substring, &[EventKind::ToolCall]);
+        ask(query, Mode::Words, &[EventKind::ToolResult]);
+    }
+    for query in [
+        "zzqqxyzzy",
+        "no such phrase in any log",
+        "the error was that it",
+        "日本語の",
+        "connection refused by peer 42",
+    ] {
+        ask(query, Mode::Substring, &[]);
+        ask(query, Mode::Words, &[]);
+        ask(query, Mode::Substring, &[EventKind::Notification]);
+    }
+    for query in [r"error\[E\d{4}\]", r"fn \w+_test\(", r"exit code: [1-9]", r"\bpanic(ked)? at\b"] {
+        ask(query, Mode::Regex, &[]);
+    }
+    questions
+}
+
+fn append(home: &Path, all: &Trace) {
+    let logs = all.logs().unwrap();
+    let largest = logs.iter().filter(|log| log.path.ends_with(".jsonl")).max_by_key(|log| log.size).unwrap();
+    let copy = Path::new(&largest.path).with_file_name("0badcafe-0000-4000-8000-000000000000.jsonl");
+    let text = fs::read(&largest.path).unwrap();
+    let cut = text.len() / 2;
+    let cut = text[..cut].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
+    fs::write(&copy, &text[..cut]).unwrap();
+    all.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+    let mut file = fs::OpenOptions::new().append(true).open(&copy).unwrap();
+    let mut at = cut;
+    let mut times = Vec::new();
+    for _ in 0..8 {
+        let end = text[at..(at + 1_000_000).min(text.len())].iter().rposition(|byte| *byte == b'\n');
+        let Some(end) = end else { break };
+        file.write_all(&text[at..=at + end]).unwrap();
+        at += end + 1;
+        let (refreshed, time) = timed(|| all.refresh(&mut |_| ControlFlow::Continue(())).unwrap());
+        assert_eq!(refreshed.read, 1);
+        times.push(time);
+    }
+    fs::remove_file(&copy).unwrap();
+    println!("1 MB appended             {}", shown(&times));
+    assert!(home.exists());
+}
+
+fn read_all(folder: &Path) -> u64 {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            bytes += read_all(&path);
+        } else if path.extension().is_some_and(|extension| extension == "jsonl" || extension == "json") {
+            bytes += fs::read(&path).unwrap().len() as u64;
+        }
+    }
+    bytes
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
+    let begun = Instant::now();
+    let given = work();
+    (given, begun.elapsed())
+}
+
+fn repeated(times: usize, mut work: impl FnMut(usize)) -> Vec<Duration> {
+    (0..times).map(|number| timed(|| work(number)).1).collect()
+}
+
+fn ms(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
+}
+
+fn shown(times: &[Duration]) -> String {
+    let mut sorted = times.to_vec();
+    sorted.sort();
+    let at = |share: f64| {
+        sorted
+            .get(((sorted.len() as f64 * share) as usize).min(sorted.len() - 1))
+            .map_or(0.0, |time| ms(*time))
+    };
+    format!("{:>9.1} ms p50, {:.1} ms p95, {:.1} ms at most, of {}", at(0.5), at(0.95), at(1.0), sorted.len())
+}
+
+/// The most memory that this process ever had, in megabytes.
+fn peak_memory() -> f64 {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");
+    line.trim().trim_end_matches(" kB").parse::<f64>().unwrap_or(0.0) / 1000.0
+}

@@ -1,0 +1,108 @@
+//! What the client says: notices, attachments, and the end of a transcript.
+
+use serde_json::value::RawValue;
+
+use super::kinds::{ATTACHMENTS, Attached, SILENT_NOTICES};
+use super::lenient::{Maybe, read as read_json};
+use super::wire::{Attachment, Line};
+use super::{Out, State, Streamed, user};
+use crate::event::{Body, Content};
+use crate::usage::{Claim, UsageReport};
+
+/// A `system` record.
+pub(super) fn system<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
+    let subtype = line.subtype.as_deref().unwrap_or_default();
+    let message = line.message.0.and_then(|message| message.content);
+    let content = [line.content, message, line.errors, line.error, line.summary].into_iter().flatten();
+    match (subtype, content.filter(|content| !is_empty(content)).next()) {
+        ("local_command", Some(content)) => user::local_command(content, out),
+        ("away_summary", Some(content)) => out.push(Body::Summary(Content::Raw(content))),
+        ("init", _) => {}
+        (_, Some(content)) => out.push(Body::Notification(Content::Raw(content))),
+        ("compact_boundary" | "microcompact_boundary", None) => {
+            out.push(Body::Notification(Content::text("Conversation compacted")));
+        }
+        // Commands that print nothing.
+        ("local_command", None) => {}
+        (silent, None) if SILENT_NOTICES.contains(&silent) => {}
+        (unknown, None) => {
+            let unknown = if unknown.is_empty() { "(none)" } else { unknown };
+            out.drift(format!("system.{unknown}"));
+        }
+    }
+}
+
+/// An `attachment` record: what was put before the model beside the person's words.
+pub(super) fn attachment<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
+    let Some(raw) = line.attachment else {
+        out.drift("attachment.attachment");
+        return;
+    };
+    let Ok(Maybe(Some(attachment))) = read_json::<Maybe<Attachment<'a>>>(raw.get()) else {
+        out.drift("attachment.attachment");
+        return;
+    };
+    let kind = attachment.kind.as_deref().unwrap_or("(none)");
+    match ATTACHMENTS.iter().find(|(name, _)| *name == kind).map(|(_, attached)| attached) {
+        Some(Attached::Silent) => {}
+        Some(Attached::Queued) => queued(attachment, out),
+        Some(Attached::Told) => {
+            let words = [
+                attachment.content,
+                attachment.blocking_error,
+                attachment.message,
+                attachment.snippet,
+                attachment.text,
+                attachment.stderr,
+                attachment.stdout,
+            ];
+            let hook = kind.contains("hook");
+            match words.into_iter().flatten().find(|words| !is_empty(words)) {
+                Some(words) => out.push(Body::Notification(Content::Raw(words))),
+                // A hook that had nothing to say.
+                None if hook && attachment.content.or(attachment.stdout).is_some() => {}
+                None => out.push(Body::Notification(Content::Raw(raw))),
+            }
+        }
+        None => {
+            let kind = format!("attachment.{kind}");
+            out.drift(kind);
+        }
+    }
+}
+
+/// A message that was typed, or a task that ended, while the agent was at work.
+fn queued<'a>(attachment: Attachment<'a>, out: &mut Out<'_, 'a>) {
+    let Some(prompt) = attachment.prompt else {
+        out.drift("attachment.queued_command");
+        return;
+    };
+    let of_person = !attachment.meta
+        && attachment.mode.as_deref() != Some("task-notification")
+        && user::of_person(&attachment.origin.0, None);
+    match of_person {
+        true => user::prompt(prompt, out),
+        false => out.push(Body::Notification(Content::Raw(prompt))),
+    }
+}
+
+/// The end of a turn in a transcript of stream-json; or of an agent in a journal, which its own log tells.
+pub(super) fn result<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>) {
+    if line.is_error
+        && let Some(error) = line.errors.or(line.result).filter(|error| !is_empty(error))
+    {
+        out.push(Body::Notification(Content::Raw(error)));
+    }
+    let (Some(usage), Some(streamed)) = (line.usage.0, &mut state.streamed) else {
+        return;
+    };
+    let tokens = usage.tokens().minus(Streamed::tokens(streamed.all));
+    *streamed = Streamed::default();
+    if !tokens.is_zero() {
+        out.push(Body::TokenUsage(UsageReport { tokens, model: None, claim: Claim::Once }));
+    }
+}
+
+fn is_empty(raw: &RawValue) -> bool {
+    matches!(raw.get(), r#""""# | "[]" | "{}" | r#""{}""# | r#""{}\n""#)
+}

@@ -1,0 +1,142 @@
+//! What a record says of its session as a whole, and what is to be known of the records before it.
+//!
+//! A block of a log is read again from the state at its start, so the state is all that a record may depend on. It is kept
+//! with every block: ids are hashes in it.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+use super::hash;
+use super::wire::{ForkedFrom, Line};
+use crate::event::Millis;
+use crate::readers::{Fact, Record, Relation};
+use crate::usage::Tokens;
+
+/// What a reader knows of the records before.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub(super) struct State {
+    /// Whether it is a subagent's log, once that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) subagent: Option<bool>,
+    /// A hash of the session's own id, once told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) id: Option<u64>,
+    /// The file's name is the id: a record of another session came from there.
+    pub(super) named: bool,
+    pub(super) root: bool,
+    pub(super) started: bool,
+    pub(super) version: bool,
+    pub(super) parent: bool,
+    pub(super) agent_name: bool,
+    /// A message has been read.
+    pub(super) begun: bool,
+    /// The best kind of title so far: 1 a summary, 2 of the model, 3 of the person.
+    pub(super) title: u8,
+    /// The log has attachments, so whatever was queued is told by one.
+    pub(super) attachments: bool,
+    /// Of a transcript of stream-json: the requests since the last result.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) streamed: Option<Streamed>,
+}
+
+/// What a transcript's messages told of tokens since its last result. They are written before their requests end, so
+/// their output is too small, and the result tells the difference.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(super) struct Streamed {
+    pub(super) request: u64,
+    /// Input, read from the cache, written to it, output: of that request, and of all of them.
+    pub(super) last: [u64; 4],
+    pub(super) all: [u64; 4],
+}
+
+impl State {
+    /// What a record says of the session as a whole.
+    pub(super) fn facts<'a>(
+        &mut self,
+        own: Option<String>,
+        line: &mut Line<'a>,
+        at: Option<Millis>,
+        record: &mut Record<'a>,
+    ) {
+        let facts = &mut record.facts;
+        let state = self;
+        if let Some(own) = own {
+            state.id = Some(hash(&[&own]));
+            state.named = true;
+            facts.push(Fact::Id(Cow::Owned(own)));
+        }
+        let conversation = line.message.0.is_some() || line.attachment.is_some();
+        state.begun |= line.message.0.is_some();
+        if line.session.is_none() && line.stream_session.is_some() {
+            state.streamed.get_or_insert_default();
+        }
+        let session = line.session.take().or_else(|| line.stream_session.take());
+        if let Some(session) = session.filter(|session| !session.is_empty()) {
+            let agent = line.agent.take();
+            let subagent = *state
+                .subagent
+                .get_or_insert(agent.is_some() && (line.sidechain || line.message.0.is_none()));
+            if state.id.is_none() {
+                let id = match agent {
+                    Some(agent) if subagent && agent.starts_with("agent-") => agent,
+                    Some(agent) if subagent => Cow::Owned(format!("agent-{agent}")),
+                    _ => session.clone(),
+                };
+                state.id = Some(hash(&[&id]));
+                facts.push(Fact::Id(id));
+            }
+            let other = state.id != Some(hash(&[&session]));
+            let relation = match (subagent, &line.forked_from.0) {
+                (true, _) => Some((session, Relation::Subagent)),
+                (false, Some(ForkedFrom { session: Some(parent), .. })) => {
+                    Some((parent.clone(), Relation::Fork))
+                }
+                (false, _) if state.named && conversation => Some((session, Relation::Fork)),
+                (false, _) => None,
+            };
+            let other = other || line.forked_from.0.is_some();
+            if let Some((id, relation)) = relation.filter(|_| other && !state.parent) {
+                state.parent = true;
+                facts.push(Fact::Parent { id, relation });
+            }
+        }
+        // A copied record's time is its original's.
+        if let (false, None, Some(at)) = (state.started, &line.forked_from.0, at) {
+            state.started = true;
+            facts.push(Fact::Started(at));
+        }
+        let first = |told: &mut bool, text: &mut Option<Cow<'a, str>>| match text.take() {
+            Some(text) if !*told && !text.is_empty() => {
+                *told = true;
+                Some(text)
+            }
+            _ => None,
+        };
+        facts.extend(first(&mut state.root, &mut line.cwd).map(Fact::Root));
+        facts.extend(first(&mut state.version, &mut line.version).map(Fact::Version));
+        if state.subagent == Some(true) {
+            facts.extend(first(&mut state.agent_name, &mut line.attribution).map(Fact::AgentName));
+        }
+    }
+}
+
+impl Streamed {
+    pub(super) fn tokens(counts: [u64; 4]) -> Tokens {
+        let [input, cache_read, cache_creation, output] = counts;
+        Tokens { input, cache_read, cache_creation, output, reasoning: 0 }
+    }
+
+    pub(super) fn counts(tokens: Tokens) -> [u64; 4] {
+        [tokens.input, tokens.cache_read, tokens.cache_creation, tokens.output]
+    }
+
+    /// Counts a report of a request that may have been reported before.
+    pub(super) fn add(&mut self, request: u64, tokens: Tokens) {
+        let before = if self.request == request { Streamed::tokens(self.last) } else { Tokens::default() };
+        let largest = before.max(tokens);
+        let all = Streamed::tokens(self.all).plus(largest.minus(before));
+        *self = Streamed { request, last: Streamed::counts(largest), all: Streamed::counts(all) };
+    }
+}
