@@ -9,6 +9,7 @@
 pub mod claude;
 pub mod codex;
 pub mod gemini;
+mod hashing;
 pub mod opencode;
 
 use std::borrow::Cow;

@@ -1,0 +1,262 @@
+//! From messages to events.
+
+use std::collections::HashSet;
+
+use serde_json::{Map, Value};
+
+use super::document::{Conversation, Message};
+use super::pieces::{Piece, content, pieces, result, shown, unknown, words};
+use super::tokens::tokens;
+use crate::event::{Body, Content, Event, Millis, Stream, ToolCall, ToolResult};
+use crate::readers::hashing::claim_of;
+use crate::readers::{Drift, Transcript, time};
+use crate::usage::UsageReport;
+
+/// How "user" messages begin that the client wrote.
+const OWN_WORDS: &[&str] = &[
+    "<session_context>",
+    "<hook_context>",
+    "This is the Gemini CLI. We are setting up the context",
+    "System: ",
+    "[System: ",
+    "Please continue.",
+];
+/// How the message begins that stands for all before it after compressing, and the model's answer that the client writes.
+const SUMMARY: &str = "<state_snapshot>";
+const SUMMARY_ANSWER: &str = "Got it. Thanks for the additional context!";
+
+pub(super) fn transcript(conversation: Conversation) -> Transcript {
+    let Conversation { head, messages, rewinds, drift, .. } = conversation;
+    let mut transcript = Transcript { facts: super::facts(&head), events: Vec::new(), drift };
+    let subagent = head.get("kind").is_some_and(|kind| kind == "subagent");
+    let mut reader = Reader {
+        stream: if subagent { Stream::Subagent } else { Stream::Main },
+        called: HashSet::new(),
+        answered: HashSet::new(),
+        prompted: false,
+        events: Vec::new(),
+        drift: Vec::new(),
+    };
+    for (place, message) in messages.iter().enumerate() {
+        for rewind in rewinds.iter().filter(|rewind| rewind.first == place) {
+            let what = if rewind.count == 1 { "message was" } else { "messages were" };
+            let said = format!("{} {what} taken back by rewinding", rewind.count);
+            let at = messages.get(rewind.last).and_then(|message| time_of(&message.fields));
+            reader.event(at, Body::Notification(Content::text(said)));
+        }
+        reader.message(message);
+    }
+    transcript.events = reader.events;
+    transcript.drift.extend(reader.drift);
+    transcript
+}
+
+fn time_of(fields: &Map<String, Value>) -> Option<Millis> {
+    match fields.get("timestamp")? {
+        Value::String(text) => time(text),
+        number => number.as_i64(),
+    }
+}
+
+struct Reader {
+    stream: Stream,
+    called: HashSet<String>,
+    answered: HashSet<String>,
+    prompted: bool,
+    events: Vec<Event<'static>>,
+    drift: Vec<Drift<'static>>,
+}
+
+impl Reader {
+    fn event(&mut self, at: Option<Millis>, body: Body<'static>) {
+        self.events.push(Event { at, stream: self.stream, body });
+    }
+
+    fn message(&mut self, message: &Message) {
+        let fields = &message.fields;
+        let at = time_of(fields);
+        match fields.get("type").and_then(Value::as_str) {
+            Some("gemini" | "model") => self.answer(message, at),
+            _ if message.rewound => {}
+            Some("user") => self.user(fields, at),
+            Some("info" | "error" | "warning") => {
+                let parts = self.parts(pieces(fields.get("content").unwrap_or(&Value::Null)), at);
+                if let Some(content) = content(parts) {
+                    self.event(at, Body::Notification(content));
+                }
+            }
+            Some(other) => self.drift.push(Drift::Record(other.to_owned().into())),
+            None => self.drift.push(Drift::Record("message without a type".into())),
+        }
+    }
+
+    fn user(&mut self, fields: &Map<String, Value>, at: Option<Millis>) {
+        let told = pieces(fields.get("content").unwrap_or(&Value::Null));
+        let said = words(&told);
+        let said = said.trim();
+        let parts = self.parts(told, at);
+        let Some(whole) = content(parts) else { return };
+        let own = OWN_WORDS.iter().any(|opening| said.starts_with(opening));
+        if said.starts_with(SUMMARY) {
+            return self.event(at, Body::Summary(whole));
+        }
+        // Nobody types into a subagent's log: the first text is its task, later ones are the client's.
+        if own || self.stream == Stream::Subagent && self.prompted {
+            return self.event(at, Body::Notification(whole));
+        }
+        self.prompted = true;
+        // What was typed, where the client added files' contents to it.
+        let typed = fields.get("displayContent").map(pieces).filter(|typed| !typed.is_empty());
+        if let Some(typed) = typed {
+            let words = words(&typed);
+            let parts = self.parts(typed, at);
+            if let Some(typed) = content(parts) {
+                self.prompt(words.trim(), typed, at);
+                return self.event(at, Body::Notification(whole));
+            }
+        }
+        self.prompt(said, whole, at);
+    }
+
+    fn prompt(&mut self, said: &str, whole: Content<'static>, at: Option<Millis>) {
+        let (command, arguments) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+        let is_command = command.strip_prefix('/').is_some_and(|name| {
+            name.starts_with(|first: char| first.is_ascii_alphabetic())
+                && name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_:".contains(letter))
+        });
+        let body = if is_command {
+            let arguments = arguments.trim().to_owned().into();
+            Body::SlashCommand { command: command.to_owned().into(), arguments }
+        } else {
+            Body::User(whole)
+        };
+        self.event(at, body);
+    }
+
+    /// The parts that are no tool's; a tool's are told as events.
+    fn parts(&mut self, pieces: Vec<Piece>, at: Option<Millis>) -> Vec<Value> {
+        let mut parts = Vec::new();
+        for piece in pieces {
+            match piece {
+                Piece::Text(text) => parts.push(Value::String(text)),
+                Piece::Thought(text) => self.event(at, Body::Reasoning(Content::text(text))),
+                Piece::Call(call) => self.call(&call, at),
+                Piece::Response(response) => {
+                    let id = response.get("id").and_then(Value::as_str).map(str::to_owned);
+                    let (content, failed) =
+                        result(&serde_json::json!({"functionResponse": response}), id.as_deref());
+                    self.result(id, content, failed, at);
+                }
+                Piece::Other(part) => {
+                    if let Some(name) = unknown(&part) {
+                        self.drift.push(Drift::Part(format!("content.{name}").into()));
+                    }
+                    parts.push(shown(part));
+                }
+            }
+        }
+        parts
+    }
+
+    fn answer(&mut self, message: &Message, at: Option<Millis>) {
+        let fields = &message.fields;
+        let calls: &[Value] = fields.get("toolCalls").and_then(Value::as_array).map_or(&[], Vec::as_slice);
+        if !message.rewound {
+            self.said(fields, at);
+            for call in calls {
+                self.call(call, at);
+            }
+        }
+        if let Some(told) = fields.get("tokens").filter(|told| told.is_object()) {
+            let tokens = tokens(told);
+            let model = fields.get("model").and_then(Value::as_str).map(|model| model.to_owned().into());
+            let claim = claim_of(&tokens, fields.get("id").and_then(Value::as_str));
+            self.event(at, Body::TokenUsage(UsageReport { tokens, model, claim }));
+        }
+        if !message.rewound {
+            for call in calls {
+                self.result_of(call, at);
+            }
+        }
+    }
+
+    fn said(&mut self, fields: &Map<String, Value>, at: Option<Millis>) {
+        let thoughts = fields.get("thoughts").and_then(Value::as_array);
+        for thought in thoughts.into_iter().flatten() {
+            let field = |name| thought.get(name).and_then(Value::as_str).unwrap_or_default();
+            let mut text = [field("subject"), field("description")].join("\n").trim().to_owned();
+            if let (true, Some(bare)) = (text.is_empty(), thought.as_str()) {
+                text = bare.to_owned();
+            }
+            let at = thought.get("timestamp").and_then(Value::as_str).and_then(time).or(at);
+            if !text.is_empty() {
+                self.event(at, Body::Reasoning(Content::text(text)));
+            }
+        }
+        let mut told = pieces(fields.get("content").unwrap_or(&Value::Null));
+        if thoughts.is_some_and(|thoughts| !thoughts.is_empty()) {
+            told.retain(|piece| !matches!(piece, Piece::Thought(_)));
+        }
+        let own = words(&told).trim() == SUMMARY_ANSWER && !fields.contains_key("model");
+        // Calls stand after the words, so they wait.
+        let (tools, words): (Vec<_>, Vec<_>) =
+            told.into_iter().partition(|piece| matches!(piece, Piece::Call(_) | Piece::Response(_)));
+        let words = self.parts(words, at);
+        if let Some(content) = content(words) {
+            self.event(at, if own { Body::Notification(content) } else { Body::Message(content) });
+        }
+        self.parts(tools, at);
+    }
+
+    fn call(&mut self, call: &Value, at: Option<Millis>) {
+        let id = call.get("id").and_then(Value::as_str).map(str::to_owned);
+        if id.as_ref().is_some_and(|id| !self.called.insert(id.clone())) {
+            return;
+        }
+        let Some(name) = call.get("name").and_then(Value::as_str) else {
+            self.drift.push(Drift::Part("toolCalls without a name".into()));
+            return;
+        };
+        let arguments = Content::Value(call.get("args").cloned().unwrap_or(Value::Null));
+        let call = ToolCall { name: name.to_owned().into(), id: id.map(Into::into), arguments };
+        self.event(at, Body::ToolCall(call));
+    }
+
+    fn result_of(&mut self, call: &Value, at: Option<Millis>) {
+        let at = call.get("timestamp").and_then(Value::as_str).and_then(time).or(at);
+        let id = call.get("id").and_then(Value::as_str);
+        let status = call.get("status").and_then(Value::as_str).unwrap_or_default();
+        let (mut content, mut failed) = result(call.get("result").unwrap_or(&Value::Null), id);
+        let ended_badly = matches!(status, "error" | "cancelled" | "canceled");
+        failed |= ended_badly;
+        if content.is_none() && (ended_badly || status == "success") {
+            content = match call.get("resultDisplay") {
+                Some(Value::String(text)) => Some(Content::text(text.clone())),
+                Some(Value::Null) | None => Some(Content::text(status.to_owned())),
+                Some(display) => Some(Content::Value(display.clone())),
+            };
+        }
+        self.result(id.map(str::to_owned), content, failed, at);
+    }
+
+    fn result(
+        &mut self,
+        id: Option<String>,
+        content: Option<Content<'static>>,
+        failed: bool,
+        at: Option<Millis>,
+    ) {
+        let Some(content) = content else { return };
+        if id.as_ref().is_some_and(|id| !self.answered.insert(id.clone())) {
+            return;
+        }
+        let failed = failed || matches!(&content, Content::Text(text) if exited_badly(text));
+        self.event(at, Body::ToolResult(ToolResult { id: id.map(Into::into), content, failed }));
+    }
+}
+
+/// The shell tool reports success for a command that failed, and tells its exit code among its last lines.
+fn exited_badly(text: &str) -> bool {
+    let code = text.lines().rev().take(6).find_map(|line| line.strip_prefix("Exit Code: "));
+    code.is_some_and(|code| code.trim().parse::<i64>().is_ok_and(|code| code != 0))
+}
