@@ -23,7 +23,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("server", &["tools"]),
     (
         "cli",
-        &["clients", "config", "prune", "remote", "server", "sieve", "store", "text", "tools", "workspace"],
+        &["clients", "config", "prune", "remote", "server", "sieve", "store", "text", "tools", "trace", "workspace"],
     ),
     ("testkit", &[]),
 ];

@@ -135,7 +135,7 @@ impl Trace {
         watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
     ) -> Result<Refreshed, TraceError> {
         let database = self.database()?;
-        database.write(db::clear)?;
+        database.write(|transaction| db::clear(transaction))?;
         self.refresh(watch)
     }
 

@@ -46,7 +46,8 @@ struct Erase {
     yes: bool,
 }
 
-fn age(text: &str) -> Result<Duration, String> {
+/// An age as a person writes it.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
     const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 60 * 60), ('d', 24 * 60 * 60)];
     UNITS
         .into_iter()

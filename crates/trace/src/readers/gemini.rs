@@ -76,8 +76,3 @@ fn facts(head: &Map<String, Value>) -> Vec<Fact<'static>> {
     }
     facts
 }
-
-/// The folder of the project that a chat belongs to.
-pub fn root_of(_chat: &std::path::Path) -> Option<String> {
-    None
-}
