@@ -20,6 +20,8 @@ pub struct Explained {
     pub reported: Tokens,
     /// What they added to the session's sum.
     pub counted: Tokens,
+    /// What they took back of it: an earlier report of the request had more of something.
+    pub taken: Tokens,
     pub reason: &'static str,
 }
 
@@ -53,7 +55,7 @@ impl Trace {
                 let (counted, reason) = match entry.verdict {
                     _ if elsewhere => (Tokens::default(), "an earlier session's log has the same request"),
                     Verdict::First => (entry.added, "the first report of its request"),
-                    Verdict::Grew => (entry.added, "the same request again, with more; what is more counts"),
+                    Verdict::Replaced => (entry.added, "the same request again, further on; only what it adds counts"),
                     Verdict::Same => (Tokens::default(), "repeats a request that is counted"),
                     Verdict::Not(discount) => (Tokens::default(), discount.reason()),
                 };
@@ -64,6 +66,7 @@ impl Trace {
                     model: report.model.as_ref().map(|model| model.clone().into_owned()),
                     reported: report.tokens,
                     counted,
+                    taken: if elsewhere { Tokens::default() } else { entry.taken },
                     reason,
                 });
             }

@@ -2,6 +2,7 @@
 //! writer keeps what they give.
 
 use std::collections::HashMap;
+use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -14,8 +15,9 @@ use tamis_store::{Database, StoreError};
 
 use crate::db::{self, BlockRow, LogRow, SessionRow};
 use crate::event::{Millis, Provider};
-use crate::readers::{Relation, gemini};
-use crate::reading::{self, Known, Outcome, Sink};
+use crate::lines::open_regular;
+use crate::readers::gemini;
+use crate::reading::{self, Known, Outcome, Sink, stem_of};
 use crate::source::{Found, Stamp, Unit};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
@@ -320,22 +322,16 @@ fn id_of(
     Ok(id)
 }
 
-fn put_session(connection: &Connection, log: i64, row: &LogRow, tally: Tally) -> rusqlite::Result<()> {
+fn put_session(connection: &Connection, log: i64, row: &LogRow, mut tally: Tally) -> rusqlite::Result<()> {
     let Some(provider) = row.format.provider().filter(|_| tally.events > 0) else {
         return db::remove_session(connection, log);
     };
     let path = Path::new(&row.unit.path);
-    let stem = stem_of(path);
-    let mut parent = tally.parent.clone();
-    let native = match (&tally.native_id, provider) {
-        // A log that began as a copy of another's still names that one in its first records.
-        (Some(id), Provider::ClaudeCode) if is_uuid(&stem) && *id != stem => {
-            parent = parent.or_else(|| Some((id.clone(), Relation::Fork)));
-            stem
-        }
-        (Some(id), _) => id.clone(),
-        (None, _) => stem,
-    };
+    if provider == Provider::ClaudeCode && tally.agent_name.is_none() && tally.parent.is_some() {
+        tally.agent_name = agent_type(path);
+    }
+    let native = tally.native_id.clone().unwrap_or_else(|| stem_of(path));
+    let parent = tally.parent.clone();
     let mut id = native.clone();
     if db::owner_of(connection, &id)?.is_some_and(|owner| owner != log) {
         // Two logs of one id, a copy perhaps: both are to be had.
@@ -372,18 +368,13 @@ fn put_session(connection: &Connection, log: i64, row: &LogRow, tally: Tally) ->
     )
 }
 
-fn stem_of(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.strip_suffix(".zst").unwrap_or(&name);
-    stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_owned()
-}
-
-fn is_uuid(text: &str) -> bool {
-    text.len() == 36
-        && text.bytes().enumerate().all(|(index, byte)| match index {
-            8 | 13 | 18 | 23 => byte == b'-',
-            _ => byte.is_ascii_hexdigit(),
-        })
+/// The kind of a subagent, which Claude Code writes beside its log.
+fn agent_type(path: &Path) -> Option<String> {
+    let meta = path.with_extension("meta.json");
+    let mut text = String::new();
+    open_regular(&meta).ok()?.take(64 << 10).read_to_string(&mut text).ok()?;
+    let meta: serde_json::Value = serde_json::from_str(&text).ok()?;
+    Some(meta.get("agentType")?.as_str()?.to_owned())
 }
 
 /// SHA-256 in hexadecimal, by which projects are named: Gemini CLI does it so, and its logs tell no more.

@@ -30,6 +30,8 @@ pub struct Ledger {
 pub struct Entry {
     /// What it added.
     pub added: Tokens,
+    /// What it took back, where an earlier report of the request had more of something.
+    pub taken: Tokens,
     pub verdict: Verdict,
 }
 
@@ -38,9 +40,9 @@ pub struct Entry {
 pub enum Verdict {
     /// The first report of its request.
     First,
-    /// A later report of a request; it added what is larger in it.
-    Grew,
-    /// A later report with nothing larger.
+    /// A later report of a request, which counts in the place of the earlier.
+    Replaced,
+    /// A later report that is no larger.
     Same,
     Not(crate::usage::Discount),
 }
@@ -51,24 +53,27 @@ const MOST_MODELS: usize = 1000;
 impl Ledger {
     /// Takes a report.
     pub fn take(&mut self, report: &UsageReport<'_>, at: Option<Millis>) -> Entry {
+        let entry = |added, taken, verdict| Entry { added, taken, verdict };
+        let nothing = Tokens::default();
         let key = match report.claim {
-            Claim::Not(discount) => {
-                return Entry { added: Tokens::default(), verdict: Verdict::Not(discount) };
-            }
+            Claim::Not(discount) => return entry(nothing, nothing, Verdict::Not(discount)),
             Claim::Once => None,
             Claim::Request(key) => Some(key),
         };
-        if let Some(request) =
-            key.and_then(|key| self.by_key.get(&key)).and_then(|index| self.requests.get_mut(*index))
-        {
-            let largest = request.tokens.max(report.tokens);
-            let added = largest.minus(request.tokens);
-            request.tokens = largest;
-            return Entry { added, verdict: if added.is_zero() { Verdict::Same } else { Verdict::Grew } };
+        let known = key.and_then(|key| self.by_key.get(&key)).and_then(|index| self.requests.get_mut(*index));
+        if let Some(request) = known {
+            let before = request.tokens;
+            // A request is told as it goes on, so what has the most output is the last of it. Each report is taken as a
+            // whole: the parts of two that another model answered make no sense together.
+            if report.tokens.output < before.output || report.tokens == before {
+                return entry(nothing, nothing, Verdict::Same);
+            }
+            request.tokens = report.tokens;
+            return entry(report.tokens.minus(before), before.minus(report.tokens), Verdict::Replaced);
         }
         let model = self.model(report.model.as_deref().unwrap_or_default());
         self.put(Request { key, at, model, tokens: report.tokens });
-        Entry { added: report.tokens, verdict: Verdict::First }
+        entry(report.tokens, nothing, Verdict::First)
     }
 
     fn put(&mut self, request: Request) {
@@ -243,7 +248,7 @@ mod tests {
             [
                 (Verdict::First, 11),
                 (Verdict::Same, 0),
-                (Verdict::Grew, 299),
+                (Verdict::Replaced, 299),
                 (Verdict::Same, 0),
                 (Verdict::First, 10),
                 (Verdict::First, 10),

@@ -145,14 +145,24 @@ fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut d
     }
 }
 
-fn reader_of(provider: Provider, state: &str) -> Option<Box<dyn LineReader>> {
+/// A reader for this log, from a state on; none is the log's beginning.
+fn reader_of(provider: Provider, path: &str, state: &str) -> Option<Box<dyn LineReader>> {
     match provider {
-        Provider::ClaudeCode if state.is_empty() => Some(Box::new(ClaudeReader::default())),
+        Provider::ClaudeCode if state.is_empty() => {
+            Some(Box::new(ClaudeReader::of_file(&stem_of(Path::new(path)))))
+        }
         Provider::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
         Provider::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
         Provider::Codex => Some(Box::new(CodexReader::resume(state)?)),
         Provider::Gemini | Provider::OpenCode => None,
     }
+}
+
+/// A log's name without its endings.
+pub(crate) fn stem_of(path: &Path) -> String {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let stem = name.strip_suffix(".zst").unwrap_or(&name);
+    stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_owned()
 }
 
 fn no_reader() -> io::Error {
@@ -191,7 +201,7 @@ fn read_lines(
     sink: &mut dyn Sink,
 ) -> Through<Tally> {
     let path = Path::new(&log.unit.path);
-    let mut reader = reader_of(provider, &log.reader).ok_or_else(no_reader)?;
+    let mut reader = reader_of(provider, &log.unit.path, &log.reader).ok_or_else(no_reader)?;
     let mut filter = Filter::default();
     // A last block that is not full goes on; what it has is read again for its letters alone.
     let unfilled = last.as_ref().filter(|last| last.stop == log.read_to && last.stop - last.start < FULL);
@@ -479,7 +489,7 @@ pub(crate) fn read_blocks_worth(
                 break;
             }
             if reader.is_none() {
-                reader = Some(reader_of(provider, &block.reader).ok_or_else(no_reader)?);
+                reader = Some(reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?);
             }
             let Some(reader) = &mut reader else { break };
             each_event(&chunk, reader.as_mut(), &mut |given| {

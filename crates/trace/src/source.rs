@@ -3,6 +3,7 @@
 //! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content tells, since
 //! logs are copied, exported and kept in odd places; its place only says where to look.
 
+use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ const DEEPEST: usize = 16;
 pub struct Places {
     /// Folders, or single files, that may hold logs of any client.
     pub logs: Vec<PathBuf>,
-    /// Folders with OpenCode's database or storage.
+    /// OpenCode's own data folders.
     pub opencode: Vec<PathBuf>,
 }
 
@@ -45,7 +46,7 @@ impl Places {
                 places.logs.extend(config.map(|folder| folder.join("claude/projects")));
             }
         }
-        for codex in set("CODEX_HOME").or_else(|| under(".codex")) {
+        if let Some(codex) = set("CODEX_HOME").or_else(|| under(".codex")) {
             places.logs.extend([codex.join("sessions"), codex.join("archived_sessions")]);
         }
         places
@@ -58,7 +59,7 @@ impl Places {
 
     /// Only these files and folders.
     pub fn only(paths: Vec<PathBuf>) -> Places {
-        Places { opencode: paths.iter().filter(|path| path.is_dir()).cloned().collect(), logs: paths }
+        Places { logs: paths, opencode: Vec::new() }
     }
 }
 
@@ -140,6 +141,8 @@ impl Stamp {
 pub(crate) struct Found {
     pub(crate) units: Vec<Unit>,
     pub(crate) problems: Vec<String>,
+    /// Databases and folders with many sessions each.
+    stores: Vec<PathBuf>,
 }
 
 /// Looks for logs. What is not there is no problem.
@@ -154,8 +157,9 @@ pub(crate) fn discover(places: &Places) -> Found {
         }
     }
     for place in &places.opencode {
-        found.opencode(place);
+        found.stores.extend(opencode::stores(place));
     }
+    found.list_stores();
     found.units.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
     found.units.dedup_by(|one, other| one.path == other.path && one.part == other.part);
     found
@@ -166,6 +170,9 @@ fn walk(folder: &Path, deepest: usize, found: &mut Found) {
         Ok(entries) => entries,
         Err(error) => return found.problems.push(format!("{}: {error}", folder.display())),
     };
+    if opencode::is_storage(folder) {
+        return found.stores.push(folder.to_owned());
+    }
     for entry in entries.flatten() {
         let Ok(kind) = entry.file_type() else { continue };
         if kind.is_dir() {
@@ -174,6 +181,8 @@ fn walk(folder: &Path, deepest: usize, found: &mut Found) {
             } else {
                 found.problems.push(format!("{}: it lies too deep", entry.path().display()));
             }
+        } else if opencode::is_database(&entry.path()) {
+            found.stores.push(entry.path());
         } else if may_be_log(&entry.file_name().to_string_lossy()) {
             // A link to a folder is not followed: it may lead in a circle.
             let path = entry.path();
@@ -204,12 +213,27 @@ impl Found {
         }
     }
 
-    fn opencode(&mut self, _place: &Path) {
-        let _ = opencode_units;
+    fn list_stores(&mut self) {
+        // What the client copied from its older storage into a database is the database's.
+        self.stores.sort_by_key(|store| (store.is_dir(), store.clone()));
+        self.stores.dedup();
+        let (sessions, errors) = opencode::sessions_of(&self.stores);
+        for (store, listed) in sessions {
+            match store.to_str() {
+                Some(path) => self.units.push(Unit {
+                    path: path.to_owned(),
+                    part: listed.id,
+                    stamp: Stamp { size: 0, changed: listed.stamp as i64, file: 0 },
+                }),
+                None => self.problems.push(format!("{}: its name is not UTF-8", store.display())),
+            }
+        }
+        self.problems.extend(errors.iter().map(|error| match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        }));
     }
 }
-
-fn opencode_units() {}
 
 /// Whose log it is, by what its first record says.
 pub(crate) fn recognise(beginning: &[u8]) -> Format {

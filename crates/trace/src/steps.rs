@@ -192,7 +192,8 @@ impl Builder {
         step.ended = step.ended.max(event.at);
         match &event.body {
             Body::TokenUsage(report) => {
-                step.tokens = step.tokens.plus(self.ledger.take(report, event.at).added)
+                let entry = self.ledger.take(report, event.at);
+                step.tokens = step.tokens.plus(entry.added).minus(entry.taken);
             }
             _ if sidechain => step.sidechain_events += 1,
             Body::Reasoning(content) => step.reasoning.push(Excerpt::of(content, most)),

@@ -157,10 +157,8 @@ impl Tally {
         if self.turn.is_none() && acts {
             self.open_turn(index, event.at, String::new());
         }
-        let added = match &event.body {
-            Body::TokenUsage(report) => {
-                Some((self.ledger.take(report, event.at).added, report.tokens.read()))
-            }
+        let reported = match &event.body {
+            Body::TokenUsage(report) => Some((self.ledger.take(report, event.at), report.tokens.read())),
             _ => None,
         };
         let failed = match &event.body {
@@ -184,8 +182,8 @@ impl Tally {
         let Some(turn) = &mut self.turn else { return };
         turn.events = index + 1 - turn.first_event;
         turn.ended = turn.ended.max(event.at);
-        if let Some((added, read)) = added {
-            turn.tokens = turn.tokens.plus(added);
+        if let Some((entry, read)) = reported {
+            turn.tokens = turn.tokens.plus(entry.added).minus(entry.taken);
             if !sidechain {
                 turn.largest_context = turn.largest_context.max(read);
             }

@@ -217,7 +217,7 @@ fn moment(raw: &RawValue) -> Option<Millis> {
     }
     let number: i64 = json.parse().ok()?;
     // As seconds these would be after the year 5000.
-    Some(if number.abs() > 100_000_000_000 { number } else { number * 1000 })
+    Some(if number.unsigned_abs() > 100_000_000_000 { number } else { number * 1000 })
 }
 
 /// FNV-1a, which is the same in every build: hashes are kept in an index.

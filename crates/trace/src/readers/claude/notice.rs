@@ -13,8 +13,9 @@ use crate::usage::{Claim, UsageReport};
 pub(super) fn system<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
     let subtype = line.subtype.as_deref().unwrap_or_default();
     let message = line.message.0.and_then(|message| message.content);
-    let content = [line.content, message, line.errors, line.error, line.summary].into_iter().flatten();
-    match (subtype, content.filter(|content| !is_empty(content)).next()) {
+    let words = [line.content, message, line.errors, line.error, line.summary];
+    let words = words.into_iter().flatten().find(|words| !is_empty(words));
+    match (subtype, words) {
         ("local_command", Some(content)) => user::local_command(content, out),
         ("away_summary", Some(content)) => out.push(Body::Summary(Content::Raw(content))),
         ("init", _) => {}
@@ -96,8 +97,10 @@ pub(super) fn result<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a
     let (Some(usage), Some(streamed)) = (line.usage.0, &mut state.streamed) else {
         return;
     };
-    let tokens = usage.tokens().minus(Streamed::tokens(streamed.all));
-    *streamed = Streamed::default();
+    // Two turns may end at once: what the first result does not account for is the second's.
+    let (whole, told) = (usage.tokens(), Streamed::tokens(streamed.all));
+    streamed.all = Streamed::counts(told.minus(whole));
+    let tokens = whole.minus(told);
     if !tokens.is_zero() {
         out.push(Body::TokenUsage(UsageReport { tokens, model: None, claim: Claim::Once }));
     }

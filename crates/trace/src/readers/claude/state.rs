@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 
 use super::hash;
-use super::wire::{ForkedFrom, Line};
+use super::wire::Line;
 use crate::event::Millis;
 use crate::readers::{Fact, Record, Relation};
 use crate::usage::Tokens;
@@ -87,19 +87,18 @@ impl State {
                 state.id = Some(hash(&[&id]));
                 facts.push(Fact::Id(id));
             }
-            let other = state.id != Some(hash(&[&session]));
-            let relation = match (subagent, &line.forked_from.0) {
-                (true, _) => Some((session, Relation::Subagent)),
-                (false, Some(ForkedFrom { session: Some(parent), .. })) => {
-                    Some((parent.clone(), Relation::Fork))
+            if !state.parent {
+                let parent = match line.forked_from.0.as_mut().and_then(|from| from.session.take()) {
+                    _ if subagent => Some((session, Relation::Subagent)),
+                    Some(parent) => Some((parent, Relation::Fork)),
+                    None if state.named && conversation => Some((session, Relation::Fork)),
+                    None => None,
+                };
+                // Some subagents' records have their own id for the session's.
+                if let Some((id, relation)) = parent.filter(|(id, _)| state.id != Some(hash(&[id]))) {
+                    state.parent = true;
+                    facts.push(Fact::Parent { id, relation });
                 }
-                (false, _) if state.named && conversation => Some((session, Relation::Fork)),
-                (false, _) => None,
-            };
-            let other = other || line.forked_from.0.is_some();
-            if let Some((id, relation)) = relation.filter(|_| other && !state.parent) {
-                state.parent = true;
-                facts.push(Fact::Parent { id, relation });
             }
         }
         // A copied record's time is its original's.
