@@ -178,7 +178,11 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-fn connect(path: impl AsRef<Path>, access: OpenFlags, patience: Duration) -> rusqlite::Result<Connection> {
+pub(crate) fn connect(
+    path: impl AsRef<Path>,
+    access: OpenFlags,
+    patience: Duration,
+) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
     connection.busy_timeout(patience)?;
     Ok(connection)
@@ -198,14 +202,14 @@ fn connect_to_look(path: &Path) -> rusqlite::Result<Connection> {
         error.sqlite_error_code(),
         Some(ffi::ErrorCode::CannotOpen | ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied)
     );
-    match path.to_str() {
-        Some(path) if denied && journal == 0 => {
-            let encoded = path.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-            let uri = format!("file:{encoded}?immutable=1");
-            connect(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI, LOCK_PATIENCE)
-        }
-        _ => Err(error),
-    }
+    if denied && journal == 0 { connect_to_unchanging(path).unwrap_or(Err(error)) } else { Err(error) }
+}
+
+/// A connection to a file that nobody changes: no lock, no file beside it. `None` when its path cannot be put so.
+pub(crate) fn connect_to_unchanging(path: &Path) -> Option<rusqlite::Result<Connection>> {
+    let encoded = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
+    let uri = format!("file:{encoded}?immutable=1");
+    Some(connect(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI, LOCK_PATIENCE))
 }
 
 /// Uses a write-ahead log where the file system has shared memory, and else the rollback journal.

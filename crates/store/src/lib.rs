@@ -6,6 +6,7 @@
 mod data_dir;
 mod database;
 mod error;
+mod foreign;
 mod lock;
 mod migrate;
 mod writer;
@@ -13,6 +14,7 @@ mod writer;
 pub use data_dir::{DataDir, create_private_dir, private_file};
 pub use database::{Database, LOCK_PATIENCE};
 pub use error::StoreError;
+pub use foreign::{ForeignError, read_foreign};
 pub use lock::Lock;
 pub use migrate::Component;
 /// The SQL library whose types appear in the signatures here.

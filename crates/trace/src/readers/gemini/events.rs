@@ -110,7 +110,7 @@ impl Reader {
         if let Some(typed) = typed {
             let words = words(&typed);
             let parts = self.parts(typed, at);
-            if let Some(typed) = content(parts) {
+            if let Some(typed) = content(parts).filter(|_| words.trim() != said) {
                 self.prompt(words.trim(), typed, at);
                 return self.event(at, Body::Notification(whole));
             }
