@@ -34,10 +34,16 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     let name = name_around(text, keyword)?;
     let telling = name.telling;
     let Some((from, setting)) = value_position(text, &name) else { return near(text, &name) };
+    // `pass` alone is more often a verdict, and what stands behind a slash is a path.
+    let vague =
+        text[name.range.clone()].eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
     if telling == Telling::Authorization {
         return super::headers::authorization(text, from).map(|range| Found { range, telling });
     }
     let (range, setting) = value_at(text, from, setting)?;
+    if vague && !matches!(setting, Setting::Quoted | Setting::Environment) {
+        return None;
+    }
     judge::is_secret(telling, &text[range.clone()], setting)
         .then(|| Found { range: whole_of_long(text, range), telling })
 }
@@ -91,6 +97,9 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Setting)> {
         || text[..name.range.start].ends_with(b"ARG ");
     match rest {
         [b':', b':', ..] => None,
+        // `${NAME:-value}` and `${NAME:?message}`
+        [b':', b'-', ..] if text[..name.range.start].ends_with(b"${") => Some((spaced + 2, Setting::Bare)),
+        [b':', b'?', ..] => None,
         [b':', b'=', ..]
         | [b'=', b'>', ..]
         | [b'?', b'=', ..]
@@ -237,7 +246,7 @@ fn is_next_parameter(rest: &[u8]) -> bool {
 
 /// A string that is surely drawn, further on in the line of a telling name.
 fn near(text: &[u8], name: &Name) -> Option<Found> {
-    if name.telling == Telling::Password {
+    if matches!(name.telling, Telling::Password | Telling::Credential) {
         return None;
     }
     let from = name.range.end;
@@ -254,6 +263,7 @@ fn near(text: &[u8], name: &Name) -> Option<Found> {
             && opened
             && Shape::of(value).is_surely_random()
             && is_one_piece(value)
+            && !has_other_name(&line[..at])
             && !judge::stands_for_something(value)
         {
             return Some(Found { range: from + at..from + at + length, telling: name.telling });
@@ -261,6 +271,37 @@ fn near(text: &[u8], name: &Name) -> Option<Found> {
         at += length + 1;
     }
     None
+}
+
+/// Endings of names of what looks drawn and is no secret.
+const OTHERS: &[&str] = &[
+    "id",
+    "hash",
+    "sum",
+    "sha",
+    "h1",
+    "sha1",
+    "sha256",
+    "sha512",
+    "md5",
+    "digest",
+    "integrity",
+    "version",
+    "url",
+    "etag",
+    "nonce",
+    "signature",
+    "commit",
+    "rev",
+    "fingerprint",
+    "cursor",
+];
+
+/// Whether what ends here is another name and a sign, and the name tells of something else.
+fn has_other_name(before: &[u8]) -> bool {
+    let around = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'\\' | b':' | b'=' | b'(');
+    let name = &before[..before.iter().rposition(|byte| !around(byte)).map_or(0, |at| at + 1)];
+    OTHERS.iter().any(|other| name.to_ascii_lowercase().ends_with(other.as_bytes()))
 }
 
 /// No path, file name or list of words: at most one sign that joins.

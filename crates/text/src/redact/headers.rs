@@ -18,7 +18,7 @@ pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
         + text[at..]
             .iter()
             .take(12)
-            .take_while(|byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b'f' | b'['))
+            .take_while(|byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b'f'))
             .count();
     let word = at
         + text[at..].iter().take(16).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
@@ -58,11 +58,13 @@ fn credential_at(text: &[u8], at: usize) -> Option<Range<usize>> {
             || matches!(byte, b'.' | b'_' | b'~' | b'+' | b'/' | b'=' | b'-' | b'|' | b':')
     };
     let length = text[at..].iter().take(REACH).take_while(part).count();
-    let length = length
-        - text[at..at + length].iter().rev().take_while(|byte| matches!(byte, b'.' | b':' | b'|')).count();
+    let trailing =
+        text[at..at + length].iter().rev().take_while(|byte| matches!(byte, b'.' | b':' | b'|')).count();
+    let length = length - trailing;
     // `Bearer token={x}` and `Bearer prefix${x}` go on with a variable.
     let goes_on = matches!(text.get(at + length), Some(b'$' | b'{' | b'<' | b'(' | b'[' | b'*' | b'%'));
-    (length > 0 && !goes_on).then(|| at..at + length)
+    let cut_short = trailing >= 3 || text[at + length..].starts_with("…".as_bytes());
+    (length > 0 && !goes_on && !cut_short).then(|| at..at + length)
 }
 
 /// `user:password` in base64.

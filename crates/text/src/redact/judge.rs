@@ -94,13 +94,17 @@ fn is_chosen(telling: Telling, value: &[u8], shape: &Shape, setting: Setting) ->
     if value.len() < least {
         return false;
     }
+    // `secret-1` in tests, but not `my-super-secret-key-2024`, which people do use.
+    if telling == Telling::Secret && value.len() < 20 && names_itself(&lower) {
+        return false;
+    }
     match setting {
-        Setting::Environment => true,
-        Setting::Quoted => !is_dotted(value),
+        Setting::Environment | Setting::Quoted => !is_dotted(value),
         Setting::Bare => !names_itself(&lower) && !is_expression(value, shape) && !is_dotted(value),
         Setting::Loose => {
-            value.len() >= 8
-                && shape.digits > 0
+            telling == Telling::Password
+                && value.len() >= 8
+                && shape.has_mixed_word()
                 && !names_itself(&lower)
                 && !is_expression(value, shape)
                 && !is_dotted(value)
@@ -154,12 +158,15 @@ fn is_template(value: &[u8]) -> bool {
         b'$' => {
             let name = &value[1..];
             matches!(name.first(), Some(b'{' | b'(' | b'['))
-                || name.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b':' | b'.'))
+                || name.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b':' | b'.' | b'/'))
         }
         b'<' => contains(value, b">"),
         b'{' | b'[' | b'(' => true,
         b'%' => value.len() <= 3 || last == b'%' || matches!(value[1], b'(' | b'{'),
-        b'#' => value.get(1) == Some(&b'{'),
+        b'#' => {
+            value.get(1) == Some(&b'{')
+                || matches!(value.len(), 4 | 7 | 9) && value[1..].iter().all(u8::is_ascii_hexdigit)
+        }
         b'@' => {
             last == b'@' || value[1..].iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'/' | b'.'))
         }
@@ -173,9 +180,9 @@ fn is_template(value: &[u8]) -> bool {
     }
 }
 
-/// An address that all may see, as of a coin that is called a token.
+/// A short number, or an address that all may see, as of a coin that is called a token.
 fn is_address(telling: Telling, value: &[u8]) -> bool {
-    telling == Telling::Token && value.len() == 42 && value.starts_with(b"0x")
+    value.starts_with(b"0x") && (value.len() <= 18 || telling == Telling::Token && value.len() == 42)
 }
 
 /// Digits, and what stands between digits in numbers, dates and versions.
@@ -195,7 +202,7 @@ fn looks_elsewhere_written(value: &[u8]) -> bool {
             && value.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'@' | b'.' | b'+'))
     });
     email
-        || matches!(value[0], b'/' | b'^' | b'~' | b'-' | b'=' | b',' | b')' | b'|')
+        || matches!(value[0], b'/' | b'^' | b'~' | b'-' | b'=' | b',' | b')' | b'|' | b'?')
         || value.starts_with(b"./")
         || value.starts_with(b"../")
         || contains(value, b"[a-z")
@@ -211,7 +218,7 @@ fn looks_elsewhere_written(value: &[u8]) -> bool {
 
 /// A value without quotes that code would compute: `user.password`, `token2`, `Token<T>`, `a.b[0]`.
 fn is_expression(value: &[u8], shape: &Shape) -> bool {
-    if value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<')) {
+    if value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<')) || matches!(value[0], b'!' | b'+') {
         return true;
     }
     let identifier = value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));

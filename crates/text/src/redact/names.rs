@@ -80,7 +80,7 @@ const NAMING_KEYS: &[&str] = &[
     "cache", "column", "composite", "config", "dedup", "dedupe", "default", "dict", "env", "event", "field", "foreign", "group", "hash", "header",
     "hot", "id", "idempotency", "index", "item", "json", "label", "local", "lock", "lookup", "map", "message", "meta", "metadata", "object",
     "option", "param", "parent", "partition", "path", "press", "primary", "prop", "property", "public", "pub", "publishable", "query", "range",
-    "registry", "route", "routing", "row", "s3", "search", "section", "settings", "short", "shortcut", "sort", "state", "static", "style",
+    "registry", "route", "routing", "row", "s3", "search", "section", "settings", "short", "shortcut", "site", "sort", "state", "static", "style",
     "table", "tag", "theme", "trace", "translation", "type", "unique", "user", "value", "verify", "verification", "version", "i18n", "locale", "stroke",
 ];
 

@@ -7,8 +7,10 @@
 use std::ops::Range;
 
 const DASHES: &[u8] = b"-----";
-/// No key has lines, or as many lines, as that.
+/// No key has as many lines as that.
 const MOST_LINES: usize = 400;
+/// Shorter than that are a key's last line, and many other things.
+const FULL_LINE: usize = 40;
 /// Lines that stand in a block beside the key.
 const HEADERS: &[&str] = &["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Hash: ", "Charset: "];
 
@@ -30,29 +32,38 @@ fn title_end(text: &[u8], at: usize) -> Option<usize> {
     Some(at + DASHES.len() + length + DASHES.len())
 }
 
-/// The pieces of the body that begins at `from`, to its end or to where it stops looking like one.
+/// The pieces of the body that begins at `from`. With an end in sight, every line up to it must be of a key; without one,
+/// the lines that could hardly be anything else. Programs and manuals mention beginnings without any key.
 fn after(text: &[u8], from: usize) -> Vec<Range<usize>> {
-    let end = memchr::memmem::find(&text[from..text.len().min(from + MOST_LINES * 128)], DASHES)
-        .map(|at| from + at);
-    let mut found = Vec::new();
+    let reach = &text[from..text.len().min(from + MOST_LINES * 128)];
+    let end = memchr::memmem::find(reach, DASHES);
+    let closed = end.is_some_and(|end| reach[end..].starts_with(b"-----END "));
+    let mut all = Vec::new();
+    let mut sure = None;
     let mut at = from;
-    for line in text[from..end.unwrap_or(text.len())].split(|&byte| byte == b'\n').take(MOST_LINES) {
-        let before = found.len();
-        pieces(line, at, &mut found);
-        // Without an end, the body ends with its first line that is too short or no base64.
-        let body: usize = found[before..].iter().map(ExactSizeIterator::len).sum();
-        if end.is_none() && at > from && !is_header(line) && !line.trim_ascii().is_empty() {
-            if body < 16 {
-                found.truncate(before);
-                break;
+    for (number, line) in
+        reach[..end.unwrap_or(reach.len())].split(|&byte| byte == b'\n').take(MOST_LINES).enumerate()
+    {
+        let before = all.len();
+        let of_key = pieces(line, at, &mut all);
+        if sure.is_none() && number > 0 && !is_header(line) && !line.trim_ascii().is_empty() {
+            let length = all[before..].iter().map(ExactSizeIterator::len).sum::<usize>();
+            if length < FULL_LINE {
+                // The last line may be short, after a full one.
+                let last = of_key && length >= 16 && before > 0;
+                sure = Some(if last { all.len() } else { before });
             }
-            if body < 40 {
-                break;
-            }
+        }
+        if !of_key || sure.is_some() && !closed {
+            all.truncate(sure.unwrap_or(before));
+            return all;
         }
         at += line.len() + 1;
     }
-    found
+    if !closed {
+        all.truncate(sure.unwrap_or(all.len()));
+    }
+    all
 }
 
 /// The pieces of a body whose beginning was cut off: whole lines of base64 right before `to`.
@@ -68,29 +79,54 @@ fn before(text: &[u8], to: usize) -> Vec<Range<usize>> {
         let mut of_line = Vec::new();
         pieces(&text[start..line_end], start, &mut of_line);
         let body: usize = of_line.iter().map(ExactSizeIterator::len).sum();
-        if body < if number == 0 { 1 } else { 40 } || line_end - start > 256 {
+        if body < if number == 0 { 1 } else { FULL_LINE } || line_end - start > 256 {
             break;
         }
         found.extend(of_line);
         end = start;
     }
     // One short line could be anything.
-    if found.iter().all(|range| range.len() < 40) { Vec::new() } else { found }
+    if found.iter().all(|range| range.len() < FULL_LINE) { Vec::new() } else { found }
 }
 
-/// The runs of base64 at the end of the line, or before each `\n` that is written out.
-fn pieces(line: &[u8], start: usize, found: &mut Vec<Range<usize>>) {
+/// Adds the runs of base64 at the end of the line, or before each `\n` that is written out. Says whether the line holds
+/// nothing that a key's line does not.
+fn pieces(line: &[u8], start: usize, found: &mut Vec<Range<usize>>) -> bool {
     let mut at = 0;
     while at < line.len() {
         let end = memchr::memmem::find(&line[at..], b"\\n").map_or(line.len(), |end| at + end);
         let piece = &line[at..end];
         let trimmed = trimmed_length(piece);
         let run = piece[..trimmed].iter().rev().take_while(|byte| is_base64(**byte)).count();
-        if run > 0 && !is_header(piece) && !is_number(&piece[trimmed - run..trimmed]) {
-            found.push(start + at + trimmed - run..start + at + trimmed);
+        let before = &piece[..trimmed - run];
+        if !is_header(piece) && !is_number(&piece[trimmed - run..trimmed]) {
+            if run < FULL_LINE && !is_prefix(before) {
+                return false;
+            }
+            if run > 0 {
+                found.push(start + at + trimmed - run..start + at + trimmed);
+            }
         }
         at = end + 2;
     }
+    true
+}
+
+/// What may stand before a short piece: signs of quotes, lists and differences, a line's number, a reference.
+fn is_prefix(before: &[u8]) -> bool {
+    let before = before.trim_ascii_end();
+    let sign = |byte: &u8| {
+        byte.is_ascii_whitespace()
+            || !byte.is_ascii()
+            || matches!(byte, b'"' | b'\'' | b'`' | b'+' | b'-' | b'>' | b'|' | b'#' | b'*' | b'\\')
+    };
+    let number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b':' | b'-' | b'|');
+    let without_number = &before[..before.iter().rposition(|byte| !number(byte)).map_or(0, |at| at + 1)];
+    // A reference is a path without spaces, then a line's number between signs.
+    let reference = before.len() > without_number.len() + 1
+        && matches!(before.last(), Some(b':' | b'-'))
+        && !without_number.iter().any(u8::is_ascii_whitespace);
+    before.iter().all(|byte| sign(byte) || number(byte)) || reference
 }
 
 /// How much of a piece is left without what code puts after a string: quotes, commas, `+`, a written `\r`.

@@ -100,6 +100,11 @@ impl Shape {
             && self.changes * 5 <= self.length
     }
 
+    /// Letters and digits stand side by side, as in `hunter2`.
+    pub(super) fn has_mixed_word(&self) -> bool {
+        self.changes > 0
+    }
+
     /// Digits and the letters a to f, in one case, with both present.
     pub(super) fn is_hex(&self) -> bool {
         self.hex && self.digits > 0 && (self.lowers == 0) != (self.uppers == 0)

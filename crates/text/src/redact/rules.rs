@@ -300,12 +300,11 @@ impl Proof {
         if body.is_empty() || is_placeholder(body) {
             return false;
         }
+        let shape = Shape::of(body);
         match self {
-            Proof::Form => true,
-            Proof::Random => {
-                let shape = Shape::of(body);
-                shape.is_random() && shape.digits > 0
-            }
+            // Some draw letters only, but words are nobody's key.
+            Proof::Form => shape.digits > 0 || !shape.is_wordy(),
+            Proof::Random => shape.is_random() && shape.digits > 0,
             Proof::PrivateKey => decode_base64(&found[..64.min(found.len() / 4 * 4)])
                 .is_some_and(|decoded| judge::contains(&decoded, b"PRIVATE KEY")),
         }

@@ -60,7 +60,9 @@ fn is_password(password: &[u8]) -> bool {
     let template = matches!(password[0], b'$' | b'{' | b'<' | b'[' | b'(' | b'%' | b'*')
         && !(password[0] == b'%' && password.len() > 3 && password[1..3].iter().all(u8::is_ascii_hexdigit));
     let inside = [&b"${"[..], b"{{", b"#{", b"$("].iter().any(|sign| judge::contains(password, sign));
-    !template && !inside && !(password.len() >= 3 && judge::is_mask(password))
+    let capitals = password.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
+    let stands_in = capitals || judge::has_placeholder_word(&password.to_ascii_lowercase());
+    !template && !inside && !stands_in && !(password.len() >= 3 && judge::is_mask(password))
 }
 
 fn is_of_user(byte: u8) -> bool {
