@@ -41,7 +41,7 @@ impl Trace {
     pub fn watch(&self) -> Result<Watch<'_>, TraceError> {
         self.refresh(&mut |_| ControlFlow::Continue(()))?;
         let mut watch = Watch { trace: self, logs: HashMap::new() };
-        watch.tell_new(None)?;
+        let _ = watch.tell_new(None)?;
         Ok(watch)
     }
 }
