@@ -20,12 +20,20 @@ const LEAST: usize = 16;
 /// Rows under a head.
 pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
+    /// Those that a narrow screen goes without, the first of them first.
+    dispensable: &'static [&'static str],
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Table {
-        Table { columns: columns.to_vec(), rows: Vec::new() }
+        Table { columns: columns.to_vec(), dispensable: &[], rows: Vec::new() }
+    }
+
+    /// Names the columns that a narrow screen goes without.
+    pub(crate) fn dispensable(mut self, columns: &'static [&'static str]) -> Table {
+        self.dispensable = columns;
+        self
     }
 
     pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = String>) {
@@ -38,8 +46,25 @@ impl Table {
 
     /// What the last column may take, for whoever wants to choose what of it is shown.
     pub(crate) fn room(&self, screen: Option<usize>) -> usize {
-        let before: usize = self.widths().iter().rev().skip(1).map(|width| width + GAP.len()).sum();
+        let before = self.before_last(&self.shown(screen));
         screen.map_or(usize::MAX, |screen| screen.saturating_sub(before).max(LEAST))
+    }
+
+    /// Which columns are shown, by their place.
+    fn shown(&self, screen: Option<usize>) -> Vec<usize> {
+        let mut shown: Vec<usize> = (0..self.columns.len()).collect();
+        for name in self.dispensable {
+            if screen.is_none_or(|screen| self.before_last(&shown) + LEAST <= screen) {
+                break;
+            }
+            shown.retain(|column| self.columns[*column].0 != *name);
+        }
+        shown
+    }
+
+    fn before_last(&self, shown: &[usize]) -> usize {
+        let widths = self.widths();
+        shown.iter().rev().skip(1).map(|column| widths[*column] + GAP.len()).sum()
     }
 
     fn widths(&self) -> Vec<usize> {
@@ -53,16 +78,17 @@ impl Table {
     }
 
     pub(crate) fn render(&self, screen: Option<usize>) -> String {
-        let (widths, room) = (self.widths(), self.room(screen));
+        let (widths, room, shown) = (self.widths(), self.room(screen), self.shown(screen));
         let head: Vec<String> = self.columns.iter().map(|(name, _)| (*name).to_owned()).collect();
         let mut text = String::new();
         for row in std::iter::once(&head).chain(&self.rows) {
             let mut line = String::new();
-            for (index, (cell, (_, align))) in row.iter().zip(&self.columns).enumerate() {
-                let last = index + 1 == self.columns.len();
+            for column in &shown {
+                let Some(cell) = row.get(*column) else { continue };
+                let last = shown.last() == Some(column);
                 let cell = if last { cut(cell, room) } else { cell.clone() };
-                let padding = " ".repeat(widths[index].saturating_sub(cell.width()));
-                match align {
+                let padding = " ".repeat(widths[*column].saturating_sub(cell.width()));
+                match self.columns[*column].1 {
                     Align::Left => line.extend([&cell, padding.as_str(), GAP]),
                     Align::Right => line.extend([padding.as_str(), &cell, GAP]),
                 }
@@ -153,6 +179,19 @@ mod tests {
             table.render(Some(29)),
             "ID    TURNS  SAID\na1        7  過去コミット2個…\n日本  1,234  mend the parser\n"
         );
+    }
+
+    #[test]
+    fn a_narrow_screen_goes_without_what_can_be_spared() {
+        let columns =
+            [("ID", Align::Left), ("STEPS", Align::Right), ("CALLS", Align::Right), ("SAID", Align::Left)];
+        let mut table = Table::new(&columns).dispensable(&["CALLS", "STEPS"]);
+        table.row(["a1", "3", "4", "mend the parser of the shop"].map(str::to_owned));
+        let lines = |screen| table.render(screen).lines().map(str::to_owned).collect::<Vec<_>>();
+        assert_eq!(lines(None)[1], "a1      3      4  mend the parser of the shop");
+        assert_eq!(lines(Some(34)), ["ID  STEPS  CALLS  SAID", "a1      3      4  mend the parser…"]);
+        assert_eq!(lines(Some(30)), ["ID  STEPS  SAID", "a1      3  mend the parser of…"]);
+        assert_eq!(lines(Some(20)), ["ID  SAID", "a1  mend the parser…"]);
     }
 
     #[test]

@@ -50,8 +50,8 @@ pub(crate) fn run(arguments: &Index) -> CliResult {
     }
     match verified {
         Some(verified) if !verified.differences.is_empty() => Err(CliError::failed(anyhow::anyhow!(
-            "the index and the logs differ in {} places",
-            print::grouped(verified.differences.len() as u64)
+            "the index and the logs differ in {}",
+            print::count(verified.differences.len() as u64, "place")
         ))
         .hint("`tamis trace index --rebuild` builds it anew; please report what differed")),
         _ => Ok(()),
@@ -80,11 +80,11 @@ fn to_text(
     few: usize,
 ) -> String {
     let mut text = format!(
-        "index {} ({})\nread now {} of {} logs, {}\n\n",
+        "index {} ({})\nread now {} of {}, {}\n\n",
         trace.index_path().display(),
         print::size(index_size(trace)),
         print::grouped(refreshed.read),
-        print::grouped(refreshed.logs),
+        print::count(refreshed.logs, "log"),
         print::size(refreshed.bytes),
     );
     let mut table = Table::new(&[
@@ -94,7 +94,10 @@ fn to_text(
         ("SESSIONS", Align::Right),
         ("EVENTS", Align::Right),
     ]);
-    for (provider, holding) in &report.holdings {
+    // What nobody knows comes last.
+    let (unknown, known): (Vec<_>, Vec<_>) =
+        report.holdings.iter().partition(|(provider, _)| provider.is_none());
+    for (provider, holding) in known.into_iter().chain(unknown) {
         let numbers = [holding.logs, holding.bytes, holding.sessions, holding.events];
         table.row([provider_name(*provider).to_owned()].into_iter().chain(numbers.map(print::grouped)));
     }
@@ -130,10 +133,10 @@ fn to_text(
 
 fn not_understood(entry: &NotUnderstood, few: usize) -> String {
     let mut text = format!(
-        "  {} times {} in {} logs of {}\n",
-        print::grouped(entry.count),
+        "  {} {} in {} of {}\n",
+        print::count(entry.count, "time"),
         shown::line(&entry.what),
-        print::grouped(entry.logs.len() as u64),
+        print::count(entry.logs.len() as u64, "log"),
         entry.provider.name(),
     );
     for log in entry.logs.iter().take(few) {
@@ -147,7 +150,7 @@ fn section(text: &mut String, name: &str, logs: &[LogState], few: usize, say: im
     if logs.is_empty() {
         return;
     }
-    text.push_str(&format!("\n{name}: {} logs\n", print::grouped(logs.len() as u64)));
+    text.push_str(&format!("\n{name}: {}\n", print::count(logs.len() as u64, "log")));
     for log in logs.iter().take(few) {
         text.push_str(&format!("    {} ({})\n", shown::line(&log.name()), shown::line(&say(log))));
     }
@@ -162,9 +165,9 @@ fn more(text: &mut String, logs: usize, few: usize) {
 
 fn comparison(verified: &Verified) -> String {
     let mut text = format!(
-        "\ncompared {} logs and {} sessions with what the logs say now: ",
-        print::grouped(verified.logs),
-        print::grouped(verified.sessions)
+        "\ncompared {} and {} with what the logs say now: ",
+        print::count(verified.logs, "log"),
+        print::count(verified.sessions, "session")
     );
     match verified.differences.len() {
         0 => text.push_str("no difference\n"),
@@ -174,7 +177,7 @@ fn comparison(verified: &Verified) -> String {
         text.push_str(&format!("    {}: {}\n", shown::line(&difference.log), difference.what));
     }
     if verified.changed > 0 {
-        text.push_str(&format!("    {} logs changed meanwhile and were not compared\n", print::grouped(verified.changed)));
+        text.push_str(&format!("    not compared, since they changed meanwhile: {}\n", print::count(verified.changed, "log")));
     }
     text
 }

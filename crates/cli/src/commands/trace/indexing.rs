@@ -57,13 +57,13 @@ fn bar(what: &str, progress: Progress) -> String {
     let share = (progress.bytes.min(progress.total_bytes) as f64) / (progress.total_bytes as f64);
     let full = (share * BAR as f64) as usize;
     format!(
-        "{what} [{}{}] {:3.0} %  {} of {}, {} logs",
+        "{what} [{}{}] {:3.0} %  {} of {}, {}",
         "#".repeat(full),
         "-".repeat(BAR - full),
         share * 100.0,
         print::size(progress.bytes),
         print::size(progress.total_bytes),
-        print::grouped(progress.logs),
+        print::count(progress.logs, "log"),
     )
 }
 
@@ -76,7 +76,7 @@ mod tests {
         let progress = Progress { logs: 1200, bytes: 3 << 20, total_bytes: 12 << 20 };
         assert_eq!(bar("indexing", progress), "indexing [######------------------]  25 %  3.0 MiB of 12.0 MiB, 1,200 logs");
         let past = Progress { bytes: 9, total_bytes: 8, logs: 1 };
-        assert_eq!(bar("x", past), format!("x [{}] 100 %  9 bytes of 8 bytes, 1 logs", "#".repeat(24)));
+        assert_eq!(bar("x", past), format!("x [{}] 100 %  9 bytes of 8 bytes, 1 log", "#".repeat(24)));
         assert_eq!(bar("x", Progress::default()), "x …");
     }
 }

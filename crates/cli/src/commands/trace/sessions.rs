@@ -54,7 +54,8 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         ("TOKENS", Align::Right),
         ("PROJECT", Align::Left),
         ("ABOUT", Align::Left),
-    ]);
+    ])
+    .dispensable(&["PROJECT", "DURATION", "PROVIDER"]);
     for (session, tokens) in &sessions {
         table.row([
             shown::line(&trace.short_id(&session.id)?),

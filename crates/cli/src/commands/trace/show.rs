@@ -96,10 +96,10 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     row(
         "events",
         Some(format!(
-            "{} in {} turns, {} tool calls, {} failed",
+            "{} in {}, {}, {} failed",
             print::grouped(tally.events),
-            print::grouped(tally.turns),
-            print::grouped(session.count(tamis_trace::event::EventKind::ToolCall)),
+            print::count(tally.turns, "turn"),
+            print::count(session.count(tamis_trace::event::EventKind::ToolCall), "tool call"),
             print::grouped(tally.failed_tools),
         )),
     );

@@ -57,7 +57,8 @@ pub(crate) fn table(turns: &[Turn]) -> Table {
         ("TOKENS", Align::Right),
         ("CONTEXT", Align::Right),
         ("SAID", Align::Left),
-    ]);
+    ])
+    .dispensable(&["CONTEXT", "EVENTS", "DURATION"]);
     for turn in turns {
         let last = (turn.first_event + turn.events).saturating_sub(1);
         table.row([

@@ -96,7 +96,8 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         ("(REASONING)", Align::Right),
         ("TOTAL", Align::Right),
         (arguments.by.head(), Align::Left),
-    ]);
+    ])
+    .dispensable(&["(REASONING)", "REQUESTS"]);
     let mut row = |requests: u64, tokens: Tokens, name: String| {
         let Tokens { input, cache_read, cache_creation, output, reasoning } = tokens;
         let numbers = [requests, input, cache_read, cache_creation, output, reasoning, tokens.total()];
@@ -147,8 +148,8 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
             let reported = reports.iter().fold(0, |sum: u64, report| sum.saturating_add(report.reported.total()));
             let own = reports.iter().fold(Tokens::default(), |sum, report| sum.plus(report.counted));
             print::line(format_args!(
-                "{} reports of {} tokens, of which {} count\n",
-                print::grouped(reports.len() as u64),
+                "{} of {} tokens, of which {} count\n",
+                print::count(reports.len() as u64, "report"),
                 print::grouped(reported),
                 print::grouped(own.total()),
             ))?;
@@ -183,7 +184,8 @@ fn reports_table(reports: &[Explained]) -> Table {
         ("OUTPUT", Align::Right),
         ("COUNTED", Align::Right),
         ("WHY", Align::Left),
-    ]);
+    ])
+    .dispensable(&["STREAM", "TIME"]);
     for report in reports {
         let reported = report.reported;
         table.row([

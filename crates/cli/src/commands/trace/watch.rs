@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
     indexing::refresh(&trace)?;
     let only = arguments.session.as_ref().map(|prefix| trace.session(prefix)).transpose()?;
     let mut watch = trace.watch()?;
-    print::note(format_args!("following {} logs; Ctrl-C ends it", print::grouped(watch.logs() as u64)));
+    print::note(format_args!("following {}; Ctrl-C ends it", print::count(watch.logs() as u64, "log")));
     let mut told = Ok(());
     let followed = watch.follow(&|| ended.load(Ordering::Relaxed), &mut |session, index, event| {
         if only.as_ref().is_none_or(|only| belongs(session, only)) {
