@@ -80,15 +80,23 @@ pub fn stores(data: &Path) -> Vec<PathBuf> {
         paths.sort();
         paths
     };
-    let is_database = |path: &PathBuf| {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        name == "opencode.db" || name.starts_with("opencode-") && name.ends_with(".db")
-    };
-    let mut stores: Vec<PathBuf> = under(data).into_iter().filter(is_database).collect();
+    let mut stores: Vec<PathBuf> = under(data).into_iter().filter(|path| is_database(path)).collect();
     stores.push(data.join("storage"));
     stores.extend(under(&data.join("project")).into_iter().map(|project| project.join("storage")));
     stores.retain(|store| store.exists());
     stores
+}
+
+/// Whether a file is a database of OpenCode's, by its name.
+pub fn is_database(path: &Path) -> bool {
+    let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    name == "opencode.db" || name.starts_with("opencode-") && name.ends_with(".db")
+}
+
+/// Whether a folder is one of the storages, by what is in it.
+pub fn is_storage(folder: &Path) -> bool {
+    let has = |name: &str| folder.join(name).is_dir();
+    has("message") && (has("session") || has("part"))
 }
 
 /// The sessions of a database, or of a folder of the older storage.

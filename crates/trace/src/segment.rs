@@ -1,0 +1,123 @@
+//! Filters of many blocks, turned on their side.
+//!
+//! A search asks each filter for the same few bits. Side by side, as rows of one bit of every block, those bits lie
+//! together: a question is answered by a few small rows instead of by reading all filters. Blocks are gathered into
+//! segments once there are enough of them that have none; what a later reading replaces stays behind as a column that no
+//! block points to.
+
+use crate::filter::{MOST_BITS, Pieces};
+
+/// Blocks of a segment.
+pub(crate) const COLUMNS: usize = 256;
+/// Bytes of a row: a bit for each block.
+const ROW: usize = COLUMNS / 8;
+/// Rows that are stored together.
+pub(crate) const ROWS_OF_PART: usize = 256;
+/// Parts of a segment.
+pub(crate) const PARTS: usize = MOST_BITS / ROWS_OF_PART;
+
+/// Which columns of a segment may match.
+pub(crate) type Columns = [u64; COLUMNS / 64];
+
+pub(crate) fn has(columns: &Columns, column: usize) -> bool {
+    columns.get(column / 64).is_some_and(|word| word >> (column % 64) & 1 != 0)
+}
+
+/// Turns the stored filters of as many blocks as there are columns, or fewer, into the parts of a segment.
+pub(crate) fn turned(filters: &[Vec<u8>]) -> Vec<Vec<u8>> {
+    let mut parts = vec![vec![0_u8; ROWS_OF_PART * ROW]; PARTS];
+    let word_of = |filter: &[u8], word: usize| {
+        // A folded filter is as good as its repetition.
+        let words = filter.len() / 8;
+        let at = if words == 0 { 0 } else { word % words * 8 };
+        filter.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(u64::MAX, u64::from_le_bytes)
+    };
+    for word in 0..MOST_BITS / 64 {
+        for (group, blocks) in filters.chunks(64).enumerate() {
+            let mut square = [0_u64; 64];
+            for (line, filter) in square.iter_mut().zip(blocks) {
+                *line = word_of(filter, word);
+            }
+            transpose(&mut square);
+            for (bit, row) in square.iter().enumerate() {
+                let row_number = word * 64 + bit;
+                let at = row_number % ROWS_OF_PART * ROW + group * 8;
+                parts[row_number / ROWS_OF_PART][at..at + 8].copy_from_slice(&row.to_le_bytes());
+            }
+        }
+    }
+    parts
+}
+
+/// Exchanges lines and columns of a square of bits.
+fn transpose(square: &mut [u64; 64]) {
+    let mut width = 32;
+    let mut mask = 0x0000_0000_ffff_ffff_u64;
+    while width != 0 {
+        let mut line = 0;
+        while line < 64 {
+            let swapped = (square[line] >> width ^ square[line + width]) & mask;
+            square[line] ^= swapped << width;
+            square[line + width] ^= swapped;
+            line = (line + width + 1) & !width;
+        }
+        width >>= 1;
+        mask ^= mask << width;
+    }
+}
+
+/// The columns that may have all the pieces, by the rows of a segment. `row` gives the part with this number.
+pub(crate) fn may_have<E>(
+    pieces: &Pieces,
+    mut part: impl FnMut(usize) -> Result<Vec<u8>, E>,
+) -> Result<Columns, E> {
+    let mut columns = [u64::MAX; COLUMNS / 64];
+    for ways in &pieces.all {
+        let mut any = [0; COLUMNS / 64];
+        for slots in ways {
+            let mut all = [u64::MAX; COLUMNS / 64];
+            for slot in slots {
+                let slot = *slot as usize;
+                let bytes = part(slot / ROWS_OF_PART)?;
+                let at = slot % ROWS_OF_PART * ROW;
+                for (index, word) in all.iter_mut().enumerate() {
+                    let at = at + index * 8;
+                    let row = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
+                    *word &= row.map_or(u64::MAX, u64::from_le_bytes);
+                }
+                if all.iter().all(|word| *word == 0) {
+                    break;
+                }
+            }
+            any.iter_mut().zip(all).for_each(|(any, all)| *any |= all);
+        }
+        columns.iter_mut().zip(any).for_each(|(columns, any)| *columns &= any);
+    }
+    Ok(columns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filter::Filter;
+
+    #[test]
+    fn a_segment_says_what_its_filters_say() {
+        let texts: Vec<String> = (0..200).map(|number| format!("text number {number} {}", "of some length ".repeat(number))).collect();
+        let stored = |text: &String| {
+            let mut filter = Filter::default();
+            filter.add(text.as_bytes());
+            filter.folded(text.len())
+        };
+        let filters: Vec<Vec<u8>> = texts.iter().map(stored).collect();
+        let parts = turned(&filters);
+        for asked in ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"] {
+            let mut pieces = Pieces::default();
+            pieces.require(asked);
+            let columns = may_have::<()>(&pieces, |part| Ok(parts[part].clone())).unwrap();
+            for (column, filter) in filters.iter().enumerate() {
+                assert_eq!(has(&columns, column), Filter::may_have(filter, &pieces), "{asked} in {column}");
+            }
+        }
+    }
+}
