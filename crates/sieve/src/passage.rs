@@ -21,24 +21,60 @@ impl Sieve {
     /// with a warning. The original is in the recovery store before a cut text is answered.
     pub fn prune(&self, request: &PruneRequest<'_>, caller: &Caller, cancelled: &dyn Fn() -> bool) -> Pruned {
         let started = Instant::now();
+        let id = PruneId::of(request);
+        let stored = self.store.as_ref().is_some_and(|store| store.keep_original(&id, request));
+        let mut pruned = self.pass(request, &id, stored, started, cancelled);
+        if let Some(store) = &self.store {
+            let fallback = pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback);
+            // As known from the calls before. Asked afterwards, the answer would depend on how fast the writer is.
+            if store.ledger.has_problem() {
+                pruned.warnings.push(Warning::LedgerUnavailable);
+            }
+            store.ledger.record_prune(PruneRow {
+                prune_id: pruned.prune_id.clone(),
+                at_ms: milliseconds(SystemTime::now()),
+                caller: caller.clone(),
+                kind: request.kind,
+                lines_before: pruned.stats.original_lines,
+                lines_after: pruned.stats.kept_lines,
+                tokens_before: pruned.stats.tokens_est_before,
+                tokens_after: pruned.stats.tokens_est_after,
+                elapsed: started.elapsed(),
+                fallback,
+            });
+        }
+        pruned
+    }
+
+    /// What [`Sieve::prune`] would answer if it could store the original. Stores nothing and counts nothing, so it is for
+    /// asking what pruning would do and never for an answer that somebody reads: its cuts cannot be recovered.
+    pub fn rehearse(&self, request: &PruneRequest<'_>, cancelled: &dyn Fn() -> bool) -> Pruned {
+        self.pass(request, &PruneId::of(request), true, Instant::now(), cancelled)
+    }
+
+    /// The passage itself. A text that fell back has the reason as its first warning.
+    fn pass(
+        &self,
+        request: &PruneRequest<'_>,
+        id: &PruneId,
+        stored: bool,
+        started: Instant,
+        cancelled: &dyn Fn() -> bool,
+    ) -> Pruned {
         // A timeout too far away to be told is none.
         let deadline = started.checked_add(request.timeout);
         let interrupted = || cancelled() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-
-        let id = PruneId::of(request);
         let lines = line_count(request.text);
-        let stored = self.store.as_ref().is_some_and(|store| store.keep_original(&id, request));
         let passed = self.acceptable(request, lines).and_then(|()| {
             if !stored {
                 return Err(Warning::RecoveryUnavailable);
             }
-            let work = || self.cut(request, &id, lines, &interrupted);
+            let work = || self.cut(request, id, lines, &interrupted);
             catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
                 tracing::error!(prune_id = %id, "the engine panicked");
                 Err(Warning::InternalError)
             })
         });
-
         let mut warnings = Vec::new();
         let fallback = passed.as_ref().err().copied();
         warnings.extend(fallback);
@@ -48,7 +84,6 @@ impl Sieve {
         let (rendered, scores) = passed.unwrap_or_else(|_| {
             (Rendered { text: request.text.to_owned(), annotations: Vec::new(), pruned_lines: 0 }, Vec::new())
         });
-        let elapsed = started.elapsed();
         let stats = Stats {
             original_lines: lines,
             kept_lines: lines - rendered.pruned_lines,
@@ -56,30 +91,11 @@ impl Sieve {
             pruned_ratio: ratio(rendered.pruned_lines, lines),
             tokens_est_before: estimate_tokens(request.text),
             tokens_est_after: estimate_tokens(&rendered.text),
-            elapsed_ms: u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
+            elapsed_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
             used_fallback: fallback.is_some(),
         };
-        let prune_id = id.to_string();
-        if let Some(store) = &self.store {
-            // As known from the calls before. Asked afterwards, the answer would depend on how fast the writer is.
-            if store.ledger.has_problem() {
-                warnings.push(Warning::LedgerUnavailable);
-            }
-            store.ledger.record_prune(PruneRow {
-                prune_id: prune_id.clone(),
-                at_ms: milliseconds(SystemTime::now()),
-                caller: caller.clone(),
-                kind: request.kind,
-                lines_before: lines,
-                lines_after: stats.kept_lines,
-                tokens_before: stats.tokens_est_before,
-                tokens_after: stats.tokens_est_after,
-                elapsed,
-                fallback,
-            });
-        }
         Pruned {
-            prune_id,
+            prune_id: id.to_string(),
             pruned_text: rendered.text,
             annotations: rendered.annotations,
             stats,

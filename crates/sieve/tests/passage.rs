@@ -63,6 +63,25 @@ fn without_markers_the_annotations_still_tell() {
 }
 
 #[test]
+fn a_rehearsal_is_the_real_passage_without_its_traces() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = sieve(folder.path().join("real"));
+    let without_store = Sieve::with_engine(Settings::default(), scripted);
+    let place = folder.path().join("rehearsed");
+    let with_store = sieve(&place);
+    for goal in ["2-3 x\n5-5 y", "", "panic", "impossible", "2-9 out of the text"] {
+        let request = request(TEXT, goal);
+        let answered = real.prune(&request, &caller(), &|| false);
+        for rehearsing in [&without_store, &with_store] {
+            let mut rehearsed = rehearsing.rehearse(&request, &|| false);
+            rehearsed.stats.elapsed_ms = answered.stats.elapsed_ms;
+            assert_eq!(rehearsed, answered, "{goal}");
+        }
+    }
+    assert!(!place.exists());
+}
+
+#[test]
 fn the_same_call_has_the_same_answer_in_every_process() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let first = prune(&sieve(one.path()), TEXT, "2-3 x");

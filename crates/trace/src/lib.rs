@@ -3,7 +3,9 @@
 //! The logs are their agents' own and are only ever read. The index is a structural one: where each block of a log lies,
 //! what kinds of events it has, which letters may occur in it. The text stays in the logs.
 
+mod analysis;
 mod db;
+pub mod deeds;
 mod error;
 pub mod event;
 mod explain;
@@ -14,6 +16,7 @@ mod lines;
 pub mod readers;
 mod reading;
 mod report;
+mod savings;
 mod search;
 mod source;
 mod steps;
@@ -24,10 +27,12 @@ pub mod usage;
 mod verify;
 mod watch;
 
+pub use analysis::{Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary};
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
 pub use index::{Progress, Refreshed};
 pub use report::{Holding, NotUnderstood, Report};
+pub use savings::{NeededLine, Replayed, Savings, SavingsOptions, SavingsProgress, SavingsSums, Skipped};
 pub use search::{Finder, Found, Match, Mode, Place, Search};
 pub use source::Places;
 pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};

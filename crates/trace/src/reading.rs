@@ -402,7 +402,8 @@ pub(crate) fn words_of_event(event: &Event<'_>, words: &mut Vec<String>) {
     }
 }
 
-fn strings_of(value: &serde_json::Value, words: &mut Vec<String>) {
+/// All strings of a JSON value, names included.
+pub(crate) fn strings_of(value: &serde_json::Value, words: &mut Vec<String>) {
     match value {
         serde_json::Value::String(text) => words.push(text.clone()),
         serde_json::Value::Array(items) => items.iter().for_each(|item| strings_of(item, words)),

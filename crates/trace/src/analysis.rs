@@ -1,0 +1,323 @@
+//! What went wrong in a session, what it wasted, and how bad that is, from one pass over its events.
+//!
+//! The score begins at 100; what each finding costs is in one list (`rules`), and the parts are shown with the score.
+
+mod calls;
+mod failures;
+mod findings;
+mod loops;
+mod reads;
+mod recent;
+mod rules;
+mod slow;
+mod spending;
+
+use std::ops::ControlFlow;
+
+use serde::Serialize;
+
+use crate::error::TraceError;
+use crate::event::{Body, Content, Event, EventKind, Stream};
+use crate::trace::{Session, Trace};
+use crate::usage::Tokens;
+
+pub(crate) use calls::{Called, hash_of, output_of};
+use calls::Answered;
+use findings::{Findings, Spot};
+pub use findings::{Insight, LeftOut, Severity};
+pub use rules::{Deduction, Lens};
+
+/// What is asked of an analysis.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnalysisOptions {
+    pub failures: bool,
+    pub loops: bool,
+    /// Whether the sessions of its subagents are looked at too.
+    pub subagents: bool,
+    /// Bytes of the analysis as JSON; insights beyond are left out, the least severe first.
+    pub most_bytes: usize,
+}
+
+impl Default for AnalysisOptions {
+    fn default() -> AnalysisOptions {
+        AnalysisOptions { failures: true, loops: false, subagents: false, most_bytes: 4_600 }
+    }
+}
+
+/// A session, diagnosed. As JSON it has the contract's shape.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Analysis {
+    /// 100, less the points of all deductions.
+    pub score: u64,
+    pub deductions: Vec<Deduction>,
+    /// The most severe first, then in the order of the session.
+    pub insights: Vec<Insight>,
+    pub insights_left_out: LeftOut,
+    /// What was looked at. What was not costs no points.
+    pub lenses: Vec<Lens>,
+    pub summary: Summary,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Summary {
+    pub event_counts: EventCounts,
+    pub turns: u64,
+    /// Whose events are counted: the session's own, and its subagents' where asked.
+    pub sessions: u64,
+    pub failed_tool_calls: u64,
+    /// What the person did not let happen is no failure.
+    pub declined_tool_calls: u64,
+    pub tokens: Tokens,
+    pub requests: u64,
+    /// Output in a thousand tokens.
+    pub output_per_mille: u64,
+    pub largest_context: u64,
+    pub compactions: u64,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct EventCounts {
+    pub assistant_messages: u64,
+    pub tool_calls: u64,
+    pub tool_results: u64,
+    pub user_messages: u64,
+    pub slash_commands: u64,
+    pub reasoning: u64,
+    pub token_usage: u64,
+    pub notifications: u64,
+    pub summaries: u64,
+}
+
+impl EventCounts {
+    fn add(&mut self, kind: EventKind) {
+        *match kind {
+            EventKind::User => &mut self.user_messages,
+            EventKind::Message => &mut self.assistant_messages,
+            EventKind::Reasoning => &mut self.reasoning,
+            EventKind::ToolCall => &mut self.tool_calls,
+            EventKind::ToolResult => &mut self.tool_results,
+            EventKind::TokenUsage => &mut self.token_usage,
+            EventKind::Notification => &mut self.notifications,
+            EventKind::SlashCommand => &mut self.slash_commands,
+            EventKind::Summary => &mut self.summaries,
+        } += 1;
+    }
+}
+
+impl Trace {
+    /// Diagnoses a session.
+    pub fn analyze(&self, session: &Session, options: &AnalysisOptions) -> Result<Analysis, TraceError> {
+        let mut sum = Sum::default();
+        self.examine(session, options, &mut sum)?;
+        if options.subagents {
+            for subagent in self.subagents(session)? {
+                sum.findings.session = Some(self.short_id(&subagent.id)?);
+                self.examine(&subagent, options, &mut sum)?;
+            }
+        }
+        Ok(sum.into_analysis(options))
+    }
+
+    fn examine(&self, session: &Session, options: &AnalysisOptions, sum: &mut Sum) -> Result<(), TraceError> {
+        let mut examination = Examination::new(options);
+        self.events(session, 0, &mut |number, event| {
+            examination.take(number, event);
+            ControlFlow::Continue(())
+        })?;
+        examination.finish(sum);
+        Ok(())
+    }
+}
+
+/// What the sessions that were looked at come to.
+#[derive(Default)]
+struct Sum {
+    findings: Findings,
+    summary: Summary,
+}
+
+/// Calls whose results have not come, of which this many are remembered.
+const MOST_OPEN_CALLS: usize = 256;
+/// A notification that the conversation was made shorter is no longer than this.
+const SHORT_NOTE: usize = 120;
+
+/// One session, while it is read.
+struct Examination {
+    turn: Option<u64>,
+    open: Vec<Called>,
+    counts: EventCounts,
+    failed: u64,
+    declined: u64,
+    failures: Option<failures::Failures>,
+    loops: Option<loops::Loops>,
+    reads: reads::Reads,
+    slow: slow::Slow,
+    spending: spending::Spending,
+}
+
+impl Examination {
+    fn new(options: &AnalysisOptions) -> Examination {
+        Examination {
+            turn: None,
+            open: Vec::new(),
+            counts: EventCounts::default(),
+            failed: 0,
+            declined: 0,
+            failures: options.failures.then(Default::default),
+            loops: options.loops.then(Default::default),
+            reads: Default::default(),
+            slow: Default::default(),
+            spending: Default::default(),
+        }
+    }
+
+    fn take(&mut self, number: u64, event: &Event<'_>) {
+        let kind = event.kind();
+        self.counts.add(kind);
+        // As the index numbers turns.
+        let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
+        if kind.begins_turn() && event.stream != Stream::Sidechain || self.turn.is_none() && acts {
+            self.turn = Some(self.turn.map_or(0, |turn| turn + 1));
+        }
+        let spot = Spot { turn: self.turn.unwrap_or(0), event: number };
+        match &event.body {
+            Body::ToolCall(call) => {
+                let called = Called::new(call, spot, event.at, event.stream);
+                if let Some(failures) = &mut self.failures {
+                    failures.called(&called);
+                }
+                if let Some(loops) = &mut self.loops {
+                    loops.called(&called);
+                }
+                if self.open.len() == MOST_OPEN_CALLS {
+                    self.open.remove(0);
+                }
+                self.open.push(called);
+            }
+            Body::ToolResult(result) => {
+                let of = self.open.iter().position(|call| call.id.as_deref() == result.id.as_deref());
+                if let Some(index) = of {
+                    let call = self.open.remove(index);
+                    self.answered(&Answered::new(&call, result, spot, event.at));
+                } else {
+                    self.failed += u64::from(result.failed);
+                }
+            }
+            Body::TokenUsage(report) => {
+                if self.spending.report(report, spot, event.at, event.stream) {
+                    self.reads.compacted();
+                }
+            }
+            Body::Notification(content) if event.stream != Stream::Sidechain && tells_of_compaction(content) => {
+                self.spending.compacted();
+                self.reads.compacted();
+            }
+            _ => {}
+        }
+    }
+
+    fn answered(&mut self, answer: &Answered<'_>) {
+        self.failed += u64::from(answer.failed);
+        self.declined += u64::from(answer.declined);
+        if let Some(failures) = &mut self.failures {
+            failures.answered(answer);
+        }
+        if let Some(loops) = &mut self.loops {
+            loops.answered(answer);
+        }
+        self.reads.answered(answer);
+        self.slow.answered(answer);
+        self.spending.answered(answer);
+    }
+
+    fn finish(self, sum: &mut Sum) {
+        let Sum { findings, summary } = sum;
+        if let Some(failures) = self.failures {
+            failures.finish(findings);
+        }
+        if let Some(loops) = self.loops {
+            loops.finish(findings);
+        }
+        self.reads.finish(findings);
+        self.slow.finish(findings);
+        let context = self.spending.finish(findings);
+        summary.event_counts = summary.event_counts.plus(self.counts);
+        summary.turns += self.turn.map_or(0, |last| last + 1);
+        summary.sessions += 1;
+        summary.failed_tool_calls += self.failed;
+        summary.declined_tool_calls += self.declined;
+        summary.tokens = summary.tokens.plus(context.tokens);
+        summary.requests += context.requests;
+        summary.largest_context = summary.largest_context.max(context.largest_context);
+        summary.compactions += context.compactions;
+    }
+}
+
+/// Whether a notification says that the conversation was made shorter.
+pub(crate) fn tells_of_compaction(content: &Content<'_>) -> bool {
+    content.size() <= SHORT_NOTE && content.to_text().to_lowercase().contains("compacted")
+}
+
+impl EventCounts {
+    fn plus(self, other: EventCounts) -> EventCounts {
+        EventCounts {
+            assistant_messages: self.assistant_messages + other.assistant_messages,
+            tool_calls: self.tool_calls + other.tool_calls,
+            tool_results: self.tool_results + other.tool_results,
+            user_messages: self.user_messages + other.user_messages,
+            slash_commands: self.slash_commands + other.slash_commands,
+            reasoning: self.reasoning + other.reasoning,
+            token_usage: self.token_usage + other.token_usage,
+            notifications: self.notifications + other.notifications,
+            summaries: self.summaries + other.summaries,
+        }
+    }
+}
+
+impl Sum {
+    fn into_analysis(self, options: &AnalysisOptions) -> Analysis {
+        let Sum { findings: Findings { counts, mut insights, left_out, .. }, mut summary } = self;
+        summary.output_per_mille =
+            summary.tokens.output.saturating_mul(1_000) / summary.tokens.total().max(1);
+        insights.sort_by(|one, other| {
+            // The session's own before its subagents', since `None` comes first.
+            let key = |insight: &Insight| (insight.severity, insight.session_id.clone(), insight.turn_index, insight.event_index);
+            key(one).cmp(&key(other))
+        });
+        let deductions = rules::deductions(&counts, summary.event_counts.tool_calls);
+        let lost: u64 = deductions.iter().map(|part| part.points).sum();
+        let looked = |lens: &&Lens| match lens {
+            Lens::Failures => options.failures,
+            Lens::Loops => options.loops,
+            _ => true,
+        };
+        let mut analysis = Analysis {
+            score: 100_u64.saturating_sub(lost),
+            deductions,
+            insights,
+            insights_left_out: left_out,
+            lenses: Lens::ALL.iter().filter(looked).copied().collect(),
+            summary,
+        };
+        analysis.fit(options.most_bytes);
+        analysis
+    }
+}
+
+impl Analysis {
+    /// Leaves out the least severe insights until the rest fits.
+    fn fit(&mut self, most_bytes: usize) {
+        let mut bytes = json_size(self);
+        while bytes > most_bytes
+            && let Some(insight) = self.insights.pop()
+        {
+            // Its comma goes too; the counts of what is left out may grow by a digit.
+            bytes -= (json_size(&insight) + 1).min(bytes);
+            self.insights_left_out.add(insight.severity);
+        }
+    }
+}
+
+fn json_size(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |text| text.len())
+}

@@ -1,0 +1,163 @@
+//! Calls and what came of them, as the lenses look at them.
+
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use serde_json::Value;
+
+use super::findings::Spot;
+use crate::deeds::{Deed, Use};
+use crate::event::{Content, Millis, Stream, ToolCall, ToolResult};
+use crate::tally::beginning;
+
+/// A call whose result is awaited.
+#[derive(Clone, Debug)]
+pub(crate) struct Called {
+    pub(crate) id: Option<String>,
+    pub(crate) name: String,
+    pub(crate) used: Use,
+    /// The same for the same tool with the same arguments, in whatever order these stand.
+    pub(crate) key: u64,
+    pub(super) spot: Spot,
+    pub(crate) at: Option<Millis>,
+    pub(crate) stream: Stream,
+}
+
+impl Called {
+    pub(super) fn new(call: &ToolCall<'_>, spot: Spot, at: Option<Millis>, stream: Stream) -> Called {
+        let arguments = call.arguments.to_value();
+        let mut hasher = DefaultHasher::new();
+        call.name.hash(&mut hasher);
+        hash_value(&arguments, &mut hasher);
+        Called {
+            id: call.id.as_ref().map(|id| id.clone().into_owned()),
+            used: Use::of(&call.name, &arguments),
+            name: call.name.clone().into_owned(),
+            key: hasher.finish(),
+            spot,
+            at,
+            stream,
+        }
+    }
+
+    /// The tool and what it was about: `Bash cargo test`.
+    pub(super) fn shown(&self) -> String {
+        match self.used.target() {
+            Some(target) => format!("{} {}", self.name, shown_target(self.used.deed, target)),
+            None => self.name.clone(),
+        }
+    }
+}
+
+/// Letters of a path or command inside a message.
+const TARGET_CHARS: usize = 60;
+
+fn shown_target(deed: Deed, target: &str) -> String {
+    match deed {
+        Deed::Read | Deed::Edit | Deed::Write => shown_path(target),
+        _ => beginning(target, TARGET_CHARS),
+    }
+}
+
+/// The end of a path: that is what tells files apart.
+pub(super) fn shown_path(path: &str) -> String {
+    let letters = path.chars().count();
+    if letters <= TARGET_CHARS {
+        return path.to_owned();
+    }
+    let end: String = path.chars().skip(letters - TARGET_CHARS + 1).collect();
+    format!("…{end}")
+}
+
+/// What came of a call.
+pub(super) struct Answered<'c> {
+    pub(super) call: &'c Called,
+    pub(super) spot: Spot,
+    pub(super) at: Option<Millis>,
+    pub(super) failed: bool,
+    /// The person did not let it happen.
+    pub(super) declined: bool,
+    pub(super) bytes: u64,
+    /// The same for the same result, whatever time it took.
+    pub(super) key: u64,
+    /// How long it ran, where the result tells.
+    pub(super) ran: Option<f64>,
+}
+
+impl<'c> Answered<'c> {
+    pub(super) fn new(call: &'c Called, result: &ToolResult<'_>, spot: Spot, at: Option<Millis>) -> Answered<'c> {
+        let text = output_of(&result.content);
+        let mut hasher = DefaultHasher::new();
+        let mut ran = None;
+        for (number, line) in text.split('\n').enumerate() {
+            match line.strip_prefix("Wall time: ").filter(|_| number < 8) {
+                Some(time) => ran = time.split(' ').next().and_then(|seconds| seconds.parse().ok()),
+                None if number < 8 && line.starts_with("Chunk ID: ") => {}
+                None => line.hash(&mut hasher),
+            }
+        }
+        let declined = DECLINED.iter().any(|words| text.starts_with(words));
+        Answered {
+            call,
+            spot,
+            at,
+            failed: result.failed && !declined,
+            declined,
+            bytes: text.len() as u64,
+            key: hasher.finish(),
+            ran,
+        }
+    }
+}
+
+/// How results begin that a person, and no tool, gave.
+const DECLINED: &[&str] = &[
+    "The user doesn't want to",
+    "The user doesn’t want to",
+    "[Request interrupted by user",
+    "User rejected",
+    "The user rejected",
+    "User denied",
+    "Tool execution was rejected by the user",
+    "[Operation Cancelled]",
+    "exec command rejected by user",
+    "patch rejected by user",
+];
+
+/// A result's words. Codex wraps what a command printed in JSON with its exit code.
+pub(crate) fn output_of<'t>(content: &'t Content<'_>) -> Cow<'t, str> {
+    let text = content.to_text();
+    if text.starts_with("{\"output\":")
+        && let Ok(Value::Object(mut wrapped)) = serde_json::from_str(&text)
+        && let Some(Value::String(output)) = wrapped.remove("output")
+    {
+        return Cow::Owned(output);
+    }
+    text
+}
+
+fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
+    match value {
+        Value::Object(members) => {
+            let mut names: Vec<&String> = members.keys().collect();
+            names.sort_unstable();
+            for name in names {
+                name.hash(hasher);
+                hash_value(&members[name], hasher);
+            }
+            '}'.hash(hasher);
+        }
+        Value::Array(items) => {
+            items.iter().for_each(|item| hash_value(item, hasher));
+            ']'.hash(hasher);
+        }
+        Value::String(text) => text.hash(hasher),
+        other => other.to_string().hash(hasher),
+    }
+}
+
+pub(crate) fn hash_of(value: impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}

@@ -1,0 +1,280 @@
+//! What the clients' tools do, by their names: one table, so that nothing else has to know them.
+
+use serde_json::Value;
+
+/// What a tool does, as far as reading a session is concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Deed {
+    /// Reads a file.
+    Read,
+    /// Changes parts of files.
+    Edit,
+    /// Writes a file whole.
+    Write,
+    /// Runs a command.
+    Run,
+    /// Searches files or lists them.
+    Search,
+    /// Reads from the network.
+    Fetch,
+    /// Has another agent work.
+    Delegate,
+    /// Asks for news of something that goes on: the same call again is no loop.
+    Poll,
+    /// Asks the person, so that its time is theirs.
+    Ask,
+    /// Keeps the agent's own plan.
+    Plan,
+    /// Not known here.
+    Other,
+}
+
+/// A tool, under all the names that clients have for it, with the arguments that matter; the first that is there counts.
+struct Tool {
+    deed: Deed,
+    names: &'static [&'static str],
+    paths: &'static [&'static str],
+    words: &'static [&'static str],
+}
+
+const PATHS: &[&str] = &["file_path", "filePath", "absolute_path", "path", "notebook_path", "relative_path"];
+const FOLDERS: &[&str] = &["path", "dir_path", "filePath"];
+
+/// Names are compared without their case, and without the `mcp__server__` before them.
+#[rustfmt::skip]
+const TOOLS: &[Tool] = &[
+    Tool { deed: Deed::Read, paths: PATHS, words: &[],
+        names: &["read", "read_file", "readfile", "view", "view_file", "view_image", "notebookread", "read_many_files", "cat"] },
+    Tool { deed: Deed::Edit, paths: PATHS, words: &["input", "patchText", "patch"],
+        names: &["edit", "multiedit", "replace", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "edit_file",
+                 "notebookedit", "apply_patch", "patch"] },
+    Tool { deed: Deed::Write, paths: PATHS, words: &["content"],
+        names: &["write", "write_file", "create_file"] },
+    Tool { deed: Deed::Run, paths: &[], words: &["command", "cmd", "script", "code", "input"],
+        names: &["bash", "shell", "shell_command", "local_shell", "local_shell_call", "exec_command", "container.exec", "exec",
+                 "run_shell_command", "run_command", "powershell"] },
+    Tool { deed: Deed::Search, paths: FOLDERS, words: &["pattern", "query", "glob"],
+        names: &["grep", "grep_files", "grep_search", "search_file_content", "glob", "find_files", "ls", "list", "list_dir",
+                 "list_directory", "codesearch", "toolsearch"] },
+    Tool { deed: Deed::Fetch, paths: &[], words: &["url", "query", "prompt"],
+        names: &["webfetch", "web_fetch", "websearch", "web_search", "google_web_search", "web_search_call"] },
+    Tool { deed: Deed::Delegate, paths: &[], words: &["prompt", "message", "description", "objective"],
+        names: &["task", "agent", "spawn_agent", "send_input", "skill", "codebase_investigator", "delegate_to_agent"] },
+    Tool { deed: Deed::Poll, paths: &[], words: &["bash_id", "shell_id", "task_id", "session_id", "id"],
+        names: &["bashoutput", "taskoutput", "agentoutputtool", "write_stdin", "wait", "wait_agent", "killbash", "killshell",
+                 "taskstop", "sleep", "monitor"] },
+    Tool { deed: Deed::Ask, paths: &[], words: &["question", "plan"],
+        names: &["askuserquestion", "exitplanmode", "enterplanmode", "ask_user", "request_user_input", "question"] },
+    Tool { deed: Deed::Plan, paths: &[], words: &[],
+        names: &["todowrite", "todoread", "update_plan", "write_todos", "taskcreate", "taskupdate", "tasklist", "taskget",
+                 "save_memory"] },
+];
+
+/// A call, understood.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Use {
+    pub deed: Deed,
+    /// Files that it is about, as the call names them.
+    pub paths: Vec<String>,
+    /// The command, the pattern, the question: what it is about when that is no file.
+    pub words: Option<String>,
+    /// 1-based first line and how many, of a read in part.
+    pub range: Option<(u64, u64)>,
+}
+
+/// What a tool of this name does.
+pub fn deed_of(name: &str) -> Deed {
+    tool_of(name).map_or(Deed::Other, |tool| tool.deed)
+}
+
+fn tool_of(name: &str) -> Option<&'static Tool> {
+    let own = name.rsplit("__").next().unwrap_or(name).to_ascii_lowercase();
+    TOOLS.iter().find(|tool| tool.names.contains(&own.as_str()))
+}
+
+impl Use {
+    pub fn of(name: &str, arguments: &Value) -> Use {
+        let Some(tool) = tool_of(name) else {
+            return Use { deed: Deed::Other, paths: Vec::new(), words: None, range: None };
+        };
+        let mut words = tool.words.iter().find_map(|name| arguments.get(name)).map(said);
+        let mut paths: Vec<String> = tool
+            .paths
+            .iter()
+            .find_map(|name| arguments.get(name).and_then(Value::as_str))
+            .map(str::to_owned)
+            .into_iter()
+            .collect();
+        let mut deed = tool.deed;
+        if let Value::String(whole) = arguments {
+            // A tool of free form has nothing but its input: Codex's patches are given so.
+            words = Some(whole.clone());
+        }
+        if let Some(Value::Array(several)) = arguments.get("paths").or_else(|| arguments.get("include")) {
+            paths.extend(several.iter().filter_map(Value::as_str).map(str::to_owned));
+        }
+        // Codex's models also apply patches through the shell.
+        if let Some(patch) = words.as_deref().filter(|words| words.contains(PATCH)) {
+            paths = patched_files(patch);
+            deed = Deed::Edit;
+        }
+        // One tool of Anthropic's reads and edits, as its command says.
+        if tool.deed == Deed::Edit && arguments.get("command").and_then(Value::as_str) == Some("view") {
+            deed = Deed::Read;
+        }
+        Use { deed, paths, words, range: range_of(arguments) }
+    }
+
+    /// What it is about, in a few words.
+    pub fn target(&self) -> Option<&str> {
+        self.paths.first().or(self.words.as_ref()).map(String::as_str)
+    }
+}
+
+const PATCH: &str = "*** Begin Patch";
+
+/// A command may be a list of words, of which a shell's own first two say nothing.
+fn said(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(words) => {
+            let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+            match words.as_slice() {
+                [_, flag, command] if flag.starts_with('-') && flag.ends_with('c') => (*command).to_owned(),
+                words => words.join(" "),
+            }
+        }
+        other => other.to_string(),
+    }
+}
+
+fn patched_files(patch: &str) -> Vec<String> {
+    const HEADS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
+    let file = |line: &str| HEADS.iter().find_map(|head| line.strip_prefix(head)).map(|path| path.trim().to_owned());
+    patch.lines().filter_map(file).collect()
+}
+
+fn range_of(arguments: &Value) -> Option<(u64, u64)> {
+    let number = |names: &[&str]| names.iter().find_map(|name| arguments.get(name).and_then(Value::as_u64));
+    let first = number(&["offset", "start_line"]);
+    let many = number(&["limit", "max_lines"]);
+    let last = number(&["end_line"]);
+    if first.is_none() && many.is_none() && last.is_none() {
+        return None;
+    }
+    let first = first.unwrap_or(1).max(1);
+    Some((first, many.or(last.map(|last| last.saturating_sub(first) + 1)).unwrap_or(u64::MAX)))
+}
+
+/// Texts that a call takes away from a file or leaves around what it changes: the agent must have known them.
+pub fn replaced(arguments: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    each_edit(arguments, &mut |edit| texts.extend(text_of(edit, &["old_string", "oldString", "old_str"])));
+    each_patch(arguments, &mut |patch| {
+        texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['-', ' '])));
+    });
+    texts
+}
+
+/// Texts that a call puts into a file: the agent wrote them itself.
+pub fn written(arguments: &Value) -> Vec<String> {
+    let mut texts = Vec::new();
+    each_edit(arguments, &mut |edit| {
+        texts.extend(text_of(edit, &["new_string", "newString", "new_str", "content", "file_text", "new_source"]));
+    });
+    each_patch(arguments, &mut |patch| texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['+']))));
+    texts
+}
+
+fn each_edit(arguments: &Value, visit: &mut dyn FnMut(&Value)) {
+    visit(arguments);
+    if let Some(Value::Array(edits)) = arguments.get("edits") {
+        edits.iter().for_each(visit);
+    }
+}
+
+fn text_of(edit: &Value, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| edit.get(name)).and_then(Value::as_str).map(str::to_owned)
+}
+
+fn each_patch(arguments: &Value, visit: &mut dyn FnMut(&str)) {
+    let words = match arguments {
+        Value::String(whole) => Some(whole.clone()),
+        _ => ["input", "patchText", "patch", "command", "cmd"]
+            .iter()
+            .find_map(|name| arguments.get(name))
+            .map(said),
+    };
+    if let Some(words) = words
+        && let Some(start) = words.find(PATCH)
+    {
+        visit(&words[start..]);
+    }
+}
+
+fn known_line_of(line: &str, signs: &[char]) -> Option<String> {
+    if line.starts_with("***") || line.starts_with("---") || line.starts_with("+++") {
+        return None;
+    }
+    line.strip_prefix(signs).map(str::to_owned)
+}
+
+/// Whether two paths may name one file: logs have absolute ones and relative ones for the same.
+pub fn may_be_one_file(one: &str, other: &str) -> bool {
+    let plain = |path: &str| path.trim_start_matches("./").to_owned();
+    let (one, other) = (plain(one), plain(other));
+    let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    ends(&one, &other) || ends(&other, &one)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn the_clients_tools_are_understood() {
+        let of = |name: &str, arguments: Value| {
+            let Use { deed, paths, words, range } = Use::of(name, &arguments);
+            (deed, paths.join(" "), words.unwrap_or_default(), range)
+        };
+        let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n*** End Patch";
+        let path = |path: &str| path.to_owned();
+        for (name, arguments, expected) in [
+            ("Read", json!({"file_path": "/a", "offset": 10, "limit": 5}), (Deed::Read, path("/a"), path(""), Some((10, 5)))),
+            ("read", json!({"filePath": "/a"}), (Deed::Read, path("/a"), path(""), None)),
+            ("read_file", json!({"absolute_path": "/a", "start_line": 3, "end_line": 7}), (Deed::Read, path("/a"), path(""), Some((3, 5)))),
+            ("replace", json!({"file_path": "a", "old_string": "x"}), (Deed::Edit, path("a"), path(""), None)),
+            ("shell", json!({"command": ["bash", "-lc", "ls -l"]}), (Deed::Run, path(""), path("ls -l"), None)),
+            ("shell", json!({"command": ["apply_patch", patch]}), (Deed::Edit, path("a.rs"), format!("apply_patch {patch}"), None)),
+            ("exec_command", json!({"cmd": "ls"}), (Deed::Run, path(""), path("ls"), None)),
+            ("run_shell_command", json!({"command": "ls"}), (Deed::Run, path(""), path("ls"), None)),
+            ("apply_patch", json!(patch), (Deed::Edit, path("a.rs"), path(patch), None)),
+            ("apply_patch", json!({"patchText": patch}), (Deed::Edit, path("a.rs"), path(patch), None)),
+            ("mcp__tamis__grep", json!({"pattern": "x"}), (Deed::Search, path(""), path("x"), None)),
+            ("mcp__other__frobnicate", json!({}), (Deed::Other, path(""), path(""), None)),
+            ("str_replace_based_edit_tool", json!({"command": "view", "path": "/a"}), (Deed::Read, path("/a"), path(""), None)),
+        ] {
+            assert_eq!(of(name, arguments.clone()), expected, "{name} {arguments}");
+        }
+    }
+
+    #[test]
+    fn what_an_edit_needs_and_what_it_brings() {
+        let edits = json!({"file_path": "a", "edits": [{"old_string": "x", "new_string": "y"}, {"old_string": "z", "new_string": ""}]});
+        assert_eq!((replaced(&edits), written(&edits)), (vec!["x".into(), "z".into()], vec!["y".into(), String::new()]));
+        let patch = json!("*** Begin Patch\n*** Update File: a\n@@ fn x\n kept\n-old\n+new\n*** End Patch");
+        assert_eq!((replaced(&patch), written(&patch)), (vec!["kept".into(), "old".into()], vec!["new".to_owned()]));
+        assert_eq!(written(&json!({"file_path": "a", "content": "all"})), ["all"]);
+    }
+
+    #[test]
+    fn one_file_has_several_paths() {
+        for (one, other, same) in
+            [("/w/src/a.rs", "src/a.rs", true), ("./a.rs", "a.rs", true), ("ba.rs", "a.rs", false), ("/w/a.rs", "/v/a.rs", false)]
+        {
+            assert_eq!((may_be_one_file(one, other), may_be_one_file(other, one)), (same, same), "{one} {other}");
+        }
+    }
+}
