@@ -1,8 +1,10 @@
+mod analyze;
 mod event;
 mod index;
 mod indexing;
 mod options;
 mod projects;
+mod savings;
 mod search;
 mod sessions;
 mod show;
@@ -32,8 +34,10 @@ enum Command {
     Turns(turns::Turns),
     Search(search::SearchCommand),
     Event(event::EventCommand),
+    Analyze(analyze::Analyze),
     Usage(usage::Usage),
     Projects(projects::Projects),
+    Savings(savings::SavingsCommand),
     Watch(watch::WatchCommand),
     Index(index::Index),
 }
@@ -45,8 +49,10 @@ pub(crate) fn run(arguments: TraceCommand) -> CliResult {
         Command::Turns(arguments) => turns::run(&arguments),
         Command::Search(arguments) => search::run(&arguments),
         Command::Event(arguments) => event::run(&arguments),
+        Command::Analyze(arguments) => analyze::run(&arguments),
         Command::Usage(arguments) => usage::run(&arguments),
         Command::Projects(arguments) => projects::run(&arguments),
+        Command::Savings(arguments) => savings::run(&arguments),
         Command::Watch(arguments) => watch::run(&arguments),
         Command::Index(arguments) => index::run(&arguments),
     }

@@ -23,26 +23,46 @@ pub(crate) fn refresh(trace: &Trace) -> Result<Refreshed, CliError> {
     Ok(refreshed)
 }
 
-/// Does something that takes long, with a bar when somebody looks on.
+/// Does something that reads logs, with a bar when somebody looks on.
 pub(crate) fn with_bar<T, E: Into<CliError>>(
     what: &str,
     work: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<T, E>,
 ) -> Result<T, CliError> {
-    let begun = Instant::now();
-    let looked_at = std::io::stderr().is_terminal();
-    let mut drawn: Option<Instant> = None;
-    let done = work(&mut |progress| {
-        let due = drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN);
-        if looked_at && due && begun.elapsed() >= PATIENCE {
-            drawn = Some(Instant::now());
-            draw(&format!("\r{}\x1b[K", bar(what, progress)));
-        }
+    let mut screen = Waiting::new();
+    work(&mut |progress| {
+        screen.show(|| bar(what, progress));
         ControlFlow::Continue(())
-    });
-    if drawn.is_some() {
-        draw("\r\x1b[K");
+    })
+    .map_err(Into::into)
+}
+
+/// A line on stderr that is written over and over, and gone at the end. Nobody sees it where stderr is no terminal.
+pub(crate) struct Waiting {
+    begun: Instant,
+    drawn: Option<Instant>,
+    looked_at: bool,
+}
+
+impl Waiting {
+    pub(crate) fn new() -> Waiting {
+        Waiting { begun: Instant::now(), drawn: None, looked_at: std::io::stderr().is_terminal() }
     }
-    done.map_err(Into::into)
+
+    pub(crate) fn show(&mut self, line: impl FnOnce() -> String) {
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN);
+        if self.looked_at && due && self.begun.elapsed() >= PATIENCE {
+            self.drawn = Some(Instant::now());
+            draw(&format!("\r{}\x1b[K", line()));
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.drawn.is_some() {
+            draw("\r\x1b[K");
+        }
+    }
 }
 
 fn draw(text: &str) {
@@ -50,17 +70,20 @@ fn draw(text: &str) {
     let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
+/// `[####----]  50 %`
+pub(crate) fn gauge(done: u64, of: u64) -> String {
+    let share = done.min(of) as f64 / of.max(1) as f64;
+    let full = (share * BAR as f64) as usize;
+    format!("[{}{}] {:3.0} %", "#".repeat(full), "-".repeat(BAR - full), share * 100.0)
+}
+
 fn bar(what: &str, progress: Progress) -> String {
     if progress.total_bytes == 0 {
         return format!("{what} …");
     }
-    let share = (progress.bytes.min(progress.total_bytes) as f64) / (progress.total_bytes as f64);
-    let full = (share * BAR as f64) as usize;
     format!(
-        "{what} [{}{}] {:3.0} %  {} of {}, {}",
-        "#".repeat(full),
-        "-".repeat(BAR - full),
-        share * 100.0,
+        "{what} {}  {} of {}, {}",
+        gauge(progress.bytes, progress.total_bytes),
         print::size(progress.bytes),
         print::size(progress.total_bytes),
         print::count(progress.logs, "log"),
