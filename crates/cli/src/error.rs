@@ -153,7 +153,9 @@ impl From<TraceError> for CliError {
             }
             TraceError::Index(store) => (
                 Kind::Failed,
-                store.hint().or(Some("`tamis data purge --trace --yes` removes the index; it is built again".into())),
+                store
+                    .hint()
+                    .or(Some("`tamis data purge --trace --yes` removes the index; it is built again".into())),
             ),
             TraceError::DataDir { .. } => {
                 (Kind::Failed, Some("TAMIS_DATA_DIR names another data folder".to_owned()))

@@ -22,17 +22,25 @@ pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
     /// Those that a narrow screen goes without, the first of them first.
     dispensable: &'static [&'static str],
+    /// What the last column should have before others are kept.
+    wanted: usize,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Table {
-        Table { columns: columns.to_vec(), dispensable: &[], rows: Vec::new() }
+        Table { columns: columns.to_vec(), dispensable: &[], wanted: LEAST, rows: Vec::new() }
     }
 
     /// Names the columns that a narrow screen goes without.
     pub(crate) fn dispensable(mut self, columns: &'static [&'static str]) -> Table {
         self.dispensable = columns;
+        self
+    }
+
+    /// Says what the last column should have before those are kept.
+    pub(crate) fn wanting(mut self, width: usize) -> Table {
+        self.wanted = width;
         self
     }
 
@@ -54,7 +62,7 @@ impl Table {
     fn shown(&self, screen: Option<usize>) -> Vec<usize> {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         for name in self.dispensable {
-            if screen.is_none_or(|screen| self.before_last(&shown) + LEAST <= screen) {
+            if screen.is_none_or(|screen| self.before_last(&shown) + self.wanted <= screen) {
                 break;
             }
             shown.retain(|column| self.columns[*column].0 != *name);
@@ -106,7 +114,10 @@ pub(crate) fn screen() -> Option<usize> {
     let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     said.filter(|columns| *columns > 0).or_else(|| {
         let stdout = std::io::stdout();
-        stdout.is_terminal().then(|| terminal_size::terminal_size_of(&stdout))?.map(|(width, _)| width.0.into())
+        stdout
+            .is_terminal()
+            .then(|| terminal_size::terminal_size_of(&stdout))?
+            .map(|(width, _)| width.0.into())
     })
 }
 
@@ -197,7 +208,9 @@ mod tests {
     #[test]
     fn cuts_take_no_more_than_their_width() {
         for width in 2..12 {
-            for text in ["plain words here", "過去コミット", "a過b去c", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}"] {
+            for text in
+                ["plain words here", "過去コミット", "a過b去c", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}"]
+            {
                 assert!(cut(text, width).width() <= width, "{text} {width}");
                 assert!(cut_front(text, width).width() <= width, "{text} {width}");
                 for (start, _) in text.char_indices() {

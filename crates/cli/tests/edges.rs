@@ -23,7 +23,19 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("server", &["tools"]),
     (
         "cli",
-        &["clients", "config", "prune", "remote", "server", "sieve", "store", "text", "tools", "trace", "workspace"],
+        &[
+            "clients",
+            "config",
+            "prune",
+            "remote",
+            "server",
+            "sieve",
+            "store",
+            "text",
+            "tools",
+            "trace",
+            "workspace",
+        ],
     ),
     ("testkit", &[]),
 ];

@@ -55,7 +55,9 @@ impl Trace {
                 let (counted, reason) = match entry.verdict {
                     _ if elsewhere => (Tokens::default(), "an earlier session's log has the same request"),
                     Verdict::First => (entry.added, "the first report of its request"),
-                    Verdict::Replaced => (entry.added, "the same request again, further on; only what it adds counts"),
+                    Verdict::Replaced => {
+                        (entry.added, "the same request again, further on; only what it adds counts")
+                    }
                     Verdict::Same => (Tokens::default(), "repeats a request that is counted"),
                     Verdict::Not(discount) => (Tokens::default(), discount.reason()),
                 };

@@ -27,7 +27,9 @@ pub mod usage;
 mod verify;
 mod watch;
 
-pub use analysis::{Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary};
+pub use analysis::{
+    Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,
+};
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
 pub use index::{Progress, Refreshed};

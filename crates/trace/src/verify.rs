@@ -53,10 +53,7 @@ impl Drop for Scratch {
 
 impl Trace {
     /// Reads everything again and compares. The index must be up to date.
-    pub fn verify(
-        &self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Verified, TraceError> {
+    pub fn verify(&self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Verified, TraceError> {
         let folder = self.index_folder().join(format!("trace-verify-{}", std::process::id()));
         let scratch = Scratch(folder.clone());
         let fresh = Trace::new(self.places().clone(), DataDir::at(folder));

@@ -179,7 +179,10 @@ fn nothing_that_is_not_understood_goes_unsaid() {
     let logs = Logs::new();
     let odd = json!({"type": "hologram", "sessionId": ONE, "uuid": "x", "timestamp": "2026-01-01T10:00:00Z"});
     logs.append(&format!("{ONE}.jsonl"), &format!("{}{odd}\n{odd}\nno json\n", user(ONE, 1, "hello")));
-    logs.append(&format!("{TWO}.jsonl"), &format!("{}{}", user(TWO, 1, "hello"), &user(TWO, 2, "torn")[..30]));
+    logs.append(
+        &format!("{TWO}.jsonl"),
+        &format!("{}{}", user(TWO, 1, "hello"), &user(TWO, 2, "torn")[..30]),
+    );
     logs.append("notes.json", "{\"what\": \"no log\"}\n");
     logs.append("only-odd.jsonl", &format!("{odd}\n"));
     logs.refresh();
@@ -207,7 +210,10 @@ fn a_fork_uses_the_same_alone_as_among_others() {
     let shared = format!("{}{}", user(ONE, 1, "begin"), answer(ONE, 2, "begun", 100));
     logs.append(&format!("{ONE}.jsonl"), &shared);
     // Copied from its parent: the same requests, the same beginning.
-    logs.append(&format!("{TWO}.jsonl"), &format!("{shared}{}{}", user(TWO, 3, "go on"), answer(TWO, 4, "on", 7)));
+    logs.append(
+        &format!("{TWO}.jsonl"),
+        &format!("{shared}{}{}", user(TWO, 3, "go on"), answer(TWO, 4, "on", 7)),
+    );
     logs.refresh();
     let by_session = |filter: &SessionFilter| -> Vec<(String, u64)> {
         let rows = logs.trace.usage(filter, UsageBy::Session).unwrap();
@@ -232,8 +238,10 @@ fn indexes_are_found_and_erased() {
     let named = index_of_named(&data_dir, &[logs.path("")]);
     assert_ne!(named.root(), index_of_named(&data_dir, &[logs.path("other")]).root());
     Trace::new(Places::only(vec![logs.path("")]), named).refresh(&mut |_| ControlFlow::Continue(())).unwrap();
-    let databases =
-        index_files(&data_dir).unwrap().into_iter().filter(|(path, _)| path.to_str().unwrap().ends_with(".db"));
+    let databases = index_files(&data_dir)
+        .unwrap()
+        .into_iter()
+        .filter(|(path, _)| path.to_str().unwrap().ends_with(".db"));
     assert_eq!(databases.count(), 2);
     assert!(erase_indexes(&data_dir).unwrap() > 0);
     assert_eq!(index_files(&data_dir).unwrap(), []);

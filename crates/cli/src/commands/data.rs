@@ -140,8 +140,10 @@ fn originals(holdings: &Holdings) -> String {
 
 /// The index of past sessions; beside it lie those of logs that were named.
 fn indexed(files: &[(PathBuf, u64)], bytes: u64) -> String {
-    let databases: Vec<_> =
-        files.iter().filter(|(path, _)| path.extension().is_some_and(|extension| extension == "db")).collect();
+    let databases: Vec<_> = files
+        .iter()
+        .filter(|(path, _)| path.extension().is_some_and(|extension| extension == "db"))
+        .collect();
     match databases.as_slice() {
         [] => "not indexed".to_owned(),
         [(path, _)] => format!("an index of {}, {}", print::size(bytes), path.display()),
@@ -207,7 +209,9 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     }
     if trace {
         match erase_indexes(&data_dir) {
-            Ok(bytes) => print::note(format_args!("erased the index of past sessions ({})", print::size(bytes))),
+            Ok(bytes) => {
+                print::note(format_args!("erased the index of past sessions ({})", print::size(bytes)))
+            }
             Err(error) => problems.push(format!("{:#}", anyhow::Error::new(error))),
         }
     }

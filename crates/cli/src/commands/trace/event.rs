@@ -47,7 +47,9 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     for (name, field) in [("tool", "name"), ("call", "call_id"), ("failed", "is_error"), ("model", "model")] {
         match &payload[field] {
             Value::String(text) => head.push([name.to_owned(), shown::line(text)]),
-            Value::Bool(failed) => head.push([name.to_owned(), if *failed { "yes" } else { "no" }.to_owned()]),
+            Value::Bool(failed) => {
+                head.push([name.to_owned(), if *failed { "yes" } else { "no" }.to_owned()])
+            }
             _ => {}
         }
     }

@@ -121,7 +121,9 @@ fn to_text(
     let problem = |log: &LogState| log.problem.clone().unwrap_or_default();
     section(&mut text, "of no known format", &report.unknown, few, |log| print::size(log.size));
     section(&mut text, "not read, or not to the end", &report.problems, few, problem);
-    section(&mut text, "with a last line that is not whole", &report.torn, few, |log| print::size(log.pending));
+    section(&mut text, "with a last line that is not whole", &report.torn, few, |log| {
+        print::size(log.pending)
+    });
     for problem in &refreshed.problems {
         text.push_str(&format!("\ncould not be looked at: {}\n", shown::line(problem)));
     }
@@ -177,7 +179,10 @@ fn comparison(verified: &Verified) -> String {
         text.push_str(&format!("    {}: {}\n", shown::line(&difference.log), difference.what));
     }
     if verified.changed > 0 {
-        text.push_str(&format!("    not compared, since they changed meanwhile: {}\n", print::count(verified.changed, "log")));
+        text.push_str(&format!(
+            "    not compared, since they changed meanwhile: {}\n",
+            print::count(verified.changed, "log")
+        ));
     }
     text
 }

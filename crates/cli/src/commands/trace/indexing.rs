@@ -97,7 +97,10 @@ mod tests {
     #[test]
     fn the_bar_says_how_far_it_is() {
         let progress = Progress { logs: 1200, bytes: 3 << 20, total_bytes: 12 << 20 };
-        assert_eq!(bar("indexing", progress), "indexing [######------------------]  25 %  3.0 MiB of 12.0 MiB, 1,200 logs");
+        assert_eq!(
+            bar("indexing", progress),
+            "indexing [######------------------]  25 %  3.0 MiB of 12.0 MiB, 1,200 logs"
+        );
         let past = Progress { bytes: 9, total_bytes: 8, logs: 1 };
         assert_eq!(bar("x", past), format!("x [{}] 100 %  9 bytes of 8 bytes, 1 log", "#".repeat(24)));
         assert_eq!(bar("x", Progress::default()), "x …");

@@ -86,7 +86,8 @@ impl Which {
 
     /// Whether a session that used so many tokens is wanted.
     pub(crate) fn wants(&self, tokens: u64) -> bool {
-        self.min_tokens.is_none_or(|least| tokens >= least) && self.max_tokens.is_none_or(|most| tokens <= most)
+        self.min_tokens.is_none_or(|least| tokens >= least)
+            && self.max_tokens.is_none_or(|most| tokens <= most)
     }
 }
 
@@ -145,7 +146,8 @@ fn until(text: &str) -> Result<Millis, String> {
 
 /// A time as a person writes it: an age, a day, a time of a day here, or one with its offset.
 fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
-    let wrong = || "a time is written as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();
+    let wrong =
+        || "a time is written as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();
     if let Ok(age) = data::age(text) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         return i64::try_from(now.saturating_sub(age).as_millis()).map_err(|_| wrong());
@@ -153,7 +155,8 @@ fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
     if let Ok(time) = text.parse::<Timestamp>() {
         return Ok(time.as_millisecond());
     }
-    let local = |time: DateTime| time.to_zoned(TimeZone::system()).map(|time| time.timestamp().as_millisecond());
+    let local =
+        |time: DateTime| time.to_zoned(TimeZone::system()).map(|time| time.timestamp().as_millisecond());
     if text.len() == "2026-01-31".len() {
         let day: Date = text.parse().map_err(|_| wrong())?;
         let day = if at_its_end { day.checked_add(1.day()).map_err(|_| wrong())? } else { day };

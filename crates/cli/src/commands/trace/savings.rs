@@ -111,10 +111,8 @@ fn to_text(savings: &Savings) -> String {
         percent(needed, totals.lines_cut),
         print::count(totals.results_with_edited_line.max(totals.results_with_quoted_line), "result"),
     ));
-    let net = u64::try_from(totals.net_tokens).map_or_else(
-        |_| format!("-{}", print::grouped(totals.net_tokens.unsigned_abs())),
-        print::grouped,
-    );
+    let net = u64::try_from(totals.net_tokens)
+        .map_or_else(|_| format!("-{}", print::grouped(totals.net_tokens.unsigned_abs())), print::grouped);
     text.push_str(&format!(
         "getting those back would have taken {} tokens, which leaves {net} saved\nlater requests would have carried {} tokens less, mostly cached ones\n",
         print::grouped(totals.recovery_tokens),
@@ -178,7 +176,10 @@ fn examples(text: &mut String, name: &str, results: &[Replayed]) {
         ));
         for line in &result.needed {
             let said = shown::beginning(&line.text);
-            text.push_str(&format!("      line {} {} by event {}: {said}\n", line.line, line.how, line.by_event));
+            text.push_str(&format!(
+                "      line {} {} by event {}: {said}\n",
+                line.line, line.how, line.by_event
+            ));
         }
     }
 }

@@ -58,9 +58,8 @@ fn types() -> impl TypedValueParser<Value = String> {
 
 pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     let trace = arguments.source.open()?;
-    let wanted = |kind: &&EventKind| {
-        arguments.types.iter().any(|name| name.eq_ignore_ascii_case(kind.wire_name()))
-    };
+    let wanted =
+        |kind: &&EventKind| arguments.types.iter().any(|name| name.eq_ignore_ascii_case(kind.wire_name()));
     let search = Search {
         query: arguments.query.clone(),
         mode: match (arguments.words, arguments.regex) {
@@ -103,8 +102,11 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     for found in matches {
         let short = shown::line(&trace.short_id(&found.place.session)?);
         let (text, at) = excerpt(&finder, found.kind, &shown::value(found.payload));
-        let head =
-            [format!("{short}:{}", found.place.event), told::minute(found.at), found.kind.wire_name().to_owned()];
+        let head = [
+            format!("{short}:{}", found.place.event),
+            told::minute(found.at),
+            found.kind.wire_name().to_owned(),
+        ];
         rows.push((head, text, at));
     }
     let table = |room: usize| {
@@ -137,7 +139,9 @@ fn find(
     loop {
         let found = trace.search(&search, LONGEST, &|| false)?;
         if found.out_of_time {
-            print::note("warning: the search was ended after 30 s; narrow it with --session, --project or --since");
+            print::note(
+                "warning: the search was ended after 30 s; narrow it with --session, --project or --since",
+            );
         }
         search.after = found.matches.last().map(|last| last.place.clone());
         for one in found.matches {

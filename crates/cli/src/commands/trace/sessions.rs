@@ -31,8 +31,7 @@ const AT_ONCE: usize = 200;
 
 pub(crate) fn run(arguments: &Sessions) -> CliResult {
     let trace = arguments.source.open()?;
-    let filter =
-        SessionFilter { with_subagents: arguments.subagents, ..arguments.which.filter(&trace)? };
+    let filter = SessionFilter { with_subagents: arguments.subagents, ..arguments.which.filter(&trace)? };
     let (sessions, more) = wanted(&trace, &arguments.which, &filter, arguments.limit)?;
     if arguments.source.json {
         let sessions: Vec<_> = sessions

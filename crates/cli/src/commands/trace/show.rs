@@ -53,7 +53,9 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
         (level, false) => {
             head(&trace, &session)?;
             let short = trace.short_id(&session.id)?;
-            each_part(&trace, &session, arguments.from, |part| print::bytes(of_part(&part, level, &short).as_bytes()))
+            each_part(&trace, &session, arguments.from, |part| {
+                print::bytes(of_part(&part, level, &short).as_bytes())
+            })
         }
     }
 }
@@ -306,7 +308,10 @@ fn whole(step: &Step, level: Level, session: &str) -> String {
     text.push('\n');
     for (name, texts) in [("thinks", &step.reasoning), ("says", &step.messages), ("note", &step.notes)] {
         for said in texts {
-            text.push_str(&format!("    {name}\n{}", indented("      ", &cut(&shown::text(&said.text), level))));
+            text.push_str(&format!(
+                "    {name}\n{}",
+                indented("      ", &cut(&shown::text(&said.text), level))
+            ));
         }
     }
     for tool in &step.tools {
@@ -314,17 +319,27 @@ fn whole(step: &Step, level: Level, session: &str) -> String {
             let arguments = cut_value(shown::value(call.arguments.clone()), level);
             let arguments = shown::text(&serde_json::to_string_pretty(&arguments).unwrap_or_default());
             let name = shown::line(&call.name);
-            text.push_str(&format!("    calls {name}  event {}\n{}", call.event, indented("      ", &arguments)));
+            text.push_str(&format!(
+                "    calls {name}  event {}\n{}",
+                call.event,
+                indented("      ", &arguments)
+            ));
         }
         if let Some(result) = &tool.result {
             let outcome = if result.failed { "failed" } else { "gets" };
             let whole = shown::text(&result.content.text);
             let content = cut(&whole, level);
-            text.push_str(&format!("    {outcome}  event {}\n{}", result.event, indented("      ", &content)));
+            text.push_str(&format!(
+                "    {outcome}  event {}\n{}",
+                result.event,
+                indented("      ", &content)
+            ));
             if content.len() < whole.len() {
                 let letters = print::grouped(whole.chars().count() as u64);
                 let event = result.event;
-                text.push_str(&format!("      (of {letters} characters; `tamis trace event {session} {event}`)\n"));
+                text.push_str(&format!(
+                    "      (of {letters} characters; `tamis trace event {session} {event}`)\n"
+                ));
             }
         }
     }

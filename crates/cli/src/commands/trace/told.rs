@@ -174,7 +174,8 @@ pub(crate) fn words(kind: EventKind, payload: &Value) -> String {
         EventKind::ToolResult => text("content").to_owned(),
         EventKind::TokenUsage => {
             let number = |name: &str| print::grouped(payload[name].as_u64().unwrap_or(0));
-            let cached = payload["cache_read"].as_u64().unwrap_or(0) + payload["cache_creation"].as_u64().unwrap_or(0);
+            let cached =
+                payload["cache_read"].as_u64().unwrap_or(0) + payload["cache_creation"].as_u64().unwrap_or(0);
             format!(
                 "input {}, cached {}, output {} {}",
                 number("input"),

@@ -68,8 +68,10 @@ pub(crate) fn run(arguments: &Usage) -> CliResult {
 
 fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
     if arguments.which.limits_tokens() {
-        return Err(CliError::usage("--min-tokens and --max-tokens choose sessions, and this is a sum of them")
-            .hint("`tamis trace sessions --min-tokens N` lists them with what they used"));
+        return Err(CliError::usage(
+            "--min-tokens and --max-tokens choose sessions, and this is a sum of them",
+        )
+        .hint("`tamis trace sessions --min-tokens N` lists them with what they used"));
     }
     let rows = trace.usage(&arguments.which.filter(trace)?, arguments.by.grouping())?;
     let total = rows.values().fold(Tokens::default(), |sum, row| sum.plus(row.tokens));
@@ -145,7 +147,8 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
             let name = if log.id == session.id { "session" } else { "subagent" };
             print::line(format_args!("{name} {}", shown::line(&log.id)))?;
             print::bytes(reports_table(reports).render(table::screen()).as_bytes())?;
-            let reported = reports.iter().fold(0, |sum: u64, report| sum.saturating_add(report.reported.total()));
+            let reported =
+                reports.iter().fold(0, |sum: u64, report| sum.saturating_add(report.reported.total()));
             let own = reports.iter().fold(Tokens::default(), |sum, report| sum.plus(report.counted));
             print::line(format_args!(
                 "{} of {} tokens, of which {} count\n",
@@ -160,7 +163,10 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
             ["cache write".to_owned(), print::grouped(counted.cache_creation)],
             ["output".to_owned(), print::grouped(counted.output)],
             ["of it reasoning".to_owned(), print::grouped(counted.reasoning)],
-            ["total".to_owned(), format!("{}, as listed: {}", print::grouped(counted.total()), print::grouped(listed))],
+            [
+                "total".to_owned(),
+                format!("{}, as listed: {}", print::grouped(counted.total()), print::grouped(listed)),
+            ],
         ])?;
     }
     if counted.total() == listed {
@@ -185,7 +191,8 @@ fn reports_table(reports: &[Explained]) -> Table {
         ("COUNTED", Align::Right),
         ("WHY", Align::Left),
     ])
-    .dispensable(&["STREAM", "TIME"]);
+    .dispensable(&["STREAM", "TIME"])
+    .wanting(56);
     for report in reports {
         let reported = report.reported;
         table.row([
