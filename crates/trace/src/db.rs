@@ -411,14 +411,16 @@ pub(crate) fn sessions_with_prefix(
     statement.query_map(params![prefix, number(most as u64)], session)?.collect()
 }
 
-/// The ids just before and just after one.
+/// The ids just before and just after one, other than those of its copies.
 pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<String>; 2]> {
     let before = connection
         .prepare_cached("SELECT id FROM sessions WHERE id < ?1 ORDER BY id DESC LIMIT 1")?
         .query_row([id], |row| row.get(0))
         .optional()?;
     let after = connection
-        .prepare_cached("SELECT id FROM sessions WHERE id > ?1 ORDER BY id LIMIT 1")?
+        .prepare_cached(
+            "SELECT id FROM sessions WHERE id > ?1 AND substr(id, 1, length(?1) + 1) != ?1 || '~' ORDER BY id LIMIT 1",
+        )?
         .query_row([id], |row| row.get(0))
         .optional()?;
     Ok([before, after])
@@ -492,10 +494,12 @@ pub(crate) fn ledger_of(connection: &Connection, log: i64) -> Sql<Ledger> {
     Ok(bytes.and_then(|bytes| Ledger::decode(&bytes)).unwrap_or_default())
 }
 
-/// Every log's requests by their keys, those that began first before the others: whoever has a key first, counts it.
+/// Every log's requests by their keys, those that began first before the others: whoever has a key first, counts it. A copy
+/// begins when what it was copied from did, so of those that began together it comes after.
 pub(crate) fn each_keys(connection: &Connection, mut visit: impl FnMut(i64, &[u8])) -> Sql<()> {
     let mut statement = connection
-        .prepare_cached("SELECT log, keys FROM sessions WHERE length(keys) > 0 ORDER BY started, id")?;
+        .prepare_cached("SELECT log, keys FROM sessions WHERE length(keys) > 0
+             ORDER BY started, relation IS NOT NULL, ended, id")?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         visit(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());

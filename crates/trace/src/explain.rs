@@ -115,7 +115,7 @@ impl Trace {
         let mut sessions = self.sessions(&all, None, usize::MAX >> 1)?;
         // Whoever began first counts a request, as in the index, though it be none of the wanted: else a fork would use more
         // when it is asked for alone.
-        sessions.sort_by(|one, other| one.place().cmp(&other.place()));
+        sessions.sort_by(|one, other| one.by_beginning().cmp(&other.by_beginning()));
         let within = |at: Option<Millis>| {
             at.is_none_or(|at| {
                 filter.since.is_none_or(|since| at >= since) && filter.until.is_none_or(|until| at <= until)

@@ -259,6 +259,13 @@ impl Trace {
         if let Some(index) = rows.iter().position(|row| row.id == prefix) {
             return Ok(Session::of(rows.swap_remove(index)));
         }
+        // A copy's id is that of its original and more, so the original would never be told by less than all of its id.
+        let copies = |id: &str| rows.iter().filter(|row| is_copy(&row.id, id)).count();
+        if let Some(index) =
+            rows.iter().position(|row| copies(&row.id) + 1 == rows.len() && rows.len() <= MOST_NAMED)
+        {
+            return Ok(Session::of(rows.swap_remove(index)));
+        }
         match rows.len() {
             0 => Err(missing()),
             1 => Ok(Session::of(rows.remove(0))),
@@ -395,6 +402,11 @@ impl Trace {
     }
 }
 
+/// Whether this is the id of a second log of that session.
+fn is_copy(id: &str, of: &str) -> bool {
+    id.strip_prefix(of).is_some_and(|rest| rest.starts_with('~'))
+}
+
 impl LogState {
     /// The file, and which of several sessions there.
     pub fn name(&self) -> String {
@@ -429,6 +441,12 @@ impl Session {
     /// How many events of a kind it has.
     pub fn count(&self, kind: EventKind) -> u64 {
         self.tally.count(kind)
+    }
+
+    /// Whoever comes first counts a request that several logs tell of; the same order as the index's.
+    pub(crate) fn by_beginning(&self) -> (Millis, bool, Millis, &str) {
+        let started = self.started.unwrap_or(0);
+        (started, self.relation.is_some(), self.ended.unwrap_or(started), &self.id)
     }
 
     /// The place of this session in lists.

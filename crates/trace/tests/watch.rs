@@ -230,6 +230,37 @@ fn a_fork_uses_the_same_alone_as_among_others() {
 }
 
 #[test]
+fn of_logs_that_began_together_the_copy_inherits() {
+    // The copy's id comes first, which must not make it the original.
+    let (original, copy) = (TWO, ONE);
+    let logs = Logs::new();
+    let shared = format!("{}{}", user(original, 1, "begin"), answer(original, 2, "begun", 100));
+    logs.append(&format!("{original}.jsonl"), &shared);
+    logs.append(&format!("{copy}.jsonl"), &format!("{shared}{}", answer(copy, 4, "on", 7)));
+    logs.refresh();
+    let own = |id: &str| logs.trace.session(id).unwrap().own_tokens;
+    assert_eq!((own(original), own(copy)), (110, 17));
+    let rows = logs.trace.usage(&SessionFilter::default(), UsageBy::Session).unwrap();
+    let used = |id: &str| rows[id].tokens.total();
+    assert_eq!((used(original), used(copy)), (110, 17));
+    let explained = logs.trace.explain_usage(&logs.trace.session(copy).unwrap()).unwrap();
+    assert_eq!(explained[0].reason, "an earlier session's log has the same request");
+}
+
+#[test]
+fn a_second_log_of_a_session_takes_no_name_from_the_first() {
+    let logs = Logs::new();
+    logs.append(&format!("{ONE}.jsonl"), &user(ONE, 1, "hello"));
+    logs.append(&format!("backup/{ONE}.jsonl"), &user(ONE, 1, "hello"));
+    logs.refresh();
+    assert_eq!(logs.trace.short_id(ONE).unwrap(), ONE[..8]);
+    assert_eq!(logs.trace.session(&ONE[..8]).unwrap().id, ONE);
+    let all = logs.trace.sessions(&SessionFilter::default(), None, 9).unwrap();
+    let copy = &all.iter().find(|session| session.id != ONE).unwrap().id;
+    assert_eq!(logs.trace.session(&logs.trace.short_id(copy).unwrap()).unwrap().id, *copy);
+}
+
+#[test]
 fn indexes_are_found_and_erased() {
     let logs = Logs::new();
     logs.append(&format!("{ONE}.jsonl"), &user(ONE, 1, "hello"));

@@ -210,7 +210,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if trace {
         match erase_indexes(&data_dir) {
             Ok(bytes) => {
-                print::note(format_args!("erased the index of past sessions ({})", print::size(bytes)))
+                print::note(format_args!("erased the index of past sessions ({})", print::size(bytes)));
             }
             Err(error) => problems.push(format!("{:#}", anyhow::Error::new(error))),
         }

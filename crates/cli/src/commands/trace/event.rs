@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
         match &payload[field] {
             Value::String(text) => head.push([name.to_owned(), shown::line(text)]),
             Value::Bool(failed) => {
-                head.push([name.to_owned(), if *failed { "yes" } else { "no" }.to_owned()])
+                head.push([name.to_owned(), if *failed { "yes" } else { "no" }.to_owned()]);
             }
             _ => {}
         }
