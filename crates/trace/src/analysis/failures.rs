@@ -111,7 +111,7 @@ impl Failures {
             };
             let severity = match lost {
                 0 => Severity::Info,
-                _ if lost >= 3 || turn.calls >= 2 && lost * 2 >= turn.calls => Severity::Critical,
+                _ if lost >= 3 || lost == 2 && turn.calls <= 4 => Severity::Critical,
                 _ => Severity::Warning,
             };
             findings.tell(Lens::Failures, severity, spot, &message);
@@ -165,7 +165,7 @@ impl Open {
     }
 }
 
-/// A command's program and its first word, where that is one: `cargo test`, `grep`.
+/// A command's program, with its first word where that says what it does: `cargo test`, `grep`.
 fn program_of(command: &str) -> u64 {
     let mut rest = command.trim_start();
     while rest.starts_with("cd ")
@@ -175,9 +175,17 @@ fn program_of(command: &str) -> u64 {
     }
     let mut words = rest.split_whitespace().skip_while(|word| word.contains('=') && !word.starts_with('-'));
     let program = words.next().unwrap_or_default();
-    let first = words.next().filter(|word| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-'));
-    hash_of((program, first.filter(|word| !word.starts_with('-'))))
+    let first = words.next().filter(|word| HAVE_COMMANDS.contains(&program) && !word.starts_with('-'));
+    hash_of((program, first))
 }
+
+/// Programs that do many things, as their first word says.
+#[rustfmt::skip]
+const HAVE_COMMANDS: &[&str] = &[
+    "apt", "apt-get", "brew", "bun", "bundle", "cargo", "deno", "docker", "dotnet", "gh", "git", "go", "gradle", "kubectl",
+    "make", "mvn", "node", "npm", "npx", "pip", "pnpm", "poetry", "python", "python3", "rails", "rustup", "swift", "terraform",
+    "uv", "yarn",
+];
 
 #[cfg(test)]
 mod tests {

@@ -15,8 +15,8 @@ use crate::deeds::{Deed, Use, replaced, written};
 use crate::event::{Body, Event, Stream, ToolCall, ToolResult};
 use crate::ledger::{Ledger, Verdict};
 
-/// Letters of the person's words, and of the agent's, that the goal is made of.
-const GOAL_CHARS: usize = 600;
+/// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
+const GOAL_CHARS: usize = 300;
 /// Calls whose results have not come, of which this many are remembered.
 const MOST_OPEN_CALLS: usize = 256;
 
