@@ -1,11 +1,15 @@
 //! All SQL of the index. It holds where things are and what they come to; the texts stay in the logs, but for the first
 //! letters of what a session and its turns are about.
 
+use std::collections::HashMap;
+
 use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
 use crate::event::{Millis, Provider};
+use crate::filter::Pieces;
 use crate::ledger::Ledger;
+use crate::segment::{self, Columns};
 use crate::source::{Format, Stamp, Unit};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
@@ -66,8 +70,16 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
             events INTEGER NOT NULL,
             kinds INTEGER NOT NULL,
             reader TEXT NOT NULL,           -- the reader's state at its start
-            filter BLOB NOT NULL,
+            filter BLOB NOT NULL,           -- empty when it is in a segment
+            segment INTEGER,
+            place INTEGER,                  -- the segment's column
             UNIQUE (log, number)
+        ) STRICT;
+        CREATE INDEX blocks_without_segment ON blocks (id) WHERE segment IS NULL;
+        CREATE TABLE segments (id INTEGER PRIMARY KEY) STRICT;
+        CREATE TABLE parts (
+            id INTEGER PRIMARY KEY,         -- the segment's times the parts of each, and the part's number
+            bits BLOB NOT NULL
         ) STRICT;
         CREATE TABLE done (at INTEGER NOT NULL) STRICT;
     "],
@@ -197,7 +209,7 @@ pub(crate) fn remove_log(connection: &Connection, id: i64) -> Sql<()> {
 
 /// Forgets everything.
 pub(crate) fn clear(connection: &Connection) -> Sql<()> {
-    for table in ["blocks", "turns", "sessions", "logs", "done"] {
+    for table in ["parts", "segments", "blocks", "turns", "sessions", "logs", "done"] {
         connection.execute(&format!("DELETE FROM {table}"), [])?;
     }
     Ok(())
@@ -240,23 +252,32 @@ pub(crate) fn put_block(connection: &Connection, log: i64, block: &BlockRow) -> 
     Ok(())
 }
 
-/// A log's blocks from this one on, in order; those that `wanted` does not want are passed over. The filter is only lent.
+/// Where a block's letters are to be looked up.
+pub(crate) enum Letters<'a> {
+    Filter(&'a [u8]),
+    Segment { id: i64, column: usize },
+}
+
+/// A log's blocks from this one on, in order; those that `wanted` does not want are passed over.
 pub(crate) fn blocks(
     connection: &Connection,
     log: i64,
     from_event: u64,
-    mut wanted: impl FnMut(u16, &[u8]) -> bool,
+    mut wanted: impl FnMut(u16, Letters<'_>) -> bool,
 ) -> Sql<Vec<BlockRow>> {
     let mut statement = connection.prepare_cached(
-        "SELECT number, start, stop, first_event, events, kinds, reader, filter FROM blocks
+        "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter FROM blocks
          WHERE log = ?1 AND first_event + events > ?2 ORDER BY number",
     )?;
     let mut rows = statement.query(params![log, number(from_event)])?;
     let mut blocks = Vec::new();
     while let Some(row) = rows.next()? {
         let kinds = row.get(5)?;
-        let filter = row.get_ref(7)?.as_blob().unwrap_or_default();
-        if wanted(kinds, filter) {
+        let letters = match row.get::<_, Option<i64>>(7)? {
+            Some(id) => Letters::Segment { id, column: count(row, 8)? as usize },
+            None => Letters::Filter(row.get_ref(9)?.as_blob().unwrap_or_default()),
+        };
+        if wanted(kinds, letters) {
             blocks.push(BlockRow {
                 number: count(row, 0)?,
                 start: count(row, 1)?,
@@ -272,15 +293,83 @@ pub(crate) fn blocks(
     Ok(blocks)
 }
 
-/// A log's blocks with their filters.
-pub(crate) fn blocks_whole(connection: &Connection, log: i64) -> Sql<Vec<BlockRow>> {
-    let mut filters = Vec::new();
-    let mut blocks = blocks(connection, log, 0, |_, filter| {
-        filters.push(filter.to_owned());
+/// Segments as they were read, some of them: whoever looks at all blocks needs each over and over.
+pub(crate) type Segments = HashMap<i64, Vec<Vec<u8>>>;
+const MOST_SEGMENTS: usize = 16;
+
+/// A log's blocks with their filters, unfolded.
+pub(crate) fn blocks_whole(
+    connection: &Connection,
+    log: i64,
+    segments: &mut Segments,
+) -> Sql<Vec<BlockRow>> {
+    let (mut filters, mut gathered) = (Vec::new(), Vec::new());
+    let mut blocks = blocks(connection, log, 0, |_, letters| {
+        match letters {
+            Letters::Filter(filter) => filters.push(segment::unfolded(filter)),
+            Letters::Segment { id, column } => {
+                gathered.push((filters.len(), id, column));
+                filters.push(Vec::new());
+            }
+        }
         true
     })?;
+    let mut statement = connection.prepare_cached("SELECT bits FROM parts WHERE id = ?1")?;
+    for (index, id, column) in gathered {
+        if !segments.contains_key(&id) {
+            if segments.len() == MOST_SEGMENTS {
+                segments.clear();
+            }
+            let part = |part| statement.query_row([part_id(id, part)], |row| row.get(0));
+            segments.insert(id, (0..segment::PARTS).map(part).collect::<Sql<_>>()?);
+        }
+        filters[index] = segment::filter_of(&segments[&id], column);
+    }
     blocks.iter_mut().zip(filters).for_each(|(block, filter)| block.filter = filter);
     Ok(blocks)
+}
+
+/// Gathers blocks that are in no segment into segments, as long as one can be filled.
+pub(crate) fn gather(connection: &Connection) -> Sql<()> {
+    loop {
+        let mut statement = connection
+            .prepare_cached("SELECT id, filter FROM blocks WHERE segment IS NULL ORDER BY id LIMIT ?1")?;
+        let rows = statement.query_map([segment::COLUMNS as i64], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let blocks: Vec<(i64, Vec<u8>)> = rows.collect::<Sql<_>>()?;
+        if blocks.len() < segment::COLUMNS {
+            return Ok(());
+        }
+        let (ids, filters): (Vec<i64>, Vec<Vec<u8>>) = blocks.into_iter().unzip();
+        connection.prepare_cached("INSERT INTO segments DEFAULT VALUES")?.execute([])?;
+        let segment = connection.last_insert_rowid();
+        for (number, bits) in segment::turned(&filters).iter().enumerate() {
+            connection
+                .prepare_cached("INSERT INTO parts (id, bits) VALUES (?1, ?2)")?
+                .execute(params![part_id(segment, number), bits])?;
+        }
+        for (column, id) in ids.iter().enumerate() {
+            connection
+                .prepare_cached("UPDATE blocks SET segment = ?2, place = ?3, filter = x'' WHERE id = ?1")?
+                .execute(params![id, segment, column as i64])?;
+        }
+    }
+}
+
+fn part_id(segment: i64, part: usize) -> i64 {
+    segment * segment::PARTS as i64 + part as i64
+}
+
+/// Of every segment, the columns that may have these pieces.
+pub(crate) fn columns(connection: &Connection, pieces: &Pieces) -> Sql<HashMap<i64, Columns>> {
+    let mut statement = connection.prepare_cached("SELECT id FROM segments")?;
+    let segments: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Sql<_>>()?;
+    let mut statement = connection.prepare_cached("SELECT bits FROM parts WHERE id = ?1")?;
+    let mut columns = HashMap::new();
+    for segment in segments {
+        let part = |part| statement.query_row([part_id(segment, part)], |row| row.get(0));
+        columns.insert(segment, segment::may_have(pieces, part)?);
+    }
+    Ok(columns)
 }
 
 /// The last block of a log.
@@ -441,16 +530,22 @@ pub(crate) struct Wanted<'a> {
     pub(crate) after: Option<(Millis, &'a str)>,
 }
 
-/// Sessions, the latest first.
-pub(crate) fn sessions(connection: &Connection, wanted: &Wanted<'_>, most: usize) -> Sql<Vec<SessionRow>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "{SESSION} WHERE (?1 IS NULL OR provider = ?1) AND (?2 IS NULL OR substr(project, 1, length(?2)) = ?2)
-             AND (?3 IS NULL OR ended >= ?3) AND (?4 IS NULL OR started <= ?4)
-             AND (?5 IS NULL OR tokens >= ?5) AND (?6 IS NULL OR tokens <= ?6)
-             AND (NOT ?7 OR relation IS NULL OR relation != 'subagent')
-             AND (?8 IS NULL OR started < ?8 OR started = ?8 AND id > ?9)
-         ORDER BY started DESC, id LIMIT ?10"
-    ))?;
+const WHERE: &str =
+    "WHERE (?1 IS NULL OR provider = ?1) AND (?2 IS NULL OR substr(project, 1, length(?2)) = ?2)
+        AND (?3 IS NULL OR ended >= ?3) AND (?4 IS NULL OR started <= ?4)
+        AND (?5 IS NULL OR tokens >= ?5) AND (?6 IS NULL OR tokens <= ?6)
+        AND (NOT ?7 OR relation IS NULL OR relation != 'subagent')
+        AND (?8 IS NULL OR started < ?8 OR started = ?8 AND sessions.id > ?9)
+    ORDER BY started DESC, sessions.id LIMIT ?10";
+
+fn listed<T>(
+    connection: &Connection,
+    columns: &str,
+    wanted: &Wanted<'_>,
+    most: usize,
+    of: impl FnMut(&Row<'_>) -> Sql<T>,
+) -> Sql<Vec<T>> {
+    let mut statement = connection.prepare_cached(&format!("{columns} {WHERE}"))?;
     let rows = statement.query_map(
         params![
             wanted.provider,
@@ -464,9 +559,25 @@ pub(crate) fn sessions(connection: &Connection, wanted: &Wanted<'_>, most: usize
             wanted.after.map(|(_, id)| id),
             number(most as u64),
         ],
-        session,
+        of,
     )?;
     rows.collect()
+}
+
+/// Sessions, the latest first.
+pub(crate) fn sessions(connection: &Connection, wanted: &Wanted<'_>, most: usize) -> Sql<Vec<SessionRow>> {
+    listed(connection, SESSION, wanted, most, session)
+}
+
+/// The same, with no more than a search needs: when they began, their ids, their logs.
+pub(crate) fn sessions_with_logs(
+    connection: &Connection,
+    wanted: &Wanted<'_>,
+    most: usize,
+) -> Sql<Vec<(Millis, String, LogRow)>> {
+    let columns = "SELECT logs.id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem,
+        started, sessions.id FROM sessions JOIN logs ON logs.id = log";
+    listed(connection, columns, wanted, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
 }
 
 /// The subagents and forks of a session.

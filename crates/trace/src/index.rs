@@ -16,7 +16,7 @@ use tamis_store::{Database, StoreError};
 use crate::db::{self, BlockRow, LogRow, SessionRow};
 use crate::event::{Millis, Provider};
 use crate::lines::open_regular;
-use crate::readers::gemini;
+use crate::readers::{Relation, gemini};
 use crate::reading::{self, Known, Outcome, Sink, stem_of};
 use crate::source::{Found, Stamp, Unit};
 use crate::tally::{Tally, Turn};
@@ -105,6 +105,8 @@ pub(crate) fn refresh(
         db::spread_roots(transaction)?;
         db::put_done(transaction, now())
     })?;
+    // Listing is served; what only searching needs comes after.
+    database.write(|transaction| db::gather(transaction))?;
     Ok(refreshed)
 }
 
@@ -331,7 +333,15 @@ fn put_session(connection: &Connection, log: i64, row: &LogRow, mut tally: Tally
         tally.agent_name = agent_type(path);
     }
     let native = tally.native_id.clone().unwrap_or_else(|| stem_of(path));
-    let parent = tally.parent.clone();
+    let parent = tally.parent.clone().or_else(|| match provider {
+        Provider::Gemini => Some((gemini::parent_of(path)?, Relation::Subagent)),
+        Provider::ClaudeCode if native.starts_with("agent-") => {
+            // Some subagents' records name their own id for their parent's; its log lies in the parent's folder.
+            let session = path.ancestors().find(|folder| folder.ends_with("subagents"))?.parent()?;
+            Some((session.file_name()?.to_str()?.to_owned(), Relation::Subagent))
+        }
+        _ => None,
+    });
     let mut id = native.clone();
     if db::owner_of(connection, &id)?.is_some_and(|owner| owner != log) {
         // Two logs of one id, a copy perhaps: both are to be had.

@@ -18,6 +18,7 @@ mod reading;
 mod report;
 mod savings;
 mod search;
+mod segment;
 mod source;
 mod steps;
 mod tally;

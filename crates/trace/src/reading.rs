@@ -229,6 +229,7 @@ fn read_lines(
             reader: log.reader.clone(),
         },
     };
+    let mut words = Vec::new();
     sink.begin(draft.number);
     let mut lines = Lines::open(path, is_compressed(&log.unit.path), log.read_to)?;
     let end = if is_compressed(&log.unit.path) { u64::MAX } else { log.unit.stamp.size };
@@ -255,6 +256,12 @@ fn read_lines(
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
             Given::Event(event, _) => {
                 draft.kinds |= event.kind().bit();
+                if is_composed(event) {
+                    draft.kinds |= COMPOSED;
+                    words.clear();
+                    words_of_event(event, &mut words);
+                    words.iter().for_each(|text| filter.add(text.as_bytes()));
+                }
                 tally.event(event);
             }
             Given::Record { record } => {
@@ -382,6 +389,24 @@ pub(crate) fn transcript_of(log: &LogRow) -> io::Result<Transcript> {
     }
 }
 
+/// Stands among the kinds of a block that has words which its lines do not have.
+pub(crate) const COMPOSED: u16 = 1 << 15;
+
+/// Whether an event's words are not those of its line, but were put together.
+pub(crate) fn is_composed(event: &Event<'_>) -> bool {
+    match &event.body {
+        Body::User(content)
+        | Body::Message(content)
+        | Body::Reasoning(content)
+        | Body::Notification(content)
+        | Body::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
+        Body::SlashCommand { .. } => true,
+        Body::ToolCall(call) => matches!(call.arguments, Content::Text(_) | Content::Value(_)),
+        Body::ToolResult(result) => matches!(result.content, Content::Text(_) | Content::Value(_)),
+        Body::TokenUsage(_) => false,
+    }
+}
+
 /// The words of an event that a search looks at, each text apart.
 pub(crate) fn words_of_event(event: &Event<'_>, words: &mut Vec<String>) {
     match &event.body {
@@ -462,37 +487,16 @@ pub(crate) fn read_blocks(
     blocks: &[BlockRow],
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    read_blocks_worth(log, blocks, &|_| true, visit)
-}
-
-/// The same, for those blocks of lines whose bytes are worth it.
-pub(crate) fn read_blocks_worth(
-    log: &LogRow,
-    blocks: &[BlockRow],
-    worth: &dyn Fn(&[u8]) -> bool,
-    visit: &mut Visit<'_>,
-) -> io::Result<ControlFlow<()>> {
     let Format::Lines(provider) = log.format else {
         let transcript = transcript_of(log)?;
         return Ok(events_of(&transcript, blocks, visit));
     };
     let mut flow = ControlFlow::Continue(());
     for block in blocks {
-        let mut reader = None;
+        let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
         let mut lines = Lines::open(Path::new(&log.unit.path), is_compressed(&log.unit.path), block.start)?;
         let mut number = block.first_event;
         while let Some(chunk) = lines.next(block.stop)? {
-            // A block is mostly one chunk. When its first is not worth it, the reader's state after it is not known.
-            if let (None, Chunk::Lines { bytes, .. }) = (&reader, &chunk)
-                && bytes.len() as u64 == block.stop - block.start
-                && !worth(bytes)
-            {
-                break;
-            }
-            if reader.is_none() {
-                reader = Some(reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?);
-            }
-            let Some(reader) = &mut reader else { break };
             each_event(&chunk, reader.as_mut(), &mut |given| {
                 if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
                     flow = visit(number, event, line);
@@ -505,6 +509,52 @@ pub(crate) fn read_blocks_worth(
         }
     }
     Ok(flow)
+}
+
+/// Reads the events of some blocks again, each block only when its lines are worth it: where lines have been put together
+/// into other words, they are.
+pub(crate) fn read_blocks_worth(
+    log: &LogRow,
+    blocks: &[BlockRow],
+    worth: &dyn Fn(&[u8]) -> bool,
+    buffer: &mut Vec<u8>,
+    visit: &mut Visit<'_>,
+) -> io::Result<ControlFlow<()>> {
+    let Format::Lines(provider) = log.format else {
+        return read_blocks(log, blocks, visit);
+    };
+    if is_compressed(&log.unit.path) {
+        return read_blocks(log, blocks, visit);
+    }
+    let mut file = open_regular(Path::new(&log.unit.path))?;
+    for block in blocks {
+        let length = block.stop - block.start;
+        if length > LONGEST_LINE as u64 {
+            if read_blocks(log, std::slice::from_ref(block), visit)?.is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            continue;
+        }
+        buffer.clear();
+        file.seek(SeekFrom::Start(block.start))?;
+        Read::by_ref(&mut file).take(length).read_to_end(buffer)?;
+        if block.kinds & COMPOSED == 0 && !worth(buffer) {
+            continue;
+        }
+        let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
+        let mut number = block.first_event;
+        let mut flow = ControlFlow::Continue(());
+        each_event(&Chunk::Lines { at: block.start, bytes: buffer }, reader.as_mut(), &mut |given| {
+            if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
+                flow = visit(number, event, line);
+                number += 1;
+            }
+        });
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(ControlFlow::Continue(()))
 }
 
 fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {

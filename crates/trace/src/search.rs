@@ -3,29 +3,30 @@
 //! Filters say which blocks may have what is asked for; those are read from the logs and looked at event by event. Nothing
 //! is found by a filter alone, and the texts are nowhere but in the logs.
 
-use std::collections::VecDeque;
+mod question;
+
+use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use regex::{Regex, RegexBuilder};
-use regex_syntax::hir::{Hir, HirKind};
 use serde_json::Value;
 
-use crate::db::{self, BlockRow, LogRow};
+use crate::db::{self, BlockRow, Letters, LogRow};
 use crate::error::TraceError;
 use crate::event::{Event, EventKind, Millis, Stream};
-use crate::filter::{Filter, Pieces};
+use crate::filter::Filter;
 use crate::reading;
+use crate::segment::{self, Columns};
 use crate::source::Format;
 use crate::trace::{Session, SessionFilter, Trace};
+use question::Question;
 
-/// Letters of the text around a match.
-const EXCERPT: usize = 300;
-/// Longer questions are refused.
-const LONGEST_QUERY: usize = 4096;
 /// Sessions whose filters are looked at between two looks at the clock.
-const SESSIONS_AT_ONCE: usize = 64;
+const SESSIONS_AT_ONCE: usize = 256;
+/// Pieces for each thread that are read before what was found is counted.
+const MOST_AHEAD: usize = 32;
 /// Answers that are remembered.
 const REMEMBERED: usize = 64;
 
@@ -92,167 +93,42 @@ pub struct Found {
 
 /// Finds a search's words in a text. What is shown of an event is cut out after its secrets are, so whoever shows it has
 /// to look again.
-pub struct Finder(Vec<Regex>);
+pub struct Finder(Question);
 
 impl Finder {
     pub fn of(search: &Search) -> Result<Finder, TraceError> {
-        Ok(Finder(Question::of(search)?.patterns))
+        Ok(Finder(Question::of(search)?))
     }
 
     /// Where the first match of the first word is.
     pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
-        self.0.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
+        self.0.first_in(text)
     }
 }
 
-/// What events are compared with.
-struct Question {
-    /// All must match, each in one text of the event.
-    patterns: Vec<Regex>,
-    pieces: Pieces,
-    /// Finds the longest piece in raw bytes.
-    raw: Option<regex::bytes::Regex>,
-    kinds: u16,
-    only_failed: bool,
-}
-
-impl Question {
-    fn of(search: &Search) -> Result<Question, TraceError> {
-        let query = search.query.as_str();
-        if query.len() > LONGEST_QUERY {
-            return Err(TraceError::Invalid(format!(
-                "query has {} bytes, and {LONGEST_QUERY} is the most",
-                query.len()
-            )));
-        }
-        if query.trim().is_empty() {
-            return Err(TraceError::Invalid("query is empty".to_owned()));
-        }
-        let mut pieces = Pieces::default();
-        let mut patterns = Vec::new();
-        match search.mode {
-            Mode::Substring => {
-                pieces.require(query);
-                patterns.push(compiled(&literal(query))?);
-            }
-            Mode::Words => {
-                for word in query.split_whitespace() {
-                    pieces.require(word);
-                    let edge = |letter: Option<char>| {
-                        if letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_') {
-                            r"\b"
-                        } else {
-                            ""
-                        }
-                    };
-                    let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
-                    patterns.push(compiled(&format!("{before}{}{after}", literal(word)))?);
-                }
-            }
-            Mode::Regex => {
-                patterns.push(compiled(&format!("(?i){query}"))?);
-                if let Ok(parsed) = regex_syntax::parse(query) {
-                    required(&parsed, &mut pieces);
-                }
-            }
-        }
-        let raw = pieces
-            .longest
-            .as_ref()
-            .and_then(|piece| regex::bytes::Regex::new(&format!("(?i-u){}", regex::escape(piece))).ok());
-        let kinds = search.kinds.iter().fold(0, |mask, kind| mask | kind.bit());
-        Ok(Question {
-            patterns,
-            pieces,
-            raw,
-            kinds: if kinds == 0 { u16::MAX } else { kinds },
-            only_failed: search.only_failed,
-        })
-    }
-
-    /// Where the event matches: the text around it.
-    fn excerpt(&self, event: &Event<'_>, texts: &mut Vec<String>) -> Option<String> {
-        if self.kinds & event.kind().bit() == 0 {
-            return None;
-        }
-        if self.only_failed && !matches!(&event.body, crate::event::Body::ToolResult(result) if result.failed)
-        {
-            return None;
-        }
-        texts.clear();
-        reading::words_of_event(event, texts);
-        let mut first = None;
-        for pattern in &self.patterns {
-            let (index, found) = texts
-                .iter()
-                .enumerate()
-                .find_map(|(index, text)| Some((index, pattern.find(text)?.range())))?;
-            first.get_or_insert((index, found));
-        }
-        let (index, found) = first?;
-        Some(around(&texts[index], found.start, found.end))
-    }
-}
-
-fn compiled(pattern: &str) -> Result<Regex, TraceError> {
-    RegexBuilder::new(pattern)
-        .size_limit(4 << 20)
-        .dfa_size_limit(16 << 20)
-        .build()
-        .map_err(|error| TraceError::Invalid(format!("query is no regular expression: {error}")))
-}
-
-/// A pattern for just this text in any case. An ASCII letter stands for its two cases alone, as in the filters.
-fn literal(text: &str) -> String {
-    let mut pattern = String::new();
-    for letter in text.chars() {
-        let flags = if letter.is_ascii() { "(?i-u:" } else { "(?i:" };
-        if letter.is_alphabetic() {
-            pattern.push_str(&format!("{flags}{letter})"));
-        } else {
-            pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
-        }
-    }
-    pattern
-}
-
-/// The texts that whatever matches must have.
-fn required(pattern: &Hir, pieces: &mut Pieces) {
-    match pattern.kind() {
-        HirKind::Literal(literal) => {
-            if let Ok(text) = std::str::from_utf8(&literal.0) {
-                pieces.require(text);
-            }
-        }
-        HirKind::Concat(parts) => parts.iter().for_each(|part| required(part, pieces)),
-        HirKind::Capture(capture) => required(&capture.sub, pieces),
-        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub, pieces),
-        _ => {}
-    }
-}
-
-/// The text around a match, some of it before and most after.
-fn around(text: &str, start: usize, end: usize) -> String {
-    let before =
-        text[..start].char_indices().rev().take(EXCERPT / 4).last().map_or(start, |(index, _)| index);
-    let shown: String = text[before..].chars().take(EXCERPT).collect();
-    let mut excerpt = String::new();
-    if before > 0 {
-        excerpt.push('…');
-    }
-    let cut = before + shown.len() < text.len();
-    excerpt.push_str(&shown);
-    if cut || end > before + shown.len() {
-        excerpt.push('…');
-    }
-    excerpt
+/// A session as far as a search needs it.
+struct Searched {
+    started: Millis,
+    id: String,
+    log: LogRow,
 }
 
 /// What one thread reads.
 struct Piece<'a> {
-    session: &'a Session,
-    log: &'a LogRow,
+    session: &'a Searched,
     blocks: Vec<BlockRow>,
+}
+
+/// A search that is under way.
+struct Run<'a> {
+    trace: &'a Trace,
+    search: &'a Search,
+    question: Question,
+    /// Of each segment, the columns that may match.
+    columns: HashMap<i64, Columns>,
+    deadline: Instant,
+    broken_off: &'a (dyn Fn() -> bool + Sync),
+    found: Found,
 }
 
 impl Trace {
@@ -268,164 +144,170 @@ impl Trace {
         if let Some(found) = self.cache.get(generation, &key) {
             return Ok(found);
         }
-        let found = self.search_now(search, limit, broken_off)?;
+        let deadline = Instant::now() + limit;
+        let question = Question::of(search)?;
+        let columns = self.database()?.read(|connection| db::columns(connection, &question.pieces))?;
+        let run =
+            Run { trace: self, search, question, columns, deadline, broken_off, found: Found::default() };
+        let found = run.to_end()?;
+        if found.out_of_time && found.matches.is_empty() {
+            return Err(TraceError::TooSlow { seconds: limit.as_secs() });
+        }
         if !found.out_of_time {
             self.cache.put(generation, key, &found);
         }
         Ok(found)
     }
+}
 
-    fn search_now(
-        &self,
-        search: &Search,
-        limit: Duration,
-        broken_off: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Found, TraceError> {
-        let question = Question::of(search)?;
-        let begun = Instant::now();
-        let mut found = Found::default();
-        let family = search.session.as_ref().map(|prefix| self.session_with_subagents(prefix)).transpose()?;
-        let filter = SessionFilter { with_subagents: true, ..search.sessions.clone() };
-        let mut after = search.after.as_ref().map(|place| (place.started, place.session.clone()));
-        // The session that the last page ended in goes on.
-        let mut first_page = match (&family, &search.after) {
-            (None, Some(place)) => self.session(&place.session).ok().into_iter().collect(),
-            _ => Vec::new(),
-        };
-        loop {
-            let sessions = match &family {
-                Some(family) => family.clone(),
-                None if !first_page.is_empty() => std::mem::take(&mut first_page),
-                None => {
-                    let after = after.as_ref().map(|(started, id)| (*started, id.as_str()));
-                    self.sessions(&filter, after, SESSIONS_AT_ONCE)?
-                }
-            };
-            let Some(last) = sessions.last() else { break };
-            after = Some((last.place().0, last.id.clone()));
-            self.search_in(search, &question, &sessions, &mut found, begun, limit, broken_off)?;
-            if found.matches.len() > search.most || found.out_of_time || family.is_some() {
-                break;
+impl Run<'_> {
+    fn to_end(mut self) -> Result<Found, TraceError> {
+        match &self.search.session {
+            Some(prefix) => {
+                let sessions = self.family(prefix)?;
+                self.look_into(&sessions)?;
             }
+            None => self.look_into_all()?,
         }
-        found.more = found.out_of_time || found.matches.len() > search.most;
-        found.matches.truncate(search.most);
-        if found.out_of_time && found.matches.is_empty() {
-            return Err(TraceError::TooSlow { seconds: limit.as_secs() });
-        }
-        Ok(found)
+        self.found.more = self.found.out_of_time || self.found.matches.len() > self.search.most;
+        self.found.matches.truncate(self.search.most);
+        Ok(self.found)
     }
 
-    fn session_with_subagents(&self, prefix: &str) -> Result<Vec<Session>, TraceError> {
-        let session = self.session(prefix)?;
-        let mut family = self.subagents(&session)?;
+    /// A session with its subagents', in the order of lists.
+    fn family(&self, prefix: &str) -> Result<Vec<Searched>, TraceError> {
+        let session = self.trace.session(prefix)?;
+        let mut family = self.trace.subagents(&session)?;
         family.push(session);
         family.sort_by(|one, other| other.place().0.cmp(&one.place().0).then_with(|| one.id.cmp(&other.id)));
-        Ok(family)
+        let searched = |session: &Session| -> Result<Option<Searched>, TraceError> {
+            let log = self.trace.database()?.read(|connection| db::log_of(connection, session.log))?;
+            Ok(log.map(|log| Searched { started: session.place().0, id: session.id.clone(), log }))
+        };
+        family.iter().filter_map(|session| searched(session).transpose()).collect()
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one step of the loop above, cut out to be read")]
-    fn search_in(
-        &self,
-        search: &Search,
-        question: &Question,
-        sessions: &[Session],
-        found: &mut Found,
-        begun: Instant,
-        limit: Duration,
-        broken_off: &(dyn Fn() -> bool + Sync),
-    ) -> Result<(), TraceError> {
+    fn look_into_all(&mut self) -> Result<(), TraceError> {
+        let filter = SessionFilter { with_subagents: true, ..self.search.sessions.clone() };
+        // The session that the last page ended in goes on, and then those after it.
+        let mut after = self.search.after.as_ref().map(|place| (place.started, place.session.clone()));
+        if let Some((_, session)) = &after
+            && let Ok(session) = self.trace.session(session)
+            && let Some(log) =
+                self.trace.database()?.read(|connection| db::log_of(connection, session.log))?
+        {
+            self.look_into(&[Searched { started: session.place().0, id: session.id.clone(), log }])?;
+        }
+        while !self.is_over() {
+            let place = after.as_ref().map(|(started, id)| (*started, id.as_str()));
+            let rows = self.trace.database()?.read(|connection| {
+                db::sessions_with_logs(connection, &filter.wanted(place), SESSIONS_AT_ONCE)
+            })?;
+            let sessions: Vec<Searched> =
+                rows.into_iter().map(|(started, id, log)| Searched { started, id, log }).collect();
+            let Some(last) = sessions.last() else { break };
+            after = Some((last.started, last.id.clone()));
+            self.look_into(&sessions)?;
+        }
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.found.matches.len() > self.search.most || self.found.out_of_time
+    }
+
+    fn look_into(&mut self, sessions: &[Searched]) -> Result<(), TraceError> {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let logs: Vec<Option<LogRow>> = self.database()?.read(|connection| {
-            sessions.iter().map(|session| db::log_of(connection, session.log)).collect()
-        })?;
         let mut pieces: VecDeque<Piece<'_>> = VecDeque::new();
+        // Little at first, since the first sessions often have enough.
         let mut ahead = 2;
-        for (session, log) in sessions.iter().zip(&logs) {
-            let Some(log) = log else { continue };
-            let from = first_event_in(search, session);
-            let Some(from) = from else { continue };
-            let blocks = self.database()?.read(|connection| {
-                db::blocks(connection, session.log, from, |kinds, filter| {
-                    kinds & question.kinds != 0 && Filter::may_have(filter, &question.pieces)
+        for session in sessions {
+            let Some(from) = first_event_in(self.search, session) else { continue };
+            let blocks = self.trace.database()?.read(|connection| {
+                db::blocks(connection, session.log.id, from, |kinds, letters| {
+                    kinds & self.question.kinds != 0 && self.may_have(letters)
                 })
             })?;
-            match log.format {
-                Format::Lines(_) if !reading::is_compressed(&log.unit.path) => {
-                    pieces.extend(blocks.into_iter().map(|block| Piece {
-                        session,
-                        log,
-                        blocks: vec![block],
-                    }));
+            match session.log.format {
+                Format::Lines(_) if !reading::is_compressed(&session.log.unit.path) => {
+                    pieces.extend(blocks.into_iter().map(|block| Piece { session, blocks: vec![block] }));
                 }
                 // These are read from their beginning each time, so all at once.
-                _ if !blocks.is_empty() => pieces.push_back(Piece { session, log, blocks }),
+                _ if !blocks.is_empty() => pieces.push_back(Piece { session, blocks }),
                 _ => {}
             }
             while pieces.len() >= threads * ahead {
                 let batch: Vec<Piece<'_>> = pieces.drain(..threads * ahead).collect();
-                self.look_at(search, question, &batch, found)?;
-                ahead = (ahead * 2).min(16);
-                if broken_off() {
-                    return Err(TraceError::Cancelled);
-                }
-                found.out_of_time = begun.elapsed() >= limit;
-                if found.matches.len() > search.most || found.out_of_time {
+                self.look_at(&batch)?;
+                if self.is_over() {
                     return Ok(());
                 }
+                ahead = (ahead * 2).min(MOST_AHEAD);
             }
         }
         let batch: Vec<Piece<'_>> = pieces.into_iter().collect();
-        self.look_at(search, question, &batch, found)
+        self.look_at(&batch)
+    }
+
+    fn may_have(&self, letters: Letters<'_>) -> bool {
+        match letters {
+            Letters::Filter(filter) => Filter::may_have(filter, &self.question.pieces),
+            Letters::Segment { id, column } => {
+                self.columns.get(&id).is_none_or(|columns| segment::has(columns, column))
+            }
+        }
     }
 
     /// Looks at pieces side by side, and keeps their matches in order.
-    fn look_at(
-        &self,
-        search: &Search,
-        question: &Question,
-        batch: &[Piece<'_>],
-        found: &mut Found,
-    ) -> Result<(), TraceError> {
-        let wanted = search.most + 1;
-        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    fn look_at(&mut self, batch: &[Piece<'_>]) -> Result<(), TraceError> {
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(batch.len());
         let results: Vec<Mutex<Option<Result<Vec<Match>, TraceError>>>> =
             batch.iter().map(|_| Mutex::new(None)).collect();
-        let next = std::sync::atomic::AtomicUsize::new(0);
-        let work = || loop {
-            let number = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            let Some(piece) = batch.get(number) else { break };
-            let matches = matches_in(search, question, piece, wanted);
-            *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(matches);
-        };
-        if batch.len() < 2 {
-            work();
-        } else {
-            std::thread::scope(|scope| {
-                for _ in 1..threads.min(batch.len()) {
-                    scope.spawn(work);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut buffer = Vec::new();
+            while let Some(number) =
+                Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < batch.len())
+            {
+                if Instant::now() >= self.deadline || (self.broken_off)() {
+                    break;
                 }
-                work();
-            });
+                let matches = matches_in(self.search, &self.question, &batch[number], &mut buffer);
+                *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(matches);
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(work);
+            }
+            work();
+        });
+        if (self.broken_off)() {
+            return Err(TraceError::Cancelled);
         }
         for result in results {
-            if let Some(matches) = result.into_inner().unwrap_or_else(PoisonError::into_inner) {
-                found.matches.extend(matches?);
+            match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+                Some(matches) => self.found.matches.extend(matches?),
+                // What comes after what was not looked at is not next.
+                None => {
+                    self.found.out_of_time = true;
+                    break;
+                }
             }
         }
-        found.blocks_read += batch.iter().map(|piece| piece.blocks.len() as u64).sum::<u64>();
+        self.found.blocks_read += batch.iter().map(|piece| piece.blocks.len() as u64).sum::<u64>();
         Ok(())
     }
 }
 
 /// Where in a session the search goes on; `None` when it is past it.
-fn first_event_in(search: &Search, session: &Session) -> Option<u64> {
+fn first_event_in(search: &Search, session: &Searched) -> Option<u64> {
     let Some(place) = &search.after else { return Some(0) };
     if place.session == session.id {
         return Some(place.event + 1);
     }
-    let (started, id) = session.place();
-    let later = started < place.started || started == place.started && id > place.session.as_str();
+    let (started, id) = (session.started, &session.id);
+    let later = started < place.started || started == place.started && *id > place.session;
     later.then_some(0)
 }
 
@@ -433,21 +315,20 @@ fn matches_in(
     search: &Search,
     question: &Question,
     piece: &Piece<'_>,
-    wanted: usize,
+    buffer: &mut Vec<u8>,
 ) -> Result<Vec<Match>, TraceError> {
+    let Searched { started, id, log } = piece.session;
     let from = first_event_in(search, piece.session).unwrap_or(u64::MAX);
     let mut matches = Vec::new();
     let mut texts = Vec::new();
     let mut visit = |number: u64, event: &Event<'_>, line: Option<&str>| {
-        let worth =
-            || question.raw.as_ref().zip(line).is_none_or(|(raw, line)| raw.is_match(line.as_bytes()));
+        let worth = || line.is_none_or(|line| question.worth(line.as_bytes())) || reading::is_composed(event);
         if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());
         }
         if let Some(excerpt) = question.excerpt(event, &mut texts) {
-            let (started, session) = piece.session.place();
             matches.push(Match {
-                place: Place { started, session: session.to_owned(), event: number },
+                place: Place { started: *started, session: id.clone(), event: number },
                 at: event.at,
                 kind: event.kind(),
                 stream: event.stream,
@@ -455,14 +336,13 @@ fn matches_in(
                 excerpt,
             });
         }
-        if matches.len() >= wanted { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        if matches.len() > search.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    let worth = |bytes: &[u8]| question.raw.as_ref().is_none_or(|raw| raw.is_match(bytes));
-    match reading::read_blocks_worth(piece.log, &piece.blocks, &worth, &mut visit) {
+    match reading::read_blocks_worth(log, &piece.blocks, &|bytes| question.worth(bytes), buffer, &mut visit) {
         Ok(_) => Ok(matches),
         // A log that went away since it was indexed has no matches any more.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(source) => Err(TraceError::Log { path: piece.log.unit.path.clone(), source }),
+        Err(source) => Err(TraceError::Log { path: log.unit.path.clone(), source }),
     }
 }
 

@@ -49,6 +49,25 @@ pub(crate) fn turned(filters: &[Vec<u8>]) -> Vec<Vec<u8>> {
     parts
 }
 
+/// A filter as long as filters can be; folded, it says the same.
+pub(crate) fn unfolded(filter: &[u8]) -> Vec<u8> {
+    match filter {
+        [] => vec![u8::MAX; MOST_BITS / 8],
+        filter => filter.iter().copied().cycle().take(MOST_BITS / 8).collect(),
+    }
+}
+
+/// The filter of one column, unfolded.
+pub(crate) fn filter_of(parts: &[Vec<u8>], column: usize) -> Vec<u8> {
+    let mut filter = vec![0; MOST_BITS / 8];
+    for row in 0..MOST_BITS {
+        let at = row % ROWS_OF_PART * ROW + column / 8;
+        let byte = parts.get(row / ROWS_OF_PART).and_then(|part| part.get(at)).copied().unwrap_or(0);
+        filter[row / 8] |= (byte >> (column % 8) & 1) << (row % 8);
+    }
+    filter
+}
+
 /// Exchanges lines and columns of a square of bits.
 fn transpose(square: &mut [u64; 64]) {
     let mut width = 32;
@@ -103,7 +122,9 @@ mod tests {
 
     #[test]
     fn a_segment_says_what_its_filters_say() {
-        let texts: Vec<String> = (0..200).map(|number| format!("text number {number} {}", "of some length ".repeat(number))).collect();
+        let texts: Vec<String> = (0..200)
+            .map(|number| format!("text number {number} {}", "of some length ".repeat(number)))
+            .collect();
         let stored = |text: &String| {
             let mut filter = Filter::default();
             filter.add(text.as_bytes());
@@ -111,7 +132,12 @@ mod tests {
         };
         let filters: Vec<Vec<u8>> = texts.iter().map(stored).collect();
         let parts = turned(&filters);
-        for asked in ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"] {
+        for (column, filter) in filters.iter().enumerate() {
+            assert!(filter_of(&parts, column) == unfolded(filter), "column {column}");
+        }
+        for asked in
+            ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"]
+        {
             let mut pieces = Pieces::default();
             pieces.require(asked);
             let columns = may_have::<()>(&pieces, |part| Ok(parts[part].clone())).unwrap();

@@ -90,6 +90,21 @@ pub struct SessionFilter {
     pub with_subagents: bool,
 }
 
+impl SessionFilter {
+    pub(crate) fn wanted<'a>(&'a self, after: Option<(Millis, &'a str)>) -> db::Wanted<'a> {
+        db::Wanted {
+            provider: self.provider.map(Provider::name),
+            project: self.project.as_deref(),
+            since: self.since,
+            until: self.until,
+            least_tokens: self.least_tokens,
+            most_tokens: self.most_tokens,
+            only_roots: !self.with_subagents,
+            after,
+        }
+    }
+}
+
 /// A log and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogState {
@@ -233,16 +248,7 @@ impl Trace {
         after: Option<(Millis, &str)>,
         most: usize,
     ) -> Result<Vec<Session>, TraceError> {
-        let wanted = db::Wanted {
-            provider: filter.provider.map(Provider::name),
-            project: filter.project.as_deref(),
-            since: filter.since,
-            until: filter.until,
-            least_tokens: filter.least_tokens,
-            most_tokens: filter.most_tokens,
-            only_roots: !filter.with_subagents,
-            after,
-        };
+        let wanted = filter.wanted(after);
         let rows = self.database()?.read(|connection| db::sessions(connection, &wanted, most))?;
         Ok(rows.into_iter().map(Session::of).collect())
     }

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use tamis_store::{DataDir, Database};
 
-use crate::db::{self, BlockRow, LogRow, SessionRow};
+use crate::db::{self, BlockRow, LogRow, Segments, SessionRow};
 use crate::error::TraceError;
 use crate::index::Progress;
 use crate::ledger::Ledger;
@@ -71,13 +71,15 @@ fn compare(stored: &Database, fresh: &Database) -> Result<Verified, TraceError> 
     };
     let mut before = by_place(stored.read(db::logs)?);
     let mut verified = Verified::default();
+    let (mut stored_segments, mut fresh_segments) = (Segments::new(), Segments::new());
     for (place, log) in by_place(fresh.read(db::logs)?) {
         let name = || if place.1.is_empty() { place.0.clone() } else { format!("{}#{}", place.0, place.1) };
         let Some(known) = before.remove(&place).filter(|known| known.unit.stamp == log.unit.stamp) else {
             verified.changed += 1;
             continue;
         };
-        let (stored, fresh) = (indexed(stored, known)?, indexed(fresh, log)?);
+        let (stored, fresh) =
+            (indexed(stored, known, &mut stored_segments)?, indexed(fresh, log, &mut fresh_segments)?);
         verified.logs += 1;
         verified.sessions += u64::from(fresh.session.is_some());
         let differences = differences(&stored, &fresh);
@@ -87,13 +89,13 @@ fn compare(stored: &Database, fresh: &Database) -> Result<Verified, TraceError> 
     Ok(verified)
 }
 
-fn indexed(database: &Database, log: LogRow) -> Result<Indexed, TraceError> {
+fn indexed(database: &Database, log: LogRow, segments: &mut Segments) -> Result<Indexed, TraceError> {
     Ok(database.read(|connection| {
         Ok(Indexed {
             session: db::session_of_log(connection, log.id)?,
             ledger: db::ledger_of(connection, log.id)?,
             turns: db::turns(connection, log.id, 0, usize::MAX >> 1)?,
-            blocks: db::blocks_whole(connection, log.id)?,
+            blocks: db::blocks_whole(connection, log.id, segments)?,
             log,
         })
     })?)
