@@ -19,6 +19,7 @@ use crate::{print, shown};
 /// says otherwise. `tamis trace event SESSION:EVENT` shows what was found.
 #[derive(Args)]
 pub(crate) struct SearchCommand {
+    /// What to look for
     query: String,
     /// Find its words, in any order
     #[arg(long, conflicts_with = "regex")]
