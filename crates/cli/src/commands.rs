@@ -15,6 +15,7 @@ mod run;
 mod serve;
 mod token;
 mod tools;
+mod trace;
 
 use clap::Subcommand;
 
@@ -30,6 +31,7 @@ pub(crate) enum Command {
     Grep(grep::Grep),
     Bash(bash::Bash),
     Recover(recover::Recover),
+    Trace(trace::TraceCommand),
     Tools(tools::Tools),
     Call(call::Call),
     Config(config::ConfigCommand),
@@ -50,6 +52,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Grep(arguments) => grep::run(arguments),
         Command::Bash(arguments) => bash::run(arguments),
         Command::Recover(arguments) => recover::run(arguments),
+        Command::Trace(arguments) => trace::run(arguments),
         Command::Tools(arguments) => tools::run(arguments),
         Command::Call(arguments) => call::run(arguments),
         Command::Config(arguments) => config::run(arguments),

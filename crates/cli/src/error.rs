@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use tamis_config::ConfigError;
 use tamis_server::{ListenError, TokenError};
 use tamis_tools::RpcError;
+use tamis_trace::TraceError;
 
 /// Whose fault it is, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -130,5 +131,41 @@ impl From<RpcError> for CliError {
             message = format!("{message}: {detail}");
         }
         CliError { kind, hint: said("hint"), error: anyhow::anyhow!(message) }
+    }
+}
+
+impl From<TraceError> for CliError {
+    fn from(error: TraceError) -> CliError {
+        let (kind, hint) = match &error {
+            TraceError::NoSuchSession { .. } => {
+                (Kind::Failed, Some("`tamis trace sessions` lists the sessions".to_owned()))
+            }
+            TraceError::Ambiguous { matches, more, .. } => {
+                let others = if *more { ", …" } else { "" };
+                (Kind::Failed, Some(format!("it may be any of {}{others}", matches.join(", "))))
+            }
+            TraceError::NoSuchEvent { session, .. } => {
+                (Kind::Failed, Some(format!("`tamis trace turns {session}` says which events it has")))
+            }
+            TraceError::Invalid(_) => (Kind::Usage, None),
+            TraceError::TooSlow { .. } => {
+                (Kind::Failed, Some("narrow it with --session, --project or --since".to_owned()))
+            }
+            TraceError::Index(store) => (
+                Kind::Failed,
+                store
+                    .hint()
+                    .or(Some("`tamis data purge --trace --yes` removes the index; it is built again".into())),
+            ),
+            TraceError::DataDir { .. } => {
+                (Kind::Failed, Some("TAMIS_DATA_DIR names another data folder".to_owned()))
+            }
+            TraceError::Busy { .. } => (Kind::Failed, Some("try again when it is done".to_owned())),
+            TraceError::Log { .. } | TraceError::Changed { .. } => {
+                (Kind::Failed, Some("`tamis trace index` brings the index up to date".to_owned()))
+            }
+            TraceError::Cancelled => (Kind::Interrupted, None),
+        };
+        CliError { kind, error: error.into(), hint }
     }
 }

@@ -7,8 +7,10 @@ mod mcp_pruner;
 mod print;
 mod question;
 mod setup;
+mod shown;
 mod signals;
 mod stdio;
+mod table;
 
 use std::panic::UnwindSafe;
 use std::process::ExitCode;

@@ -62,6 +62,11 @@ pub(crate) fn grouped(number: u64) -> String {
     out
 }
 
+/// `1 log`, `1,234 logs`.
+pub(crate) fn count(number: u64, what: &str) -> String {
+    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
 /// Bytes as a person reads them.
 pub(crate) fn size(bytes: u64) -> String {
     let mut value = bytes as f64;

@@ -1,6 +1,6 @@
 //! From configuration to services: what every command starts with.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use tamis_config::{Config, ConfigError, Key, Surroundings, project_root};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
 use tamis_tools::{Caller, Pruner, Registry, Services, Sessions, Workbench};
-use tamis_trace::{Places, Trace};
+use tamis_trace::{Places, Trace, index_of_named};
 use tamis_workspace::{Children, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -109,6 +109,30 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     let trace = Trace::new(places, DataDir::at(config.data_dir()));
     let services = Services::new(sieve(config), workbench).with_sessions(Sessions::new(Arc::new(trace)));
     Ok(Arc::new(services))
+}
+
+/// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.
+/// Logs that are named have an index of their own.
+pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError> {
+    let data_dir = DataDir::at(config.data_dir());
+    let paths = if only.is_empty() { config.paths(Key::TraceLogs) } else { only.to_vec() };
+    if paths.is_empty() {
+        let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
+        return Ok(Trace::new(places, data_dir));
+    }
+    let paths: Vec<PathBuf> = paths
+        .iter()
+        .map(|path| {
+            // A path that is misspelt would otherwise be an agent that never worked.
+            std::fs::metadata(path).and_then(|_| std::path::absolute(path)).map_err(|error| {
+                let message = format!("there are no logs at {}", path.display());
+                CliError { error: anyhow::Error::new(error).context(message), ..CliError::usage("") }
+                    .hint("`tamis trace index` says which places are looked at when none is named")
+            })
+        })
+        .collect::<Result<_, _>>()?;
+    let index = index_of_named(&data_dir, &paths);
+    Ok(Trace::new(Places::only(paths), index))
 }
 
 /// What the doors serve: every tool, or those of the named toolsets.

@@ -1,5 +1,8 @@
 //! Being asked to end.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use tokio_util::sync::CancellationToken;
 
 /// Cancels `shutdown` at the first SIGINT or SIGTERM. At the second the process ends at once: whoever asks twice does
@@ -35,6 +38,25 @@ pub(crate) async fn asked_to_end() {
     {
         let _ = interrupt.await;
     }
+}
+
+/// Turns true at SIGINT or SIGTERM, for whoever looks now and then. They are noticed once this returns.
+pub(crate) fn flag(runtime: &tokio::runtime::Runtime) -> std::io::Result<Arc<AtomicBool>> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&flag);
+    #[cfg(unix)]
+    let next = {
+        let _within = runtime.enter();
+        let mut signals = Signals::install()?;
+        async move { signals.next().await }
+    };
+    #[cfg(not(unix))]
+    let next = asked_to_end();
+    runtime.spawn(async move {
+        next.await;
+        asked.store(true, Ordering::Relaxed);
+    });
+    Ok(flag)
 }
 
 /// SIGINT and SIGTERM, noticed from the moment on when this is installed, though they be asked after later.

@@ -77,7 +77,10 @@ fn text_of(value: toml::Value, setting: &Setting) -> Option<String> {
         toml::Value::Boolean(yes) if setting.form == Form::Switch => Some(yes.to_string()),
         toml::Value::Array(items) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str()).collect();
-            Some(texts?.join(","))
+            match setting.form {
+                Form::PathList => std::env::join_paths(texts?).ok()?.into_string().ok(),
+                _ => Some(texts?.join(",")),
+            }
         }
         _ => None,
     }

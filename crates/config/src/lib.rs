@@ -226,6 +226,12 @@ impl Config {
         self.text(key).and_then(|value| value.parse().ok())
     }
 
+    /// The paths of a [`Form::PathList`] setting; none when it is unset.
+    pub fn paths(&self, key: Key) -> Vec<PathBuf> {
+        let list = self.text(key).unwrap_or_default();
+        std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
+    }
+
     /// The data folder.
     pub fn data_dir(&self) -> PathBuf {
         PathBuf::from(self.text(Key::DataDir).unwrap_or_default())
@@ -263,13 +269,23 @@ fn without_project(
     };
     let value = text(value)?;
     check(setting, &value, &source)?;
-    let value = match (setting.form, &source) {
-        // A path in a file means the same from wherever tamis is started.
-        (Form::Path, Source::UserFile(file)) => {
-            let folder = file.parent().unwrap_or(&surroundings.working_dir);
-            text(folder.join(value).into_os_string())?
+    // A path in a file means the same from wherever tamis is started.
+    let folder = match &source {
+        Source::UserFile(file) => file.parent().unwrap_or(&surroundings.working_dir),
+        _ => &surroundings.working_dir,
+    };
+    let value = match setting.form {
+        Form::Path => text(folder.join(value).into_os_string())?,
+        Form::PathList => {
+            let paths = std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty());
+            let joined = std::env::join_paths(paths.map(|path| folder.join(path)));
+            text(joined.map_err(|error| ConfigError::Invalid {
+                name: setting.name,
+                origin: source.to_string(),
+                value,
+                complaint: error.to_string(),
+            })?)?
         }
-        (Form::Path, _) => text(surroundings.working_dir.join(value).into_os_string())?,
         _ => value,
     };
     Ok(Resolved { value: Some(value), source })

@@ -23,6 +23,7 @@ pub enum Key {
     RunPrunerUrl,
     RunPrunerPath,
     RunAllowBash,
+    TraceLogs,
 }
 
 /// What a value must look like.
@@ -30,6 +31,8 @@ pub enum Key {
 pub enum Form {
     /// A file or folder; relative ones are taken from the working directory.
     Path,
+    /// Several of them, separated as in `PATH`; in a file, a list.
+    PathList,
     Text,
     /// Whatever it is, nothing too: whoever uses it judges it.
     Verbatim,
@@ -241,6 +244,15 @@ pub const SETTINGS: &[Setting] = &[
         from_project: FromProject::Ignored,
         about: "whether the agent may use the pruner's bash unasked, outside of its sandbox: 1, true, yes or on",
     },
+    Setting {
+        key: Key::TraceLogs,
+        name: "trace.logs",
+        variables: &["TAMIS_TRACE_LOGS"],
+        form: Form::PathList,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "files and folders with logs of agents, instead of the agents' own places; separated as in PATH",
+    },
 ];
 
 impl Key {
@@ -254,8 +266,10 @@ impl Setting {
     /// Why `value` will not do, if it will not.
     pub fn complaint(&self, value: &str) -> Option<String> {
         match self.form {
-            Form::Path | Form::Secret | Form::Text if value.is_empty() => Some("must not be empty".into()),
-            Form::Path | Form::Secret | Form::Text | Form::Verbatim | Form::Switch => None,
+            Form::Path | Form::PathList | Form::Secret | Form::Text if value.is_empty() => {
+                Some("must not be empty".into())
+            }
+            Form::Path | Form::PathList | Form::Secret | Form::Text | Form::Verbatim | Form::Switch => None,
             Form::Port => value.parse::<u16>().is_err().then(|| "must be a port, 0 to 65535".into()),
             Form::Count { at_least } => (!value.parse::<u64>().is_ok_and(|number| number >= at_least))
                 .then(|| format!("must be a whole number, {at_least} or more")),

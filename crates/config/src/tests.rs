@@ -231,3 +231,22 @@ fn a_switch_takes_any_text_and_files_may_say_true() {
     assert_eq!((config.text(Key::RunPrunerEnabled), config.text(Key::RunPrunerPath)), (Some("false"), None));
     assert_eq!(config.remarks.len(), 2);
 }
+
+#[cfg(unix)]
+#[test]
+fn a_list_of_paths_comes_from_a_variable_or_a_file_and_never_from_a_project() {
+    let mut house = House::new();
+    let path = house.user_file("[trace]\nlogs = [\"logs\", \"/var/log/agents\"]\n");
+    let beside = path.parent().unwrap().join("logs");
+    assert_eq!(
+        house.load().unwrap().paths(Key::TraceLogs),
+        [beside.clone(), PathBuf::from("/var/log/agents")]
+    );
+    house.project_file("[trace]\nlogs = \"/etc\"\n");
+    let config = house.load().unwrap();
+    assert_eq!(config.paths(Key::TraceLogs)[0], beside);
+    assert_eq!(config.remarks.len(), 1, "{:?}", config.remarks);
+    house.variable("TAMIS_TRACE_LOGS", "/a::b");
+    let here = house.surroundings.working_dir.join("b");
+    assert_eq!(house.load().unwrap().paths(Key::TraceLogs), [PathBuf::from("/a"), here]);
+}

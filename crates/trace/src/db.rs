@@ -208,6 +208,14 @@ pub(crate) fn remove_log(connection: &Connection, id: i64) -> Sql<()> {
     Ok(())
 }
 
+/// Forgets everything.
+pub(crate) fn clear(connection: &Connection) -> Sql<()> {
+    for table in ["parts", "segments", "blocks", "turns", "sessions", "logs", "done"] {
+        connection.execute(&format!("DELETE FROM {table}"), [])?;
+    }
+    Ok(())
+}
+
 /// Removes the session of a log that has none any more.
 pub(crate) fn remove_session(connection: &Connection, log: i64) -> Sql<()> {
     connection.prepare_cached("DELETE FROM sessions WHERE log = ?1")?.execute([log])?;
@@ -255,12 +263,13 @@ pub(crate) enum Letters {
 /// The blocks of every log, in order, with their letters.
 pub(crate) type Blocks = HashMap<i64, Vec<(BlockRow, Letters)>>;
 
-pub(crate) fn all_blocks(connection: &Connection) -> Sql<Blocks> {
+/// The blocks of one log, or of all.
+pub(crate) fn blocks_with_letters(connection: &Connection, log: Option<i64>) -> Sql<Blocks> {
     let mut statement = connection.prepare_cached(
         "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter, log FROM blocks
-         ORDER BY log, number",
+         WHERE ?1 IS NULL OR log = ?1 ORDER BY log, number",
     )?;
-    let mut rows = statement.query([])?;
+    let mut rows = statement.query([log])?;
     let mut blocks = Blocks::new();
     while let Some(row) = rows.next()? {
         let letters = match row.get(7)? {
@@ -297,6 +306,34 @@ fn block(row: &Row<'_>) -> Sql<BlockRow> {
 /// Changes when another connection has changed the index.
 pub(crate) fn data_version(connection: &Connection) -> Sql<i64> {
     connection.query_row("PRAGMA data_version", [], |row| row.get(0))
+}
+
+/// Segments as they were read, some of them: whoever looks at all blocks needs each over and over.
+pub(crate) type Segments = HashMap<i64, Vec<Vec<u8>>>;
+const MOST_SEGMENTS: usize = 16;
+
+/// A log's blocks with their filters, unfolded.
+pub(crate) fn blocks_whole(connection: &Connection, log: i64, segments: &mut Segments) -> Sql<Vec<BlockRow>> {
+    let (mut blocks, mut gathered) = (Vec::new(), Vec::new());
+    for (mut block, letters) in blocks_with_letters(connection, Some(log))?.remove(&log).unwrap_or_default() {
+        match letters {
+            Letters::Filter(filter) => block.filter = segment::unfolded(&filter),
+            Letters::Segment { id, column } => gathered.push((blocks.len(), id, column)),
+        }
+        blocks.push(block);
+    }
+    let mut statement = connection.prepare_cached("SELECT bits FROM parts WHERE id = ?1")?;
+    for (index, id, column) in gathered {
+        if !segments.contains_key(&id) {
+            if segments.len() == MOST_SEGMENTS {
+                segments.clear();
+            }
+            let part = |part| statement.query_row([part_id(id, part)], |row| row.get(0));
+            segments.insert(id, (0..segment::PARTS).map(part).collect::<Sql<_>>()?);
+        }
+        blocks[index].filter = segment::filter_of(&segments[&id], column);
+    }
+    Ok(blocks)
 }
 
 /// Gathers blocks that are in no segment into segments, as long as one can be filled.
@@ -458,14 +495,16 @@ pub(crate) fn sessions_with_prefix(
     statement.query_map(params![prefix, number(most as u64)], session)?.collect()
 }
 
-/// The ids just before and just after one.
+/// The ids just before and just after one, other than those of its copies.
 pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<String>; 2]> {
     let before = connection
         .prepare_cached("SELECT id FROM sessions WHERE id < ?1 ORDER BY id DESC LIMIT 1")?
         .query_row([id], |row| row.get(0))
         .optional()?;
     let after = connection
-        .prepare_cached("SELECT id FROM sessions WHERE id > ?1 ORDER BY id LIMIT 1")?
+        .prepare_cached(
+            "SELECT id FROM sessions WHERE id > ?1 AND substr(id, 1, length(?1) + 1) != ?1 || '~' ORDER BY id LIMIT 1",
+        )?
         .query_row([id], |row| row.get(0))
         .optional()?;
     Ok([before, after])
@@ -561,10 +600,13 @@ pub(crate) fn ledger_of(connection: &Connection, log: i64) -> Sql<Ledger> {
     Ok(bytes.and_then(|bytes| Ledger::decode(&bytes)).unwrap_or_default())
 }
 
-/// Every log's requests by their keys, those that began first before the others: whoever has a key first, counts it.
+/// Every log's requests by their keys, those that began first before the others: whoever has a key first, counts it. A copy
+/// begins when what it was copied from did, so of those that began together it comes after.
 pub(crate) fn each_keys(connection: &Connection, mut visit: impl FnMut(i64, &[u8])) -> Sql<()> {
-    let mut statement = connection
-        .prepare_cached("SELECT log, keys FROM sessions WHERE length(keys) > 0 ORDER BY started, id")?;
+    let mut statement = connection.prepare_cached(
+        "SELECT log, keys FROM sessions WHERE length(keys) > 0
+             ORDER BY started, relation IS NOT NULL, ended, id",
+    )?;
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         visit(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());

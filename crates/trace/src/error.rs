@@ -11,6 +11,8 @@ pub enum TraceError {
     Index(#[from] StoreError),
     #[error("the data folder {path} cannot be used")]
     DataDir { path: PathBuf, source: std::io::Error },
+    #[error("another process is indexing in {path}")]
+    Busy { path: PathBuf },
     #[error("{path} cannot be read")]
     Log { path: String, source: std::io::Error },
     #[error("{path} was changed or removed meanwhile")]

@@ -101,22 +101,34 @@ impl Trace {
         Ok(own.intersection(&seen).copied().collect())
     }
 
-    /// What the sessions used, subagents' included, each request once though several logs tell of it.
+    /// What the sessions used, subagents' included, each request once though several logs tell of it. Limits of time hold
+    /// for each request.
     pub fn usage(
         &self,
         filter: &SessionFilter,
         by: UsageBy,
     ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
         let filter = SessionFilter { with_subagents: true, ..filter.clone() };
-        let mut sessions = self.sessions(&filter, None, usize::MAX >> 1)?;
-        // Whoever began first counts a request, as in the index.
-        sessions.reverse();
+        let wanted: HashSet<i64> =
+            self.sessions(&filter, None, usize::MAX >> 1)?.iter().map(|session| session.log).collect();
+        let all = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+        let mut sessions = self.sessions(&all, None, usize::MAX >> 1)?;
+        // Whoever began first counts a request, as in the index, though it be none of the wanted: else a fork would use more
+        // when it is asked for alone.
+        sessions.sort_by(|one, other| one.by_beginning().cmp(&other.by_beginning()));
+        let within = |at: Option<Millis>| {
+            at.is_none_or(|at| {
+                filter.since.is_none_or(|since| at >= since) && filter.until.is_none_or(|until| at <= until)
+            })
+        };
         let mut seen = HashSet::new();
         let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
         for session in &sessions {
+            let counts = wanted.contains(&session.log);
             let ledger = self.ledger(session)?;
             for request in ledger.requests() {
-                if request.key.is_some_and(|key| !seen.insert(key)) {
+                let first = request.key.is_none_or(|key| seen.insert(key));
+                if !first || !counts || !within(request.at) {
                     continue;
                 }
                 let name = match by {

@@ -284,7 +284,13 @@ fn write(
         }
         Message::Done { outcome } => {
             progress.logs += 1;
-            let Outcome { log, tally } = *outcome;
+            let Outcome { mut log, tally } = *outcome;
+            if tally.events == 0 && log.problem.is_none() && !tally.drift.is_empty() {
+                // There is no session to count it in, and it must not go unsaid.
+                let what: Vec<String> =
+                    tally.drift.iter().map(|(what, count)| format!("{what} ({count})")).collect();
+                log.problem = Some(format!("nothing in it was understood: {}", what.join(", ")));
+            }
             let id = db::put_log(connection, &log)?;
             put_session(connection, id, &log, tally)
         }

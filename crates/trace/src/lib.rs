@@ -15,6 +15,7 @@ pub mod ledger;
 mod lines;
 pub mod readers;
 mod reading;
+mod report;
 mod savings;
 mod search;
 mod segment;
@@ -22,8 +23,11 @@ mod source;
 mod steps;
 mod tally;
 mod trace;
+mod upkeep;
 pub mod usage;
 mod uses;
+mod verify;
+mod watch;
 
 pub use analysis::{
     Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,
@@ -31,10 +35,14 @@ pub use analysis::{
 pub use error::TraceError;
 pub use explain::{Explained, UsageBy, UsageRow};
 pub use index::{Progress, Refreshed};
+pub use report::{Holding, NotUnderstood, Report};
 pub use savings::{NeededLine, Replayed, Savings, SavingsOptions, SavingsProgress, SavingsSums, Skipped};
-pub use search::{Found, Match, Mode, Place, Search};
+pub use search::{Finder, Found, Match, Mode, Place, Search};
 pub use source::Places;
 pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};
 pub use tally::{Tally, ToolUse, Turn};
 pub use trace::{LogState, Project, Session, SessionFilter, Trace};
+pub use upkeep::{erase_indexes, index_files, index_of_named};
 pub use uses::ToolUses;
+pub use verify::{Difference, Verified};
+pub use watch::{OnEvent, Watch};

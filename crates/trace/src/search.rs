@@ -91,6 +91,21 @@ pub struct Found {
     pub blocks_read: u64,
 }
 
+/// Finds a search's words in a text. What is shown of an event is cut out after its secrets are, so whoever shows it has
+/// to look again.
+pub struct Finder(Question);
+
+impl Finder {
+    pub fn of(search: &Search) -> Result<Finder, TraceError> {
+        Ok(Finder(Question::of(search)?))
+    }
+
+    /// Where the first match of the first word is.
+    pub fn find(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        self.0.first_in(text)
+    }
+}
+
 /// A session as far as a search needs it.
 struct Searched {
     started: Millis,

@@ -49,6 +49,25 @@ pub(crate) fn turned(filters: &[Vec<u8>]) -> Vec<Vec<u8>> {
     parts
 }
 
+/// A filter as long as filters can be; folded, it says the same.
+pub(crate) fn unfolded(filter: &[u8]) -> Vec<u8> {
+    match filter {
+        [] => vec![u8::MAX; MOST_BITS / 8],
+        filter => filter.iter().copied().cycle().take(MOST_BITS / 8).collect(),
+    }
+}
+
+/// The filter of one column, unfolded.
+pub(crate) fn filter_of(parts: &[Vec<u8>], column: usize) -> Vec<u8> {
+    let mut filter = vec![0; MOST_BITS / 8];
+    for row in 0..MOST_BITS {
+        let at = row % ROWS_OF_PART * ROW + column / 8;
+        let byte = parts.get(row / ROWS_OF_PART).and_then(|part| part.get(at)).copied().unwrap_or(0);
+        filter[row / 8] |= (byte >> (column % 8) & 1) << (row % 8);
+    }
+    filter
+}
+
 /// Exchanges lines and columns of a square of bits.
 fn transpose(square: &mut [u64; 64]) {
     let mut width = 32;
@@ -113,6 +132,9 @@ mod tests {
         };
         let filters: Vec<Vec<u8>> = texts.iter().map(stored).collect();
         let parts = turned(&filters);
+        for (column, filter) in filters.iter().enumerate() {
+            assert!(filter_of(&parts, column) == unfolded(filter), "column {column}");
+        }
         for asked in
             ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"]
         {

@@ -75,6 +75,13 @@ pub struct Project {
     pub last_activity: Option<Millis>,
 }
 
+impl Project {
+    /// The hash by which the project in this folder goes.
+    pub fn hash_of(root: &str) -> String {
+        index::hash(root)
+    }
+}
+
 /// Which sessions are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
@@ -107,6 +114,7 @@ impl SessionFilter {
 /// A log and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogState {
+    pub(crate) id: i64,
     pub path: String,
     pub part: String,
     pub provider: Option<Provider>,
@@ -138,6 +146,20 @@ impl Trace {
     /// The index's file.
     pub fn index_path(&self) -> std::path::PathBuf {
         self.data_dir.root().join(format!("trace-v{}.db", db::VERSION))
+    }
+
+    pub(crate) fn index_folder(&self) -> &std::path::Path {
+        self.data_dir.root()
+    }
+
+    /// Throws the index away and builds it anew.
+    pub fn rebuild(
+        &self,
+        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    ) -> Result<Refreshed, TraceError> {
+        let database = self.database()?;
+        database.write(|transaction| db::clear(transaction))?;
+        self.refresh(watch)
     }
 
     /// Opens the index. A damaged one is thrown away: it can be had again.
@@ -235,7 +257,7 @@ impl Trace {
         if let Some((_, blocks)) = known.as_ref().filter(|(of, _)| *of == generation) {
             return Ok(Arc::clone(blocks));
         }
-        let blocks = Arc::new(self.database()?.read(db::all_blocks)?);
+        let blocks = Arc::new(self.database()?.read(|connection| db::blocks_with_letters(connection, None))?);
         *known = Some((generation, Arc::clone(&blocks)));
         Ok(blocks)
     }
@@ -262,6 +284,13 @@ impl Trace {
             .database()?
             .read(|connection| db::sessions_with_prefix(connection, prefix, MOST_NAMED + 1))?;
         if let Some(index) = rows.iter().position(|row| row.id == prefix) {
+            return Ok(Session::of(rows.swap_remove(index)));
+        }
+        // A copy's id is that of its original and more, so the original would never be told by less than all of its id.
+        let copies = |id: &str| rows.iter().filter(|row| is_copy(&row.id, id)).count();
+        if let Some(index) =
+            rows.iter().position(|row| copies(&row.id) + 1 == rows.len() && rows.len() <= MOST_NAMED)
+        {
             return Ok(Session::of(rows.swap_remove(index)));
         }
         match rows.len() {
@@ -385,6 +414,7 @@ impl Trace {
             .read(db::logs)?
             .into_iter()
             .map(|log| LogState {
+                id: log.id,
                 provider: log.format.provider(),
                 size: log.unit.stamp.size,
                 path: log.unit.path,
@@ -396,6 +426,18 @@ impl Trace {
             .collect();
         logs.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
         Ok(logs)
+    }
+}
+
+/// Whether this is the id of a second log of that session.
+fn is_copy(id: &str, of: &str) -> bool {
+    id.strip_prefix(of).is_some_and(|rest| rest.starts_with('~'))
+}
+
+impl LogState {
+    /// The file, and which of several sessions there.
+    pub fn name(&self) -> String {
+        if self.part.is_empty() { self.path.clone() } else { format!("{}#{}", self.path, self.part) }
     }
 }
 
@@ -426,6 +468,12 @@ impl Session {
     /// How many events of a kind it has.
     pub fn count(&self, kind: EventKind) -> u64 {
         self.tally.count(kind)
+    }
+
+    /// Whoever comes first counts a request that several logs tell of; the same order as the index's.
+    pub(crate) fn by_beginning(&self) -> (Millis, bool, Millis, &str) {
+        let started = self.started.unwrap_or(0);
+        (started, self.relation.is_some(), self.ended.unwrap_or(started), &self.id)
     }
 
     /// The place of this session in lists.

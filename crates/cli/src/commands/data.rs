@@ -1,9 +1,12 @@
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
 use tamis_config::{Config, Surroundings};
 use tamis_sieve::{Holdings, Purge, Savings};
+use tamis_store::DataDir;
+use tamis_trace::{erase_indexes, index_files};
 
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
@@ -29,7 +32,7 @@ struct Show {
     json: bool,
 }
 
-/// Erase originals, the record of calls, or both
+/// Erase originals, the record of calls and the index of past sessions, or some of them
 #[derive(Args)]
 struct Erase {
     /// Only the originals that cuts are recovered from
@@ -38,15 +41,19 @@ struct Erase {
     /// Only the record of calls
     #[arg(long)]
     ledger: bool,
-    /// Only what is older: 12h, 7d
-    #[arg(long, value_name = "AGE", value_parser = age)]
+    /// Only the index of past sessions; the agents' logs stay, and it is built from them again
+    #[arg(long)]
+    trace: bool,
+    /// Only what is older: 12h, 7d; the index is as old as the logs, and stays
+    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with = "trace")]
     older_than: Option<Duration>,
     /// Do it, rather than say what would be done
     #[arg(long)]
     yes: bool,
 }
 
-fn age(text: &str) -> Result<Duration, String> {
+/// An age as a person writes it.
+pub(crate) fn age(text: &str) -> Result<Duration, String> {
     const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 60 * 60), ('d', 24 * 60 * 60)];
     UNITS
         .into_iter()
@@ -70,6 +77,8 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     // What cannot be counted is among the problems.
     let savings = services.sieve.savings().unwrap_or_default();
     let folder = config.data_dir();
+    let index = index_files(&DataDir::at(&folder)).unwrap_or_default();
+    let index_bytes: u64 = index.iter().map(|(_, size)| size).sum();
     if arguments.json {
         let next =
             holdings.recovery_next_expiry.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -81,6 +90,10 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 "next_expiry_unix_s": next.map(|time| time.as_secs()),
             },
             "ledger": {"rows": holdings.ledger_rows, "bytes": holdings.database_bytes},
+            "trace": {
+                "files": index.iter().map(|(path, _)| path).collect::<Vec<_>>(),
+                "bytes": index_bytes,
+            },
             "savings": {
                 "calls": savings.calls,
                 "fallbacks": savings.fallbacks,
@@ -103,6 +116,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 print::size(holdings.database_bytes)
             ),
         ],
+        ["sessions".to_owned(), indexed(&index, index_bytes)],
         ["saved".to_owned(), saved(&savings)],
     ])?;
     for problem in &holdings.problems {
@@ -124,6 +138,26 @@ fn originals(holdings: &Holdings) -> String {
     text
 }
 
+/// The index of past sessions; beside it lie those of logs that were named.
+fn indexed(files: &[(PathBuf, u64)], bytes: u64) -> String {
+    let databases: Vec<_> = files
+        .iter()
+        .filter(|(path, _)| path.extension().is_some_and(|extension| extension == "db"))
+        .collect();
+    match databases.as_slice() {
+        [] => "not indexed".to_owned(),
+        [(path, _)] => format!("an index of {}, {}", print::size(bytes), path.display()),
+        several => format!("{} indexes of {}", several.len(), print::size(bytes)),
+    }
+}
+
+fn listed(what: &[String]) -> String {
+    match what {
+        [before @ .., last] if !before.is_empty() => format!("{} and {last}", before.join(", ")),
+        what => what.concat(),
+    }
+}
+
 /// What was cut, less what had to be fetched back: a cut that was recovered saved nothing.
 fn saved(savings: &Savings) -> String {
     let cut = savings.tokens_before.saturating_sub(savings.tokens_after);
@@ -138,12 +172,14 @@ fn saved(savings: &Savings) -> String {
 
 fn erase(config: &Config, arguments: &Erase) -> CliResult {
     let services = setup::services(config)?;
-    let both = arguments.recovery == arguments.ledger;
+    let data_dir = DataDir::at(config.data_dir());
+    let all = !(arguments.recovery || arguments.ledger || arguments.trace);
     let purge = Purge {
-        recovery: both || arguments.recovery,
-        ledger: both || arguments.ledger,
+        recovery: all || arguments.recovery,
+        ledger: all || arguments.ledger,
         older_than: arguments.older_than,
     };
+    let trace = arguments.trace || all && arguments.older_than.is_none();
     if !arguments.yes {
         let holdings = services.sieve.holdings();
         let mut what = Vec::new();
@@ -153,21 +189,36 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
         if purge.ledger {
             what.push(format!("the record of calls ({} rows)", print::grouped(holdings.ledger_rows)));
         }
+        if trace {
+            what.push("the index of past sessions".to_owned());
+        }
         let older = if purge.older_than.is_some() { ", as far as they are older" } else { "" };
-        return Err(CliError::usage(format_args!("this would erase {}{older}", what.join(" and ")))
+        return Err(CliError::usage(format_args!("this would erase {}{older}", listed(&what)))
             .hint("add --yes to do it; cuts whose originals are gone cannot be recovered"));
     }
-    let report = services.sieve.purge(purge);
-    print::note(format_args!(
-        "erased {} originals ({}) and {} rows",
-        print::grouped(report.originals),
-        print::size(report.bytes),
-        print::grouped(report.ledger_rows),
-    ));
-    for problem in &report.problems {
+    let mut problems = Vec::new();
+    if purge.recovery || purge.ledger {
+        let report = services.sieve.purge(purge);
+        print::note(format_args!(
+            "erased {} originals ({}) and {} rows",
+            print::grouped(report.originals),
+            print::size(report.bytes),
+            print::grouped(report.ledger_rows),
+        ));
+        problems = report.problems;
+    }
+    if trace {
+        match erase_indexes(&data_dir) {
+            Ok(bytes) => {
+                print::note(format_args!("erased the index of past sessions ({})", print::size(bytes)));
+            }
+            Err(error) => problems.push(format!("{:#}", anyhow::Error::new(error))),
+        }
+    }
+    for problem in &problems {
         print::note(format_args!("warning: {problem}"));
     }
-    if report.problems.is_empty() {
+    if problems.is_empty() {
         Ok(())
     } else {
         Err(CliError::failed(anyhow::anyhow!("not everything could be erased")))

@@ -28,6 +28,11 @@ pub(super) struct Question {
 }
 
 impl Question {
+    /// Where one of the patterns matches first.
+    pub(super) fn first_in(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
+    }
+
     pub(super) fn of(search: &Search) -> Result<Question, TraceError> {
         let query = search.query.as_str();
         if query.len() > LONGEST_QUERY {

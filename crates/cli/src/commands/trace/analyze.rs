@@ -1,0 +1,99 @@
+use clap::Args;
+use serde_json::{Value, json};
+use tamis_trace::{Analysis, AnalysisOptions};
+
+use super::options::Source;
+use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
+use crate::{print, shown};
+
+/// Diagnose a session: failures, loops, waste, and a score whose parts are shown
+#[derive(Args)]
+pub(crate) struct Analyze {
+    /// The session, by the beginning of its id
+    session: String,
+    /// Look at its subagents' sessions too
+    #[arg(long)]
+    subagents: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+pub(crate) fn run(arguments: &Analyze) -> CliResult {
+    let trace = arguments.source.open()?;
+    let session = trace.session(&arguments.session)?;
+    let options = AnalysisOptions {
+        failures: true,
+        loops: true,
+        subagents: arguments.subagents,
+        most_bytes: usize::MAX >> 1,
+    };
+    let analysis = trace.analyze(&session, &options)?;
+    if arguments.source.json {
+        let mut value = serde_json::to_value(&analysis).map_err(CliError::internal)?;
+        value["session_id"] = json!(session.id);
+        for insight in value["insights"].as_array_mut().into_iter().flatten() {
+            if let Some(Value::String(message)) = insight.get_mut("message") {
+                *message = shown::beginning(message);
+            }
+        }
+        return shown::json(&value);
+    }
+    print::bytes(to_text(&analysis, &trace.short_id(&session.id)?).as_bytes())
+}
+
+fn to_text(analysis: &Analysis, session: &str) -> String {
+    let mut text = format!("score {} of 100\n", analysis.score);
+    for part in &analysis.deductions {
+        text.push_str(&format!(
+            "  -{:<3} {} {} ({:?})\n",
+            part.points,
+            print::grouped(part.count),
+            part.what,
+            part.lens
+        ));
+    }
+    let summary = &analysis.summary;
+    let tokens = summary.tokens;
+    text.push_str(&format!(
+        "\n{}, {}, {} failed, {} declined\n{}: {} read, {} from the cache, {} written; largest context {}, {}\n",
+        print::count(summary.turns, "turn"),
+        print::count(summary.event_counts.tool_calls, "tool call"),
+        print::grouped(summary.failed_tool_calls),
+        print::grouped(summary.declined_tool_calls),
+        print::count(summary.requests, "request"),
+        print::grouped(tokens.read()),
+        print::grouped(tokens.cache_read),
+        print::grouped(tokens.output),
+        print::grouped(summary.largest_context),
+        print::count(summary.compactions, "compaction"),
+    ));
+    if analysis.insights.is_empty() {
+        text.push_str("\nnothing stands out\n");
+        return text;
+    }
+    let mut table = Table::new(&[
+        ("SEVERITY", Align::Left),
+        ("LENS", Align::Left),
+        ("TURN", Align::Right),
+        ("SESSION:EVENT", Align::Left),
+        ("WHAT", Align::Left),
+    ]);
+    for insight in &analysis.insights {
+        let session = insight.session_id.as_deref().unwrap_or(session);
+        table.row([
+            format!("{:?}", insight.severity),
+            format!("{:?}", insight.lens),
+            insight.turn_index.to_string(),
+            shown::line(&format!("{session}:{}", insight.event_index)),
+            shown::beginning(&insight.message),
+        ]);
+    }
+    text.push('\n');
+    text.push_str(&table.render(table::screen()));
+    if analysis.insights_left_out.total() > 0 {
+        let left = print::grouped(analysis.insights_left_out.total());
+        text.push_str(&format!("and {left} more of the same kinds\n"));
+    }
+    text
+}

@@ -1,0 +1,70 @@
+use clap::Args;
+use serde_json::Value;
+use tamis_trace::event::EventKind;
+
+use super::options::Source;
+use super::told;
+use crate::error::{CliError, CliResult};
+use crate::{print, shown};
+
+/// Show one event, whole
+#[derive(Args)]
+pub(crate) struct EventCommand {
+    /// The session, by the beginning of its id; or SESSION:INDEX, as `search` prints it
+    session: String,
+    /// The event's number
+    index: Option<u64>,
+    #[command(flatten)]
+    source: Source,
+}
+
+pub(crate) fn run(arguments: &EventCommand) -> CliResult {
+    let both = || {
+        let (session, index) = arguments.session.rsplit_once(':')?;
+        Some((session, index.parse().ok()?))
+    };
+    let named = arguments.index.map(|index| (arguments.session.as_str(), index)).or_else(both);
+    let (session, index) = named.ok_or_else(|| {
+        CliError::usage("which event of the session is not said")
+            .hint("`tamis trace event SESSION INDEX`; `tamis trace search` and `turns` give the numbers")
+    })?;
+    let trace = arguments.source.open()?;
+    let session = trace.session(session)?;
+    let (kind, event) =
+        trace.event(&session, index, |event| (event.kind(), told::event_json(&session, index, event)))?;
+    if arguments.source.json {
+        return shown::json(&event);
+    }
+    let said = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
+    let at = event["timestamp"].as_str().and_then(|time| time.parse::<jiff::Timestamp>().ok());
+    let mut head = vec![
+        ["session".to_owned(), shown::line(&session.id)],
+        ["event".to_owned(), index.to_string()],
+        ["time".to_owned(), told::second(at.map(|time| time.as_millisecond()))],
+        ["type".to_owned(), format!("{} ({})", said("event_type"), said("stream"))],
+    ];
+    let payload = &event["payload"];
+    for (name, field) in [("tool", "name"), ("call", "call_id"), ("failed", "is_error"), ("model", "model")] {
+        match &payload[field] {
+            Value::String(text) => head.push([name.to_owned(), shown::line(text)]),
+            Value::Bool(failed) => {
+                head.push([name.to_owned(), if *failed { "yes" } else { "no" }.to_owned()]);
+            }
+            _ => {}
+        }
+    }
+    print::columns(&head)?;
+    print::line("")?;
+    print::line(body(kind, payload))
+}
+
+/// The long part of an event.
+fn body(kind: EventKind, payload: &Value) -> String {
+    match kind {
+        EventKind::ToolCall => {
+            shown::text(&serde_json::to_string_pretty(&payload["arguments"]).unwrap_or_default())
+        }
+        EventKind::ToolResult => shown::text(payload["content"].as_str().unwrap_or_default()),
+        kind => shown::text(&told::words(kind, payload)),
+    }
+}

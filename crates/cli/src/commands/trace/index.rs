@@ -1,0 +1,254 @@
+use clap::Args;
+use serde_json::{Value, json};
+use tamis_trace::event::Provider;
+use tamis_trace::{LogState, NotUnderstood, Refreshed, Report, Trace, Verified};
+
+use super::indexing;
+use super::options::Source;
+use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
+use crate::{print, shown};
+
+/// Bring the index up to date, and say what it holds and what was not understood
+///
+/// The index is a file that can be removed at any time: it says where things are in the logs, and is built from them.
+#[derive(Args)]
+pub(crate) struct Index {
+    /// Throw it away first, and read everything again
+    #[arg(long)]
+    rebuild: bool,
+    /// Read everything again beside it, and compare
+    #[arg(long, conflicts_with = "rebuild")]
+    verify: bool,
+    /// Name every log, not only the first few
+    #[arg(long)]
+    all: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// Logs that are named for each thing, unless all are asked for.
+const FEW: usize = 3;
+
+pub(crate) fn run(arguments: &Index) -> CliResult {
+    let trace = arguments.source.unread()?;
+    let refreshed = if arguments.rebuild {
+        indexing::with_bar("indexing", |watch| trace.rebuild(watch))?
+    } else {
+        indexing::with_bar("indexing", |watch| trace.refresh(watch))?
+    };
+    let verified = match arguments.verify {
+        true => Some(indexing::with_bar("comparing", |watch| trace.verify(watch))?),
+        false => None,
+    };
+    let report = trace.report()?;
+    if arguments.source.json {
+        shown::json(&to_json(&trace, &refreshed, &report, verified.as_ref()))?;
+    } else {
+        let few = if arguments.all { usize::MAX } else { FEW };
+        print::bytes(to_text(&trace, &refreshed, &report, verified.as_ref(), few).as_bytes())?;
+    }
+    match verified {
+        Some(verified) if !verified.differences.is_empty() => Err(CliError::failed(anyhow::anyhow!(
+            "the index and the logs differ in {}",
+            print::count(verified.differences.len() as u64, "place")
+        ))
+        .hint("`tamis trace index --rebuild` builds it anew; please report what differed")),
+        _ => Ok(()),
+    }
+}
+
+fn index_size(trace: &Trace) -> u64 {
+    let path = trace.index_path();
+    let size = |suffix: &str| {
+        let mut name = path.clone().into_os_string();
+        name.push(suffix);
+        std::fs::metadata(name).map_or(0, |metadata| metadata.len())
+    };
+    ["", "-wal", "-shm"].into_iter().map(size).sum()
+}
+
+fn provider_name(provider: Option<Provider>) -> &'static str {
+    provider.map_or("(unknown)", Provider::name)
+}
+
+fn to_text(
+    trace: &Trace,
+    refreshed: &Refreshed,
+    report: &Report,
+    verified: Option<&Verified>,
+    few: usize,
+) -> String {
+    let mut text = format!(
+        "index {} ({})\nread now {} of {}, {}\n\n",
+        trace.index_path().display(),
+        print::size(index_size(trace)),
+        print::grouped(refreshed.read),
+        print::count(refreshed.logs, "log"),
+        print::size(refreshed.bytes),
+    );
+    let mut table = Table::new(&[
+        ("PROVIDER", Align::Left),
+        ("LOGS", Align::Right),
+        ("BYTES", Align::Right),
+        ("SESSIONS", Align::Right),
+        ("EVENTS", Align::Right),
+    ]);
+    // What nobody knows comes last.
+    let (unknown, known): (Vec<_>, Vec<_>) =
+        report.holdings.iter().partition(|(provider, _)| provider.is_none());
+    for (provider, holding) in known.into_iter().chain(unknown) {
+        let numbers = [holding.logs, holding.bytes, holding.sessions, holding.events];
+        table.row([provider_name(*provider).to_owned()].into_iter().chain(numbers.map(print::grouped)));
+    }
+    if table.is_empty() {
+        text.push_str("there are no logs in any of these places:\n");
+        let places = trace.places();
+        for place in places.logs.iter().chain(&places.opencode) {
+            text.push_str(&format!("  {}\n", shown::line(&place.to_string_lossy())));
+        }
+    } else {
+        text.push_str(&table.render(table::screen()));
+    }
+    if report.not_understood.is_empty() {
+        text.push_str("\neverything in them was understood\n");
+    } else {
+        text.push_str("\nnot understood\n");
+        for entry in &report.not_understood {
+            text.push_str(&not_understood(entry, few));
+        }
+    }
+    let problem = |log: &LogState| log.problem.clone().unwrap_or_default();
+    section(&mut text, "of no known format", &report.unknown, few, |log| print::size(log.size));
+    section(&mut text, "not read, or not to the end", &report.problems, few, problem);
+    section(&mut text, "with a last line that is not whole", &report.torn, few, |log| {
+        print::size(log.pending)
+    });
+    for problem in &refreshed.problems {
+        text.push_str(&format!("\ncould not be looked at: {}\n", shown::line(problem)));
+    }
+    if let Some(verified) = verified {
+        text.push_str(&comparison(verified));
+    }
+    text
+}
+
+fn not_understood(entry: &NotUnderstood, few: usize) -> String {
+    let mut text = format!(
+        "  {} {} in {} of {}\n",
+        print::count(entry.count, "time"),
+        shown::line(&entry.what),
+        print::count(entry.logs.len() as u64, "log"),
+        entry.provider.name(),
+    );
+    for log in entry.logs.iter().take(few) {
+        text.push_str(&format!("    {}\n", shown::line(log)));
+    }
+    more(&mut text, entry.logs.len(), few);
+    text
+}
+
+fn section(text: &mut String, name: &str, logs: &[LogState], few: usize, say: impl Fn(&LogState) -> String) {
+    if logs.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{name}: {}\n", print::count(logs.len() as u64, "log")));
+    for log in logs.iter().take(few) {
+        text.push_str(&format!("    {} ({})\n", shown::line(&log.name()), shown::line(&say(log))));
+    }
+    more(text, logs.len(), few);
+}
+
+fn more(text: &mut String, logs: usize, few: usize) {
+    if logs > few {
+        text.push_str(&format!("    and {} more; --all names them\n", print::grouped((logs - few) as u64)));
+    }
+}
+
+fn comparison(verified: &Verified) -> String {
+    let mut text = format!(
+        "\ncompared {} and {} with what the logs say now: ",
+        print::count(verified.logs, "log"),
+        print::count(verified.sessions, "session")
+    );
+    match verified.differences.len() {
+        0 => text.push_str("no difference\n"),
+        _ => text.push_str("they differ\n"),
+    }
+    for difference in &verified.differences {
+        text.push_str(&format!("    {}: {}\n", shown::line(&difference.log), difference.what));
+    }
+    if verified.changed > 0 {
+        text.push_str(&format!(
+            "    not compared, since they changed meanwhile: {}\n",
+            print::count(verified.changed, "log")
+        ));
+    }
+    text
+}
+
+fn to_json(trace: &Trace, refreshed: &Refreshed, report: &Report, verified: Option<&Verified>) -> Value {
+    let logs = |logs: &[LogState]| -> Value {
+        logs.iter()
+            .map(|log| {
+                json!({
+                    "log": log.name(),
+                    "bytes": log.size,
+                    "read_to": log.read_to,
+                    "pending_bytes": log.pending,
+                    "problem": log.problem,
+                })
+            })
+            .collect()
+    };
+    let holdings: Vec<Value> = report
+        .holdings
+        .iter()
+        .map(|(provider, holding)| {
+            json!({
+                "provider": provider.map(Provider::name),
+                "logs": holding.logs,
+                "bytes": holding.bytes,
+                "sessions": holding.sessions,
+                "events": holding.events,
+            })
+        })
+        .collect();
+    let not_understood: Vec<Value> = report
+        .not_understood
+        .iter()
+        .map(|entry| {
+            json!({
+                "provider": entry.provider.name(),
+                "what": shown::line(&entry.what),
+                "count": entry.count,
+                "logs": entry.logs,
+            })
+        })
+        .collect();
+    let mut value = json!({
+        "index": {"path": trace.index_path(), "bytes": index_size(trace)},
+        "read_now": {"logs": refreshed.read, "bytes": refreshed.bytes, "removed": refreshed.removed},
+        "logs": refreshed.logs,
+        "providers": holdings,
+        "not_understood": not_understood,
+        "unknown_format": logs(&report.unknown),
+        "problems": logs(&report.problems),
+        "torn": logs(&report.torn),
+        "not_looked_at": refreshed.problems,
+    });
+    if let Some(verified) = verified {
+        let differences: Vec<Value> = verified
+            .differences
+            .iter()
+            .map(|difference| json!({"log": difference.log, "what": difference.what}))
+            .collect();
+        value["verified"] = json!({
+            "logs": verified.logs,
+            "sessions": verified.sessions,
+            "changed_meanwhile": verified.changed,
+            "differences": differences,
+        });
+    }
+    value
+}

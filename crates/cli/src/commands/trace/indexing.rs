@@ -1,0 +1,108 @@
+//! Bringing the index up to date before anything is answered, and a bar on stderr for whoever waits.
+
+use std::io::{IsTerminal, Write};
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tamis_trace::{Progress, Refreshed, Trace};
+
+use crate::error::CliError;
+use crate::print;
+
+/// What is over sooner needs no bar.
+const PATIENCE: Duration = Duration::from_millis(200);
+const BETWEEN: Duration = Duration::from_millis(100);
+const BAR: usize = 24;
+
+/// Brings the index up to date, and tells of places that could not be looked at.
+pub(crate) fn refresh(trace: &Trace) -> Result<Refreshed, CliError> {
+    let refreshed = with_bar("indexing", |watch| trace.refresh(watch))?;
+    for problem in &refreshed.problems {
+        print::note(format_args!("warning: {}", crate::shown::line(problem)));
+    }
+    Ok(refreshed)
+}
+
+/// Does something that reads logs, with a bar when somebody looks on.
+pub(crate) fn with_bar<T, E: Into<CliError>>(
+    what: &str,
+    work: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<T, E>,
+) -> Result<T, CliError> {
+    let mut screen = Waiting::new();
+    work(&mut |progress| {
+        screen.show(|| bar(what, progress));
+        ControlFlow::Continue(())
+    })
+    .map_err(Into::into)
+}
+
+/// A line on stderr that is written over and over, and gone at the end. Nobody sees it where stderr is no terminal.
+pub(crate) struct Waiting {
+    begun: Instant,
+    drawn: Option<Instant>,
+    looked_at: bool,
+}
+
+impl Waiting {
+    pub(crate) fn new() -> Waiting {
+        Waiting { begun: Instant::now(), drawn: None, looked_at: std::io::stderr().is_terminal() }
+    }
+
+    pub(crate) fn show(&mut self, line: impl FnOnce() -> String) {
+        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN);
+        if self.looked_at && due && self.begun.elapsed() >= PATIENCE {
+            self.drawn = Some(Instant::now());
+            draw(&format!("\r{}\x1b[K", line()));
+        }
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if self.drawn.is_some() {
+            draw("\r\x1b[K");
+        }
+    }
+}
+
+fn draw(text: &str) {
+    let mut out = std::io::stderr().lock();
+    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// `[####----]  50 %`
+pub(crate) fn gauge(done: u64, of: u64) -> String {
+    let share = done.min(of) as f64 / of.max(1) as f64;
+    let full = (share * BAR as f64) as usize;
+    format!("[{}{}] {:3.0} %", "#".repeat(full), "-".repeat(BAR - full), share * 100.0)
+}
+
+fn bar(what: &str, progress: Progress) -> String {
+    if progress.total_bytes == 0 {
+        return format!("{what} …");
+    }
+    format!(
+        "{what} {}  {} of {}, {}",
+        gauge(progress.bytes, progress.total_bytes),
+        print::size(progress.bytes),
+        print::size(progress.total_bytes),
+        print::count(progress.logs, "log"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bar_says_how_far_it_is() {
+        let progress = Progress { logs: 1200, bytes: 3 << 20, total_bytes: 12 << 20 };
+        assert_eq!(
+            bar("indexing", progress),
+            "indexing [######------------------]  25 %  3.0 MiB of 12.0 MiB, 1,200 logs"
+        );
+        let past = Progress { bytes: 9, total_bytes: 8, logs: 1 };
+        assert_eq!(bar("x", past), format!("x [{}] 100 %  9 bytes of 8 bytes, 1 log", "#".repeat(24)));
+        assert_eq!(bar("x", Progress::default()), "x …");
+    }
+}

@@ -1,0 +1,185 @@
+//! What the subcommands have in common: which logs, which sessions, and JSON.
+
+use std::path::PathBuf;
+use std::time::SystemTime;
+
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use jiff::{Timestamp, ToSpan};
+use tamis_config::Surroundings;
+use tamis_trace::event::{Millis, Provider};
+use tamis_trace::{Project, SessionFilter, Trace};
+
+use super::indexing;
+use crate::commands::data;
+use crate::error::CliError;
+use crate::setup;
+
+/// Which logs, and how the answer looks.
+#[derive(Args)]
+pub(crate) struct Source {
+    /// Only these files and folders, instead of the agents' own places; may be given again
+    #[arg(long, value_name = "PATH")]
+    logs: Vec<PathBuf>,
+    /// Print JSON, for programs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+impl Source {
+    /// Past sessions, as the logs have them now.
+    pub(crate) fn open(&self) -> Result<Trace, CliError> {
+        let trace = self.unread()?;
+        indexing::refresh(&trace)?;
+        Ok(trace)
+    }
+
+    /// Past sessions, as they were when they were last looked at.
+    pub(crate) fn unread(&self) -> Result<Trace, CliError> {
+        let config = setup::load(&Surroundings::of_process())?;
+        setup::trace(&config, &self.logs)
+    }
+}
+
+/// Which sessions.
+#[derive(Args)]
+#[command(next_help_heading = "Which sessions")]
+pub(crate) struct Which {
+    /// Only sessions of this agent
+    #[arg(long, value_parser = providers())]
+    provider: Option<Provider>,
+    /// Only sessions in this folder, or of the project whose hash begins so
+    #[arg(long, value_name = "PATH|HASH")]
+    project: Option<String>,
+    /// Only what happened since: 2026-01-31, 2026-01-31T14:00, 7d, 12h
+    #[arg(long, value_name = "TIME", value_parser = since)]
+    since: Option<Millis>,
+    /// Only what happened until then; a day counts whole
+    #[arg(long, value_name = "TIME", value_parser = until)]
+    until: Option<Millis>,
+    /// Only sessions that used so many tokens or more, their subagents included
+    #[arg(long, value_name = "N")]
+    min_tokens: Option<u64>,
+    /// Only sessions that used so many tokens or fewer
+    #[arg(long, value_name = "N")]
+    max_tokens: Option<u64>,
+}
+
+impl Which {
+    /// The filter, but for the tokens, which [`Which::wants`] looks at: those of subagents count too.
+    pub(crate) fn filter(&self, trace: &Trace) -> Result<SessionFilter, CliError> {
+        let project = self.project.as_ref().map(|project| project_hash(trace, project)).transpose()?;
+        Ok(SessionFilter {
+            provider: self.provider,
+            project,
+            since: self.since,
+            until: self.until,
+            ..SessionFilter::default()
+        })
+    }
+
+    pub(crate) fn limits_tokens(&self) -> bool {
+        self.min_tokens.is_some() || self.max_tokens.is_some()
+    }
+
+    /// Whether a session that used so many tokens is wanted.
+    pub(crate) fn wants(&self, tokens: u64) -> bool {
+        self.min_tokens.is_none_or(|least| tokens >= least)
+            && self.max_tokens.is_none_or(|most| tokens <= most)
+    }
+}
+
+fn providers() -> impl TypedValueParser<Value = Provider> {
+    let value = |provider: &Provider| {
+        let aliases: &[&str] = match provider {
+            Provider::ClaudeCode => &["claude", "claude-code"],
+            Provider::Gemini => &["gemini-cli"],
+            _ => &[],
+        };
+        PossibleValue::new(provider.name()).aliases(aliases.iter().copied())
+    };
+    PossibleValuesParser::new(Provider::ALL.iter().map(value)).map(|name| {
+        let short = name.split(['-', '_']).next().unwrap_or_default();
+        *Provider::ALL
+            .iter()
+            .find(|provider| provider.name().starts_with(short))
+            .expect("every name and alias begins as its provider does")
+    })
+}
+
+/// The project in a folder, or the one whose hash begins so.
+fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
+    let projects = trace.projects()?;
+    let absolute = std::path::absolute(named).map_err(CliError::failed)?;
+    let resolved = absolute.canonicalize().unwrap_or_else(|_| absolute.clone());
+    let folders = [&absolute, &resolved].map(|path| path.to_string_lossy().into_owned());
+    let known = |project: &&Project| {
+        let root = project.root.as_ref();
+        folders.iter().any(|folder| root == Some(folder) || project.hash == Project::hash_of(folder))
+    };
+    if let Some(project) = projects.iter().find(known) {
+        return Ok(project.hash.clone());
+    }
+    let is_hash = named.len() >= 4 && named.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let begun: Vec<&Project> = projects.iter().filter(|project| project.hash.starts_with(named)).collect();
+    match begun.as_slice() {
+        [project] if is_hash => Ok(project.hash.clone()),
+        [_, _, ..] if is_hash => Err(CliError::failed(anyhow::anyhow!(
+            "{named} is the beginning of the hashes of {} projects",
+            begun.len()
+        ))
+        .hint("give more of it; `tamis trace projects --json` has them whole")),
+        _ => Err(CliError::failed(anyhow::anyhow!("no session was in {named}"))
+            .hint("`tamis trace projects` lists the projects")),
+    }
+}
+
+fn since(text: &str) -> Result<Millis, String> {
+    moment(text, false)
+}
+
+fn until(text: &str) -> Result<Millis, String> {
+    moment(text, true)
+}
+
+/// A time as a person writes it: an age, a day, a time of a day here, or one with its offset.
+fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
+    let wrong =
+        || "a time is written as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();
+    if let Ok(age) = data::age(text) {
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+        return i64::try_from(now.saturating_sub(age).as_millis()).map_err(|_| wrong());
+    }
+    if let Ok(time) = text.parse::<Timestamp>() {
+        return Ok(time.as_millisecond());
+    }
+    let local =
+        |time: DateTime| time.to_zoned(TimeZone::system()).map(|time| time.timestamp().as_millisecond());
+    if text.len() == "2026-01-31".len() {
+        let day: Date = text.parse().map_err(|_| wrong())?;
+        let day = if at_its_end { day.checked_add(1.day()).map_err(|_| wrong())? } else { day };
+        let time = local(day.at(0, 0, 0, 0)).map_err(|_| wrong())?;
+        return Ok(time - i64::from(at_its_end));
+    }
+    text.parse::<DateTime>().and_then(local).map_err(|_| wrong())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_read_as_people_write_them() {
+        assert_eq!(moment("2026-01-31T14:00:00Z", false), Ok(1_769_868_000_000));
+        assert_eq!(moment("2026-01-31T15:00:00.5+01:00", true), Ok(1_769_868_000_500));
+        let day = |text| moment(text, false).unwrap();
+        assert_eq!(moment("2026-01-31", true), Ok(day("2026-02-01") - 1));
+        assert_eq!(day("2026-01-31T06:30"), day("2026-01-31") + (6 * 60 + 30) * 60_000);
+        assert!(day("7d") < day("12h"));
+        for wrong in ["", "soon", "2026-13-01", "2026-01-31T", "7y"] {
+            assert!(moment(wrong, false).is_err(), "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+use std::ops::ControlFlow;
+
+use clap::Args;
+use serde_json::Value;
+use tamis_trace::{Replayed, Savings, SavingsOptions, SavingsSums};
+
+use super::indexing::{self, Waiting};
+use super::options::{Source, Which};
+use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
+use crate::{print, shown};
+
+/// Replay pruning over past tool results: what it would have saved, and what it would have cost
+///
+/// Every result of reading, searching and running is pruned for what the person and the agent had just said. What was cut
+/// and then edited or quoted is the cost. An estimate; nothing is written anywhere.
+#[derive(Args)]
+pub(crate) struct SavingsCommand {
+    /// Only this session and its subagents'
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// The latest sessions, at most so many
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    limit: usize,
+    /// Cut lines whose score is lower [default: the tools' own]
+    #[arg(long, value_name = "0..1", value_parser = threshold)]
+    threshold: Option<f32>,
+    /// Results that are shown one by one
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    examples: usize,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    which: Which,
+}
+
+fn threshold(text: &str) -> Result<f32, String> {
+    let number = text.parse().ok().filter(|number| (0.0..=1.0).contains(number));
+    number.ok_or_else(|| "a number from 0 to 1".to_owned())
+}
+
+pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
+    let trace = arguments.source.open()?;
+    if arguments.which.limits_tokens() {
+        return Err(CliError::usage("--min-tokens and --max-tokens have no part in a replay")
+            .hint("`tamis trace sessions --min-tokens N` finds a session, and --session ID replays it"));
+    }
+    let mut options = SavingsOptions {
+        filter: arguments.which.filter(&trace)?,
+        session: arguments.session.as_ref().map(|prefix| trace.session(prefix)).transpose()?,
+        limit: arguments.limit,
+        examples: arguments.examples,
+        ..SavingsOptions::default()
+    };
+    options.threshold = arguments.threshold.unwrap_or(options.threshold);
+    let mut waiting = Waiting::new();
+    let savings = trace.savings(&options, &mut |progress| {
+        waiting.show(|| {
+            format!(
+                "replaying {}  {} of {}, {}",
+                indexing::gauge(progress.sessions, progress.of_sessions),
+                print::grouped(progress.sessions),
+                print::count(progress.of_sessions, "session"),
+                print::count(progress.results, "result"),
+            )
+        });
+        ControlFlow::Continue(())
+    })?;
+    drop(waiting);
+    if arguments.source.json {
+        return shown::json(&shown::value(without_halves(&savings)?));
+    }
+    print::bytes(to_text(&savings).as_bytes())
+}
+
+/// As JSON, without the ends of lines that were cut before their secrets were looked for.
+fn without_halves(savings: &Savings) -> Result<Value, CliError> {
+    let mut value = serde_json::to_value(savings).map_err(CliError::internal)?;
+    for list in ["worst", "largest"] {
+        for result in value[list].as_array_mut().into_iter().flatten() {
+            for line in result["needed"].as_array_mut().into_iter().flatten() {
+                if let Some(Value::String(text)) = line.get_mut("text") {
+                    *text = shown::beginning(text);
+                }
+            }
+        }
+    }
+    Ok(value)
+}
+
+fn percent(part: u64, of: u64) -> String {
+    format!("{:.1} %", part as f64 * 100.0 / of.max(1) as f64)
+}
+
+fn to_text(savings: &Savings) -> String {
+    let totals = &savings.totals;
+    let mut text = format!(
+        "{} of {} were cut: {} of {} tokens ({})\n",
+        print::grouped(totals.results_cut),
+        print::count(totals.results, "result"),
+        print::grouped(totals.tokens_cut),
+        print::grouped(totals.tokens_before),
+        percent(totals.tokens_cut, totals.tokens_before),
+    );
+    let needed = totals.lines_edited + totals.lines_quoted;
+    text.push_str(&format!(
+        "of {} that were cut, {} later edited and {} quoted ({}), in {}\n",
+        print::count(totals.lines_cut, "line"),
+        print::grouped(totals.lines_edited),
+        print::grouped(totals.lines_quoted),
+        percent(needed, totals.lines_cut),
+        print::count(totals.results_with_edited_line.max(totals.results_with_quoted_line), "result"),
+    ));
+    let net = u64::try_from(totals.net_tokens)
+        .map_or_else(|_| format!("-{}", print::grouped(totals.net_tokens.unsigned_abs())), print::grouped);
+    text.push_str(&format!(
+        "getting those back would have taken {} tokens, which leaves {net} saved\nlater requests would have carried {} tokens less, mostly cached ones\n",
+        print::grouped(totals.recovery_tokens),
+        print::grouped(totals.tokens_not_resent),
+    ));
+    let skipped = &savings.skipped;
+    text.push_str(&format!(
+        "{}{}; not replayed: {} too small, {} too large, {} pruned already, {} copies, {} without a goal, {} of other tools or failed\n",
+        print::count(savings.sessions, "session"),
+        if savings.more_sessions { " (there are more: --limit)" } else { "" },
+        print::grouped(skipped.too_small),
+        print::grouped(skipped.too_large),
+        print::grouped(skipped.already_pruned),
+        print::grouped(skipped.copies),
+        print::grouped(skipped.without_goal),
+        print::grouped(skipped.other),
+    ));
+    if savings.sessions_unread > 0 {
+        text.push_str(&format!("could not be read: {}\n", print::count(savings.sessions_unread, "session")));
+    }
+    let mut table = Table::new(&[
+        ("RESULTS", Align::Right),
+        ("CUT", Align::Right),
+        ("TOKENS BEFORE", Align::Right),
+        ("TOKENS CUT", Align::Right),
+        ("LINES CUT", Align::Right),
+        ("NEEDED", Align::Right),
+        ("OF", Align::Left),
+    ]);
+    let mut row = |name: &str, sums: &SavingsSums| {
+        let needed = sums.lines_edited + sums.lines_quoted;
+        let numbers =
+            [sums.results, sums.results_cut, sums.tokens_before, sums.tokens_cut, sums.lines_cut, needed];
+        table.row(numbers.map(print::grouped).into_iter().chain([shown::line(name)]));
+    };
+    savings.by_provider.iter().for_each(|(name, sums)| row(name, sums));
+    savings.by_tool.iter().for_each(|(name, sums)| row(name, sums));
+    if !table.is_empty() {
+        text.push_str(&format!("\n{}", table.render(table::screen())));
+    }
+    examples(&mut text, "cut though needed", &savings.worst);
+    examples(&mut text, "most cut", &savings.largest);
+    text
+}
+
+fn examples(text: &mut String, name: &str, results: &[Replayed]) {
+    if results.is_empty() {
+        return;
+    }
+    text.push_str(&format!("\n{name}\n"));
+    for result in results {
+        let path = result.path.as_ref().map(|path| format!(" {path}")).unwrap_or_default();
+        text.push_str(&format!(
+            "  {}  {}: {} of {} tokens, {} of {} cut\n",
+            shown::line(&format!("{}:{}", result.session_id, result.event_index)),
+            shown::line(&format!("{}{path}", result.tool)),
+            print::grouped(result.tokens_before.saturating_sub(result.tokens_after)),
+            print::grouped(result.tokens_before),
+            print::grouped(result.cut_lines),
+            print::count(result.lines, "line"),
+        ));
+        for line in &result.needed {
+            let said = shown::beginning(&line.text);
+            text.push_str(&format!(
+                "      line {} {} by event {}: {said}\n",
+                line.line, line.how, line.by_event
+            ));
+        }
+    }
+}

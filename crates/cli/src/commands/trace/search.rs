@@ -1,0 +1,195 @@
+use std::time::Duration;
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde_json::{Value, json};
+use tamis_text::Redactor;
+use tamis_trace::event::EventKind;
+use tamis_trace::{Finder, Match, Mode, Search, SessionFilter, Trace};
+
+use super::options::{Source, Which};
+use super::told;
+use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
+use crate::{print, shown};
+
+/// Search what was said, called and answered, in the latest sessions first
+///
+/// Case does not matter. The query occurs just so in the text or in the arguments of a call, unless --words or --regex
+/// says otherwise. `tamis trace event SESSION:EVENT` shows what was found.
+#[derive(Args)]
+pub(crate) struct SearchCommand {
+    /// What to look for
+    query: String,
+    /// Find its words, in any order
+    #[arg(long, conflicts_with = "regex")]
+    words: bool,
+    /// Take it for a regular expression
+    #[arg(long)]
+    regex: bool,
+    /// Only events of this type; may be given again
+    #[arg(long = "type", value_name = "TYPE", value_parser = types(), ignore_case = true)]
+    types: Vec<String>,
+    /// Only in this session and its subagents'
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    /// Only results of tools that failed
+    #[arg(long)]
+    failed: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20)]
+    limit: usize,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    which: Which,
+}
+
+const LONGEST: Duration = Duration::from_secs(30);
+/// Letters of the text before a match that may be shown, and of the match and what follows.
+const BEFORE: usize = 75;
+const AFTER: usize = 225;
+
+const TYPES: [&str; 7] =
+    ["User", "Message", "Reasoning", "ToolCall", "ToolResult", "TokenUsage", "Notification"];
+
+fn types() -> impl TypedValueParser<Value = String> {
+    PossibleValuesParser::new(TYPES)
+}
+
+pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
+    let trace = arguments.source.open()?;
+    let wanted =
+        |kind: &&EventKind| arguments.types.iter().any(|name| name.eq_ignore_ascii_case(kind.wire_name()));
+    let search = Search {
+        query: arguments.query.clone(),
+        mode: match (arguments.words, arguments.regex) {
+            (true, _) => Mode::Words,
+            (_, true) => Mode::Regex,
+            _ => Mode::Substring,
+        },
+        kinds: EventKind::ALL.iter().filter(wanted).copied().collect(),
+        session: arguments.session.clone(),
+        sessions: SessionFilter { with_subagents: true, ..arguments.which.filter(&trace)? },
+        only_failed: arguments.failed,
+        after: None,
+        most: arguments.limit,
+    };
+    let finder = Finder::of(&search)?;
+    let (matches, more) = find(&trace, arguments, search)?;
+    if arguments.source.json {
+        let matches: Vec<_> = matches
+            .into_iter()
+            .map(|found| {
+                let payload = shown::value(found.payload);
+                let (text, at) = excerpt(&finder, found.kind, &payload);
+                json!({
+                    "session_id": found.place.session,
+                    "event_index": found.place.event,
+                    "timestamp": told::utc(found.at),
+                    "event_type": found.kind.wire_name(),
+                    "stream": found.stream.name(),
+                    "excerpt": table::cut_around(&text, at, BEFORE + AFTER),
+                })
+            })
+            .collect();
+        return shown::json(&json!({"matches": matches, "has_more": more}));
+    }
+    if matches.is_empty() {
+        print::note("nothing was found");
+        return Ok(());
+    }
+    let mut rows = Vec::new();
+    for found in matches {
+        let short = shown::line(&trace.short_id(&found.place.session)?);
+        let (text, at) = excerpt(&finder, found.kind, &shown::value(found.payload));
+        let head = [
+            format!("{short}:{}", found.place.event),
+            told::minute(found.at),
+            found.kind.wire_name().to_owned(),
+        ];
+        rows.push((head, text, at));
+    }
+    let table = |room: usize| {
+        let mut table = Table::new(&[
+            ("SESSION:EVENT", Align::Left),
+            ("TIME", Align::Left),
+            ("TYPE", Align::Left),
+            ("TEXT", Align::Left),
+        ]);
+        for (head, text, at) in &rows {
+            table.row(head.iter().cloned().chain([table::cut_around(text, *at, room)]));
+        }
+        table
+    };
+    let room = table(1).room(table::screen());
+    print::bytes(table(room).render(table::screen()).as_bytes())?;
+    if more {
+        print::note(format_args!("there are more; --limit {} shows them", arguments.limit.saturating_mul(5)));
+    }
+    Ok(())
+}
+
+/// What was found in sessions that used as much as is wanted, and whether there is more.
+fn find(
+    trace: &Trace,
+    arguments: &SearchCommand,
+    mut search: Search,
+) -> Result<(Vec<Match>, bool), CliError> {
+    let mut matches: Vec<Match> = Vec::new();
+    loop {
+        let found = trace.search(&search, LONGEST, &|| false)?;
+        if found.out_of_time {
+            print::note(
+                "warning: the search was ended after 30 s; narrow it with --session, --project or --since",
+            );
+        }
+        search.after = found.matches.last().map(|last| last.place.clone());
+        for one in found.matches {
+            let wanted = !arguments.which.limits_tokens() || {
+                let session = trace.session(&one.place.session)?;
+                arguments.which.wants(trace.tokens_with_subagents(&session)?)
+            };
+            if wanted && matches.len() == arguments.limit {
+                return Ok((matches, true));
+            }
+            if wanted {
+                matches.push(one);
+            }
+        }
+        let enough = matches.len() >= arguments.limit || !arguments.which.limits_tokens();
+        if !found.more || found.out_of_time || search.after.is_none() || enough {
+            return Ok((matches, found.more));
+        }
+    }
+}
+
+/// The text around what was found, on one line, and where in it that begins. Secrets are out of it before it is cut; when
+/// it was in one that was found, the text's beginning.
+fn excerpt(finder: &Finder, kind: EventKind, payload: &Value) -> (String, usize) {
+    let mut texts = vec![told::words(kind, payload)];
+    strings_of(payload, &mut texts);
+    let redactor = Redactor::standard();
+    let found = texts.iter().find_map(|text| {
+        let text = redactor.redact(text);
+        let range = finder.find(&text)?;
+        Some((text.into_owned(), range.start))
+    });
+    let (text, start) = found.unwrap_or_else(|| (redactor.redact(&texts[0]).into_owned(), 0));
+    let from = text[..start].char_indices().rev().take(BEFORE).last().map_or(start, |(index, _)| index);
+    let to = text[start..].char_indices().nth(AFTER).map_or(text.len(), |(index, _)| start + index);
+    let before = shown::line(&text[from..start]);
+    let gap = if !before.is_empty() && text[from..start].ends_with(char::is_whitespace) { " " } else { "" };
+    let (more_before, more_after) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
+    let lead = format!("{more_before}{before}{gap}");
+    (format!("{lead}{}{more_after}", shown::line(&text[start..to])), lead.len())
+}
+
+fn strings_of(value: &Value, texts: &mut Vec<String>) {
+    match value {
+        Value::String(text) => texts.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings_of(item, texts)),
+        Value::Object(members) => members.values().for_each(|value| strings_of(value, texts)),
+        _ => {}
+    }
+}

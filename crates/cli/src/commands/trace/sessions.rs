@@ -1,0 +1,108 @@
+use clap::Args;
+use serde_json::json;
+use tamis_trace::{Session, SessionFilter, Trace};
+
+use super::options::{Source, Which};
+use super::told;
+use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
+use crate::{print, shown};
+
+/// List sessions, the latest first
+///
+/// Tokens are those of the session and its subagents, each request counted once. Subagents are listed with their
+/// parents' figures unless --subagents lists them apart.
+#[derive(Args)]
+pub(crate) struct Sessions {
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    which: Which,
+    /// List subagents too
+    #[arg(long, help_heading = "Which sessions")]
+    subagents: bool,
+    /// At most so many
+    #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Which sessions")]
+    limit: usize,
+}
+
+/// Sessions that are looked at between two questions to the index.
+const AT_ONCE: usize = 200;
+
+pub(crate) fn run(arguments: &Sessions) -> CliResult {
+    let trace = arguments.source.open()?;
+    let filter = SessionFilter { with_subagents: arguments.subagents, ..arguments.which.filter(&trace)? };
+    let (sessions, more) = wanted(&trace, &arguments.which, &filter, arguments.limit)?;
+    if arguments.source.json {
+        let sessions: Vec<_> = sessions
+            .iter()
+            .map(|(session, tokens)| told::session_json(&trace, session, *tokens))
+            .collect::<Result<_, _>>()?;
+        return shown::json(&json!({"sessions": sessions, "has_more": more}));
+    }
+    if sessions.is_empty() {
+        print::note("there are no such sessions; `tamis trace index` says which logs there are");
+        return Ok(());
+    }
+    let mut table = Table::new(&[
+        ("ID", Align::Left),
+        ("PROVIDER", Align::Left),
+        ("STARTED", Align::Left),
+        ("TURNS", Align::Right),
+        ("DURATION", Align::Right),
+        ("TOKENS", Align::Right),
+        ("PROJECT", Align::Left),
+        ("ABOUT", Align::Left),
+    ])
+    .dispensable(&["PROJECT", "DURATION", "PROVIDER"]);
+    for (session, tokens) in &sessions {
+        table.row([
+            shown::line(&trace.short_id(&session.id)?),
+            session.provider.name().to_owned(),
+            told::minute(session.started),
+            print::grouped(session.tally.turns),
+            told::duration(session.tally.duration_seconds()),
+            print::grouped(*tokens),
+            told::project(session),
+            told::about(&trace, session)?,
+        ]);
+    }
+    print::bytes(table.render(table::screen()).as_bytes())?;
+    if more {
+        print::note(format_args!("there are more; --limit {} shows them", arguments.limit.saturating_mul(5)));
+    }
+    Ok(())
+}
+
+/// The sessions that are wanted, with what they used, and whether there are more.
+fn wanted(
+    trace: &Trace,
+    which: &Which,
+    filter: &SessionFilter,
+    most: usize,
+) -> Result<(Vec<(Session, u64)>, bool), CliError> {
+    let mut found = Vec::new();
+    let mut after: Option<Session> = None;
+    loop {
+        let at_once = if which.limits_tokens() { AT_ONCE } else { most.saturating_add(1).min(AT_ONCE) };
+        let page = trace.sessions(filter, after.as_ref().map(Session::place), at_once)?;
+        after = page.last().cloned();
+        let last = page.len() < at_once;
+        for session in page {
+            // Where subagents have lines of their own, each line has what is its own.
+            let tokens = match filter.with_subagents {
+                true => session.own_tokens,
+                false => trace.tokens_with_subagents(&session)?,
+            };
+            if which.wants(tokens) {
+                if found.len() == most {
+                    return Ok((found, true));
+                }
+                found.push((session, tokens));
+            }
+        }
+        if last {
+            return Ok((found, false));
+        }
+    }
+}

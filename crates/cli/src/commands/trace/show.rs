@@ -1,0 +1,351 @@
+use std::ops::ControlFlow;
+
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tamis_trace::{Part, Session, Step, Trace};
+
+use super::options::Source;
+use super::{told, turns};
+use crate::error::{CliError, CliResult};
+use crate::{print, shown, table};
+
+/// Show a session: its figures, its turns, and as much of them as asked for
+#[derive(Args)]
+pub(crate) struct Show {
+    /// The session, by the beginning of its id
+    session: String,
+    /// How much of it
+    #[arg(long, value_enum, default_value_t = Level::Summary)]
+    level: Level,
+    /// From this turn on
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    from: u64,
+    #[command(flatten)]
+    source: Source,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Level {
+    /// A line for each turn
+    Summary,
+    /// A line for each step: its tools and their outcome
+    Turns,
+    /// What was thought, said, called and answered, long texts cut
+    Steps,
+    /// All of it
+    Full,
+}
+
+/// Letters of a text at the level of steps.
+const CUT_AT: usize = 500;
+
+pub(crate) fn run(arguments: &Show) -> CliResult {
+    let trace = arguments.source.open()?;
+    let session = trace.session(&arguments.session)?;
+    match (arguments.level, arguments.source.json) {
+        (Level::Summary, true) => shown::json(&summary(&trace, &session, arguments.from)?),
+        (Level::Summary, false) => {
+            head(&trace, &session)?;
+            let turns = trace.turns(&session, arguments.from, usize::MAX >> 1)?;
+            print::bytes(turns::table(&turns).render(table::screen()).as_bytes())
+        }
+        (level, true) => tell_json(&trace, &session, arguments.from, level),
+        (level, false) => {
+            head(&trace, &session)?;
+            let short = trace.short_id(&session.id)?;
+            each_part(&trace, &session, arguments.from, |part| {
+                print::bytes(of_part(&part, level, &short).as_bytes())
+            })
+        }
+    }
+}
+
+/// Tells the turns and steps one after the other; whole, since secrets go before anything is cut.
+fn each_part(
+    trace: &Trace,
+    session: &Session,
+    from: u64,
+    mut tell: impl FnMut(Part) -> CliResult,
+) -> CliResult {
+    let mut told = Ok(());
+    trace.steps(session, from, usize::MAX >> 1, &mut |part| {
+        told = tell(part);
+        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    })?;
+    told
+}
+
+fn head(trace: &Trace, session: &Session) -> CliResult {
+    let tally = &session.tally;
+    let subagents = trace.subagents(session)?;
+    let mut rows = vec![
+        ["session", &shown::line(&session.id)].map(str::to_owned),
+        ["provider", session.provider.name()].map(str::to_owned),
+    ];
+    let mut row = |name: &str, value: Option<String>| {
+        rows.extend(value.filter(|value| !value.is_empty()).map(|value| [name.to_owned(), value]));
+    };
+    row("version", tally.version.as_ref().map(|version| shown::line(version)));
+    row("title", tally.title.as_ref().map(|title| shown::beginning(title)));
+    row("project", session.root.as_ref().map(|root| shown::line(root)));
+    let relation = session.relation.as_ref().zip(session.parent.as_ref());
+    row("comes from", relation.map(|(relation, parent)| shown::line(&format!("{parent} ({relation})"))));
+    row("started", Some(told::second(session.started)));
+    row(
+        "ended",
+        Some(format!("{}, after {}", told::second(session.ended), told::duration(tally.duration_seconds()))),
+    );
+    row(
+        "events",
+        Some(format!(
+            "{} in {}, {}, {} failed",
+            print::grouped(tally.events),
+            print::count(tally.turns, "turn"),
+            print::count(session.count(tamis_trace::event::EventKind::ToolCall), "tool call"),
+            print::grouped(tally.failed_tools),
+        )),
+    );
+    let ledger = trace.ledger(session)?;
+    row("models", Some(shown::line(&ledger.models().collect::<Vec<_>>().join(", "))));
+    let mut tokens = print::grouped(trace.tokens_with_subagents(session)?);
+    if !subagents.is_empty() {
+        tokens.push_str(&format!(", {} of them its own", print::grouped(session.own_tokens)));
+    }
+    row("tokens", Some(tokens));
+    for child in trace.family(session)? {
+        let relation = child.relation.clone().unwrap_or_default();
+        let name = child.tally.agent_name.as_ref().map(|name| format!("{}, ", shown::line(name)));
+        row(
+            &relation,
+            Some(format!(
+                "{}  {}{} tokens",
+                shown::line(&trace.short_id(&child.id)?),
+                name.unwrap_or_default(),
+                print::grouped(child.own_tokens)
+            )),
+        );
+    }
+    print::columns(&rows)?;
+    print::line("")
+}
+
+fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliError> {
+    let mut value = told::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
+    let turns = trace.turns(session, from, usize::MAX >> 1)?;
+    let tools = session.tally.tools.iter().map(|(name, used)| {
+        let used = json!({"calls": used.calls, "failed": used.failed, "result_bytes": used.result_bytes});
+        (name.clone(), used)
+    });
+    let mut family = Vec::new();
+    for child in trace.family(session)? {
+        family.push(told::session_json(trace, &child, child.own_tokens)?);
+    }
+    value["tools"] = Value::Object(tools.collect());
+    value["family"] = Value::Array(family);
+    value["turns"] = turns.iter().map(told::turn_json).collect();
+    Ok(value)
+}
+
+/// A document with a turn on each line: a session may be larger than memory.
+fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliResult {
+    let about = told::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
+    print::line(format_args!("{{\"session\": {},\n\"turns\": [", shown::json_line(&about)))?;
+    let mut turn: Option<Value> = None;
+    let mut first = true;
+    let mut tell = |turn: Option<Value>| {
+        let Some(turn) = turn else { return Ok(()) };
+        let comma = if std::mem::take(&mut first) { "" } else { ",\n" };
+        print::bytes(format!("{comma}{}", shown::json_line(&turn)).as_bytes())
+    };
+    each_part(trace, session, from, |part| match part {
+        Part::Turn { number, first_event, at, user } => {
+            let begun = json!({
+                "turn_index": number,
+                "first_event": first_event,
+                "timestamp": told::utc(at),
+                "user_message": cut(&shown_raw(&user.text), level),
+                "steps": [],
+            });
+            tell(turn.replace(begun))
+        }
+        Part::Step { step, .. } => {
+            if let Some(Value::Array(steps)) = turn.as_mut().and_then(|turn| turn.get_mut("steps")) {
+                steps.push(step_json(&step, level));
+            }
+            Ok(())
+        }
+    })?;
+    tell(turn.take())?;
+    print::line("\n]}")
+}
+
+/// Without secrets; JSON escapes the rest.
+fn shown_raw(text: &str) -> String {
+    tamis_text::Redacted::new(text).into_string()
+}
+
+fn step_json(step: &Step, level: Level) -> Value {
+    let mut value = json!({
+        "step_index": step.index,
+        "first_event": step.first_event,
+        "timestamp": told::utc(step.at),
+        "tool_calls": step.tool_calls(),
+        "failed_tools": step.failed_tools(),
+        "tokens": told::tokens_json(step.tokens),
+    });
+    if level == Level::Turns {
+        value["summary"] = Value::String(outline(step));
+        return value;
+    }
+    let texts = |texts: &[tamis_trace::Excerpt]| -> Value {
+        texts.iter().map(|text| cut(&shown_raw(&text.text), level)).collect()
+    };
+    value["reasoning"] = texts(&step.reasoning);
+    value["messages"] = texts(&step.messages);
+    value["notes"] = texts(&step.notes);
+    value["tools"] = step
+        .tools
+        .iter()
+        .map(|tool| {
+            json!({
+                "call": tool.call.as_ref().map(|call| json!({
+                    "event_index": call.event,
+                    "name": call.name,
+                    "arguments": cut_value(shown::value(call.arguments.clone()), level),
+                })),
+                "result": tool.result.as_ref().map(|result| json!({
+                    "event_index": result.event,
+                    "content": cut(&shown_raw(&result.content.text), level),
+                    "is_error": result.failed,
+                })),
+            })
+        })
+        .collect();
+    value
+}
+
+fn cut_value(value: Value, level: Level) -> Value {
+    match value {
+        Value::String(text) => Value::String(cut(&text, level)),
+        Value::Array(items) => items.into_iter().map(|item| cut_value(item, level)).collect(),
+        Value::Object(members) => {
+            members.into_iter().map(|(name, value)| (name, cut_value(value, level))).collect()
+        }
+        other => other,
+    }
+}
+
+/// A text as long as the level allows.
+fn cut(text: &str, level: Level) -> String {
+    match text.char_indices().nth(CUT_AT) {
+        Some((end, _)) if level != Level::Full => format!("{}…", &text[..end]),
+        _ => text.to_owned(),
+    }
+}
+
+/// A turn's or step's lines.
+fn of_part(part: &Part, level: Level, session: &str) -> String {
+    match part {
+        Part::Turn { number, first_event, at, user } => {
+            let mut text = format!("turn {number}  {}  event {first_event}\n", told::second(*at));
+            let level = if level == Level::Turns { Level::Steps } else { level };
+            text.push_str(&indented("  > ", &cut(&shown::text(&user.text), level)));
+            text
+        }
+        Part::Step { step, .. } if level == Level::Turns => {
+            let tokens = match step.tokens.total() {
+                0 => String::new(),
+                total => format!("  ({} tokens)", print::grouped(total)),
+            };
+            let line = format!("  {:>3}  {}{tokens}", step.index, outline(step));
+            format!("{}\n", table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)))
+        }
+        Part::Step { step, .. } => whole(step, level, session),
+    }
+}
+
+/// A step in a line: its tools and what came of them, or the beginning of what was said.
+fn outline(step: &Step) -> String {
+    let tools: Vec<String> = step
+        .tools
+        .iter()
+        .map(|tool| {
+            let name = tool.call.as_ref().map_or("(an earlier call)".to_owned(), |call| {
+                let argument = first_argument(&shown::value(call.arguments.clone()));
+                shown::line(&format!("{} {argument}", call.name))
+            });
+            let outcome = match &tool.result {
+                Some(result) if result.failed => "failed",
+                Some(_) => "ok",
+                None => "no result",
+            };
+            format!("{} ({outcome})", table::cut(&name, 60))
+        })
+        .collect();
+    if !tools.is_empty() {
+        return tools.join(", ");
+    }
+    let said = step.messages.first().or(step.reasoning.first()).or(step.notes.first());
+    said.map_or_else(|| "-".to_owned(), |said| table::cut(&shown::line(&said.text), 200))
+}
+
+/// What a call is about, mostly a path or a command.
+fn first_argument(arguments: &Value) -> String {
+    const TELLING: [&str; 6] = ["file_path", "path", "command", "cmd", "pattern", "query"];
+    let named = TELLING.iter().find_map(|name| arguments.get(name));
+    match named.or_else(|| arguments.as_object().and_then(|members| members.values().next())) {
+        Some(Value::String(text)) => text.clone(),
+        Some(other) => other.to_string(),
+        None => String::new(),
+    }
+}
+
+fn whole(step: &Step, level: Level, session: &str) -> String {
+    let mut text = format!("  step {}", step.index);
+    if step.tokens.total() > 0 {
+        text.push_str(&format!("  {} tokens", print::grouped(step.tokens.total())));
+    }
+    text.push('\n');
+    for (name, texts) in [("thinks", &step.reasoning), ("says", &step.messages), ("note", &step.notes)] {
+        for said in texts {
+            text.push_str(&format!(
+                "    {name}\n{}",
+                indented("      ", &cut(&shown::text(&said.text), level))
+            ));
+        }
+    }
+    for tool in &step.tools {
+        if let Some(call) = &tool.call {
+            let arguments = cut_value(shown::value(call.arguments.clone()), level);
+            let arguments = shown::text(&serde_json::to_string_pretty(&arguments).unwrap_or_default());
+            let name = shown::line(&call.name);
+            text.push_str(&format!(
+                "    calls {name}  event {}\n{}",
+                call.event,
+                indented("      ", &arguments)
+            ));
+        }
+        if let Some(result) = &tool.result {
+            let outcome = if result.failed { "failed" } else { "gets" };
+            let whole = shown::text(&result.content.text);
+            let content = cut(&whole, level);
+            text.push_str(&format!(
+                "    {outcome}  event {}\n{}",
+                result.event,
+                indented("      ", &content)
+            ));
+            if content.len() < whole.len() {
+                let letters = print::grouped(whole.chars().count() as u64);
+                let event = result.event;
+                text.push_str(&format!(
+                    "      (of {letters} characters; `tamis trace event {session} {event}`)\n"
+                ));
+            }
+        }
+    }
+    text
+}
+
+fn indented(before: &str, text: &str) -> String {
+    text.lines().map(|line| format!("{}\n", format!("{before}{line}").trim_end())).collect()
+}

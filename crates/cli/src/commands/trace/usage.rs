@@ -1,0 +1,228 @@
+use clap::{Args, ValueEnum};
+use serde_json::{Value, json};
+use tamis_trace::usage::Tokens;
+use tamis_trace::{Explained, Session, Trace, UsageBy};
+
+use super::options::{Source, Which};
+use super::told;
+use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
+use crate::{print, shown};
+
+/// Say how many tokens were used
+///
+/// Each request counts once, at its largest, however often the logs tell of it; subagents count too. --explain shows for
+/// every report in a session's logs whether it counted, and why.
+#[derive(Args)]
+pub(crate) struct Usage {
+    /// A line for each of these; days are those of UTC
+    #[arg(long, value_enum, default_value_t = By::Day)]
+    by: By,
+    /// Explain one session's sum, report by report
+    #[arg(long, value_name = "SESSION")]
+    explain: Option<String>,
+    #[command(flatten)]
+    source: Source,
+    #[command(flatten)]
+    which: Which,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum By {
+    Day,
+    Model,
+    Provider,
+    Project,
+    Session,
+}
+
+impl By {
+    fn grouping(self) -> UsageBy {
+        match self {
+            By::Day => UsageBy::Day,
+            By::Model => UsageBy::Model,
+            By::Provider => UsageBy::Provider,
+            By::Project => UsageBy::Project,
+            By::Session => UsageBy::Session,
+        }
+    }
+
+    fn head(self) -> &'static str {
+        match self {
+            By::Day => "DAY (UTC)",
+            By::Model => "MODEL",
+            By::Provider => "PROVIDER",
+            By::Project => "PROJECT",
+            By::Session => "SESSION",
+        }
+    }
+}
+
+pub(crate) fn run(arguments: &Usage) -> CliResult {
+    let trace = arguments.source.open()?;
+    match &arguments.explain {
+        Some(session) => explain(&trace, session, arguments.source.json),
+        None => sums(&trace, arguments),
+    }
+}
+
+fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
+    if arguments.which.limits_tokens() {
+        return Err(CliError::usage(
+            "--min-tokens and --max-tokens choose sessions, and this is a sum of them",
+        )
+        .hint("`tamis trace sessions --min-tokens N` lists them with what they used"));
+    }
+    let rows = trace.usage(&arguments.which.filter(trace)?, arguments.by.grouping())?;
+    let total = rows.values().fold(Tokens::default(), |sum, row| sum.plus(row.tokens));
+    let requests: u64 = rows.values().map(|row| row.requests).sum();
+    if arguments.source.json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(name, row)| {
+                json!({"name": name, "requests": row.requests, "tokens": told::tokens_json(row.tokens)})
+            })
+            .collect();
+        return shown::json(&json!({
+            "by": arguments.by.head().split(' ').next().unwrap_or_default().to_lowercase(),
+            "rows": rows,
+            "total": {"requests": requests, "tokens": told::tokens_json(total)},
+        }));
+    }
+    let mut table = Table::new(&[
+        ("REQUESTS", Align::Right),
+        ("INPUT", Align::Right),
+        ("CACHE READ", Align::Right),
+        ("CACHE WRITE", Align::Right),
+        ("OUTPUT", Align::Right),
+        ("(REASONING)", Align::Right),
+        ("TOTAL", Align::Right),
+        (arguments.by.head(), Align::Left),
+    ])
+    .dispensable(&["(REASONING)", "REQUESTS"]);
+    let mut row = |requests: u64, tokens: Tokens, name: String| {
+        let Tokens { input, cache_read, cache_creation, output, reasoning } = tokens;
+        let numbers = [requests, input, cache_read, cache_creation, output, reasoning, tokens.total()];
+        table.row(numbers.map(print::grouped).into_iter().chain([name]));
+    };
+    for (name, used) in &rows {
+        let name = match (arguments.by, name.as_str()) {
+            (_, "") => "(the logs do not tell)".to_owned(),
+            (By::Session, id) => trace.short_id(id)?,
+            (By::Project, root) => told::under_home(root),
+            (_, name) => name.to_owned(),
+        };
+        row(used.requests, used.tokens, shown::line(&name));
+    }
+    if rows.len() != 1 {
+        row(requests, total, "all".to_owned());
+    }
+    print::bytes(table.render(table::screen()).as_bytes())
+}
+
+/// Every report of a session's own log and of its subagents', with what became of it.
+fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
+    let session = trace.session(prefix)?;
+    let mut logs = vec![session.clone()];
+    logs.extend(trace.subagents(&session)?);
+    let listed = trace.tokens_with_subagents(&session)?;
+    let mut parts = Vec::new();
+    let mut counted = Tokens::default();
+    for log in &logs {
+        let reports = trace.explain_usage(log)?;
+        counted = reports.iter().fold(counted, |sum, report| sum.plus(report.counted));
+        parts.push((log, reports));
+    }
+    if as_json {
+        let logs: Vec<Value> = parts.iter().map(|(log, reports)| log_json(log, reports)).collect();
+        shown::json(&json!({
+            "session_id": session.id,
+            "logs": logs,
+            "counted": told::tokens_json(counted),
+            "listed_total": listed,
+            "agrees": counted.total() == listed,
+        }))?;
+    } else {
+        for (log, reports) in &parts {
+            let name = if log.id == session.id { "session" } else { "subagent" };
+            print::line(format_args!("{name} {}", shown::line(&log.id)))?;
+            print::bytes(reports_table(reports).render(table::screen()).as_bytes())?;
+            let reported =
+                reports.iter().fold(0, |sum: u64, report| sum.saturating_add(report.reported.total()));
+            let own = reports.iter().fold(Tokens::default(), |sum, report| sum.plus(report.counted));
+            print::line(format_args!(
+                "{} of {} tokens, of which {} count\n",
+                print::count(reports.len() as u64, "report"),
+                print::grouped(reported),
+                print::grouped(own.total()),
+            ))?;
+        }
+        print::columns(&[
+            ["input".to_owned(), print::grouped(counted.input)],
+            ["cache read".to_owned(), print::grouped(counted.cache_read)],
+            ["cache write".to_owned(), print::grouped(counted.cache_creation)],
+            ["output".to_owned(), print::grouped(counted.output)],
+            ["of it reasoning".to_owned(), print::grouped(counted.reasoning)],
+            [
+                "total".to_owned(),
+                format!("{}, as listed: {}", print::grouped(counted.total()), print::grouped(listed)),
+            ],
+        ])?;
+    }
+    if counted.total() == listed {
+        return Ok(());
+    }
+    Err(CliError::failed(anyhow::anyhow!(
+        "the reports come to {} tokens, and the index lists {}",
+        print::grouped(counted.total()),
+        print::grouped(listed)
+    ))
+    .hint("the session may have gone on meanwhile; `tamis trace index --verify` compares the index with the logs"))
+}
+
+fn reports_table(reports: &[Explained]) -> Table {
+    let mut table = Table::new(&[
+        ("EVENT", Align::Right),
+        ("TIME", Align::Left),
+        ("STREAM", Align::Left),
+        ("INPUT", Align::Right),
+        ("CACHED", Align::Right),
+        ("OUTPUT", Align::Right),
+        ("COUNTED", Align::Right),
+        ("WHY", Align::Left),
+    ])
+    .dispensable(&["STREAM", "TIME"])
+    .wanting(56);
+    for report in reports {
+        let reported = report.reported;
+        table.row([
+            report.event.to_string(),
+            told::second(report.at),
+            report.stream.name().to_owned(),
+            print::grouped(reported.input),
+            print::grouped(reported.cache_read.saturating_add(reported.cache_creation)),
+            print::grouped(reported.output),
+            print::grouped(report.counted.total()),
+            report.reason.to_owned(),
+        ]);
+    }
+    table
+}
+
+fn log_json(log: &Session, reports: &[Explained]) -> Value {
+    let reports: Vec<_> = reports
+        .iter()
+        .map(|report| {
+            json!({
+                "event_index": report.event,
+                "timestamp": told::utc(report.at),
+                "stream": report.stream.name(),
+                "model": report.model,
+                "reported": told::tokens_json(report.reported),
+                "counted": told::tokens_json(report.counted),
+                "reason": report.reason,
+            })
+        })
+        .collect();
+    json!({"session_id": log.id, "relation": log.relation, "reports": reports})
+}

@@ -1,0 +1,76 @@
+use std::ops::ControlFlow;
+use std::sync::atomic::Ordering;
+
+use clap::Args;
+use tamis_trace::Session;
+use tamis_trace::event::Event;
+
+use super::options::Source;
+use super::told;
+use crate::error::{CliError, CliResult};
+use crate::{print, shown, signals, table};
+
+/// Follow live sessions: each new event is a line, until Ctrl-C
+#[derive(Args)]
+pub(crate) struct WatchCommand {
+    /// Only this session and its subagents'
+    #[arg(long, value_name = "ID")]
+    session: Option<String>,
+    #[command(flatten)]
+    source: Source,
+}
+
+pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
+    // Until there is something to follow, Ctrl-C ends it as it ends any program.
+    let trace = arguments.source.open()?;
+    let only = arguments.session.as_ref().map(|prefix| trace.session(prefix)).transpose()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(CliError::internal)?;
+    let mut watch = trace.watch()?;
+    let ended = signals::flag(&runtime)?;
+    print::note(format_args!("following {}; Ctrl-C ends it", print::count(watch.logs() as u64, "log")));
+    let mut told = Ok(());
+    let followed = watch.follow(&|| ended.load(Ordering::Relaxed), &mut |session, index, event| {
+        if only.as_ref().is_none_or(|only| belongs(session, only)) {
+            told = tell(&trace, session, index, event, arguments.source.json);
+        }
+        if told.is_ok() && !ended.load(Ordering::Relaxed) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
+    });
+    runtime.shutdown_background();
+    followed?;
+    told
+}
+
+fn belongs(session: &Session, only: &Session) -> bool {
+    session.id == only.id || session.parent.as_ref() == Some(&only.native_id)
+}
+
+fn tell(
+    trace: &tamis_trace::Trace,
+    session: &Session,
+    index: u64,
+    event: &Event<'_>,
+    as_json: bool,
+) -> CliResult {
+    if as_json {
+        return print::line(shown::json_line(&told::event_json(session, index, event)));
+    }
+    let kind = event.kind();
+    let place = format!("{}:{index}", shown::line(&trace.short_id(&session.id)?));
+    let words = shown::line(&told::words(kind, &event.payload()));
+    // An event may be a whole file; a line of it will do where nobody cuts it.
+    let line = format!(
+        "{}  {place:<14}  {:<12}  {}",
+        told::clock(event.at),
+        kind.wire_name(),
+        table::cut(&words, 300)
+    );
+    print::line(table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)))
+}

@@ -1,0 +1,583 @@
+//! Past sessions as a person meets them: tables, JSON, errors, and what a log must not do to a terminal.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use common::{House, Ran, finish};
+use serde_json::{Value, json};
+
+const SHOP: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
+const FORK: &str = "fb3d0000-13ae-41a6-a6df-f287e0552836";
+const CODEX: &str = "019a0000-0000-7000-8000-000000000007";
+
+/// A house with the logs of three sessions where their agents leave them.
+struct Past {
+    house: House,
+}
+
+fn claude(session: &str, second: u64, kind: &str, message: Value) -> String {
+    let mut record = json!({
+        "type": kind, "sessionId": session, "uuid": format!("{kind}-{second}"), "cwd": "/work/shop",
+        "version": "2.1.0", "timestamp": format!("2026-01-01T21:40:{second:02}.000Z"), "message": message,
+    });
+    if kind == "assistant" {
+        record["requestId"] = json!(format!("req-{}", message_id(&record)));
+    }
+    format!("{record}\n")
+}
+
+fn message_id(record: &Value) -> String {
+    record["message"]["id"].as_str().unwrap_or_default().to_owned()
+}
+
+fn assistant(session: &str, second: u64, id: &str, part: Value, output: u64) -> String {
+    let message = json!({
+        "id": id, "role": "assistant", "model": "claude-opus-4-1", "content": [part],
+        "usage": {"input_tokens": 100, "cache_read_input_tokens": 1000, "cache_creation_input_tokens": 20,
+                  "output_tokens": output},
+    });
+    claude(session, second, "assistant", message)
+}
+
+fn shop() -> String {
+    [
+        claude(SHOP, 1, "user", json!({"role": "user", "content": "mend the parser of prices"})),
+        // The same request told twice, the second time in full.
+        assistant(SHOP, 3, "m1", json!({"type": "text", "text": "I will read it."}), 1),
+        assistant(
+            SHOP,
+            4,
+            "m1",
+            json!({"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "/work/shop/prices.rs"}}),
+            40,
+        ),
+        claude(
+            SHOP,
+            5,
+            "user",
+            json!({"role": "user", "content": [
+                {"type": "tool_result", "tool_use_id": "t1", "content": "No such file", "is_error": true}
+            ]}),
+        ),
+        assistant(SHOP, 7, "m2", json!({"type": "text", "text": "It is not there."}), 10),
+        claude(SHOP, 9, "user", json!({"role": "user", "content": "look in 日本語 then"})),
+    ]
+    .concat()
+}
+
+fn codex() -> String {
+    let line = |second: u64, kind: &str, payload: Value| {
+        let time = format!("2026-01-02T08:00:{second:02}.000Z");
+        format!("{}\n", json!({"timestamp": time, "type": kind, "payload": payload}))
+    };
+    [
+        line(
+            0,
+            "session_meta",
+            json!({"id": CODEX, "timestamp": "2026-01-02T08:00:00.000Z", "cwd": "/work/bakery", "cli_version": "0.50.0",
+                   "originator": "codex_cli_rs", "instructions": null}),
+        ),
+        line(1, "event_msg", json!({"type": "user_message", "message": "bake the bread"})),
+        line(
+            1,
+            "response_item",
+            json!({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "bake the bread"}]}),
+        ),
+        line(
+            2,
+            "response_item",
+            json!({"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": "Baked."}]}),
+        ),
+    ]
+    .concat()
+}
+
+impl Past {
+    fn new() -> Past {
+        let past = Past { house: House::new() };
+        past.write(&format!(".claude/projects/-work-shop/{SHOP}.jsonl"), &shop());
+        past.write(
+            &format!(".codex/sessions/2026/01/02/rollout-2026-01-02T08-00-00-{CODEX}.jsonl"),
+            &codex(),
+        );
+        past
+    }
+
+    fn home(&self, path: &str) -> PathBuf {
+        self.house.folder.path().join("home").join(path)
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.home(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        let mut file = std::fs::OpenOptions::new().create(true).append(true).open(path).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = self.house.tamis(&[&["trace"], arguments].concat());
+        command.env("TZ", "UTC");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        finish(&mut self.command(arguments), b"")
+    }
+
+    /// What a command prints that goes well and has nothing to remark.
+    fn said(&self, arguments: &[&str]) -> String {
+        let ran = self.run(arguments);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        ran.stdout
+    }
+
+    fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(&[arguments, &["--json"]].concat());
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{arguments:?}");
+        ran.json()
+    }
+}
+
+fn lines(lines: &[&str]) -> String {
+    lines.iter().map(|line| format!("{line}\n")).collect()
+}
+
+fn below_the_head(shown: &str) -> &str {
+    shown.split_once("\n\n").unwrap().1
+}
+
+#[test]
+fn sessions_are_listed_in_a_table_and_as_json() {
+    let past = Past::new();
+    assert_eq!(
+        past.said(&["sessions"]),
+        lines(&[
+            "ID        PROVIDER     STARTED           TURNS  DURATION  TOKENS  PROJECT       ABOUT",
+            "019a0000  codex        2026-01-02 08:00      1        2s       0  /work/bakery  bake the bread",
+            "fb3cff44  claude_code  2026-01-01 21:40      2        8s   2,290  /work/shop    mend the parser of prices"
+        ])
+    );
+    let mut narrow = past.command(&["sessions", "--provider", "claude"]);
+    narrow.env("COLUMNS", "60");
+    assert_eq!(
+        finish(&mut narrow, b"").stdout,
+        lines(&[
+            "ID        STARTED           TURNS  TOKENS  ABOUT",
+            "fb3cff44  2026-01-01 21:40      2   2,290  mend the parser…"
+        ])
+    );
+    let listed = past.json(&["sessions"]);
+    let session = &listed["sessions"][1];
+    assert_eq!(listed["has_more"], false);
+    assert_eq!(
+        (&session["id"], &session["short_id"], &session["total_tokens"], &session["start_time"]),
+        (&json!(SHOP), &json!(&SHOP[..8]), &json!(2290), &json!("2026-01-01T21:40:01Z"))
+    );
+}
+
+#[test]
+fn sessions_are_chosen_by_agent_folder_time_and_tokens() {
+    let past = Past::new();
+    let chosen = |options: &[&str]| -> Vec<String> {
+        let listed = past.json(&[&["sessions"], options].concat());
+        listed["sessions"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|one| one["id"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let hash = past.json(&["projects"])["projects"][1]["hash"].as_str().unwrap().to_owned();
+    for (options, expected) in [
+        (&[][..], &[CODEX, SHOP][..]),
+        (&["--provider", "codex"], &[CODEX]),
+        (&["--project", "/work/shop"], &[SHOP]),
+        (&["--project", &hash[..8]], &[SHOP]),
+        (&["--since", "2026-01-02"], &[CODEX]),
+        (&["--until", "2026-01-01"], &[SHOP]),
+        (&["--since", "2026-01-01T21:40:09Z", "--until", "2026-01-02T07:00"], &[SHOP]),
+        (&["--since", "1h"], &[]),
+        (&["--min-tokens", "2290"], &[SHOP]),
+        (&["--max-tokens", "2289"], &[CODEX]),
+        (&["--limit", "1"], &[CODEX]),
+    ] {
+        assert_eq!(chosen(options), expected, "{options:?}");
+    }
+    // Others may be named instead of the agents' own places, and have an index of their own.
+    let logs = past.home(".claude");
+    assert_eq!(chosen(&["--logs", logs.to_str().unwrap()]), [SHOP]);
+    assert_eq!(chosen(&[]), [CODEX, SHOP]);
+    let mut command = past.command(&["sessions", "--json"]);
+    command.env("TAMIS_TRACE_LOGS", past.home(".codex/sessions"));
+    assert_eq!(finish(&mut command, b"").json()["sessions"][0]["id"], CODEX);
+}
+
+#[test]
+fn a_session_is_shown_at_four_levels() {
+    let past = Past::new();
+    assert_eq!(
+        past.said(&["turns", "fb3c"]),
+        lines(&[
+            "TURN  TIME                 DURATION  EVENTS  STEPS  CALLS  FAILED  TOKENS  CONTEXT  SAID",
+            "   0  2026-01-01 21:40:01        6s  0-7         2      1       1   2,290    1,120  mend the parser of prices",
+            "   1  2026-01-01 21:40:09        0s  8-8         0      0       0       0        0  look in 日本語 then"
+        ])
+    );
+    assert_eq!(
+        past.said(&["show", "fb3c"]),
+        lines(&[
+            "session   fb3cff44-13ae-41a6-a6df-f287e0552835",
+            "provider  claude_code",
+            "version   2.1.0",
+            "project   /work/shop",
+            "started   2026-01-01 21:40:01",
+            "ended     2026-01-01 21:40:09, after 8s",
+            "events    9 in 2 turns, 1 tool call, 1 failed",
+            "models    claude-opus-4-1",
+            "tokens    2,290",
+            "",
+            "TURN  TIME                 DURATION  EVENTS  STEPS  CALLS  FAILED  TOKENS  CONTEXT  SAID",
+            "   0  2026-01-01 21:40:01        6s  0-7         2      1       1   2,290    1,120  mend the parser of prices",
+            "   1  2026-01-01 21:40:09        0s  8-8         0      0       0       0        0  look in 日本語 then"
+        ])
+    );
+    assert_eq!(
+        below_the_head(&past.said(&["show", "fb3c", "--level", "turns"])),
+        lines(&[
+            "turn 0  2026-01-01 21:40:01  event 0",
+            "  > mend the parser of prices",
+            "    0  Read /work/shop/prices.rs (failed)  (1,160 tokens)",
+            "    1  It is not there.  (1,130 tokens)",
+            "turn 1  2026-01-01 21:40:09  event 8",
+            "  > look in 日本語 then"
+        ])
+    );
+    assert_eq!(
+        below_the_head(&past.said(&["show", "fb3c", "--level", "steps", "--from", "1"])),
+        lines(&["turn 1  2026-01-01 21:40:09  event 8", "  > look in 日本語 then"])
+    );
+    let full = past.said(&["show", "fb3c", "--level", "full"]);
+    assert!(full.contains("    failed  event 5\n      No such file\n"), "{full}");
+
+    let turns = past.json(&["turns", "fb3c", "--from", "1"]);
+    assert_eq!(turns["turns"][0]["user_message"], "look in 日本語 then");
+    let summary = past.json(&["show", "fb3c"]);
+    assert_eq!(summary["tools"]["Read"]["failed"], 1);
+    let steps = past.json(&["show", "fb3c", "--level", "steps"]);
+    assert_eq!(steps["session"]["id"], SHOP);
+    assert_eq!(steps["turns"].as_array().unwrap().len(), 2);
+    assert_eq!(
+        steps["turns"][0]["steps"][0]["tools"][0],
+        json!({
+            "call": {"event_index": 3, "name": "Read", "arguments": {"file_path": "/work/shop/prices.rs"}},
+            "result": {"event_index": 5, "content": "No such file", "is_error": true},
+        })
+    );
+}
+
+#[test]
+fn what_is_found_can_be_seen_whole() {
+    let past = Past::new();
+    assert_eq!(
+        past.said(&["search", "PRICES"]),
+        lines(&[
+            "SESSION:EVENT  TIME              TYPE      TEXT",
+            "fb3cff44:0     2026-01-01 21:40  User      mend the parser of prices",
+            "fb3cff44:3     2026-01-01 21:40  ToolCall  Read {\"file_path\":\"/work/shop/prices.rs\"}"
+        ])
+    );
+    let placed = |options: &[&str]| -> Vec<(String, u64)> {
+        let found = past.json(&[&["search"], options].concat());
+        let place = |one: &Value| {
+            (one["session_id"].as_str().unwrap()[..4].to_owned(), one["event_index"].as_u64().unwrap())
+        };
+        found["matches"].as_array().unwrap().iter().map(place).collect()
+    };
+    let shop = |event| ("fb3c".to_owned(), event);
+    assert_eq!(placed(&["the parser", "--words"]), [shop(0)]);
+    assert_eq!(placed(&["read|bake", "--regex", "--type", "user"]), [("019a".to_owned(), 0)]);
+    assert_eq!(placed(&["file", "--failed"]), [shop(5)]);
+    assert_eq!(placed(&["file_path", "--type", "ToolCall", "--session", "fb3c"]), [shop(3)]);
+    assert_eq!(past.run(&["search", "nothing like it"]).stderr, "nothing was found\n");
+    assert_eq!(
+        past.said(&["event", "fb3cff44:3"]),
+        lines(&[
+            "session  fb3cff44-13ae-41a6-a6df-f287e0552835",
+            "event    3",
+            "time     2026-01-01 21:40:04",
+            "type     ToolCall (main)",
+            "tool     Read",
+            "call     t1",
+            "",
+            "{",
+            "  \"file_path\": \"/work/shop/prices.rs\"",
+            "}"
+        ])
+    );
+    assert_eq!(past.said(&["event", "fb3c", "3"]), past.said(&["event", "fb3c:3"]));
+    assert_eq!(
+        past.json(&["event", "fb3c", "5"])["payload"],
+        json!({"content": "No such file", "is_error": true, "call_id": "t1"})
+    );
+}
+
+#[test]
+fn usage_is_explained_report_by_report() {
+    let past = Past::new();
+    // A copy of the session that went on.
+    let copied =
+        format!("{}{}", shop(), assistant(FORK, 20, "m3", json!({"type": "text", "text": "On it."}), 5));
+    past.write(&format!(".claude/projects/-work-shop/{FORK}.jsonl"), &copied);
+    assert_eq!(
+        past.said(&["usage", "--by", "session", "--provider", "claude_code"]),
+        lines(&[
+            "REQUESTS  INPUT  CACHE READ  CACHE WRITE  OUTPUT  (REASONING)  TOTAL  SESSION",
+            "       2    200       2,000           40      50            0  2,290  fb3cff44",
+            "       1    100       1,000           20       5            0  1,125  fb3d0000",
+            "       3    300       3,000           60      55            0  3,415  all"
+        ])
+    );
+    assert_eq!(
+        past.said(&["usage", "--explain", "fb3c"]),
+        lines(&[
+            "session fb3cff44-13ae-41a6-a6df-f287e0552835",
+            "EVENT  TIME                 STREAM  INPUT  CACHED  OUTPUT  COUNTED  WHY",
+            "    2  2026-01-01 21:40:03  main      100   1,020       1    1,121  the first report of its request",
+            "    4  2026-01-01 21:40:04  main      100   1,020      40       39  the same request again, further on; only what it adds counts",
+            "    7  2026-01-01 21:40:07  main      100   1,020      10    1,130  the first report of its request",
+            "3 reports of 3,411 tokens, of which 2,290 count",
+            "",
+            "input            200",
+            "cache read       2,000",
+            "cache write      40",
+            "output           50",
+            "of it reasoning  0",
+            "total            2,290, as listed: 2,290"
+        ])
+    );
+    let fork = past.json(&["usage", "--explain", "fb3d"]);
+    let reasons: Vec<_> = fork["logs"][0]["reports"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|report| report["reason"].clone())
+        .collect();
+    assert_eq!(reasons[0], "an earlier session's log has the same request");
+    assert_eq!((&fork["listed_total"], &fork["agrees"]), (&json!(1125), &json!(true)));
+    let days = past.json(&["usage", "--since", "2026-01-01T21:40:20Z"]);
+    assert_eq!(days["total"]["tokens"]["total"], 1125, "only requests from then on");
+    assert_eq!(past.json(&["usage", "--by", "model"])["rows"][0]["name"], "claude-opus-4-1");
+    let listed = past.said(&["sessions", "--limit", "2", "--provider", "claude"]);
+    assert!(listed.contains("[fork of fb3cff44] mend the parser"), "{listed}");
+}
+
+#[test]
+fn the_index_says_what_it_holds_and_agrees_with_the_logs() {
+    let past = Past::new();
+    past.write(".claude/projects/-work-shop/odd.jsonl", "{\"type\": \"hologram\"}\n");
+    let odd =
+        json!({"type": "hologram", "sessionId": SHOP, "uuid": "x", "timestamp": "2026-01-01T21:41:00Z"});
+    past.write(&format!(".claude/projects/-work-shop/{SHOP}.jsonl"), &format!("{odd}\n{{\"torn"));
+    let shown = past.json(&["index", "--verify"]);
+    let of = |name: &str| {
+        shown["providers"].as_array().unwrap().iter().find(|one| one["provider"] == name).cloned()
+    };
+    assert_eq!(of("claude_code").unwrap()["sessions"], 1);
+    assert_eq!(of("codex").unwrap()["logs"], 1);
+    assert_eq!(shown["not_understood"][0]["count"], 1);
+    assert_eq!(shown["unknown_format"].as_array().unwrap().len(), 1);
+    assert_eq!(shown["torn"][0]["pending_bytes"], 6);
+    assert_eq!(shown["verified"]["differences"], json!([]));
+    assert_eq!(shown["verified"]["logs"], 3);
+    let text = past.said(&["index", "--rebuild"]);
+    assert!(text.contains("  1 time record: hologram in 1 log of claude_code\n"), "{text}");
+    assert!(text.contains("with a last line that is not whole: 1 log\n"), "{text}");
+    let empty = House::new();
+    let nothing = empty.run(&["trace", "index"], b"").stdout;
+    assert!(nothing.contains("there are no logs in any of these places:\n"), "{nothing}");
+
+    // It is among what tamis keeps, and can be erased.
+    let kept = past.house.run(&["data", "show", "--json"], b"").json();
+    assert!(kept["trace"]["bytes"].as_u64().unwrap() > 0);
+    let would = past.house.run(&["data", "purge", "--trace"], b"");
+    assert_eq!(would.code, Some(2));
+    assert!(
+        would.stderr.starts_with("error: this would erase the index of past sessions\n"),
+        "{}",
+        would.stderr
+    );
+    let purged = past.house.run(&["data", "purge", "--trace", "--yes"], b"");
+    assert_eq!(purged.code, Some(0), "{}", purged.stderr);
+    assert!(purged.stderr.starts_with("erased the index of past sessions ("), "{}", purged.stderr);
+    assert_eq!(past.house.run(&["data", "show", "--json"], b"").json()["trace"]["bytes"], 0);
+    assert_eq!(past.json(&["sessions"])["sessions"].as_array().unwrap().len(), 2, "and is built again");
+}
+
+#[test]
+fn errors_say_what_to_run() {
+    let past = Past::new();
+    past.write(&format!(".claude/projects/-work-shop/{FORK}.jsonl"), &shop());
+    let said = |arguments: &[&str], code: i32| {
+        let ran = past.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?}: {}", ran.stderr);
+        ran.stderr
+    };
+    assert_eq!(
+        said(&["show", "beef"], 1),
+        "error: Session not found: beef\n\nhint: `tamis trace sessions` lists the sessions\n"
+    );
+    assert_eq!(
+        said(&["turns", "fb3"], 1),
+        "error: Session ID prefix 'fb3' matches 2 sessions. Provide more characters.\n\n\
+         hint: it may be any of fb3cff44, fb3d0000\n"
+    );
+    assert_eq!(
+        said(&["event", "fb3c", "99"], 1),
+        "error: Event index 99 out of bounds for session fb3cff44 (max: 8)\n\n\
+         hint: `tamis trace turns fb3cff44` says which events it has\n"
+    );
+    assert!(said(&["event", "fb3c"], 2).contains("hint: `tamis trace event SESSION INDEX`"));
+    assert!(said(&["search", "(", "--regex"], 2).starts_with("error: query is no regular expression"));
+    assert!(said(&["search", " "], 2).starts_with("error: query is empty"));
+    assert!(said(&["sessions", "--since", "soon"], 2).contains("7d or 12h"));
+    assert!(said(&["sessions", "--project", "/nowhere"], 1).contains("hint: `tamis trace projects`"));
+    assert!(said(&["sessions", "--provider", "cobol"], 2).contains("claude_code"));
+    assert!(
+        said(&["sessions", "--logs", "/nowhere/at/all"], 2)
+            .starts_with("error: there are no logs at /nowhere/at/all")
+    );
+}
+
+#[test]
+fn secrets_and_escape_sequences_never_reach_the_terminal() {
+    let past = Past::new();
+    let key = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
+    let nasty = format!("\u{1b}]0;owned\u{7}\u{1b}[2J with {key} \u{202e}txt.exe\u{9b}31m end");
+    let records = [
+        claude(FORK, 1, "user", json!({"role": "user", "content": nasty.clone()})),
+        assistant(FORK, 2, "n1", json!({"type": "text", "text": nasty.clone()}), 1),
+        assistant(
+            FORK,
+            3,
+            "n2",
+            json!({"type": "tool_use", "id": "t", "name": "Bash\u{1b}[2J", "input": {"command": nasty.clone(), "password": "tr0ub4dor&3x"}}),
+            1,
+        ),
+        claude(
+            FORK,
+            4,
+            "user",
+            json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t", "content": nasty}]}),
+        ),
+    ];
+    past.write(&format!(".claude/projects/-evil/{FORK}.jsonl"), &records.concat());
+    for arguments in [
+        &["sessions"][..],
+        &["turns", "fb3d"],
+        &["show", "fb3d"],
+        &["show", "fb3d", "--level", "turns"],
+        &["show", "fb3d", "--level", "steps"],
+        &["show", "fb3d", "--level", "full"],
+        &["search", "end"],
+        &["search", &key[..20]],
+        &["event", "fb3d", "0"],
+        &["event", "fb3d", "3"],
+        &["event", "fb3d", "5"],
+        &["analyze", "fb3d"],
+        &["savings", "--session", "fb3d"],
+        &["index"],
+    ] {
+        for json in [false, true] {
+            let mut command = past.command(arguments);
+            if json {
+                command.arg("--json");
+            }
+            let ran = finish(&mut command, b"");
+            assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+            let raw = |letter: char| {
+                letter != '\n' && (letter.is_control() || ('\u{202a}'..='\u{202e}').contains(&letter))
+            };
+            assert!(!ran.stdout.contains(raw), "{arguments:?}: {:?}", ran.stdout);
+            assert!(!ran.stdout.contains(&key[..12]), "{arguments:?}: {}", ran.stdout);
+            assert!(!ran.stdout.contains("tr0ub4dor"), "{arguments:?}: {}", ran.stdout);
+        }
+    }
+    let event = past.said(&["event", "fb3d", "0"]);
+    assert!(
+        event.ends_with(
+            "\n\\x1b]0;owned\\x07\\x1b[2J with [redacted:github-token] \\u{202e}txt.exe\\x9b31m end\n"
+        ),
+        "{event}"
+    );
+}
+
+#[test]
+fn watching_tells_each_event_as_it_is_written() {
+    let past = Past::new();
+    for (arguments, expected) in [
+        (&["watch", "--session", "fb3c"][..], "21:40:30  fb3cff44:9      User          one more thing"),
+        (&["watch", "--json"], "one more thing"),
+    ] {
+        let mut child =
+            past.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert_eq!(errors.next().unwrap().unwrap(), "following 2 logs; Ctrl-C ends it");
+        let message = json!({"role": "user", "content": "one more thing"});
+        past.write(&format!(".claude/projects/-work-shop/{SHOP}.jsonl"), &claude(SHOP, 30, "user", message));
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.next().unwrap().unwrap();
+        if arguments.contains(&"--json") {
+            let event: Value = serde_json::from_str(&line).unwrap();
+            assert_eq!(event["payload"]["text"], expected);
+            assert_eq!(event["session_id"], SHOP);
+        } else {
+            assert_eq!(line, expected);
+        }
+        let interrupt = format!("kill -s INT {}", child.id());
+        assert!(Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(0));
+        assert!(lines.next().is_none());
+        assert!(errors.next().is_none());
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let past = Past::new();
+    let text = "a line of text\n".repeat(20_000);
+    for second in 10..30 {
+        let message = json!({"role": "user", "content": text});
+        past.write(
+            &format!(".claude/projects/-work-shop/{SHOP}.jsonl"),
+            &claude(SHOP, second, "user", message),
+        );
+    }
+    for arguments in
+        [&["show", "fb3c", "--level", "full"][..], &["show", "fb3c", "--level", "full", "--json"]]
+    {
+        let mut child =
+            past.command(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr)), (Some(0), "".into()));
+    }
+}
+
+#[test]
+fn the_readme_shows_what_a_session_used() {
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
+    let command =
+        "$ cargo run --release -- trace usage --explain e442e2d4 --logs crates/trace/tests/logs/claude\n";
+    let (_, shown) = readme.split_once(command).expect("the README has the example");
+    let (shown, _) = shown.split_once("```").unwrap();
+    let house = House::new();
+    let mut command = house.tamis(&["trace", "usage", "--explain", "e442e2d4", "--logs"]);
+    command.arg(root.join("crates/trace/tests/logs/claude")).env("COLUMNS", "110");
+    assert_eq!(finish(&mut command, b"").stdout, shown);
+}

@@ -1,0 +1,82 @@
+//! The index's files: what they take, and how to be rid of them.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tamis_store::{DataDir, Lock};
+
+use crate::error::TraceError;
+
+/// Where the indexes of logs lie that were named, each set of them apart: they come and go, and the index of the
+/// agents' own places must not be thrown over for them.
+const NAMED: &str = "trace-logs";
+const LOCK: &str = "trace.lock";
+
+/// The data folder of the index for just these logs.
+pub fn index_of_named(data_dir: &DataDir, paths: &[PathBuf]) -> DataDir {
+    let names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
+    let hash = crate::index::hash(&names.join("\0"));
+    DataDir::at(data_dir.root().join(NAMED).join(&hash[..16]))
+}
+
+/// Every file of an index under a data folder, with its size.
+pub fn index_files(data_dir: &DataDir) -> io::Result<Vec<(PathBuf, u64)>> {
+    let mut files = Vec::new();
+    for folder in folders(data_dir)? {
+        for entry in entries(&folder)? {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with("trace-v") && name.contains(".db") {
+                files.push((entry.path(), entry.metadata().map_or(0, |metadata| metadata.len())));
+            }
+        }
+    }
+    files.sort();
+    Ok(files)
+}
+
+/// Removes every index under a data folder, and says how many bytes that were. They can be had again from the logs.
+pub fn erase_indexes(data_dir: &DataDir) -> Result<u64, TraceError> {
+    let mut erased = 0;
+    let failed = |path: &Path, source| TraceError::DataDir { path: path.to_owned(), source };
+    for folder in folders(data_dir).map_err(|error| failed(data_dir.root(), error))? {
+        // Whoever is writing it would go on writing to a file that nobody can find.
+        let lock = Lock::try_acquire(&folder.join(LOCK)).map_err(|error| failed(&folder, error))?;
+        if lock.is_none() {
+            return Err(TraceError::Busy { path: folder });
+        }
+    }
+    for (path, size) in index_files(data_dir).map_err(|error| failed(data_dir.root(), error))? {
+        match fs::remove_file(&path) {
+            Ok(()) => erased += size,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(failed(&path, error)),
+        }
+    }
+    let named = data_dir.root().join(NAMED);
+    match fs::remove_dir_all(&named) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&named, error)),
+        _ => Ok(erased),
+    }
+}
+
+/// The folders that may hold an index.
+fn folders(data_dir: &DataDir) -> io::Result<Vec<PathBuf>> {
+    let mut folders = vec![data_dir.root().to_owned()];
+    for entry in entries(&data_dir.root().join(NAMED))? {
+        if entry.file_type()?.is_dir() {
+            folders.push(entry.path());
+        }
+    }
+    folders.retain(|folder| folder.is_dir());
+    Ok(folders)
+}
+
+fn entries(folder: &Path) -> io::Result<Vec<fs::DirEntry>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}

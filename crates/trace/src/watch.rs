@@ -1,0 +1,124 @@
+//! Following sessions while they are written.
+//!
+//! Logs are looked at again and again rather than by the system's notices: folders appear later, network folders and
+//! containers give no notices, and a look costs a `stat` for each log. How often is measured by what a look costs, so that
+//! following never takes more than a small part of a core.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use crate::db;
+use crate::error::TraceError;
+use crate::event::Event;
+use crate::trace::{Session, Trace};
+
+/// The time between two looks at the logs, unless looking itself takes long.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+/// Looking takes at most one part in so many of the time.
+const SHARE: u32 = 20;
+/// How often whoever waits is asked whether to end.
+const ASKED_EVERY: Duration = Duration::from_millis(50);
+
+/// Told of an event that is new, and of the session that it belongs to.
+pub type OnEvent<'v> = dyn FnMut(&Session, u64, &Event<'_>) -> ControlFlow<()> + 'v;
+
+/// How far each session is told.
+pub struct Watch<'t> {
+    trace: &'t Trace,
+    logs: HashMap<i64, Told>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Told {
+    read_to: u64,
+    changed: i64,
+    events: u64,
+}
+
+impl Trace {
+    /// Begins to follow: what the logs have by now is passed over.
+    pub fn watch(&self) -> Result<Watch<'_>, TraceError> {
+        self.refresh(&mut |_| ControlFlow::Continue(()))?;
+        let mut watch = Watch { trace: self, logs: HashMap::new() };
+        let _ = watch.tell_new(None)?;
+        Ok(watch)
+    }
+}
+
+impl Watch<'_> {
+    /// How many logs are followed by now.
+    pub fn logs(&self) -> usize {
+        self.logs.len()
+    }
+
+    /// Looks once, and tells what is new since the last look. A document that was written anew tells what it has more
+    /// events than before, since that is all that can be known of it.
+    pub fn look(&mut self, visit: &mut OnEvent<'_>) -> Result<ControlFlow<()>, TraceError> {
+        self.trace.refresh(&mut |_| ControlFlow::Continue(()))?;
+        self.tell_new(Some(visit))
+    }
+
+    /// Looks again and again, until `visit` breaks it off or `ended` says so.
+    pub fn follow(&mut self, ended: &dyn Fn() -> bool, visit: &mut OnEvent<'_>) -> Result<(), TraceError> {
+        loop {
+            let begun = Instant::now();
+            if self.look(visit)?.is_break() {
+                return Ok(());
+            }
+            let pause = BETWEEN_LOOKS.max(begun.elapsed() * SHARE);
+            let waiting = Instant::now();
+            while let Some(left) = pause.checked_sub(waiting.elapsed()) {
+                if ended() {
+                    return Ok(());
+                }
+                std::thread::sleep(left.min(ASKED_EVERY));
+            }
+        }
+    }
+
+    fn tell_new(&mut self, mut visit: Option<&mut OnEvent<'_>>) -> Result<ControlFlow<()>, TraceError> {
+        let database = self.trace.database()?;
+        let rows = database.read(db::logs)?;
+        let mut logs = HashMap::with_capacity(rows.len());
+        let mut flow = ControlFlow::Continue(());
+        for row in rows {
+            let before = self.logs.get(&row.id).copied();
+            let same = |told: Told| told.read_to == row.read_to && told.changed == row.unit.stamp.changed;
+            if let Some(told) = before.filter(|told| same(*told)) {
+                logs.insert(row.id, told);
+                continue;
+            }
+            let session = database.read(|connection| db::session_of_log(connection, row.id))?;
+            let session = session.map(Session::of);
+            let events = session.as_ref().map_or(0, |session| session.tally.events);
+            if let (Some(session), Some(visit)) = (&session, &mut visit) {
+                let from = before.map_or(0, |told| told.events);
+                if flow.is_continue() && from < events {
+                    flow = self.tell(session, from, visit)?;
+                }
+            }
+            logs.insert(row.id, Told { read_to: row.read_to, changed: row.unit.stamp.changed, events });
+        }
+        self.logs = logs;
+        Ok(flow)
+    }
+
+    fn tell(
+        &self,
+        session: &Session,
+        from: u64,
+        visit: &mut OnEvent<'_>,
+    ) -> Result<ControlFlow<()>, TraceError> {
+        let mut flow = ControlFlow::Continue(());
+        let told = self.trace.events(session, from, &mut |number, event| {
+            flow = visit(session, number, event);
+            flow
+        });
+        match told {
+            // It went away between the two looks at it.
+            Err(TraceError::Log { .. } | TraceError::NoSuchSession { .. }) => Ok(flow),
+            told => told.map(|()| flow),
+        }
+    }
+}
