@@ -105,8 +105,8 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
         children: Children::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
-    let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
-    let trace = Trace::new(places, DataDir::at(config.data_dir()));
+    // A server starts though the logs that its configuration names are not there, or not yet.
+    let trace = trace_of(config, config.paths(Key::TraceLogs));
     let services = Services::new(sieve(config), workbench).with_sessions(Sessions::new(Arc::new(trace)));
     Ok(Arc::new(services))
 }
@@ -114,25 +114,27 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
 /// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.
 /// Logs that are named have an index of their own.
 pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError> {
-    let data_dir = DataDir::at(config.data_dir());
-    let paths = if only.is_empty() { config.paths(Key::TraceLogs) } else { only.to_vec() };
-    if paths.is_empty() {
-        let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
-        return Ok(Trace::new(places, data_dir));
+    let named = if only.is_empty() { config.paths(Key::TraceLogs) } else { only.to_vec() };
+    for path in &named {
+        // A path that is misspelt would otherwise be an agent that never worked.
+        std::fs::metadata(path).map_err(|error| {
+            let message = format!("there are no logs at {}", path.display());
+            CliError { error: anyhow::Error::new(error).context(message), ..CliError::usage("") }
+                .hint("`tamis trace index` says which places are looked at when none is named")
+        })?;
     }
-    let paths: Vec<PathBuf> = paths
-        .iter()
-        .map(|path| {
-            // A path that is misspelt would otherwise be an agent that never worked.
-            std::fs::metadata(path).and_then(|_| std::path::absolute(path)).map_err(|error| {
-                let message = format!("there are no logs at {}", path.display());
-                CliError { error: anyhow::Error::new(error).context(message), ..CliError::usage("") }
-                    .hint("`tamis trace index` says which places are looked at when none is named")
-            })
-        })
-        .collect::<Result<_, _>>()?;
-    let index = index_of_named(&data_dir, &paths);
-    Ok(Trace::new(Places::only(paths), index))
+    Ok(trace_of(config, named))
+}
+
+fn trace_of(config: &Config, named: Vec<PathBuf>) -> Trace {
+    let data_dir = DataDir::at(config.data_dir());
+    if named.is_empty() {
+        let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
+        return Trace::new(places, data_dir);
+    }
+    let named = named.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect::<Vec<_>>();
+    let index = index_of_named(&data_dir, &named);
+    Trace::new(Places::only(named), index)
 }
 
 /// What the doors serve: every tool, or those of the named toolsets.

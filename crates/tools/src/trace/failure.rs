@@ -84,8 +84,11 @@ pub(crate) fn told(error: TraceError) -> Failure {
             true,
         ),
         TraceError::Cancelled => Failure::Cancelled,
-        TraceError::Changed { .. } => internal(&error, true),
-        TraceError::Index(_) | TraceError::DataDir { .. } | TraceError::Log { .. } => internal(&error, true),
+        TraceError::Changed { .. }
+        | TraceError::Busy { .. }
+        | TraceError::Index(_)
+        | TraceError::DataDir { .. }
+        | TraceError::Log { .. } => internal(&error, true),
     }
 }
 
