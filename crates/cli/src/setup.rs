@@ -7,7 +7,7 @@ use std::time::Duration;
 use tamis_config::{Config, ConfigError, Key, Surroundings, project_root};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
-use tamis_tools::{Caller, Pruner, Registry, Services, Workbench};
+use tamis_tools::{Caller, Pruner, Registry, Services, Sessions, Workbench};
 use tamis_trace::{Places, Trace, index_of_named};
 use tamis_workspace::{Children, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -105,19 +105,26 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
         children: Children::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
-    Ok(Arc::new(Services::new(sieve(config), workbench)))
+    let trace = trace(config, &[])?;
+    let services = Services::new(sieve(config), workbench).with_sessions(Sessions::new(Arc::new(trace)));
+    Ok(Arc::new(services))
 }
 
 /// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.
 /// Logs that are named have an index of their own.
 pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError> {
     let data_dir = DataDir::at(config.data_dir());
-    let paths = if only.is_empty() { config.paths(Key::TraceLogs) } else { only.to_vec() };
-    if paths.is_empty() {
+    let configured = config.paths(Key::TraceLogs);
+    if only.is_empty() && configured.is_empty() {
         let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
         return Ok(Trace::new(places, data_dir));
     }
-    let paths: Vec<PathBuf> = paths
+    if only.is_empty() {
+        // A folder that is not there yet must not keep a server from starting.
+        let index = index_of_named(&data_dir, &configured);
+        return Ok(Trace::new(Places::only(configured), index));
+    }
+    let paths: Vec<PathBuf> = only
         .iter()
         .map(|path| {
             // A path that is misspelt would otherwise be an agent that never worked.

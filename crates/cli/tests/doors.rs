@@ -43,6 +43,10 @@ fn without_times(mut output: Value) -> Value {
     if let Some(timestamp) = output.get_mut("timestamp") {
         *timestamp = Value::Null;
     }
+    // Each process counts for itself.
+    if let Some(rate) = output.get_mut("rate_limit") {
+        *rate = Value::Null;
+    }
     output
 }
 
@@ -148,6 +152,7 @@ fn every_tool_answers_alike_through_every_door() {
         assert_eq!(doors.call(tool, &arguments), Answer::Output(json!(text)));
         called.push(tool);
     }
+    called.extend(past_sessions(&mut doors));
     assert_eq!(names, called, "every listed tool is called here");
 
     let unknown = json!({"prune_id": "prn_none", "ranges": [], "include_line_numbers": true});
@@ -160,6 +165,67 @@ fn every_tool_answers_alike_through_every_door() {
     wrong["options"]["max_prune_ratio"] = json!("half");
     assert!(matches!(doors.call("prune_text", &wrong), Answer::Error { code, .. } if code == -32602));
     assert!(matches!(doors.call("nothing", &json!({})), Answer::Error { code, .. } if code == -32602));
+}
+
+/// The tools for past sessions, over a log where Claude Code keeps its own.
+fn past_sessions(doors: &mut Doors) -> Vec<&'static str> {
+    let id = "fb3cff44-13ae-41a6-a6df-f287e0552835";
+    let folder = doors.house.folder.path().join("home/.claude/projects/-work");
+    std::fs::create_dir_all(&folder).unwrap();
+    let record = |number: u64, kind: &str, message: Value| {
+        json!({
+            "type": kind, "uuid": format!("u{number}"), "sessionId": id, "cwd": "/work", "version": "2.1.0",
+            "timestamp": format!("2026-01-01T21:40:0{number}Z"), "isSidechain": false, "message": message,
+        })
+    };
+    let usage = json!({"input_tokens": 5, "output_tokens": 2});
+    let lines = [
+        record(1, "user", json!({"role": "user", "content": "find the needle"})),
+        record(
+            2,
+            "assistant",
+            json!({
+                "id": "m1", "role": "assistant", "model": "a-model", "content": [{"type": "text", "text": "Here."}], "usage": usage,
+            }),
+        ),
+    ];
+    let log = lines.map(|line| format!("{line}\n")).concat();
+    std::fs::write(folder.join(format!("{id}.jsonl")), log).unwrap();
+    let session = json!({"session_id": "fb3cff44"});
+    let mut called = Vec::new();
+    for (tool, arguments, pointer, expected) in [
+        ("list_sessions", json!({}), "/data/sessions/0/id", json!("fb3cff44")),
+        ("get_project_info", json!({}), "/data/projects/0/root_path", json!("/work")),
+        ("get_session_details", session.clone(), "/stats/total_tokens", json!(7)),
+        ("analyze_session", session.clone(), "/score", json!(100)),
+        ("list_turns", session.clone(), "/data/turns/0/user_message", json!("find the needle")),
+        (
+            "get_turns",
+            json!({"session_id": id, "turns": [0]}),
+            "/data/turns/0/steps/0/message/text",
+            json!("Here."),
+        ),
+        ("search_event_previews", json!({"query": "needle"}), "/data/matches/0/event_type", json!("User")),
+        (
+            "get_event_details",
+            json!({"session_id": id, "event_index": 0}),
+            "/payload/text",
+            json!("find the needle"),
+        ),
+        ("get_reasoning_chain", session, "/pagination/total_in_page", json!(0)),
+        ("compare_sessions", json!({"id1": id, "id2": id}), "/difference/turns", json!(0)),
+        ("search_events", json!({"pattern": "needle"}), "/data/matches/0/event_index", json!(0)),
+    ] {
+        let Answer::Output(output) = doors.call(tool, &arguments) else { panic!("{tool} failed") };
+        assert_eq!(output.pointer(pointer), Some(&expected), "{tool}: {output}");
+        called.push(tool);
+    }
+    let params = json!({"name": "get_session_details", "arguments": {"session_id": "none"}});
+    let failed = doors.mcp.request("tools/call", params)["result"].clone();
+    assert_eq!(failed["isError"], true);
+    let error = said(failed["content"][0]["text"].as_str().unwrap());
+    assert_eq!(error["error"]["code"], "session_not_found");
+    called
 }
 
 #[test]

@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workspace", &[]),
     ("remote", &[]),
     ("trace", &["prune", "sieve", "store", "text"]),
-    ("tools", &["prune", "remote", "sieve", "text", "workspace"]),
+    ("tools", &["prune", "remote", "sieve", "text", "trace", "workspace"]),
     ("server", &["tools"]),
     (
         "cli",

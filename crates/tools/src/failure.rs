@@ -11,6 +11,8 @@ pub enum Failure {
     InvalidInput { detail: String },
     /// The operation's own kind of failure, named by its contract.
     Domain { rpc_code: i32, code: &'static str, data: Map<String, Value> },
+    /// The same, in the contract's own words, for whoever called the tool rather than for its client.
+    Stated { code: &'static str, message: String, details: Map<String, Value>, retryable: bool },
     /// The caller went away.
     Cancelled,
     /// Our fault.

@@ -21,6 +21,7 @@ pub mod request;
 mod schema;
 mod services;
 mod toolset;
+mod trace;
 mod workbench;
 
 pub use bash::assembled_output;
@@ -30,4 +31,5 @@ pub use registry::{Exposed, Operation, Registry, Tool};
 pub use services::Services;
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};
+pub use trace::Sessions;
 pub use workbench::{Pruner, Workbench};

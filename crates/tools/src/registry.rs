@@ -16,8 +16,8 @@ use tracing::Instrument;
 
 use crate::request::Event;
 use crate::{
-    Access, Context, Failure, Reply, Toolset, bash, grep, health, prune_code, prune_text, read, recover_text,
-    schema,
+    Access, Context, Failure, Reply, Services, Toolset, bash, grep, health, prune_code, prune_text, read,
+    recover_text, schema, trace,
 };
 
 /// One operation. Implementing this is all that a new tool takes; every door follows.
@@ -112,6 +112,18 @@ impl Tool {
     }
 }
 
+/// Tells of an answer's size, and counts the uses of the tools for past sessions; never a text.
+fn audit(tool: &Tool, reply: &Reply, services: &Services) {
+    let (bytes, failed) = match reply {
+        Reply::Text { text, is_error } => (text.len(), *is_error),
+        Reply::Error(_) => (0, true),
+    };
+    tracing::debug!(tool = tool.name, bytes, failed, "answer");
+    if let (Toolset::Trace, Some(sessions)) = (tool.toolset, &services.sessions) {
+        sessions.trace.count_use(tool.name, failed, bytes as u64);
+    }
+}
+
 /// A handler that panics has failed; without this its caller would wait for an answer that never comes.
 async fn caught(mut running: Running) -> Result<String, Failure> {
     std::future::poll_fn(|task| {
@@ -137,6 +149,17 @@ impl Registry {
             Tool::of::<read::Read>(),
             Tool::of::<bash::Bash>(),
             Tool::of::<grep::Grep>(),
+            Tool::of::<trace::list_sessions::ListSessions>(),
+            Tool::of::<trace::get_project_info::GetProjectInfo>(),
+            Tool::of::<trace::get_session_details::GetSessionDetails>(),
+            Tool::of::<trace::analyze_session::AnalyzeSession>(),
+            Tool::of::<trace::list_turns::ListTurns>(),
+            Tool::of::<trace::get_turns::GetTurns>(),
+            Tool::of::<trace::search_event_previews::SearchEventPreviews>(),
+            Tool::of::<trace::get_event_details::GetEventDetails>(),
+            Tool::of::<trace::get_reasoning_chain::GetReasoningChain>(),
+            Tool::of::<trace::compare_sessions::CompareSessions>(),
+            Tool::of::<trace::search_events::SearchEvents>(),
         ])
     }
 
@@ -173,7 +196,8 @@ impl Registry {
             };
         };
         request.received_by(tool.toolset, tool.name);
-        match tool.run(arguments, context).await {
+        let services = Arc::clone(&context.services);
+        let reply = match tool.run(arguments, context).await {
             Ok(output) => {
                 request.answered();
                 tool.toolset.success(output)
@@ -182,7 +206,9 @@ impl Registry {
                 request.fail(&failure);
                 tool.toolset.failure(failure)
             }
-        }
+        };
+        audit(tool, &reply, &services);
+        reply
     }
 
     /// The toolset that everything here belongs to, if it is one: it then speaks for what is not here, too.
@@ -207,7 +233,7 @@ mod tests {
     use tamis_sieve::{Caller, Settings, Sieve};
 
     use super::*;
-    use crate::{RpcError, Services, Workbench};
+    use crate::{RpcError, Workbench};
 
     struct Fragile;
 

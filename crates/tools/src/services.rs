@@ -8,7 +8,7 @@ use tamis_text::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Failure, Workbench};
+use crate::{Failure, Sessions, Workbench};
 
 /// Longer time limits are taken as this one: nobody waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -17,6 +17,8 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 pub struct Services {
     pub sieve: Arc<Sieve>,
     pub workbench: Workbench,
+    /// Past sessions, where they are served.
+    pub sessions: Option<Arc<Sessions>>,
     /// One permit a core: more pruning at once would only make every caller wait longer.
     cores: Arc<Semaphore>,
 }
@@ -39,7 +41,12 @@ pub(crate) struct PruneJob {
 impl Services {
     pub fn new(sieve: Sieve, workbench: Workbench) -> Services {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Services { sieve: Arc::new(sieve), workbench, cores: Arc::new(Semaphore::new(cores)) }
+        Services { sieve: Arc::new(sieve), workbench, sessions: None, cores: Arc::new(Semaphore::new(cores)) }
+    }
+
+    /// The same with past sessions.
+    pub fn with_sessions(self, sessions: Sessions) -> Services {
+        Services { sessions: Some(Arc::new(sessions)), ..self }
     }
 
     /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when that

@@ -1,6 +1,6 @@
 //! Toolsets: groups of tools that share a contract, and so a way of speaking of errors.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::{Access, Failure};
 
@@ -14,6 +14,8 @@ pub enum Toolset {
     Prune,
     /// Reading, running and searching, with an optional question.
     Workbench,
+    /// Past sessions of agents: browsing, searching, diagnosing.
+    Trace,
 }
 
 /// What a door writes back.
@@ -34,13 +36,14 @@ pub struct RpcError {
 }
 
 impl Toolset {
-    pub const ALL: &'static [Toolset] = &[Toolset::Prune, Toolset::Workbench];
+    pub const ALL: &'static [Toolset] = &[Toolset::Prune, Toolset::Workbench, Toolset::Trace];
 
     /// As in `tamis mcp --tools`.
     pub fn name(self) -> &'static str {
         match self {
             Toolset::Prune => "prune",
             Toolset::Workbench => "workbench",
+            Toolset::Trace => "trace",
         }
     }
 
@@ -52,14 +55,16 @@ impl Toolset {
     pub fn needs(self) -> Access {
         match self {
             Toolset::Prune => Access::Open,
-            Toolset::Workbench => Access::Full,
+            Toolset::Workbench | Toolset::Trace => Access::Full,
         }
     }
 
     /// A success in this toolset's form.
     pub(crate) fn success(self, output: String) -> Reply {
         match self {
-            Toolset::Prune | Toolset::Workbench => Reply::Text { text: output, is_error: false },
+            Toolset::Prune | Toolset::Workbench | Toolset::Trace => {
+                Reply::Text { text: output, is_error: false }
+            }
         }
     }
 
@@ -75,8 +80,33 @@ impl Toolset {
                 }
                 Reply::Error(error)
             }
+            // What the model can do something about is told to the model, in the contract's words.
+            Toolset::Trace => match stated(failure) {
+                Ok(error) => Reply::Text { text: json!({"error": error}).to_string(), is_error: true },
+                Err(failure) => Reply::Error(failure.into()),
+            },
         }
     }
+}
+
+/// A failure as an object of code, message, details and whether trying again may help; or the failure itself, when it is
+/// for the client and not for the model.
+fn stated(failure: Failure) -> Result<Value, Failure> {
+    let (code, message, details, retryable) = match failure {
+        Failure::Stated { code, message, details, retryable } => (code, message, details, retryable),
+        Failure::InvalidInput { detail } => {
+            // What is wrong is told with the path of the parameter in front.
+            let parameter =
+                detail.split_once(": ").map(|(parameter, _)| ("parameter".to_owned(), parameter.into()));
+            let details =
+                [("detail".to_owned(), detail.clone().into())].into_iter().chain(parameter).collect();
+            ("invalid_parameter", format!("Invalid parameter: {detail}"), details, false)
+        }
+        Failure::Domain { code, data, .. } => (code, code.to_owned(), data, false),
+        Failure::Internal { detail } => ("internal_error", detail, Map::new(), false),
+        failure @ (Failure::UnknownTool { .. } | Failure::Cancelled) => return Err(failure),
+    };
+    Ok(json!({"code": code, "message": message, "details": details, "retryable": retryable}))
 }
 
 impl RpcError {
@@ -102,6 +132,11 @@ impl From<Failure> for RpcError {
             Failure::Domain { rpc_code, code, mut data } => {
                 data.insert("code".into(), code.into());
                 (rpc_code, code.to_owned(), Some(Value::Object(data)))
+            }
+            Failure::Stated { code, message, mut details, retryable } => {
+                details.insert("code".into(), code.into());
+                details.insert("retryable".into(), retryable.into());
+                (-32000, message, Some(Value::Object(details)))
             }
             Failure::Cancelled => (-32603, "Cancelled".into(), Some(json!({"code": "cancelled"}))),
             Failure::Internal { detail } => {

@@ -12,6 +12,7 @@ mod rules;
 mod slow;
 mod spending;
 
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
@@ -21,8 +22,8 @@ use crate::event::{Body, Content, Event, EventKind, Stream};
 use crate::trace::{Session, Trace};
 use crate::usage::Tokens;
 
-pub(crate) use calls::{Called, hash_of, output_of};
 use calls::Answered;
+pub(crate) use calls::{Called, hash_of, output_of};
 use findings::{Findings, Spot};
 pub use findings::{Insight, LeftOut, Severity};
 pub use rules::{Deduction, Lens};
@@ -204,11 +205,14 @@ impl Examination {
                 }
             }
             Body::TokenUsage(report) => {
-                if self.spending.report(report, spot, event.at, event.stream) {
+                let compacted = self.spending.report(report, spot, event.at, event.stream);
+                if compacted {
                     self.reads.compacted();
                 }
             }
-            Body::Notification(content) if event.stream != Stream::Sidechain && tells_of_compaction(content) => {
+            Body::Notification(content)
+                if event.stream != Stream::Sidechain && tells_of_compaction(content) =>
+            {
                 self.spending.compacted();
                 self.reads.compacted();
             }
@@ -276,14 +280,9 @@ impl EventCounts {
 
 impl Sum {
     fn into_analysis(self, options: &AnalysisOptions) -> Analysis {
-        let Sum { findings: Findings { counts, mut insights, left_out, .. }, mut summary } = self;
+        let Sum { findings: Findings { counts, insights, left_out, .. }, mut summary } = self;
         summary.output_per_mille =
             summary.tokens.output.saturating_mul(1_000) / summary.tokens.total().max(1);
-        insights.sort_by(|one, other| {
-            // The session's own before its subagents', since `None` comes first.
-            let key = |insight: &Insight| (insight.severity, insight.session_id.clone(), insight.turn_index, insight.event_index);
-            key(one).cmp(&key(other))
-        });
         let deductions = rules::deductions(&counts, summary.event_counts.tool_calls);
         let lost: u64 = deductions.iter().map(|part| part.points).sum();
         let looked = |lens: &&Lens| match lens {
@@ -305,16 +304,36 @@ impl Sum {
 }
 
 impl Analysis {
-    /// Leaves out the least severe insights until the rest fits.
+    /// Leaves out the least severe insights until the rest fits. Of each lens the most severe stays before any other, and
+    /// then lenses take turns, so that many of one kind do not push out the others.
     fn fit(&mut self, most_bytes: usize) {
-        let mut bytes = json_size(self);
-        while bytes > most_bytes
-            && let Some(insight) = self.insights.pop()
-        {
-            // Its comma goes too; the counts of what is left out may grow by a digit.
-            bytes -= (json_size(&insight) + 1).min(bytes);
-            self.insights_left_out.add(insight.severity);
+        let mut insights = std::mem::take(&mut self.insights);
+        insights.sort_by_key(|insight| insight.severity);
+        let mut told: BTreeMap<Lens, u64> = BTreeMap::new();
+        let mut of_severity: BTreeMap<(Severity, Lens), u64> = BTreeMap::new();
+        let mut ranked: Vec<_> = insights
+            .into_iter()
+            .map(|insight| {
+                let before = told.entry(insight.lens).or_default();
+                let rank = of_severity.entry((insight.severity, insight.lens)).or_default();
+                *before += 1;
+                *rank += 1;
+                ((*before > 1, insight.severity, *rank), insight)
+            })
+            .collect();
+        ranked.sort_by_key(|(place, _)| *place);
+        // The counts of what is left out may grow by some digits.
+        let mut bytes = json_size(self) + 12;
+        for (_, insight) in ranked {
+            bytes += json_size(&insight) + 1;
+            if bytes <= most_bytes {
+                self.insights.push(insight);
+            } else {
+                self.insights_left_out.add(insight.severity);
+            }
         }
+        // The session's own before its subagents', since `None` comes first.
+        self.insights.sort_by(|one, other| one.place().cmp(&other.place()));
     }
 }
 

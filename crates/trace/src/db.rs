@@ -13,6 +13,7 @@ use crate::segment::{self, Columns};
 use crate::source::{Format, Stamp, Unit};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
+use crate::uses::ToolUses;
 
 /// The version in the index's name. Raise it when what is stored changes: the index is then built anew.
 pub(crate) const VERSION: u32 = 1;
@@ -253,42 +254,28 @@ pub(crate) fn put_block(connection: &Connection, log: i64, block: &BlockRow) -> 
 }
 
 /// Where a block's letters are to be looked up.
-pub(crate) enum Letters<'a> {
-    Filter(&'a [u8]),
+#[derive(Clone, Debug)]
+pub(crate) enum Letters {
+    Filter(Vec<u8>),
     Segment { id: i64, column: usize },
 }
 
-/// A log's blocks from this one on, in order; those that `wanted` does not want are passed over.
-pub(crate) fn blocks(
-    connection: &Connection,
-    log: i64,
-    from_event: u64,
-    mut wanted: impl FnMut(u16, Letters<'_>) -> bool,
-) -> Sql<Vec<BlockRow>> {
+/// The blocks of every log, in order, with their letters.
+pub(crate) type Blocks = HashMap<i64, Vec<(BlockRow, Letters)>>;
+
+pub(crate) fn all_blocks(connection: &Connection) -> Sql<Blocks> {
     let mut statement = connection.prepare_cached(
-        "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter FROM blocks
-         WHERE log = ?1 AND first_event + events > ?2 ORDER BY number",
+        "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter, log FROM blocks
+         ORDER BY log, number",
     )?;
-    let mut rows = statement.query(params![log, number(from_event)])?;
-    let mut blocks = Vec::new();
+    let mut rows = statement.query([])?;
+    let mut blocks = Blocks::new();
     while let Some(row) = rows.next()? {
-        let kinds = row.get(5)?;
-        let letters = match row.get::<_, Option<i64>>(7)? {
+        let letters = match row.get(7)? {
             Some(id) => Letters::Segment { id, column: count(row, 8)? as usize },
-            None => Letters::Filter(row.get_ref(9)?.as_blob().unwrap_or_default()),
+            None => Letters::Filter(row.get(9)?),
         };
-        if wanted(kinds, letters) {
-            blocks.push(BlockRow {
-                number: count(row, 0)?,
-                start: count(row, 1)?,
-                stop: count(row, 2)?,
-                first_event: count(row, 3)?,
-                events: count(row, 4)?,
-                kinds,
-                reader: row.get(6)?,
-                filter: Vec::new(),
-            });
-        }
+        blocks.entry(row.get(10)?).or_default().push((block(row)?, letters));
     }
     Ok(blocks)
 }
@@ -303,30 +290,57 @@ pub(crate) fn blocks_whole(
     log: i64,
     segments: &mut Segments,
 ) -> Sql<Vec<BlockRow>> {
-    let (mut filters, mut gathered) = (Vec::new(), Vec::new());
-    let mut blocks = blocks(connection, log, 0, |_, letters| {
-        match letters {
-            Letters::Filter(filter) => filters.push(segment::unfolded(filter)),
-            Letters::Segment { id, column } => {
-                gathered.push((filters.len(), id, column));
-                filters.push(Vec::new());
+    let mut statement = connection.prepare_cached(
+        "SELECT number, start, stop, first_event, events, kinds, reader, segment, place, filter FROM blocks
+         WHERE log = ?1 ORDER BY number",
+    )?;
+    let mut parts = connection.prepare_cached("SELECT bits FROM parts WHERE id = ?1")?;
+    let mut rows = statement.query([log])?;
+    let mut blocks = Vec::new();
+    while let Some(row) = rows.next()? {
+        let filter = match row.get::<_, Option<i64>>(7)? {
+            None => segment::unfolded(row.get_ref(9)?.as_blob().unwrap_or_default()),
+            Some(id) => {
+                if !segments.contains_key(&id) {
+                    if segments.len() == MOST_SEGMENTS {
+                        segments.clear();
+                    }
+                    let part = |part| parts.query_row([part_id(id, part)], |row| row.get(0));
+                    segments.insert(id, (0..segment::PARTS).map(part).collect::<Sql<_>>()?);
+                }
+                segment::filter_of(&segments[&id], count(row, 8)? as usize)
             }
-        }
-        true
-    })?;
-    let mut statement = connection.prepare_cached("SELECT bits FROM parts WHERE id = ?1")?;
-    for (index, id, column) in gathered {
-        if !segments.contains_key(&id) {
-            if segments.len() == MOST_SEGMENTS {
-                segments.clear();
-            }
-            let part = |part| statement.query_row([part_id(id, part)], |row| row.get(0));
-            segments.insert(id, (0..segment::PARTS).map(part).collect::<Sql<_>>()?);
-        }
-        filters[index] = segment::filter_of(&segments[&id], column);
+        };
+        blocks.push(BlockRow { filter, ..block(row)? });
     }
-    blocks.iter_mut().zip(filters).for_each(|(block, filter)| block.filter = filter);
     Ok(blocks)
+}
+
+/// A log's blocks from the one with this event on, in order.
+pub(crate) fn blocks(connection: &Connection, log: i64, from_event: u64) -> Sql<Vec<BlockRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT number, start, stop, first_event, events, kinds, reader FROM blocks
+         WHERE log = ?1 AND first_event + events > ?2 ORDER BY number",
+    )?;
+    statement.query_map(params![log, number(from_event)], block)?.collect()
+}
+
+fn block(row: &Row<'_>) -> Sql<BlockRow> {
+    Ok(BlockRow {
+        number: count(row, 0)?,
+        start: count(row, 1)?,
+        stop: count(row, 2)?,
+        first_event: count(row, 3)?,
+        events: count(row, 4)?,
+        kinds: row.get(5)?,
+        reader: row.get(6)?,
+        filter: Vec::new(),
+    })
+}
+
+/// Changes when another connection has changed the index.
+pub(crate) fn data_version(connection: &Connection) -> Sql<i64> {
+    connection.query_row("PRAGMA data_version", [], |row| row.get(0))
 }
 
 /// Gathers blocks that are in no segment into segments, as long as one can be filled.
@@ -378,18 +392,6 @@ pub(crate) fn last_block(connection: &Connection, log: i64) -> Sql<Option<BlockR
         "SELECT number, start, stop, first_event, events, kinds, reader FROM blocks
          WHERE log = ?1 ORDER BY number DESC LIMIT 1",
     )?;
-    let block = |row: &Row<'_>| {
-        Ok(BlockRow {
-            number: count(row, 0)?,
-            start: count(row, 1)?,
-            stop: count(row, 2)?,
-            first_event: count(row, 3)?,
-            events: count(row, 4)?,
-            kinds: row.get(5)?,
-            reader: row.get(6)?,
-            filter: Vec::new(),
-        })
-    };
     statement.query_row([log], block).optional()
 }
 
@@ -651,4 +653,43 @@ pub(crate) fn put_done(connection: &Connection, at: Millis) -> Sql<()> {
 
 pub(crate) fn done(connection: &Connection) -> Sql<Option<Millis>> {
     connection.prepare_cached("SELECT at FROM done")?.query_row([], |row| row.get(0)).optional()
+}
+
+/// The tables in `state.db`: how often the tools were used. They hold counts and names, never a text.
+pub(crate) const USES: &[Component] = &[Component {
+    name: "trace_uses",
+    migrations: &["
+        CREATE TABLE trace_uses (
+            tool TEXT PRIMARY KEY,
+            calls INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,         -- of all its answers
+            largest INTEGER NOT NULL        -- of them, in bytes
+        ) STRICT;
+    "],
+}];
+
+pub(crate) fn add_use(connection: &Connection, tool: &str, failed: bool, bytes: u64) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO trace_uses (tool, calls, failures, bytes, largest) VALUES (?1, 1, ?2, ?3, ?3)
+         ON CONFLICT (tool) DO UPDATE SET calls = calls + 1, failures = failures + ?2, bytes = bytes + ?3,
+             largest = max(largest, ?3)",
+    )?;
+    statement.execute(params![tool, failed, number(bytes)])?;
+    Ok(())
+}
+
+pub(crate) fn uses(connection: &Connection) -> Sql<Vec<ToolUses>> {
+    let mut statement = connection
+        .prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;
+    let uses = |row: &Row<'_>| {
+        Ok(ToolUses {
+            tool: row.get(0)?,
+            calls: count(row, 1)?,
+            failures: count(row, 2)?,
+            bytes: count(row, 3)?,
+            largest: count(row, 4)?,
+        })
+    };
+    statement.query_map([], uses)?.collect()
 }

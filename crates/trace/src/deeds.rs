@@ -150,7 +150,8 @@ fn said(value: &Value) -> String {
 
 fn patched_files(patch: &str) -> Vec<String> {
     const HEADS: [&str; 4] = ["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
-    let file = |line: &str| HEADS.iter().find_map(|head| line.strip_prefix(head)).map(|path| path.trim().to_owned());
+    let file =
+        |line: &str| HEADS.iter().find_map(|head| line.strip_prefix(head)).map(|path| path.trim().to_owned());
     patch.lines().filter_map(file).collect()
 }
 
@@ -180,9 +181,14 @@ pub fn replaced(arguments: &Value) -> Vec<String> {
 pub fn written(arguments: &Value) -> Vec<String> {
     let mut texts = Vec::new();
     each_edit(arguments, &mut |edit| {
-        texts.extend(text_of(edit, &["new_string", "newString", "new_str", "content", "file_text", "new_source"]));
+        texts.extend(text_of(
+            edit,
+            &["new_string", "newString", "new_str", "content", "file_text", "new_source"],
+        ));
     });
-    each_patch(arguments, &mut |patch| texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['+']))));
+    each_patch(arguments, &mut |patch| {
+        texts.extend(patch.lines().filter_map(|line| known_line_of(line, &['+'])));
+    });
     texts
 }
 
@@ -223,7 +229,9 @@ fn known_line_of(line: &str, signs: &[char]) -> Option<String> {
 pub fn may_be_one_file(one: &str, other: &str) -> bool {
     let plain = |path: &str| path.trim_start_matches("./").to_owned();
     let (one, other) = (plain(one), plain(other));
-    let ends = |long: &str, short: &str| long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'));
+    let ends = |long: &str, short: &str| {
+        long.strip_suffix(short).is_some_and(|rest| rest.is_empty() || rest.ends_with('/'))
+    };
     ends(&one, &other) || ends(&other, &one)
 }
 
@@ -242,19 +250,43 @@ mod tests {
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n*** End Patch";
         let path = |path: &str| path.to_owned();
         for (name, arguments, expected) in [
-            ("Read", json!({"file_path": "/a", "offset": 10, "limit": 5}), (Deed::Read, path("/a"), path(""), Some((10, 5)))),
+            (
+                "Read",
+                json!({"file_path": "/a", "offset": 10, "limit": 5}),
+                (Deed::Read, path("/a"), path(""), Some((10, 5))),
+            ),
             ("read", json!({"filePath": "/a"}), (Deed::Read, path("/a"), path(""), None)),
-            ("read_file", json!({"absolute_path": "/a", "start_line": 3, "end_line": 7}), (Deed::Read, path("/a"), path(""), Some((3, 5)))),
-            ("replace", json!({"file_path": "a", "old_string": "x"}), (Deed::Edit, path("a"), path(""), None)),
-            ("shell", json!({"command": ["bash", "-lc", "ls -l"]}), (Deed::Run, path(""), path("ls -l"), None)),
-            ("shell", json!({"command": ["apply_patch", patch]}), (Deed::Edit, path("a.rs"), format!("apply_patch {patch}"), None)),
+            (
+                "read_file",
+                json!({"absolute_path": "/a", "start_line": 3, "end_line": 7}),
+                (Deed::Read, path("/a"), path(""), Some((3, 5))),
+            ),
+            (
+                "replace",
+                json!({"file_path": "a", "old_string": "x"}),
+                (Deed::Edit, path("a"), path(""), None),
+            ),
+            (
+                "shell",
+                json!({"command": ["bash", "-lc", "ls -l"]}),
+                (Deed::Run, path(""), path("ls -l"), None),
+            ),
+            (
+                "shell",
+                json!({"command": ["apply_patch", patch]}),
+                (Deed::Edit, path("a.rs"), format!("apply_patch {patch}"), None),
+            ),
             ("exec_command", json!({"cmd": "ls"}), (Deed::Run, path(""), path("ls"), None)),
             ("run_shell_command", json!({"command": "ls"}), (Deed::Run, path(""), path("ls"), None)),
             ("apply_patch", json!(patch), (Deed::Edit, path("a.rs"), path(patch), None)),
             ("apply_patch", json!({"patchText": patch}), (Deed::Edit, path("a.rs"), path(patch), None)),
             ("mcp__tamis__grep", json!({"pattern": "x"}), (Deed::Search, path(""), path("x"), None)),
             ("mcp__other__frobnicate", json!({}), (Deed::Other, path(""), path(""), None)),
-            ("str_replace_based_edit_tool", json!({"command": "view", "path": "/a"}), (Deed::Read, path("/a"), path(""), None)),
+            (
+                "str_replace_based_edit_tool",
+                json!({"command": "view", "path": "/a"}),
+                (Deed::Read, path("/a"), path(""), None),
+            ),
         ] {
             assert_eq!(of(name, arguments.clone()), expected, "{name} {arguments}");
         }
@@ -263,18 +295,31 @@ mod tests {
     #[test]
     fn what_an_edit_needs_and_what_it_brings() {
         let edits = json!({"file_path": "a", "edits": [{"old_string": "x", "new_string": "y"}, {"old_string": "z", "new_string": ""}]});
-        assert_eq!((replaced(&edits), written(&edits)), (vec!["x".into(), "z".into()], vec!["y".into(), String::new()]));
+        assert_eq!(
+            (replaced(&edits), written(&edits)),
+            (vec!["x".into(), "z".into()], vec!["y".into(), String::new()])
+        );
         let patch = json!("*** Begin Patch\n*** Update File: a\n@@ fn x\n kept\n-old\n+new\n*** End Patch");
-        assert_eq!((replaced(&patch), written(&patch)), (vec!["kept".into(), "old".into()], vec!["new".to_owned()]));
+        assert_eq!(
+            (replaced(&patch), written(&patch)),
+            (vec!["kept".into(), "old".into()], vec!["new".to_owned()])
+        );
         assert_eq!(written(&json!({"file_path": "a", "content": "all"})), ["all"]);
     }
 
     #[test]
     fn one_file_has_several_paths() {
-        for (one, other, same) in
-            [("/w/src/a.rs", "src/a.rs", true), ("./a.rs", "a.rs", true), ("ba.rs", "a.rs", false), ("/w/a.rs", "/v/a.rs", false)]
-        {
-            assert_eq!((may_be_one_file(one, other), may_be_one_file(other, one)), (same, same), "{one} {other}");
+        for (one, other, same) in [
+            ("/w/src/a.rs", "src/a.rs", true),
+            ("./a.rs", "a.rs", true),
+            ("ba.rs", "a.rs", false),
+            ("/w/a.rs", "/v/a.rs", false),
+        ] {
+            assert_eq!(
+                (may_be_one_file(one, other), may_be_one_file(other, one)),
+                (same, same),
+                "{one} {other}"
+            );
         }
     }
 }

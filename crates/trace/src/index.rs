@@ -2,6 +2,7 @@
 //! writer keeps what they give.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 use std::io::Read;
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -392,9 +393,27 @@ pub(crate) fn hash(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Keys are hashes already.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 /// A request that several logs tell of, because one was copied from another, counts in the session that began first.
 fn share_out(connection: &Connection) -> rusqlite::Result<()> {
-    let mut first: HashMap<u64, i64> = HashMap::new();
+    let mut first: HashMap<u64, i64, BuildHasherDefault<AsItIs>> = HashMap::default();
     let mut sharing: HashMap<i64, Vec<u64>> = HashMap::new();
     db::each_keys(connection, |log, keys| {
         for key in keys.as_chunks::<8>().0 {

@@ -25,6 +25,7 @@ mod tally;
 mod trace;
 mod upkeep;
 pub mod usage;
+mod uses;
 mod verify;
 mod watch;
 
@@ -42,5 +43,6 @@ pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};
 pub use tally::{Tally, ToolUse, Turn};
 pub use trace::{LogState, Project, Session, SessionFilter, Trace};
 pub use upkeep::{erase_indexes, index_files, index_of_named};
+pub use uses::ToolUses;
 pub use verify::{Difference, Verified};
 pub use watch::{OnEvent, Watch};

@@ -535,16 +535,20 @@ pub(crate) fn read_blocks_worth(
             }
             continue;
         }
-        buffer.clear();
+        let length = length as usize;
+        if buffer.len() < length {
+            buffer.resize(length, 0);
+        }
+        let bytes = &mut buffer[..length];
         file.seek(SeekFrom::Start(block.start))?;
-        Read::by_ref(&mut file).take(length).read_to_end(buffer)?;
-        if block.kinds & COMPOSED == 0 && !worth(buffer) {
+        file.read_exact(bytes)?;
+        if block.kinds & COMPOSED == 0 && !worth(bytes) {
             continue;
         }
         let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
         let mut number = block.first_event;
         let mut flow = ControlFlow::Continue(());
-        each_event(&Chunk::Lines { at: block.start, bytes: buffer }, reader.as_mut(), &mut |given| {
+        each_event(&Chunk::Lines { at: block.start, bytes }, reader.as_mut(), &mut |given| {
             if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
                 flow = visit(number, event, line);
                 number += 1;

@@ -310,8 +310,11 @@ impl Ledgers for Book {
             let holds = |first: usize, last: usize| {
                 needed.iter().any(|(line, _)| (first..=last).contains(&line.number))
             };
-            let lines: u64 =
-                blocks.iter().filter(|(first, last, _)| holds(*first, *last)).map(|(.., tokens)| tokens).sum();
+            let lines: u64 = blocks
+                .iter()
+                .filter(|(first, last, _)| holds(*first, *last))
+                .map(|(.., tokens)| tokens)
+                .sum();
             result.recovery_tokens = RECOVERY_CALL + lines;
         }
         let tool = result.tool.clone();

@@ -8,19 +8,19 @@ mod question;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::db::{self, BlockRow, Letters, LogRow};
+use crate::db::{self, BlockRow, Blocks, Letters, LogRow};
 use crate::error::TraceError;
 use crate::event::{Event, EventKind, Millis, Stream};
 use crate::filter::Filter;
 use crate::reading;
 use crate::segment::{self, Columns};
 use crate::source::Format;
-use crate::trace::{Session, SessionFilter, Trace};
+use crate::trace::{Generation, Session, SessionFilter, Trace};
 use question::Question;
 
 /// Sessions whose filters are looked at between two looks at the clock.
@@ -124,6 +124,7 @@ struct Run<'a> {
     trace: &'a Trace,
     search: &'a Search,
     question: Question,
+    blocks: Arc<Blocks>,
     /// Of each segment, the columns that may match.
     columns: HashMap<i64, Columns>,
     deadline: Instant,
@@ -140,15 +141,16 @@ impl Trace {
         broken_off: &(dyn Fn() -> bool + Sync),
     ) -> Result<Found, TraceError> {
         let key = format!("{search:?}");
-        let generation = self.generation();
+        let generation = self.generation()?;
         if let Some(found) = self.cache.get(generation, &key) {
             return Ok(found);
         }
         let deadline = Instant::now() + limit;
         let question = Question::of(search)?;
         let columns = self.database()?.read(|connection| db::columns(connection, &question.pieces))?;
-        let run =
-            Run { trace: self, search, question, columns, deadline, broken_off, found: Found::default() };
+        let blocks = self.blocks()?;
+        let found = Found::default();
+        let run = Run { trace: self, search, question, blocks, columns, deadline, broken_off, found };
         let found = run.to_end()?;
         if found.out_of_time && found.matches.is_empty() {
             return Err(TraceError::TooSlow { seconds: limit.as_secs() });
@@ -223,17 +225,21 @@ impl Run<'_> {
         let mut ahead = 2;
         for session in sessions {
             let Some(from) = first_event_in(self.search, session) else { continue };
-            let blocks = self.trace.database()?.read(|connection| {
-                db::blocks(connection, session.log.id, from, |kinds, letters| {
-                    kinds & self.question.kinds != 0 && self.may_have(letters)
-                })
-            })?;
+            let blocks = self.blocks.get(&session.log.id).map_or(&[][..], Vec::as_slice);
+            let wanted = blocks.iter().filter(|(block, letters)| {
+                block.first_event + block.events > from
+                    && block.kinds & self.question.kinds != 0
+                    && self.may_have(letters)
+            });
+            let mut wanted = wanted.map(|(block, _)| block).peekable();
             match session.log.format {
                 Format::Lines(_) if !reading::is_compressed(&session.log.unit.path) => {
-                    pieces.extend(blocks.into_iter().map(|block| Piece { session, blocks: vec![block] }));
+                    pieces.extend(wanted.map(|block| Piece { session, blocks: vec![block.clone()] }));
                 }
                 // These are read from their beginning each time, so all at once.
-                _ if !blocks.is_empty() => pieces.push_back(Piece { session, blocks }),
+                _ if wanted.peek().is_some() => {
+                    pieces.push_back(Piece { session, blocks: wanted.cloned().collect() })
+                }
                 _ => {}
             }
             while pieces.len() >= threads * ahead {
@@ -249,11 +255,11 @@ impl Run<'_> {
         self.look_at(&batch)
     }
 
-    fn may_have(&self, letters: Letters<'_>) -> bool {
+    fn may_have(&self, letters: &Letters) -> bool {
         match letters {
             Letters::Filter(filter) => Filter::may_have(filter, &self.question.pieces),
             Letters::Segment { id, column } => {
-                self.columns.get(&id).is_none_or(|columns| segment::has(columns, column))
+                self.columns.get(id).is_none_or(|columns| segment::has(columns, *column))
             }
         }
     }
@@ -322,7 +328,8 @@ fn matches_in(
     let mut matches = Vec::new();
     let mut texts = Vec::new();
     let mut visit = |number: u64, event: &Event<'_>, line: Option<&str>| {
-        let worth = || line.is_none_or(|line| question.worth(line.as_bytes())) || reading::is_composed(event);
+        let worth =
+            || line.is_none_or(|line| question.worth_line(line.as_bytes())) || reading::is_composed(event);
         if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());
         }
@@ -338,7 +345,13 @@ fn matches_in(
         }
         if matches.len() > search.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    match reading::read_blocks_worth(log, &piece.blocks, &|bytes| question.worth(bytes), buffer, &mut visit) {
+    match reading::read_blocks_worth(
+        log,
+        &piece.blocks,
+        &|bytes| question.worth_block(bytes, log.format),
+        buffer,
+        &mut visit,
+    ) {
         Ok(_) => Ok(matches),
         // A log that went away since it was indexed has no matches any more.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
@@ -348,10 +361,10 @@ fn matches_in(
 
 /// Answers of the last searches, as long as nothing is new.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<VecDeque<(u64, String, Found)>>);
+pub(crate) struct Cache(Mutex<VecDeque<(Generation, String, Found)>>);
 
 impl Cache {
-    fn get(&self, generation: u64, key: &str) -> Option<Found> {
+    fn get(&self, generation: Generation, key: &str) -> Option<Found> {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         answers
             .iter()
@@ -359,7 +372,7 @@ impl Cache {
             .map(|(_, _, found)| found.clone())
     }
 
-    fn put(&self, generation: u64, key: String, found: &Found) {
+    fn put(&self, generation: Generation, key: String, found: &Found) {
         let size: usize = found.matches.iter().map(|one| one.payload.to_string().len()).sum();
         if size > 1 << 20 {
             return;

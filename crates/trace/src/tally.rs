@@ -1,9 +1,11 @@
 //! What a session comes to: its turns, its counts, what it is about. Events go in one after the other, and the sums can be
 //! saved and gone on with when the log has grown.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use tamis_text::Redactor;
 
 use crate::event::{Body, Content, Event, EventKind, Millis, Stream};
 use crate::ledger::Ledger;
@@ -12,6 +14,8 @@ use crate::usage::Tokens;
 
 /// Letters of a text that is only shown in a list.
 pub(crate) const PREVIEW_CHARS: usize = 200;
+/// Bytes of a text that are looked at for secrets before it is cut to its preview: half a secret looks like none.
+const LOOKED_AT: usize = 16 << 10;
 
 /// Calls whose results have not come yet, of which this many are remembered.
 const MOST_OPEN_CALLS: usize = 256;
@@ -93,7 +97,7 @@ impl Tally {
             Fact::RootHash(hash) => first(&mut self.root_hash, hash),
             Fact::Version(version) => first(&mut self.version, version),
             Fact::AgentName(name) => first(&mut self.agent_name, name),
-            Fact::Title(title) => self.title = Some(beginning(title, PREVIEW_CHARS)),
+            Fact::Title(title) => self.title = Some(preview(title)),
             Fact::Started(at) => self.started = self.started.or(Some(*at)),
             Fact::Parent { id, relation } => {
                 self.parent.get_or_insert_with(|| (id.clone().into_owned(), *relation));
@@ -131,10 +135,8 @@ impl Tally {
 
     fn begin_turn(&mut self, index: u64, event: &Event<'_>) {
         let preview = match &event.body {
-            Body::SlashCommand { command, arguments } => {
-                beginning(&format!("{command} {arguments}"), PREVIEW_CHARS)
-            }
-            Body::User(content) => beginning(&content.to_text(), PREVIEW_CHARS),
+            Body::SlashCommand { command, arguments } => preview(&format!("{command} {arguments}")),
+            Body::User(content) => preview(&content.to_text()),
             _ => String::new(),
         };
         if self.snippet.is_none() && !preview.is_empty() {
@@ -235,6 +237,16 @@ impl Tally {
 fn named<'a, T: Default>(table: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
     let name = if table.len() < MOST_NAMES || table.contains_key(name) { name } else { OTHERS };
     table.entry(beginning(name, 120)).or_default()
+}
+
+/// What a list shows of a text: its first letters, without secrets.
+fn preview(text: &str) -> String {
+    beginning(&without_secrets(text), PREVIEW_CHARS)
+}
+
+/// As much of a text as is looked at for what is shown of it, without secrets.
+pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
+    Redactor::standard().redact(&text[..text.floor_char_boundary(LOOKED_AT)])
 }
 
 /// The first letters of a text, with a sign when there are more, line breaks as spaces.

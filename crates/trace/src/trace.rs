@@ -1,12 +1,12 @@
 //! The way in: past sessions as one collection, brought up to date when it is asked.
 
 use std::ops::ControlFlow;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use tamis_store::{DataDir, Database, Lock, StoreError};
 
-use crate::db::{self, SessionRow};
+use crate::db::{self, Blocks, SessionRow};
 use crate::error::TraceError;
 use crate::event::{Event, EventKind, Millis, Provider, Stream};
 use crate::index::{self, Progress, Refreshed};
@@ -16,6 +16,7 @@ use crate::search::Cache;
 use crate::source::{self, Places};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
+use crate::uses::Uses;
 
 /// Letters of the shortest id in lists.
 const SHORT_ID: usize = 8;
@@ -35,7 +36,12 @@ pub struct Trace {
     /// When the logs were last looked at, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     pub(crate) cache: Cache,
+    blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,
+    pub(crate) uses: Uses,
 }
+
+/// The state of the index: how often this process brought something new, and SQLite's count of what others did.
+pub(crate) type Generation = (u64, i64);
 
 /// A session, as a list tells of it.
 #[derive(Clone, Debug)]
@@ -122,12 +128,14 @@ pub struct LogState {
 impl Trace {
     pub fn new(places: Places, data_dir: DataDir) -> Trace {
         Trace {
+            uses: Uses::new(data_dir.state_db()),
             places,
             data_dir,
             database: OnceLock::new(),
             opening: Mutex::new(()),
             looked: Mutex::new((None, 0)),
             cache: Cache::default(),
+            blocks: Mutex::new(None),
         }
     }
 
@@ -236,9 +244,22 @@ impl Trace {
         Ok(refreshed)
     }
 
-    /// Changes whenever anything in the index has.
-    pub(crate) fn generation(&self) -> u64 {
-        self.looked.lock().unwrap_or_else(PoisonError::into_inner).1
+    /// Changes whenever anything in the index has, whoever did it.
+    pub(crate) fn generation(&self) -> Result<Generation, TraceError> {
+        let own = self.looked.lock().unwrap_or_else(PoisonError::into_inner).1;
+        Ok((own, self.database()?.read(db::data_version)?))
+    }
+
+    /// The blocks of all logs, which every search looks through.
+    pub(crate) fn blocks(&self) -> Result<Arc<Blocks>, TraceError> {
+        let generation = self.generation()?;
+        let mut known = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, blocks)) = known.as_ref().filter(|(of, _)| *of == generation) {
+            return Ok(Arc::clone(blocks));
+        }
+        let blocks = Arc::new(self.database()?.read(db::all_blocks)?);
+        *known = Some((generation, Arc::clone(&blocks)));
+        Ok(blocks)
     }
 
     /// Sessions, the latest first, after the one that a page ended with.
@@ -356,7 +377,7 @@ impl Trace {
     ) -> Result<(), TraceError> {
         let (log, blocks) = self.database()?.read(|connection| {
             let log = db::log_of(connection, session.log)?;
-            Ok((log, db::blocks(connection, session.log, from, |_, _| true)?))
+            Ok((log, db::blocks(connection, session.log, from)?))
         })?;
         let log = log.ok_or_else(|| TraceError::NoSuchSession { id: session.id.clone() })?;
         let failed = |source| TraceError::Log { path: log.unit.path.clone(), source };

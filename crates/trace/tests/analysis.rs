@@ -4,10 +4,14 @@
 
 mod session;
 
+use std::ops::ControlFlow;
+
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use session::{Log, Opened};
-use tamis_trace::{Analysis, AnalysisOptions};
+use tamis_store::DataDir;
+use tamis_trace::event::EventKind;
+use tamis_trace::{Analysis, AnalysisOptions, Lens, Places, Trace};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, ..AnalysisOptions::default() }
@@ -61,7 +65,8 @@ fn failures_that_were_put_right_weigh_less() {
     log.call("Edit", edit).gets("done");
     log.call("Bash", json!({"command": "cargo test --workspace"})).gets("ok");
     log.user("look").call("Read", json!({"file_path": "/w/none"})).fails("No such file");
-    log.call("Edit", json!({"file_path": "/w/b.rs"})).fails("The user doesn't want to proceed with this tool use.");
+    log.call("Edit", json!({"file_path": "/w/b.rs"}))
+        .fails("The user doesn't want to proceed with this tool use.");
     let analysis = analysis(&log, &with_loops());
     assert_eq!(
         told(&log),
@@ -84,8 +89,12 @@ fn trying_again_counts_only_when_nothing_was_changed() {
     }
     log.call("Edit", json!({"file_path": "/w/a", "old_string": "x", "new_string": "y"})).gets("done");
     log.call("Bash", test.clone()).fails("1 failed");
-    assert_eq!(told(&log)[0], "Critical Failures 0/2 4 of 5 tool calls failed (Bash 4); 4 never put right: Bash npm test");
-    let again = |log: &Log| told(log).iter().filter(|insight| insight.contains("the same call failed")).count();
+    assert_eq!(
+        told(&log)[0],
+        "Critical Failures 0/2 4 of 5 tool calls failed (Bash 4); 4 never put right: Bash npm test"
+    );
+    let again =
+        |log: &Log| told(log).iter().filter(|insight| insight.contains("the same call failed")).count();
     assert_eq!(again(&log), 0, "the edit ended the row");
     log.call("Bash", test).fails("1 failed");
     assert_eq!(again(&log), 1);
@@ -102,7 +111,8 @@ fn going_in_circles_is_seen_when_it_is_asked_for() {
     }
     for round in 0..3 {
         log.call("Read", json!({"file_path": "/w/a.rs"})).gets(&format!("fn a() {{ {round} }}"));
-        log.call("Edit", json!({"file_path": "/w/a.rs", "old_string": round.to_string(), "new_string": ""})).gets("done");
+        log.call("Edit", json!({"file_path": "/w/a.rs", "old_string": round.to_string(), "new_string": ""}))
+            .gets("done");
     }
     log.call("Read", json!({"file_path": "/w/a.rs"})).gets("fn a() {}");
     assert_eq!(
@@ -129,7 +139,8 @@ fn a_file_read_again_is_a_waste_only_while_it_is_unchanged() {
         steps(&mut log);
         told(&log)
     };
-    let again = ["Info RepeatedReads 0/4 /w/a.rs was read again 1 time with nothing changed: about 2k tokens"];
+    let again =
+        ["Info RepeatedReads 0/4 /w/a.rs was read again 1 time with nothing changed: about 2k tokens"];
     let nothing: [&str; 0] = [];
     let part_again = |log: &mut Log| {
         log.call("Read", read(50)).gets(&text);
@@ -155,7 +166,11 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
         log.user("a small one").spends(100, 900, 10);
     }
     log.user("a large one").call("Bash", json!({"command": "make"})).wait(400).gets(&"x".repeat(200_000));
-    log.spends(100, 24_900, 10).spends(50_000, 25_000, 10).wait(600).spends(75_000, 0, 10).spends(100, 9_900, 10);
+    log.spends(100, 24_900, 10)
+        .spends(50_000, 25_000, 10)
+        .wait(600)
+        .spends(75_000, 0, 10)
+        .spends(100, 9_900, 10);
     assert_eq!(
         told(&log),
         [
@@ -171,6 +186,25 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
 }
 
 #[test]
+fn subagents_are_looked_at_when_asked() {
+    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs/claude");
+    let folder = tempfile::tempdir().unwrap();
+    let trace = Trace::new(Places::only(vec![logs]), DataDir::at(folder.path()));
+    trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+    let session = trace.session("6e190b0e-1444-4d7a-a82b-3469ccf8c19e").unwrap();
+    let alone = trace.analyze(&session, &AnalysisOptions::default()).unwrap().summary;
+    let both = AnalysisOptions { subagents: true, ..AnalysisOptions::default() };
+    let both = trace.analyze(&session, &both).unwrap().summary;
+    let subagents = trace.subagents(&session).unwrap();
+    assert_eq!((alone.sessions, both.sessions, subagents.len()), (1, 2, 1));
+    assert_eq!(alone.turns, session.tally.turns);
+    assert_eq!(both.turns, session.tally.turns + subagents[0].tally.turns);
+    assert_eq!(alone.event_counts.tool_calls, session.count(EventKind::ToolCall));
+    let tokens = |session: &tamis_trace::Session| trace.ledger(session).unwrap().total();
+    assert_eq!((alone.tokens, both.tokens), (tokens(&session), tokens(&session).plus(tokens(&subagents[0]))));
+}
+
+#[test]
 fn a_session_full_of_trouble_still_fits() {
     let mut log = Log::default();
     for turn in 0..300 {
@@ -180,12 +214,15 @@ fn a_session_full_of_trouble_still_fits() {
             log.call("Bash", json!({"command": command})).fails("no");
         }
     }
+    log.call("Bash", json!({"command": "make"})).wait(400).gets("ok");
     let analysis = analysis(&log, &with_loops());
     let text = serde_json::to_string(&analysis).unwrap();
     assert!(text.len() < 5_000, "{}", text.len());
-    assert_eq!(analysis.insights.len() as u64 + analysis.insights_left_out.total(), 300);
+    assert_eq!(analysis.insights.len() as u64 + analysis.insights_left_out.total(), 301);
     assert!(analysis.insights.len() > 8, "{}", analysis.insights.len());
-    assert_eq!(analysis.score, 70);
+    // Many of one kind do not push out the others.
+    assert!(analysis.insights.iter().any(|insight| insight.lens == Lens::SlowSteps));
+    assert_eq!(analysis.score, 69);
 }
 
 /// One step of any session.

@@ -17,11 +17,15 @@ const QUESTION: &str = "How is the timeout of a request computed?";
 
 /// A file about many things, one of which is asked for.
 fn file() -> String {
-    let mut text = String::from("fn request_timeout(request: &Request) -> Duration {\n    let base = request.timeout.unwrap_or(DEFAULT_TIMEOUT);\n    base.min(LONGEST_TIMEOUT)\n}\n\n");
+    let mut text = String::from(
+        "fn request_timeout(request: &Request) -> Duration {\n    let base = request.timeout.unwrap_or(DEFAULT_TIMEOUT);\n    base.min(LONGEST_TIMEOUT)\n}\n\n",
+    );
     for subject in ["palette", "kerning", "margin", "glyph", "ligature", "baseline", "ornament", "hyphen"] {
         text.push_str(&format!("fn draw_{subject}(canvas: &mut Canvas, {subject}: &Shape) {{\n"));
         for row in 0..8 {
-            text.push_str(&format!("    canvas.stroke_{subject}_{row}({subject}.corner({row}), Colour::Sepia);\n"));
+            text.push_str(&format!(
+                "    canvas.stroke_{subject}_{row}({subject}.corner({row}), Colour::Sepia);\n"
+            ));
         }
         text.push_str("}\n\n");
     }
@@ -118,13 +122,17 @@ fn what_was_never_needed_is_saved() {
 fn a_cut_line_that_was_edited_is_a_cost_and_is_shown() {
     let (number, line) = a_cut_line(&file());
     let mut log = read_of_the_file();
-    log.call("Edit", json!({"file_path": "/w/a.rs", "old_string": line, "new_string": "    canvas.clear();"}));
+    log.call(
+        "Edit",
+        json!({"file_path": "/w/a.rs", "old_string": line, "new_string": "    canvas.clear();"}),
+    );
     log.gets("done");
     let savings = savings(&log);
     let block = &pruned(&file()).annotations[0];
     let text = file();
     let lines: Vec<&str> = text.split('\n').collect();
-    let again = lines[block.original_start_line - 1..block.original_end_line].join("\n").len().div_ceil(4) as u64;
+    let again =
+        lines[block.original_start_line - 1..block.original_end_line].join("\n").len().div_ceil(4) as u64;
     let recovery = 150 + again;
     let cost = SavingsSums {
         results_with_edited_line: 1,
@@ -192,7 +200,8 @@ fn what_is_not_put_through_is_counted() {
     log.call("Read", json!({"file_path": "/w/a.rs"})).fails(&file());
     log.call("TodoWrite", json!({})).gets(&file());
     let savings = savings(&log);
-    let skipped = Skipped { too_small: 1, too_large: 1, already_pruned: 1, copies: 0, without_goal: 1, other: 2 };
+    let skipped =
+        Skipped { too_small: 1, too_large: 1, already_pruned: 1, copies: 0, without_goal: 1, other: 2 };
     assert_eq!((savings.totals, savings.skipped), (SavingsSums::default(), skipped));
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::findings::Spot;
 use crate::deeds::{Deed, Use};
 use crate::event::{Content, Millis, Stream, ToolCall, ToolResult};
-use crate::tally::beginning;
+use crate::tally::{beginning, without_secrets};
 
 /// A call whose result is awaited.
 #[derive(Clone, Debug)]
@@ -55,15 +55,17 @@ const TARGET_CHARS: usize = 60;
 fn shown_target(deed: Deed, target: &str) -> String {
     match deed {
         Deed::Read | Deed::Edit | Deed::Write => shown_path(target),
-        _ => beginning(target, TARGET_CHARS),
+        // Half a secret looks like none, so secrets go before the cut.
+        _ => beginning(&without_secrets(target), TARGET_CHARS),
     }
 }
 
 /// The end of a path: that is what tells files apart.
 pub(super) fn shown_path(path: &str) -> String {
+    let path = without_secrets(path);
     let letters = path.chars().count();
     if letters <= TARGET_CHARS {
-        return path.to_owned();
+        return path.into_owned();
     }
     let end: String = path.chars().skip(letters - TARGET_CHARS + 1).collect();
     format!("…{end}")
@@ -85,7 +87,12 @@ pub(super) struct Answered<'c> {
 }
 
 impl<'c> Answered<'c> {
-    pub(super) fn new(call: &'c Called, result: &ToolResult<'_>, spot: Spot, at: Option<Millis>) -> Answered<'c> {
+    pub(super) fn new(
+        call: &'c Called,
+        result: &ToolResult<'_>,
+        spot: Spot,
+        at: Option<Millis>,
+    ) -> Answered<'c> {
         let text = output_of(&result.content);
         let mut hasher = DefaultHasher::new();
         let mut ran = None;

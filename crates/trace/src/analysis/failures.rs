@@ -104,9 +104,14 @@ impl Failures {
             let message = match (failed, lost) {
                 (1, 0) => format!("1 of {of_calls} failed and was put right: {shown}"),
                 (1, _) => format!("1 of {of_calls} failed and was never put right: {shown}"),
-                (_, 0) => format!("{failed} of {of_calls} failed and were put right: {}", by_tool(&turn.failed)),
+                (_, 0) => {
+                    format!("{failed} of {of_calls} failed and were put right: {}", by_tool(&turn.failed))
+                }
                 (_, lost) => {
-                    format!("{failed} of {of_calls} failed ({}); {lost} never put right: {shown}", by_tool(&turn.failed))
+                    format!(
+                        "{failed} of {of_calls} failed ({}); {lost} never put right: {shown}",
+                        by_tool(&turn.failed)
+                    )
                 }
             };
             let severity = match lost {
@@ -120,8 +125,10 @@ impl Failures {
             let (Some(spot), true) = (again.spot, again.failed > 1) else { continue };
             findings.count(Rule::FailedAgain, again.failed - 1);
             let severity = if again.failed > 2 { Severity::Critical } else { Severity::Warning };
-            let message =
-                format!("the same call failed {} times with no file changed between: {}", again.failed, again.shown);
+            let message = format!(
+                "the same call failed {} times with no file changed between: {}",
+                again.failed, again.shown
+            );
             findings.tell(Lens::Failures, severity, spot, &message);
         }
     }

@@ -27,6 +27,13 @@ pub struct Insight {
     pub session_id: Option<String>,
 }
 
+impl Insight {
+    /// Its place among the others.
+    pub(super) fn place(&self) -> (Severity, Option<&str>, u64, u64) {
+        (self.severity, self.session_id.as_deref(), self.turn_index, self.event_index)
+    }
+}
+
 /// Insights that are not shown, by how much they matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct LeftOut {
@@ -77,7 +84,8 @@ impl Findings {
     }
 
     pub(super) fn tell(&mut self, lens: Lens, severity: Severity, spot: Spot, message: &str) {
-        let same = self.insights.iter().filter(|known| known.lens == lens && known.severity == severity).count();
+        let same =
+            self.insights.iter().filter(|known| known.lens == lens && known.severity == severity).count();
         if same >= MOST_OF_A_KIND {
             return self.left_out.add(severity);
         }

@@ -110,7 +110,12 @@ impl Loops {
         for (spot, length, shown) in self.found_in_turns.into_iter().chain(still) {
             findings.count(Rule::Alternating, 1);
             let severity = if length >= 2 * IN_TURNS { Severity::Critical } else { Severity::Warning };
-            findings.tell(Lens::Loops, severity, spot, &format!("{length} calls of two kinds in turns: {shown}"));
+            findings.tell(
+                Lens::Loops,
+                severity,
+                spot,
+                &format!("{length} calls of two kinds in turns: {shown}"),
+            );
         }
         for churn in self.files.into_values().filter(|churn| churn.rounds >= CHURNED) {
             let Some(spot) = churn.spot else { continue };

@@ -82,7 +82,9 @@ impl Reads {
     }
 
     fn read(&mut self, answer: &Answered<'_>) {
-        let (Some(path), true) = (answer.call.used.paths.first(), answer.bytes >= LEAST_BYTES) else { return };
+        let (Some(path), true) = (answer.call.used.paths.first(), answer.bytes >= LEAST_BYTES) else {
+            return;
+        };
         let key = hash_of(path);
         let (first, many) = answer.call.used.range.unwrap_or((1, u64::MAX));
         let part = Part { first, last: first.saturating_add(many - u64::from(many > 0)), result: answer.key };
@@ -117,7 +119,8 @@ impl Reads {
             }
             findings.count(Rule::ReadAgain, 1);
             let tokens = file.bytes_again / 4;
-            let severity = if file.again >= 3 || tokens >= 10_000 { Severity::Warning } else { Severity::Info };
+            let severity =
+                if file.again >= 3 || tokens >= 10_000 { Severity::Warning } else { Severity::Info };
             let message = format!(
                 "{} was read again {} with nothing changed: about {} tokens",
                 shown_path(&file.path),

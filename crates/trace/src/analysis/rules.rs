@@ -85,7 +85,8 @@ pub(super) fn deductions(counts: &[u64; RULES], calls: u64) -> Vec<Deduction> {
         .filter_map(|price| {
             let count = counts[price.rule as usize];
             let full = count.saturating_mul(price.each);
-            let scaled = full.saturating_mul(CALLS_THAT_COUNT_FULL).div_ceil(calls.max(CALLS_THAT_COUNT_FULL));
+            let scaled =
+                full.saturating_mul(CALLS_THAT_COUNT_FULL).div_ceil(calls.max(CALLS_THAT_COUNT_FULL));
             let points = scaled.min(price.most);
             (count > 0).then_some(Deduction { lens: price.lens, what: price.what, count, points })
         })

@@ -57,7 +57,11 @@ impl Slow {
             let severity = if *seconds >= VERY_SLOW { Severity::Warning } else { Severity::Info };
             let mut message = format!("{} from call to result: {shown}", lasting(*seconds));
             if index == 0 && self.slow > 1 {
-                let all = format!("; all {} together {}", many(self.slow, "slow call", "slow calls"), lasting(self.seconds));
+                let all = format!(
+                    "; all {} together {}",
+                    many(self.slow, "slow call", "slow calls"),
+                    lasting(self.seconds)
+                );
                 message.push_str(&all);
             }
             findings.tell(Lens::SlowSteps, severity, *spot, &message);

@@ -117,7 +117,11 @@ impl Spending {
                 _ => 0,
             };
             self.misses.add(again, spot, || {
-                let after = if pause >= 240 { format!(" after a pause of {}", lasting(pause)) } else { String::new() };
+                let after = if pause >= 240 {
+                    format!(" after a pause of {}", lasting(pause))
+                } else {
+                    String::new()
+                };
                 format!("{} tokens of context were read without the prompt cache{after}", rounded(again))
             });
         }
@@ -130,22 +134,29 @@ impl Spending {
                 _ => (String::new(), spot),
             };
             self.jumps.add(grown, evidence, || {
-                format!("the context jumped from {} to {}{largest}", rounded(before.read()), rounded(now.read()))
+                format!(
+                    "the context jumped from {} to {}{largest}",
+                    rounded(before.read()),
+                    rounded(now.read())
+                )
             });
         }
         false
     }
 
     pub(super) fn finish(self, findings: &mut Findings) -> ContextSums {
-        let mut totals: Vec<u64> = self.turns.iter().map(|(_, tokens, _)| tokens.total()).filter(|total| *total > 0).collect();
+        let mut totals: Vec<u64> =
+            self.turns.iter().map(|(_, tokens, _)| tokens.total()).filter(|total| *total > 0).collect();
         if totals.len() >= TURNS_TO_COMPARE {
             let middle = totals.len() / 2;
             let median = *totals.select_nth_unstable(middle).1;
             let least = LARGE_TURN.max(median.saturating_mul(TIMES_THE_MEDIAN));
-            for (spot, tokens, requests) in self.turns.iter().filter(|(_, tokens, _)| tokens.total() >= least) {
+            for (spot, tokens, requests) in self.turns.iter().filter(|(_, tokens, _)| tokens.total() >= least)
+            {
                 findings.count(Rule::LargeTurn, 1);
                 let times = tokens.total() / median.max(1);
-                let severity = if times >= 4 * TIMES_THE_MEDIAN { Severity::Critical } else { Severity::Warning };
+                let severity =
+                    if times >= 4 * TIMES_THE_MEDIAN { Severity::Critical } else { Severity::Warning };
                 let message = format!(
                     "{} tokens in {}, {times} times the median turn ({}); {} of them output",
                     rounded(tokens.total()),

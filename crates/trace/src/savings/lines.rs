@@ -7,9 +7,35 @@ pub(super) const DISTINCTIVE: usize = 12;
 
 /// Beginnings of lines that stand in every file.
 const BOILERPLATE: &[&str] = &[
-    "import ", "from ", "use ", "pub use ", "#include", "package ", "using ", "export * ", "export {", "require(",
-    "const require", "#!/", "<!DOCTYPE", "'use strict'", "\"use strict\"", "} else", "} catch", "} finally", "if __name__",
-    "return None", "return true", "return false", "Ok(())", "---", "===", "***", "```", "// ---", "# ---",
+    "import ",
+    "from ",
+    "use ",
+    "pub use ",
+    "#include",
+    "package ",
+    "using ",
+    "export * ",
+    "export {",
+    "require(",
+    "const require",
+    "#!/",
+    "<!DOCTYPE",
+    "'use strict'",
+    "\"use strict\"",
+    "} else",
+    "} catch",
+    "} finally",
+    "if __name__",
+    "return None",
+    "return true",
+    "return false",
+    "Ok(())",
+    "---",
+    "===",
+    "***",
+    "```",
+    "// ---",
+    "# ---",
 ];
 
 /// Signs between a line's number and the line, in the clients' ways of showing files.
@@ -82,11 +108,13 @@ pub(super) struct Known {
 const MOST_KNOWN: usize = 400_000;
 
 impl Known {
-    pub(super) fn add(&mut self, line: u64) {
+    /// Whether it is new.
+    pub(super) fn add(&mut self, line: u64) -> bool {
         if self.lately.len() >= MOST_KNOWN {
             self.before = std::mem::take(&mut self.lately);
         }
-        self.lately.insert(line);
+        let known_before = self.before.contains(&line);
+        self.lately.insert(line) && !known_before
     }
 
     pub(super) fn has(&self, line: u64) -> bool {
@@ -122,7 +150,8 @@ mod tests {
 
     #[test]
     fn a_file_is_shown_without_numbers() {
-        let shown = "     1→fn a() {\n     2→    b();\n     3→\n     4→}\n\n<note>\nsaid by the client\n</note>\n";
+        let shown =
+            "     1→fn a() {\n     2→    b();\n     3→\n     4→}\n\n<note>\nsaid by the client\n</note>\n";
         let file = "fn a() {\n    b();\n\n}\n\n<note>\nsaid by the client\n</note>\n";
         assert_eq!(unnumbered(shown).as_deref(), Some(file));
         assert_eq!(unnumbered(file), None);
@@ -134,7 +163,8 @@ mod tests {
         for line in ["let total = price * count;", "ERROR cannot open /etc/tamis"] {
             assert!(is_distinctive(line), "{line}");
         }
-        for line in ["}", "import React from 'react';", "------------------", "});", "return None  # nothing"] {
+        for line in ["}", "import React from 'react';", "------------------", "});", "return None  # nothing"]
+        {
             assert!(!is_distinctive(line), "{line}");
         }
     }

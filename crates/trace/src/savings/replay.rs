@@ -2,6 +2,7 @@
 //! would have cost.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::time::Duration;
 
 use tamis_sieve::{PruneRequest, Sieve, prune_ids_in};
@@ -111,8 +112,9 @@ impl Conversation {
     /// The agent has these lines, whatever is cut elsewhere.
     fn gave(&mut self, text: &str) {
         for line in line_hashes(text) {
-            self.known.add(line);
-            self.watched.given(line);
+            if self.known.add(line) {
+                self.watched.given(line);
+            }
         }
     }
 
@@ -231,9 +233,11 @@ impl Conversation {
         let saved = replayed.tokens_before.saturating_sub(replayed.tokens_after);
         self.out_of_context.push((replayed.tool.clone(), saved, self.requests));
         let mut cut_lines = Vec::new();
+        // A line that stands there several times is needed once.
+        let mut watched = HashSet::new();
         for number in cuts.iter().flat_map(|(first, last)| *first..=*last) {
             let line = bare(lines[number - 1]);
-            if says_anything(line) && !self.known.has(hash_of(line)) {
+            if says_anything(line) && !self.known.has(hash_of(line)) && watched.insert(line) {
                 cut_lines.push(CutLine::new(number, line));
             }
         }

@@ -122,11 +122,13 @@ impl<R> Watched<R> {
                 continue;
             }
             let whole = self.by_line.get(&hash_of(line)).cloned().unwrap_or_default();
-            for place in &whole {
-                let one_file = self.is_of(place.0, paths);
-                if one_file == Some(true) || one_file.is_none() && is_distinctive(line) {
-                    self.need(*place, Need::Edited, event);
-                }
+            // Of several results with this line, the latest would have had to be recovered, and only it.
+            let charged = whole.iter().rev().find(|place| match self.is_of(place.0, paths) {
+                Some(one_file) => one_file,
+                None => is_distinctive(line),
+            });
+            if let Some(place) = charged {
+                self.need(*place, Need::Edited, event);
             }
             // An edit may begin and end in the middle of a line.
             if whole.is_empty() && (index == 0 || index == last) && is_distinctive(line) {
@@ -136,7 +138,7 @@ impl<R> Watched<R> {
     }
 
     fn edited_in_part(&mut self, paths: &[String], part: &str, event: u64) {
-        for number in self.first..self.first + self.cutouts.len() as u64 {
+        for number in (self.first..self.first + self.cutouts.len() as u64).rev() {
             if self.is_of(number, paths) != Some(true) {
                 continue;
             }
@@ -147,8 +149,11 @@ impl<R> Watched<R> {
                 .enumerate()
                 .filter_map(|(index, line)| line.text.contains(part).then_some(index))
                 .collect();
-            for index in holding {
-                self.need((number, index), Need::Edited, event);
+            for index in &holding {
+                self.need((number, *index), Need::Edited, event);
+            }
+            if !holding.is_empty() {
+                break;
             }
         }
     }
@@ -172,11 +177,16 @@ impl<R> Watched<R> {
             let Some(start) = bytes[at..].first_chunk::<DISTINCTIVE>() else { break };
             let Some(places) = self.by_start.get(start) else { continue };
             let places: Vec<Place> = places.iter().rev().take(MOST_ALIKE).copied().collect();
+            // The latest first, and each line that begins here only there.
+            let mut lengths = Vec::new();
             for place in places {
                 let Some(line) = line_at(&mut self.cutouts, self.first, place) else { continue };
+                let length = line.text.len();
                 if bytes[at..].starts_with(line.text.as_bytes())
-                    && stands_alone(bytes, at, at + line.text.len())
+                    && stands_alone(bytes, at, at + length)
+                    && !lengths.contains(&length)
                 {
+                    lengths.push(length);
                     self.need(place, Need::Quoted, event);
                 }
             }
@@ -201,9 +211,9 @@ fn line_at<R>(cutouts: &mut VecDeque<Cutout<R>>, first: u64, place: Place) -> Op
 /// Whether no word goes on over the ends of this range.
 fn stands_alone(bytes: &[u8], start: usize, end: usize) -> bool {
     let word = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
-    let before = start.checked_sub(1).and_then(|index| bytes.get(index));
-    !(word(before) && word(bytes.get(start)))
-        && !(word(bytes.get(end)) && word(end.checked_sub(1).and_then(|last| bytes.get(last))))
+    let before = |index: usize| index.checked_sub(1).and_then(|index| bytes.get(index));
+    let goes_on_over = |index: usize| word(before(index)) && word(bytes.get(index));
+    !goes_on_over(start) && !goes_on_over(end)
 }
 
 /// Hashes of the lines of a text, as they are compared.

@@ -6,9 +6,10 @@ use regex_syntax::hir::{Hir, HirKind};
 
 use super::{Mode, Search};
 use crate::error::TraceError;
-use crate::event::{Body, Event};
-use crate::filter::Pieces;
+use crate::event::{Body, Event, EventKind, Provider};
+use crate::filter::{Pieces, is_foreign, is_plain};
 use crate::reading;
+use crate::source::Format;
 
 /// Letters of the text around a match.
 const EXCERPT: usize = 300;
@@ -20,10 +21,8 @@ pub(super) struct Question {
     /// All must match, each in one text of the event.
     patterns: Vec<Regex>,
     pub(super) pieces: Pieces,
-    /// Finds the longest piece in raw bytes.
-    finder: Option<Finder>,
-    /// What raw bytes must match, each of them, beyond that.
-    raw: Vec<regex::bytes::Regex>,
+    /// What a line's raw bytes must have, what is rare first.
+    raw: Vec<Raw>,
     pub(super) kinds: u16,
     only_failed: bool,
 }
@@ -51,27 +50,29 @@ impl Question {
             Mode::Substring => {
                 pieces.require(query);
                 patterns.push(compiled(&literal(query))?);
-                raw.extend(raw_pattern(query, false));
+                raw.extend(pieces.longest.as_deref().map(|piece| Raw::Letters(Finder::of(piece, false))));
+                raw.extend(Raw::of(query, false));
             }
             Mode::Words => {
                 for word in query.split_whitespace() {
                     pieces.require(word);
                     let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
                     patterns.push(compiled(&format!("{before}{}{after}", literal(word)))?);
-                    raw.extend(raw_pattern(word, true));
+                    raw.extend(Raw::of(word, true));
                 }
+                raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
             }
             Mode::Regex => {
                 patterns.push(compiled(&format!("(?i){query}"))?);
                 if let Ok(parsed) = regex_syntax::parse(query) {
                     required(&parsed, &mut pieces);
                 }
+                raw.extend(pieces.longest.as_deref().map(|piece| Raw::Letters(Finder::of(piece, false))));
             }
         }
         let kinds = search.kinds.iter().fold(0, |mask, kind| mask | kind.bit());
         Ok(Question {
             patterns,
-            finder: pieces.longest.as_deref().map(Finder::of),
             pieces,
             raw,
             kinds: if kinds == 0 { u16::MAX } else { kinds },
@@ -79,10 +80,56 @@ impl Question {
         })
     }
 
-    /// Whether an event that stands in these bytes can match.
-    pub(super) fn worth(&self, bytes: &[u8]) -> bool {
-        self.finder.as_ref().is_none_or(|finder| finder.is_in(bytes))
-            && self.raw.iter().all(|raw| raw.is_match(bytes))
+    /// Whether an event that stands in this line can match.
+    pub(super) fn worth_line(&self, line: &[u8]) -> bool {
+        self.raw.iter().all(|raw| raw.find(line).is_some())
+    }
+
+    /// Whether any event of a block can match.
+    pub(super) fn worth_block(&self, bytes: &[u8], format: Format) -> bool {
+        let Some(raw) = self.raw.first() else { return true };
+        let signs = self.signs(format);
+        let mut from = 0;
+        while let Some(found) = bytes.get(from..).and_then(|rest| raw.find(rest)) {
+            let found = from + found;
+            let start = memchr::memrchr(b'\n', &bytes[..found]).map_or(0, |at| at + 1);
+            let end = memchr::memchr(b'\n', &bytes[found..]).map_or(bytes.len(), |at| found + at);
+            let line = &bytes[start..end];
+            let has_sign =
+                || signs.is_empty() || signs.iter().any(|sign| memchr::memmem::find(line, sign).is_some());
+            if self.worth_line(line) && has_sign() {
+                return true;
+            }
+            from = end + 1;
+        }
+        false
+    }
+
+    /// Of which one stands in every line that has an event of the wanted kind; none where that cannot be told.
+    fn signs(&self, format: Format) -> &'static [&'static [u8]] {
+        use EventKind::{Reasoning, ToolCall, ToolResult};
+        // With the quote, since every result has a `tool_use_id` and a `call_id`.
+        const CODEX: &[&[u8]] = &[
+            b"_call\"",
+            b"_output\"",
+            b"_begin\"",
+            b"_request\"",
+            b"_end\"",
+            b"_response\"",
+            b"_result\"",
+            b"\"item",
+        ];
+        const SIGNS: [(Provider, EventKind, &[&[u8]]); 5] = [
+            (Provider::ClaudeCode, ToolCall, &[b"tool_use\""]),
+            (Provider::ClaudeCode, ToolResult, &[b"tool_result\""]),
+            (Provider::ClaudeCode, Reasoning, &[b"thinking"]),
+            (Provider::Codex, ToolCall, CODEX),
+            (Provider::Codex, ToolResult, CODEX),
+        ];
+        let Format::Lines(provider) = format else { return &[] };
+        let of =
+            |(whose, kind, _): &&(Provider, EventKind, _)| *whose == provider && self.kinds == kind.bit();
+        SIGNS.iter().find(of).map_or(&[], |(_, _, signs)| *signs)
     }
 
     /// Where the event matches: the text around it.
@@ -138,33 +185,75 @@ fn literal(text: &str) -> String {
     pattern
 }
 
-/// A pattern for this text as JSON may have it, escaped once or more. It may match more, and never less. `None` where the
-/// words may have been put together from several places of a line, or JSON itself may be meant.
-fn raw_pattern(text: &str, whole_word: bool) -> Option<regex::bytes::Regex> {
-    if text.contains('"') || text.chars().any(char::is_control) {
-        return None;
+/// How a text is looked for in raw bytes, where JSON may have escaped it once or more. It may find more, and never less.
+enum Raw {
+    Letters(Finder),
+    /// Letters beyond ASCII that have no case: as they are, or escaped.
+    Foreign {
+        plain: String,
+        escaped: regex::bytes::Regex,
+    },
+    Pattern {
+        pattern: regex::bytes::Regex,
+        length: usize,
+    },
+}
+
+impl Raw {
+    /// `None` where the words may have been put together from several places of a line, or JSON itself may be meant.
+    fn of(text: &str, whole_word: bool) -> Option<Raw> {
+        if text.contains('"') || text.chars().any(char::is_control) {
+            return None;
+        }
+        if text.chars().all(is_plain) {
+            return Some(Raw::Letters(Finder::of(text, whole_word)));
+        }
+        if text.chars().all(is_foreign) {
+            let units: Vec<String> = text.encode_utf16().map(|unit| format!(r"\\+u{unit:04x}")).collect();
+            let escaped = regex::bytes::Regex::new(&format!("(?i-u){}", units.concat())).ok()?;
+            return Some(Raw::Foreign { plain: text.to_owned(), escaped });
+        }
+        let pattern = regex::bytes::Regex::new(&raw_pattern(text)).ok()?;
+        Some(Raw::Pattern { pattern, length: text.len() })
     }
-    let plain = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii() && is_of_word(letter));
+
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Raw::Letters(finder) => finder.find(bytes),
+            Raw::Foreign { plain, escaped } => {
+                let plain = memchr::memmem::find(bytes, plain.as_bytes());
+                plain.into_iter().chain(escaped.find(bytes).map(|found| found.start())).min()
+            }
+            Raw::Pattern { pattern, .. } => pattern.find(bytes).map(|found| found.start()),
+        }
+    }
+
+    fn length(&self) -> usize {
+        match self {
+            Raw::Letters(finder) => finder.needle.len(),
+            Raw::Foreign { plain, .. } => plain.len(),
+            Raw::Pattern { length, .. } => *length,
+        }
+    }
+}
+
+fn raw_pattern(text: &str) -> String {
     let mut pattern = String::from("(?i-u)");
-    if whole_word && plain(text.chars().next()) {
-        pattern.push_str(r"(?:\b|\\[bfnrt]|\\u[0-9a-f]{4})");
-    }
     for letter in text.chars() {
         match letter {
             '/' => pattern.push_str(r"\\*/"),
             '\\' => pattern.push_str(r"\\+"),
-            '<' | '>' | '&' | '\'' | '+' | '=' => {
+            ' '..='~' if is_plain(letter) => {
+                pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])))
+            }
+            ' '..='~' => {
                 let plain = regex::escape(letter.encode_utf8(&mut [0; 4]));
                 pattern.push_str(&format!(r"(?:{plain}|\\u{:04x})", u32::from(letter)));
             }
-            ' '..='~' => pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4]))),
             _ => pattern.push_str(&format!(r"(?:(?iu:{letter})|(?:\\u[0-9a-f]{{4}}){{1,2}})")),
         }
     }
-    if whole_word && plain(text.chars().next_back()) {
-        pattern.push_str(r"\b");
-    }
-    regex::bytes::Regex::new(&pattern).ok()
+    pattern
 }
 
 /// The texts that whatever matches must have.
@@ -203,28 +292,41 @@ fn around(text: &str, start: usize, end: usize) -> String {
 struct Finder {
     needle: Vec<u8>,
     rarest: usize,
+    whole_word: bool,
 }
 
 /// Letters from the most common in agents' logs to the rarest; what is not here is rarer.
 const COMMON: &[u8] = b" etaoinsrlcd\\\"pmuhfg,:b./-_y01v2w3k54x867(9){};=*j'[]<>zq`#";
 
 impl Finder {
-    fn of(text: &str) -> Finder {
+    fn of(text: &str, whole_word: bool) -> Finder {
         let needle = text.to_ascii_lowercase().into_bytes();
         let rarity = |byte: &u8| COMMON.iter().position(|common| common == byte).unwrap_or(COMMON.len());
         let rarest = (0..needle.len()).max_by_key(|index| rarity(&needle[*index])).unwrap_or(0);
-        Finder { needle, rarest }
+        Finder { needle, rarest, whole_word }
     }
 
-    fn is_in(&self, bytes: &[u8]) -> bool {
+    /// Where it is first.
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let length = self.needle.len();
         let (Some(rarest), Some(searched)) = (self.needle.get(self.rarest), bytes.get(self.rarest..)) else {
-            return self.needle.is_empty();
+            return self.needle.is_empty().then_some(0);
         };
-        memchr::memchr2_iter(*rarest, rarest.to_ascii_uppercase(), searched).any(|start| {
-            bytes
-                .get(start..start + self.needle.len())
-                .is_some_and(|found| found.eq_ignore_ascii_case(&self.needle))
+        memchr::memchr2_iter(*rarest, rarest.to_ascii_uppercase(), searched).find(|start| {
+            bytes.get(*start..start + length).is_some_and(|found| found.eq_ignore_ascii_case(&self.needle))
+                && (!self.whole_word || self.is_whole(bytes, *start))
         })
+    }
+
+    /// Whether the text there may be a word of its own once it is decoded: what is before it may be an escape's end.
+    fn is_whole(&self, bytes: &[u8], start: usize) -> bool {
+        let of_word =
+            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(start + self.needle.len());
+        let escaped = |back: usize| start.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&b'\\');
+        let begins = !of_word(self.needle.first()) || !of_word(before) || escaped(2) || escaped(6);
+        begins && (!of_word(self.needle.last()) || !of_word(after))
     }
 }
 
@@ -250,7 +352,7 @@ mod tests {
             if let Ok(question) = Question::of(&search) {
                 let matches = question.patterns.iter().all(|pattern| pattern.is_match(&text));
                 prop_assert!(words || matches, "{asked:?} in {text:?}");
-                prop_assert!(!matches || question.worth(raw.as_bytes()), "{asked:?} in {raw}");
+                prop_assert!(!matches || question.worth_line(raw.as_bytes()), "{asked:?} in {raw}");
             }
         }
     }

@@ -1,0 +1,77 @@
+//! `analyze_session`: what went wrong in a session, with a score.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tamis_trace::AnalysisOptions;
+
+use super::asked::{Asked, answer};
+use super::failure::told;
+use super::input::Maybe;
+use super::page::{ANALYSIS, Answer, size};
+use super::show::redacted;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct AnalyzeSession;
+
+/// Bytes of an answer for its hint and its rate limit.
+const AROUND: usize = 400;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct AnalyzeSessionInput {
+    /// The session's id, or its first 8 characters.
+    session_id: String,
+    /// Look for tools that failed; true unless given.
+    #[serde(default)]
+    include_failures: Maybe<bool>,
+    /// Look for calls that were repeated without need; false unless given.
+    #[serde(default)]
+    include_loops: Maybe<bool>,
+    /// Look at its subagents' sessions too; false unless given.
+    #[serde(default)]
+    include_subagents: Maybe<bool>,
+}
+
+impl Operation for AnalyzeSession {
+    const NAME: &'static str = "analyze_session";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "Diagnose a past session: a score from 0 to 100 with what it was reduced for, failed \
+        tools, repeated calls (include_loops), files read again and again, slow steps, token use and context growth, each with \
+        its turn and event. 1-5 KB.";
+    const READ_ONLY: bool = true;
+    type Input = AnalyzeSessionInput;
+    type Output = Value;
+
+    async fn run(input: AnalyzeSessionInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| analyze(&input, asked)).await
+    }
+}
+
+fn analyze(input: &AnalyzeSessionInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let session = asked.session(&input.session_id)?;
+    let options = AnalysisOptions {
+        failures: input.include_failures.0.unwrap_or(true),
+        loops: input.include_loops.0.unwrap_or(false),
+        subagents: input.include_subagents.0.unwrap_or(false),
+        most_bytes: ANALYSIS - AROUND - 150,
+    };
+    let analysis = asked.trace.analyze(&session, &options).map_err(told)?;
+    let mut body = json!(analysis);
+    for insight in body["insights"].as_array_mut().into_iter().flatten() {
+        insight["message"] = redacted(insight["message"].as_str().unwrap_or_default()).into();
+    }
+    body["session_id"] = session.id.clone().into();
+    // A secret's mark may be longer than the secret.
+    while size(&body) > ANALYSIS - AROUND
+        && let Some(insight) = body["insights"].as_array_mut().and_then(Vec::pop)
+    {
+        let severity = insight["severity"].as_str().unwrap_or("Info").to_lowercase();
+        let left_out = body["insights_left_out"][&severity].as_u64().unwrap_or(0);
+        body["insights_left_out"][&severity] = (left_out + 1).into();
+    }
+    let loops = (!options.loops).then_some("include_loops=true looks for repeated calls too.");
+    Ok(Answer::of(body)
+        .hint("Use get_turns(session_id, turns=[turn_index]) to see what happened in a turn")
+        .hint_if(loops))
+}

@@ -1,0 +1,92 @@
+//! The way of every call: a place in the rate limit, an index that is up to date, an answer of the promised size.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use tamis_trace::{Progress, Session, Trace};
+use tokio_util::sync::CancellationToken;
+
+use super::failure::told;
+use super::page::Answer;
+use super::rate::RateLimit;
+use crate::{Context, Failure, ProgressUpdate};
+
+/// Logs are looked at again when that was longer ago than this.
+const FRESH: Duration = Duration::from_secs(1);
+/// Between two reports of how far indexing is.
+const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Past sessions, as the tools of a process share them.
+pub struct Sessions {
+    pub trace: Arc<Trace>,
+    rate: RateLimit,
+}
+
+impl Sessions {
+    pub fn new(trace: Arc<Trace>) -> Sessions {
+        Sessions { trace, rate: RateLimit::default() }
+    }
+}
+
+/// What a handler works with.
+pub(crate) struct Asked<'a> {
+    pub(crate) trace: &'a Trace,
+    pub(crate) cancellation: &'a CancellationToken,
+}
+
+impl Asked<'_> {
+    pub(crate) fn session(&self, prefix: &str) -> Result<Session, Failure> {
+        self.trace.session(prefix).map_err(told)
+    }
+
+    pub(crate) fn short_id(&self, id: &str) -> Result<String, Failure> {
+        self.trace.short_id(id).map_err(told)
+    }
+
+    /// Whether nobody waits for the answer any more.
+    pub(crate) fn is_cancelled(&self) -> bool {
+        self.cancellation.is_cancelled()
+    }
+}
+
+/// Answers a call: waits for the index, then runs `work` on a core.
+pub(crate) async fn answer(
+    context: Context,
+    work: impl FnOnce(&Asked<'_>) -> Result<Answer, Failure> + Send + 'static,
+) -> Result<Value, Failure> {
+    let Some(sessions) = context.services.sessions.clone() else {
+        return Err(Failure::internal("past sessions are not served here"));
+    };
+    let rate = sessions.rate.take(Instant::now())?;
+    let Context { cancellation, progress, services, .. } = context;
+    let (token, running) = (
+        cancellation.clone(),
+        services.on_a_core(move || {
+            let mut last = None;
+            let mut watch = |step: Progress| {
+                if last.is_none_or(|last: Instant| last.elapsed() >= REPORT_EVERY) {
+                    last = Some(Instant::now());
+                    progress.report(update(step));
+                }
+                if cancellation.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            };
+            sessions.trace.refresh_if_older(FRESH, &mut watch).map_err(told)?;
+            let answer = work(&Asked { trace: &sessions.trace, cancellation: &cancellation })?;
+            if cancellation.is_cancelled() { Err(Failure::Cancelled) } else { Ok(answer.finish(rate)) }
+        }),
+    );
+    tokio::select! {
+        answer = running => answer?,
+        () = token.cancelled() => Err(Failure::Cancelled),
+    }
+}
+
+fn update(step: Progress) -> ProgressUpdate {
+    ProgressUpdate {
+        done: step.bytes as f64,
+        total: (step.total_bytes > 0).then_some(step.total_bytes as f64),
+        message: Some(format!("reading logs of past sessions: {} done", step.logs)),
+    }
+}

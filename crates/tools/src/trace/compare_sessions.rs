@@ -1,0 +1,136 @@
+//! `compare_sessions`: two sessions side by side.
+
+use std::collections::BTreeSet;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use tamis_trace::event::EventKind;
+use tamis_trace::usage::Tokens;
+use tamis_trace::{Session, ToolUse};
+
+use super::asked::{Asked, answer};
+use super::failure::told;
+use super::list_sessions::model;
+use super::page::{Answer, COMPARISON, room, size};
+use super::show::{beginning, time};
+use super::summary::tokens;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct CompareSessions;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CompareSessionsInput {
+    /// One session's id, or its first 8 characters.
+    id1: String,
+    /// The other's.
+    id2: String,
+}
+
+impl Operation for CompareSessions {
+    const NAME: &'static str = "compare_sessions";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "Compare two past sessions: what each was about, turns, duration, tokens by kind, tools \
+        used and failed, and the differences (the second less the first). About 3 KB, 10 KB at most.";
+    const READ_ONLY: bool = true;
+    type Input = CompareSessionsInput;
+    type Output = Value;
+
+    async fn run(input: CompareSessionsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| compare(&input, asked)).await
+    }
+}
+
+fn compare(input: &CompareSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let (one, other) = (asked.session(&input.id1)?, asked.session(&input.id2)?);
+    let (mut first, mut second) = (side(asked, &one)?, side(asked, &other)?);
+    let mut difference = Map::new();
+    let numbers = [&first, &second].map(|side| side["stats"].clone());
+    if let Some(names) = numbers[0].as_object() {
+        for name in names.keys() {
+            let [before, after] = [&numbers[0], &numbers[1]].map(|stats| stats[name].as_i64().unwrap_or(0));
+            difference.insert(name.clone(), (after - before).into());
+        }
+    }
+    let same = json!({
+        "project": !one.project.is_empty() && one.project == other.project,
+        "provider": one.provider == other.provider,
+        "model": first["model"] == second["model"],
+        "first_message": one.tally.snippet.is_some() && one.tally.snippet == other.tally.snippet,
+    });
+    for side in [&mut first, &mut second] {
+        side["session_id"] = asked.short_id(side["session_id"].as_str().unwrap_or_default())?.into();
+    }
+    let mut body = json!({"sessions": [first, second], "difference": difference, "same": same});
+    let left = room(COMPARISON).saturating_sub(size(&body) + 100);
+    let (tools, dropped) = tools(&one, &other, left);
+    body["tools"] = tools.into();
+    let more = (dropped > 0).then(|| format!("{dropped} more tools were used less differently."));
+    Ok(Answer::of(body)
+        .hint("Use analyze_session(session_id) on either for failures and loops, list_turns for its turns")
+        .hint_if(more))
+}
+
+fn side(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
+    let tally = &session.tally;
+    let ledger = asked.trace.ledger(session).map_err(told)?;
+    let used = ledger.requests().iter().fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
+    let mut side = json!({
+        "session_id": session.id,
+        "provider": session.provider.name(),
+        "project_hash": session.project,
+        "start_time": time(session.started),
+        "end_time": time(session.ended),
+        "snippet": beginning(tally.snippet.as_deref().unwrap_or_default(), 200),
+        "own_tokens": tokens(used.minus(session.inherited)),
+        "stats": {
+            "turns": tally.turns,
+            "duration_seconds": tally.duration_seconds(),
+            "total_tokens": asked.trace.tokens_with_subagents(session).map_err(told)?,
+            "requests": ledger.requests().len(),
+            "tool_calls": session.count(EventKind::ToolCall),
+            "failed_tools": tally.failed_tools,
+            "messages": session.count(EventKind::Message),
+            "subagents": asked.trace.subagents(session).map_err(told)?.len(),
+        },
+    });
+    if let Some(model) = model(asked, session)? {
+        side["model"] = beginning(&model, 100).into();
+    }
+    Ok(side)
+}
+
+/// Tools by how differently they were used, as many as there is room for, and how many that leaves.
+fn tools(one: &Session, other: &Session, mut left: usize) -> (Vec<Value>, usize) {
+    let of = |session: &Session, name: &str| -> ToolUse {
+        session.tally.tools.get(name).copied().unwrap_or_default()
+    };
+    let names: BTreeSet<&String> = one.tally.tools.keys().chain(other.tally.tools.keys()).collect();
+    let mut rows: Vec<(u64, Value)> = names
+        .into_iter()
+        .map(|name| {
+            let (first, second) = (of(one, name), of(other, name));
+            let row = json!({
+                "name": beginning(name, 120),
+                "calls": [first.calls, second.calls],
+                "failed": [first.failed, second.failed],
+                "result_bytes": [first.result_bytes, second.result_bytes],
+            });
+            (first.calls.abs_diff(second.calls), row)
+        })
+        .collect();
+    rows.sort_by_key(|(difference, _)| std::cmp::Reverse(*difference));
+    let all = rows.len();
+    let mut kept = Vec::new();
+    for (_, row) in rows {
+        let needed = size(&row) + 1;
+        if needed > left {
+            break;
+        }
+        left -= needed;
+        kept.push(row);
+    }
+    let dropped = all - kept.len();
+    (kept, dropped)
+}

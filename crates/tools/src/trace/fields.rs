@@ -1,0 +1,32 @@
+//! `fields`: only these members of each item.
+
+use serde_json::Value;
+
+use super::failure::{invalid_parameter, quoted};
+use super::input::Maybe;
+use crate::Failure;
+
+/// Which members are wanted; all when it is empty.
+#[derive(Debug)]
+pub(crate) struct Fields(Vec<String>);
+
+impl Fields {
+    /// Refuses names that no item has.
+    pub(crate) fn checked(asked: Maybe<Vec<String>>, known: &[&str]) -> Result<Fields, Failure> {
+        let asked = asked.0.unwrap_or_default();
+        match asked.iter().find(|name| !known.contains(&name.as_str())) {
+            Some(unknown) => Err(invalid_parameter(
+                "fields",
+                format!("there is no field {:?}; the fields are {}", quoted(unknown), known.join(", ")),
+            )),
+            None => Ok(Fields(asked)),
+        }
+    }
+
+    pub(crate) fn of(&self, mut item: Value) -> Value {
+        if let (Value::Object(members), false) = (&mut item, self.0.is_empty()) {
+            members.retain(|name, _| self.0.iter().any(|wanted| wanted == name));
+        }
+        item
+    }
+}

@@ -1,0 +1,118 @@
+//! `get_event_details`: one event, all of it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tamis_trace::event::Stream;
+
+use super::asked::{Asked, answer};
+use super::compose::part;
+use super::cursor::Binding;
+use super::failure::told;
+use super::input::Maybe;
+use super::page::{Answer, EVENT, fitting, room, size};
+use super::show::{redacted_payload, time};
+use crate::input::Whole;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct GetEventDetails;
+
+/// The members beside the payload.
+const HEAD: usize = 400;
+/// Where the part of a payload that is given says which it is.
+const PART: usize = 120;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetEventDetailsInput {
+    /// The session's id, or its first 8 characters.
+    session_id: String,
+    /// The event's number, from search_event_previews or get_turns.
+    event_index: Whole<0>,
+    /// next_cursor of the part before, when the payload is too large for one answer.
+    #[serde(default)]
+    cursor: Maybe<String>,
+}
+
+impl Operation for GetEventDetails {
+    const NAME: &'static str = "get_event_details";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "Read one event of a past session in full, by the event_index that \
+        search_event_previews or get_turns gave. Usually 1-5 KB, 10 KB at most: a larger payload comes in parts, by \
+        cursor, until it is complete.";
+    const READ_ONLY: bool = true;
+    type Input = GetEventDetailsInput;
+    type Output = Value;
+
+    async fn run(input: GetEventDetailsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| details(input, asked)).await
+    }
+}
+
+fn details(input: GetEventDetailsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let session = asked.session(&input.session_id)?;
+    let index = input.event_index.0;
+    let binding = Binding::new(GetEventDetails::NAME, &(&session.id, index));
+    let start: Option<u64> = binding.read(input.cursor.0.as_deref())?;
+    let look =
+        |event: &tamis_trace::event::Event<'_>| (event.at, event.kind(), event.stream, event.payload());
+    let (at, kind, stream, payload) = asked.trace.event(&session, index, look).map_err(told)?;
+    let mut body = json!({
+        "session_id": session.id,
+        "event_index": index,
+        "timestamp": time(at),
+        "event_type": kind.wire_name(),
+    });
+    if stream != Stream::Main {
+        body["stream"] = stream.name().into();
+    }
+    let payload = redacted_payload(payload);
+    let left = room(EVENT) - HEAD;
+    if start.is_none() && size(&payload) <= left {
+        body["payload"] = payload;
+        return Ok(Answer::of(body));
+    }
+    let (payload, name, text) = taken_apart(payload);
+    let start = text.floor_char_boundary(start.unwrap_or(0) as usize);
+    let end = start + fitting(&text[start..], left.saturating_sub(size(&payload) + name.len() + PART));
+    body["payload"] = payload;
+    body["payload"][name] = text[start..end].into();
+    body["payload_part"] = part(&text, start, end);
+    body["payload_part"]["field"] = name.into();
+    let next = (end < text.len()).then(|| binding.write(&(end as u64)));
+    let hint = match next {
+        Some(_) => format!(
+            "The payload comes in parts: pass next_cursor as cursor, and join payload.{name} of all parts."
+        ),
+        None => format!("This is the last part of payload.{name}."),
+    };
+    Ok(Answer::of(body).paged(1, next).hint(hint))
+}
+
+/// A payload without its long text, which can then be given in parts. Arguments are taken as the text of their JSON.
+fn taken_apart(mut payload: Value) -> (Value, &'static str, String) {
+    for name in ["text", "content"] {
+        if let Some(Value::String(text)) = payload.get_mut(name) {
+            let text = std::mem::take(text);
+            // A slash command's own name is in its text.
+            return (short(payload), name, text);
+        }
+    }
+    let arguments = payload.as_object_mut().and_then(|payload| payload.remove("arguments"));
+    match arguments {
+        Some(arguments) => (short(payload), "arguments_json", arguments.to_string()),
+        None => (json!({}), "payload_json", payload.to_string()),
+    }
+}
+
+/// Members that are long against all expectation are cut, so that the text has room.
+fn short(mut payload: Value) -> Value {
+    if let Some(members) = payload.as_object_mut() {
+        for value in members.values_mut() {
+            if let Value::String(text) = value {
+                *text = super::show::cut(text, 200);
+            }
+        }
+    }
+    payload
+}

@@ -1,0 +1,83 @@
+//! `get_project_info`: the projects that sessions belong to.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::asked::{Asked, answer};
+use super::cursor::Binding;
+use super::failure::told;
+use super::fields::Fields;
+use super::input::{Limit, Maybe};
+use super::page::{Answer, LIST, Page};
+use super::show::{beginning, time};
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct GetProjectInfo;
+
+const FIELDS: &[&str] = &["hash", "root_path", "session_count", "last_activity"];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetProjectInfoInput {
+    /// Projects on a page; 50 unless given, which is the most.
+    #[serde(default)]
+    limit: Maybe<Limit>,
+    /// next_cursor of the page before.
+    #[serde(default)]
+    cursor: Maybe<String>,
+    /// Only these fields of each project.
+    #[serde(default)]
+    fields: Maybe<Vec<String>>,
+}
+
+impl Operation for GetProjectInfo {
+    const NAME: &'static str = "get_project_info";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "List the projects in which coding agents were used on this machine, the last active \
+        first, with their folder and number of sessions. Pass a project's hash to list_sessions as project_hash. About \
+        10 KB for 50 projects, 20 KB at most; more by cursor.";
+    const READ_ONLY: bool = true;
+    type Input = GetProjectInfoInput;
+    type Output = Value;
+
+    async fn run(input: GetProjectInfoInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| list(input, asked)).await
+    }
+}
+
+fn list(input: GetProjectInfoInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let fields = Fields::checked(input.fields, FIELDS)?;
+    let (limit, note) = Limit::of(input.limit, 50);
+    let binding = Binding::new(GetProjectInfo::NAME, &());
+    let after: Option<(i64, String)> = binding.read(input.cursor.0.as_deref())?;
+    let mut page = Page::new(LIST, 0);
+    let mut next = None;
+    let mut last = None;
+    for project in asked.trace.projects().map_err(told)? {
+        // The last active first, then by hash.
+        let place = (project.last_activity.unwrap_or(0), project.hash.clone());
+        let earlier = |after: &(i64, String)| place.0 < after.0 || place.0 == after.0 && place.1 > after.1;
+        if !after.as_ref().is_none_or(earlier) {
+            continue;
+        }
+        let mut item = json!({
+            "hash": project.hash,
+            "session_count": project.sessions,
+            "last_activity": time(project.last_activity),
+        });
+        if let Some(root) = &project.root {
+            item["root_path"] = beginning(root, 1000).into();
+        }
+        if page.items.len() == limit || !page.take(fields.of(item)) {
+            next = last;
+            break;
+        }
+        last = Some(place);
+    }
+    let found = page.items.len();
+    let next = next.map(|place| binding.write(&place));
+    Ok(Answer::list(json!({"projects": page.items}), found, next)
+        .hint("Use list_sessions(project_hash) for a project's sessions")
+        .hint_if(note))
+}

@@ -1,0 +1,258 @@
+//! `get_session_details`: a session, as closely as asked.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tamis_trace::Session;
+
+use super::asked::{Asked, answer};
+use super::compose::{Depth, Selection, Spot, compose};
+use super::cursor::Binding;
+use super::failure::{invalid_parameter, told};
+use super::fields::Fields;
+use super::input::Maybe;
+use super::list_sessions::model;
+use super::page::{Answer, HARD_CAP, Page, SUMMARY, TURNS, room, size};
+use super::show::{beginning, time};
+use super::summary::{outcome, turn_stats};
+use crate::input::Whole;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct GetSessionDetails;
+
+/// Turns that are looked up together.
+const BATCH: usize = 256;
+/// Members' names and numbers beside a session's turns.
+const HEAD: usize = 300;
+
+const SUMMARY_FIELDS: &[&str] =
+    &["id", "turn_index", "timestamp", "user_message", "step_count", "outcome", "stats"];
+const TURN_FIELDS: &[&str] = &[
+    "turn_index",
+    "timestamp",
+    "user_message",
+    "user_message_part",
+    "first_event",
+    "step_count",
+    "steps",
+    "outcome",
+    "stats",
+    "key_actions",
+    "continued",
+];
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum DetailLevel {
+    #[default]
+    Summary,
+    Turns,
+    Steps,
+    Full,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetSessionDetailsInput {
+    /// The session's id, or its first 8 characters.
+    session_id: String,
+    /// summary: each turn in a line (up to 15 KB). turns: each step in a line (30 KB). steps: payloads cut to 500
+    /// characters (100 KB). full: everything (100 KB a page, many pages).
+    #[serde(default)]
+    detail_level: Maybe<DetailLevel>,
+    /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
+    #[serde(default)]
+    include_reasoning: Maybe<bool>,
+    /// Only this turn, counted from 0.
+    #[serde(default)]
+    turn: Maybe<Whole<0>>,
+    /// Begin with this turn.
+    #[serde(default)]
+    from_turn: Maybe<Whole<0>>,
+    /// next_cursor of the page before.
+    #[serde(default)]
+    cursor: Maybe<String>,
+    /// Only these fields of each turn.
+    #[serde(default)]
+    fields: Maybe<Vec<String>>,
+}
+
+impl Operation for GetSessionDetails {
+    const NAME: &'static str = "get_session_details";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "Read one past session at the detail_level asked for: summary (turns, tokens; up to \
+        15 KB), turns (each step's tools and whether they failed; 30 KB), steps (texts, calls and results cut to 500 \
+        characters; 100 KB), full (all of it, 100 KB a page). Start with summary, and name a turn to go deeper at \
+        less cost. What does not fit follows by cursor.";
+    const READ_ONLY: bool = true;
+    type Input = GetSessionDetailsInput;
+    type Output = Value;
+
+    async fn run(input: GetSessionDetailsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| details(input, asked)).await
+    }
+}
+
+fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let level = input.detail_level.0.unwrap_or_default();
+    let known = if level == DetailLevel::Summary { SUMMARY_FIELDS } else { TURN_FIELDS };
+    let fields = Fields::checked(input.fields, known)?;
+    let session = asked.session(&input.session_id)?;
+    let reasoning = input.include_reasoning.0.unwrap_or(false);
+    let selection = match (input.turn.0, input.from_turn.0) {
+        (Some(turn), None) => Selection::Only(vec![turn.0]),
+        (None, from) => Selection::From(from.map_or(0, |from| from.0)),
+        (Some(_), Some(_)) => return Err(invalid_parameter("from_turn", "give turn or from_turn, not both")),
+    };
+    check(&selection, &session)?;
+    let binding = Binding::new(GetSessionDetails::NAME, &(&session.id, level, reasoning, &selection));
+    let cursor = input.cursor.0.as_deref();
+    if level == DetailLevel::Summary {
+        return summary(asked, &session, &selection, &binding, cursor, &fields);
+    }
+    let start: Option<Spot> = binding.read(cursor)?;
+    let (depth, most, hint) = match level {
+        DetailLevel::Turns | DetailLevel::Summary => (
+            Depth::Summaries { reasoning },
+            TURNS,
+            "Use detail_level='steps' for detailed payloads (up to 100 KB; name a turn to get less)",
+        ),
+        DetailLevel::Steps => (
+            Depth::Cut,
+            HARD_CAP,
+            "Payloads are truncated to 500 chars. Use search_event_previews(query, session_id) to find specific content, \
+             get_event_details(session_id, event_index) for one event, or detail_level='full' for complete data",
+        ),
+        DetailLevel::Full => (
+            Depth::Whole,
+            HARD_CAP,
+            "Response may be large. Use search_event_previews(query, session_id) to find specific events, or \
+             detail_level='steps' for truncated payloads",
+        ),
+    };
+    let head = head(asked, &session)?;
+    let composed =
+        compose(asked, &session, &selection, start, depth, room(most).saturating_sub(size(&head) + HEAD))?;
+    let turns: Vec<Value> = composed.turns.into_iter().map(|turn| fields.of(turn)).collect();
+    let (count, next) = (turns.len(), composed.next.map(|spot| binding.write(&spot)));
+    let mut body = head;
+    body["turns"] = turns.into();
+    let go_on = next.is_some().then_some("The session goes on: pass next_cursor as cursor.");
+    Ok(Answer::of(body).paged(count, next).hint(hint).hint_if(go_on))
+}
+
+/// Refuses turns that the session does not have.
+pub(crate) fn check(selection: &Selection, session: &Session) -> Result<(), Failure> {
+    let turns = session.tally.turns;
+    let (name, asked) = match selection {
+        Selection::From(0) => return Ok(()),
+        Selection::From(from) => ("from_turn", Some(from)),
+        Selection::Only(numbers) => ("turn", numbers.iter().find(|number| **number >= turns)),
+    };
+    match (asked, turns.checked_sub(1)) {
+        (Some(asked), Some(last)) if *asked > last => {
+            Err(invalid_parameter(name, format!("there is no turn {asked}; the last is {last}")))
+        }
+        (Some(asked), None) => {
+            Err(invalid_parameter(name, format!("there is no turn {asked}; the session has none")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What every level says of the session.
+fn head(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
+    let subagents = asked.trace.subagents(session).map_err(told)?;
+    let of_subagents: u64 = subagents.iter().map(|child| child.own_tokens).sum();
+    let tally = &session.tally;
+    let mut head = json!({
+        "session_id": session.id,
+        "provider": session.provider.name(),
+        "project_hash": session.project,
+        "start_time": time(session.started),
+        "end_time": time(session.ended),
+        "stats": {
+            "total_turns": tally.turns,
+            "total_tokens": session.own_tokens.saturating_add(of_subagents),
+            "duration_seconds": tally.duration_seconds(),
+            "tool_calls": tally.tools.values().map(|used| used.calls).sum::<u64>(),
+            "failed_tools": tally.failed_tools,
+            "events": tally.events,
+        },
+    });
+    if let Some(title) = &tally.title {
+        head["title"] = beginning(title, 200).into();
+    }
+    if let Some(model) = model(asked, session)? {
+        head["model"] = beginning(&model, 100).into();
+    }
+    if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
+        head["parent"] = json!({"session_id": beginning(parent, 100), "relation": relation});
+    }
+    if !subagents.is_empty() {
+        let mut listed = Vec::new();
+        for child in subagents.iter().take(20) {
+            listed.push(asked.short_id(&child.id)?);
+        }
+        head["stats"]["subagent_tokens"] = of_subagents.into();
+        head["subagents"] = json!({"count": subagents.len(), "first": listed});
+    }
+    if !tally.drift.is_empty() {
+        // Records of the log that no reader knows; counted, never hidden.
+        head["stats"]["not_understood"] = tally.drift.values().sum::<u64>().into();
+    }
+    Ok(head)
+}
+
+fn summary(
+    asked: &Asked<'_>,
+    session: &Session,
+    selection: &Selection,
+    binding: &Binding,
+    cursor: Option<&str>,
+    fields: &Fields,
+) -> Result<Answer, Failure> {
+    let mut body = head(asked, session)?;
+    let (first, last) = match selection {
+        Selection::From(first) => (*first, u64::MAX),
+        Selection::Only(numbers) => {
+            (numbers.first().copied().unwrap_or(0), numbers.last().copied().unwrap_or(0))
+        }
+    };
+    let mut from: u64 = binding.read(cursor)?.unwrap_or(first);
+    let mut page = Page::new(SUMMARY, size(&body) + HEAD);
+    let mut next = None;
+    'turns: loop {
+        let turns = asked.trace.turns(session, from, BATCH).map_err(told)?;
+        for turn in &turns {
+            if turn.number > last {
+                break 'turns;
+            }
+            let item = json!({
+                "id": format!("turn-{}", turn.number),
+                "turn_index": turn.number,
+                "timestamp": time(turn.at),
+                "user_message": beginning(&turn.preview, 200),
+                "step_count": turn.steps,
+                "outcome": outcome(turn),
+                "stats": turn_stats(turn),
+            });
+            if !page.take(fields.of(item)) {
+                next = Some(turn.number);
+                break 'turns;
+            }
+            from = turn.number + 1;
+        }
+        if turns.len() < BATCH {
+            break;
+        }
+    }
+    let count = page.items.len();
+    body["turns"] = page.items.into();
+    let next = next.map(|number| binding.write(&number));
+    let go_on = next.is_some().then_some("More turns follow: pass next_cursor as cursor.");
+    Ok(Answer::of(body)
+        .paged(count, next)
+        .hint("Use detail_level='turns' to see tool execution summaries (up to 30 KB)")
+        .hint_if(go_on))
+}

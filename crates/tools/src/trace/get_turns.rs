@@ -1,0 +1,92 @@
+//! `get_turns`: some turns of a session, with their steps.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+
+use super::asked::{Asked, answer};
+use super::compose::{Depth, Selection, Spot, compose};
+use super::cursor::Binding;
+use super::failure::invalid_parameter;
+use super::get_session_details::check;
+use super::input::Maybe;
+use super::page::{Answer, DETAIL, HARD_CAP, TURNS, room};
+use crate::input::Whole;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct GetTurns;
+
+/// Turns that one call may name.
+const MOST_TURNS: usize = 50;
+/// The session's id and the members' names around the turns.
+const HEAD: usize = 200;
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum TurnDetail {
+    Turns,
+    #[default]
+    Steps,
+    Full,
+}
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GetTurnsInput {
+    /// The session's id, or its first 8 characters.
+    session_id: String,
+    /// Which turns, counted from 0, such as [2, 5]; 50 at most.
+    turns: Vec<Whole<0>>,
+    /// turns: each step in a line (up to 30 KB). steps: payloads cut to 500 characters (50 KB). full: everything (100 KB a
+    /// page).
+    #[serde(default)]
+    detail_level: Maybe<TurnDetail>,
+    /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
+    #[serde(default)]
+    include_reasoning: Maybe<bool>,
+    /// next_cursor of the page before.
+    #[serde(default)]
+    cursor: Maybe<String>,
+}
+
+impl Operation for GetTurns {
+    const NAME: &'static str = "get_turns";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "Read some turns of a past session with their steps: what the agent thought, said, \
+        called and got. Take the turns' numbers from list_turns, get_session_details or analyze_session. At most 30 KB \
+        (turns), 50 KB (steps) or 100 KB (full) an answer; more by cursor.";
+    const READ_ONLY: bool = true;
+    type Input = GetTurnsInput;
+    type Output = Value;
+
+    async fn run(input: GetTurnsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| turns(input, asked)).await
+    }
+}
+
+fn turns(input: GetTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let mut numbers: Vec<u64> = input.turns.iter().map(|number| number.0).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    if numbers.is_empty() || numbers.len() > MOST_TURNS {
+        return Err(invalid_parameter("turns", format!("name 1 to {MOST_TURNS} turns")));
+    }
+    let session = asked.session(&input.session_id)?;
+    let selection = Selection::Only(numbers);
+    check(&selection, &session)?;
+    let level = input.detail_level.0.unwrap_or_default();
+    let reasoning = input.include_reasoning.0.unwrap_or(false);
+    let binding = Binding::new(GetTurns::NAME, &(&session.id, level, reasoning, &selection));
+    let start: Option<Spot> = binding.read(input.cursor.0.as_deref())?;
+    let (depth, most) = match level {
+        TurnDetail::Turns => (Depth::Summaries { reasoning }, TURNS),
+        TurnDetail::Steps => (Depth::Cut, DETAIL),
+        TurnDetail::Full => (Depth::Whole, HARD_CAP),
+    };
+    let composed = compose(asked, &session, &selection, start, depth, room(most) - HEAD)?;
+    let (count, next) = (composed.turns.len(), composed.next.map(|spot| binding.write(&spot)));
+    let go_on = next.is_some().then_some("The turns go on: pass next_cursor as cursor.");
+    Ok(Answer::list(json!({"session_id": session.id, "turns": composed.turns}), count, next)
+        .hint("Use get_event_details(session_id, event_index) for one event's full payload")
+        .hint_if(go_on))
+}

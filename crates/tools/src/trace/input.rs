@@ -1,0 +1,233 @@
+//! What the session tools take, as JSON may write it.
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use jiff::civil::{Date, DateTime};
+use jiff::tz::TimeZone;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserializer, Error};
+use serde::{Deserialize, Serialize};
+use tamis_trace::event::{EventKind, Millis, Provider};
+use tamis_trace::{Mode, SessionFilter};
+
+use crate::input::Whole;
+
+/// Something that may be left out. Null counts as left out, since the answers' own `next_cursor` may be null; but the schema
+/// does not say so, because clients warn about types that are nullable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Maybe<T>(pub(crate) Option<T>);
+
+impl<T> Default for Maybe<T> {
+    fn default() -> Maybe<T> {
+        Maybe(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Maybe)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Maybe<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
+/// The most items on a page.
+pub(crate) const MOST_ITEMS: u64 = 50;
+
+/// Items on a page. More than 50 are taken as 50: how long a page is, is the server's to say.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Limit(pub(crate) u64);
+
+impl Limit {
+    /// How many, and what the hint says when that is less than was asked for.
+    pub(crate) fn of(asked: Maybe<Limit>, default: u64) -> (usize, Option<String>) {
+        let asked = asked.0.map_or(default, |limit| limit.0);
+        let note = (asked > MOST_ITEMS)
+            .then(|| format!("limit is {MOST_ITEMS} at most, so {asked} was taken as that."));
+        (asked.min(MOST_ITEMS) as usize, note)
+    }
+}
+
+impl<'de> Deserialize<'de> for Limit {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Whole::<1>::deserialize(deserializer).map(|limit| Limit(limit.0))
+    }
+}
+
+impl JsonSchema for Limit {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Limit".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "integer", "minimum": 1, "maximum": MOST_ITEMS})
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ProviderName {
+    ClaudeCode,
+    Codex,
+    Gemini,
+    #[serde(rename = "opencode")]
+    OpenCode,
+}
+
+impl From<ProviderName> for Provider {
+    fn from(name: ProviderName) -> Provider {
+        match name {
+            ProviderName::ClaudeCode => Provider::ClaudeCode,
+            ProviderName::Codex => Provider::Codex,
+            ProviderName::Gemini => Provider::Gemini,
+            ProviderName::OpenCode => Provider::OpenCode,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize, Serialize, JsonSchema)]
+pub(crate) enum EventType {
+    ToolCall,
+    ToolResult,
+    Message,
+    User,
+    Reasoning,
+    TokenUsage,
+    Notification,
+}
+
+impl EventType {
+    /// The kinds of events that go by this name.
+    pub(crate) fn kinds(self) -> Vec<EventKind> {
+        let name = format!("{self:?}");
+        EventKind::ALL.iter().copied().filter(|kind| kind.wire_name() == name).collect()
+    }
+}
+
+/// How a query is meant.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum QueryMode {
+    #[default]
+    Substring,
+    Words,
+    Regex,
+}
+
+impl From<QueryMode> for Mode {
+    fn from(mode: QueryMode) -> Mode {
+        match mode {
+            QueryMode::Substring => Mode::Substring,
+            QueryMode::Words => Mode::Words,
+            QueryMode::Regex => Mode::Regex,
+        }
+    }
+}
+
+/// A time in ISO 8601; without a zone it is UTC, and a mere date is the whole day.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Moment {
+    first: Millis,
+    last: Millis,
+}
+
+impl Moment {
+    fn parse(text: &str) -> Option<Moment> {
+        let text = text.trim();
+        let exactly = |time: Timestamp| {
+            let at = time.as_millisecond();
+            // What is told to the second means that second.
+            Moment { first: at, last: if at % 1000 == 0 { at + 999 } else { at } }
+        };
+        let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp());
+        if let Ok(time) = text.parse::<Timestamp>() {
+            return Some(exactly(time));
+        }
+        if let (Ok(date), 10) = (text.parse::<Date>(), text.len()) {
+            let first = in_utc(date.to_datetime(jiff::civil::Time::midnight()))?.as_millisecond();
+            return Some(Moment { first, last: first + 24 * 60 * 60 * 1000 - 1 });
+        }
+        text.parse::<DateTime>().ok().and_then(in_utc).map(exactly)
+    }
+}
+
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Moment::parse(&text).ok_or_else(|| {
+            let shown: String = text.chars().take(60).collect();
+            D::Error::custom(format!("{shown:?} is no ISO 8601 time like 2026-01-02T06:38:45Z or 2026-01-02"))
+        })
+    }
+}
+
+impl JsonSchema for Moment {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        "Moment".into()
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "string"})
+    }
+}
+
+/// Which sessions are wanted, as several tools ask.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Filters {
+    pub(crate) provider: Maybe<ProviderName>,
+    pub(crate) project_hash: Maybe<String>,
+    pub(crate) since: Maybe<Moment>,
+    pub(crate) until: Maybe<Moment>,
+}
+
+impl Filters {
+    pub(crate) fn sessions(&self) -> SessionFilter {
+        SessionFilter {
+            provider: self.provider.0.map(Provider::from),
+            project: self.project_hash.0.clone().filter(|hash| !hash.is_empty()),
+            since: self.since.0.map(|moment| moment.first),
+            until: self.until.0.map(|moment| moment.last),
+            ..SessionFilter::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_come_in_several_forms() {
+        let second = Moment { first: 1_767_335_925_000, last: 1_767_335_925_999 };
+        for text in ["2026-01-02T06:38:45Z", "2026-01-02T07:38:45+01:00", "2026-01-02 06:38:45"] {
+            assert_eq!(Moment::parse(text), Some(second), "{text}");
+        }
+        let day = Moment { first: 1_767_312_000_000, last: 1_767_398_399_999 };
+        assert_eq!(Moment::parse("2026-01-02"), Some(day));
+        for text in ["", "yesterday", "2026-13-01", "1767335925"] {
+            assert_eq!(Moment::parse(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_type_of_event_has_its_kinds() {
+        assert_eq!(EventType::User.kinds(), [EventKind::User, EventKind::SlashCommand]);
+        assert_eq!(EventType::Notification.kinds(), [EventKind::Notification, EventKind::Summary]);
+        assert_eq!(EventType::ToolCall.kinds(), [EventKind::ToolCall]);
+    }
+}

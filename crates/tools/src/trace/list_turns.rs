@@ -1,0 +1,129 @@
+//! `list_turns`: what a session's turns were about and came to.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tamis_trace::Turn;
+
+use super::asked::{Asked, answer};
+use super::cursor::Binding;
+use super::failure::told;
+use super::fields::Fields;
+use super::input::{Limit, Maybe};
+use super::page::{Answer, LIST, Page};
+use super::show::{beginning, time};
+use super::summary::{outcome, tokens};
+use crate::input::Whole;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct ListTurns;
+
+/// Turns that are looked at together.
+const BATCH: usize = 256;
+
+const FIELDS: &[&str] = &[
+    "turn_index",
+    "timestamp",
+    "user_message",
+    "step_count",
+    "tool_calls",
+    "failed_tools",
+    "outcome",
+    "duration_seconds",
+    "tokens",
+    "largest_context",
+    "first_event",
+    "event_count",
+];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListTurnsInput {
+    /// The session's id, or its first 8 characters.
+    session_id: String,
+    /// Turns on a page; 20 unless given, 50 at most.
+    #[serde(default)]
+    limit: Maybe<Limit>,
+    /// next_cursor of the page before.
+    #[serde(default)]
+    cursor: Maybe<String>,
+    /// Only turns in which a tool failed.
+    #[serde(default)]
+    only_failed: Maybe<bool>,
+    /// Only turns of at least so many tokens.
+    #[serde(default)]
+    min_tokens: Maybe<Whole<0>>,
+    /// Only turns of at most so many tokens.
+    #[serde(default)]
+    max_tokens: Maybe<Whole<0>>,
+    /// Only these fields of each turn.
+    #[serde(default)]
+    fields: Maybe<Vec<String>>,
+}
+
+impl Operation for ListTurns {
+    const NAME: &'static str = "list_turns";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "List the turns of a past session: what the person asked, steps, failed tools, \
+        duration, tokens. Filter by only_failed, min_tokens or max_tokens to find the turn that matters, then read it with \
+        get_turns. About 10 KB for 20 turns, 20 KB at most; more by cursor.";
+    const READ_ONLY: bool = true;
+    type Input = ListTurnsInput;
+    type Output = Value;
+
+    async fn run(input: ListTurnsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| list(input, asked)).await
+    }
+}
+
+fn list(input: ListTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let fields = Fields::checked(input.fields, FIELDS)?;
+    let (limit, note) = Limit::of(input.limit, 20);
+    let session = asked.session(&input.session_id)?;
+    let only_failed = input.only_failed.0.unwrap_or(false);
+    let least = input.min_tokens.0.map_or(0, |least| least.0);
+    let most = input.max_tokens.0.map_or(u64::MAX, |most| most.0);
+    let binding = Binding::new(ListTurns::NAME, &(&session.id, only_failed, least, most));
+    let mut from: u64 = binding.read(input.cursor.0.as_deref())?.unwrap_or(0);
+    let wanted = |turn: &Turn| {
+        (least..=most).contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0)
+    };
+    let mut page = Page::new(LIST, 200);
+    let mut next = None;
+    'turns: loop {
+        let turns = asked.trace.turns(&session, from, BATCH).map_err(told)?;
+        for turn in &turns {
+            if wanted(turn) && (page.items.len() == limit || !page.take(fields.of(item(turn)))) {
+                next = Some(turn.number);
+                break 'turns;
+            }
+            from = turn.number + 1;
+        }
+        if turns.len() < BATCH {
+            break;
+        }
+    }
+    let found = page.items.len();
+    let next = next.map(|number| binding.write(&number));
+    Ok(Answer::list(json!({"session_id": session.id, "turns": page.items}), found, next)
+        .hint("Use get_turns(session_id, turns=[…]) to read some of them with their steps (up to 50 KB)")
+        .hint_if(note))
+}
+
+fn item(turn: &Turn) -> Value {
+    let seconds = turn.at.zip(turn.ended).map_or(0, |(from, to)| to.saturating_sub(from).max(0) / 1000);
+    json!({
+        "turn_index": turn.number,
+        "timestamp": time(turn.at),
+        "user_message": beginning(&turn.preview, 200),
+        "step_count": turn.steps,
+        "tool_calls": turn.tool_calls,
+        "failed_tools": turn.failed_tools,
+        "outcome": outcome(turn),
+        "duration_seconds": seconds,
+        "tokens": tokens(turn.tokens),
+        "largest_context": turn.largest_context,
+        "first_event": turn.first_event,
+        "event_count": turn.events,
+    })
+}

@@ -1,0 +1,201 @@
+//! `search_event_previews`: events that match, each in a few words.
+
+use std::time::Duration;
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tamis_trace::event::{EventKind, Stream};
+use tamis_trace::{Found, Match, Place, Search};
+
+use super::asked::{Asked, answer};
+use super::cursor::Binding;
+use super::failure::{invalid_parameter, told};
+use super::fields::Fields;
+use super::input::{EventType, Filters, Limit, Maybe, Moment, ProviderName, QueryMode};
+use super::page::{Answer, Page, of_search};
+use super::preview;
+use super::show::time;
+use crate::input::Whole;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct SearchEventPreviews;
+
+/// No search takes longer.
+pub(crate) const LONGEST_SEARCH: Duration = Duration::from_secs(30);
+
+const FIELDS: &[&str] =
+    &["session_id", "event_index", "timestamp", "event_type", "stream", "kind", "preview"];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchEventPreviewsInput {
+    /// What to look for in events' texts, arguments and results, in any case.
+    query: String,
+    /// substring: the query just so. words: all its words, anywhere in the event. regex: a regular expression.
+    #[serde(default)]
+    mode: Maybe<QueryMode>,
+    /// Matches on a page; 10 unless given, 50 at most.
+    #[serde(default)]
+    limit: Maybe<Limit>,
+    /// next_cursor of the page before.
+    #[serde(default)]
+    cursor: Maybe<String>,
+    /// Only in sessions of this agent.
+    #[serde(default)]
+    provider: Maybe<ProviderName>,
+    /// Only events of this type.
+    #[serde(default)]
+    event_type: Maybe<EventType>,
+    /// Only in this session and its subagents': an id, or its first 8 characters.
+    #[serde(default)]
+    session_id: Maybe<String>,
+    /// Only in this project: a hash from get_project_info, or its beginning.
+    #[serde(default)]
+    project_hash: Maybe<String>,
+    /// ISO 8601: only in sessions that were active at this time or later.
+    #[serde(default)]
+    since: Maybe<Moment>,
+    /// ISO 8601: only in sessions that began at this time or earlier.
+    #[serde(default)]
+    until: Maybe<Moment>,
+    /// Only in sessions of at least so many tokens of their own.
+    #[serde(default)]
+    min_tokens: Maybe<Whole<0>>,
+    /// Only in sessions of at most so many tokens of their own.
+    #[serde(default)]
+    max_tokens: Maybe<Whole<0>>,
+    /// Only results of tools that failed.
+    #[serde(default)]
+    only_failed: Maybe<bool>,
+    /// Only these fields of each match.
+    #[serde(default)]
+    fields: Maybe<Vec<String>>,
+}
+
+impl Operation for SearchEventPreviews {
+    const NAME: &'static str = "search_event_previews";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "Search what was said, thought, called and returned in past sessions, the latest \
+        sessions first. Gives previews of about 300 characters with session_id and event_index; read one in full with \
+        get_event_details. Narrow by session_id, provider, event_type, project_hash, since, until. About 5 KB for 10 \
+        matches, 15 KB at most (30 KB with a limit of 20 or more); more by cursor.";
+    const READ_ONLY: bool = true;
+    type Input = SearchEventPreviewsInput;
+    type Output = Value;
+
+    async fn run(input: SearchEventPreviewsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| search(input, asked)).await
+    }
+}
+
+fn search(input: SearchEventPreviewsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let fields = Fields::checked(input.fields, FIELDS)?;
+    let (limit, note) = Limit::of(input.limit, 10);
+    if input.only_failed.0 == Some(true) && !matches!(input.event_type.0, None | Some(EventType::ToolResult))
+    {
+        return Err(invalid_parameter("only_failed", "only events of the type ToolResult can have failed"));
+    }
+    let filters = Filters {
+        provider: input.provider,
+        project_hash: input.project_hash,
+        since: input.since,
+        until: input.until,
+    };
+    let mut sessions = filters.sessions();
+    sessions.least_tokens = input.min_tokens.0.map(|least| least.0);
+    sessions.most_tokens = input.max_tokens.0.map(|most| most.0);
+    let session = input.session_id.0.filter(|id| !id.is_empty());
+    let session = session.map(|id| asked.session(&id).map(|session| session.id)).transpose()?;
+    let search = Search {
+        query: input.query,
+        mode: input.mode.0.unwrap_or_default().into(),
+        kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
+        session,
+        sessions,
+        only_failed: input.only_failed.0.unwrap_or(false),
+        after: None,
+        most: limit,
+    };
+    let found = Matches::find(SearchEventPreviews::NAME, search, input.cursor.0.as_deref(), asked)?;
+    let answer = found.answer(asked, of_search(limit), |found| fields.of(item(found)))?;
+    Ok(answer
+        .hint("Use get_event_details(session_id, event_index) to retrieve full event payload")
+        .hint_if(note))
+}
+
+fn item(found: &Match) -> Value {
+    let mut item = match_of(found);
+    item["preview"] = preview::of(found);
+    item
+}
+
+/// What every match has.
+pub(crate) fn match_of(found: &Match) -> Value {
+    let mut item = json!({
+        // The whole id; lists tell the shortest beginning of it that is unique.
+        "session_id": found.place.session,
+        "event_index": found.place.event,
+        "timestamp": time(found.at),
+        "event_type": found.kind.wire_name(),
+    });
+    if found.stream != Stream::Main {
+        item["stream"] = found.stream.name().into();
+    }
+    if matches!(found.kind, EventKind::SlashCommand | EventKind::Summary) {
+        item["kind"] = if found.kind == EventKind::Summary { "summary" } else { "slash_command" }.into();
+    }
+    item
+}
+
+/// A page of what a search found.
+pub(crate) struct Matches {
+    binding: Binding,
+    found: Found,
+}
+
+impl Matches {
+    pub(crate) fn find(
+        tool: &'static str,
+        mut search: Search,
+        cursor: Option<&str>,
+        asked: &Asked<'_>,
+    ) -> Result<Matches, Failure> {
+        let question = Search { most: 0, ..search.clone() };
+        let binding = Binding::new(tool, &question);
+        let after: Option<(i64, String, u64)> = binding.read(cursor)?;
+        search.after = after.map(|(started, session, event)| Place { started, session, event });
+        let found = asked.trace.search(&search, LONGEST_SEARCH, &|| asked.is_cancelled()).map_err(told)?;
+        Ok(Matches { binding, found })
+    }
+
+    pub(crate) fn answer(
+        self,
+        asked: &Asked<'_>,
+        most: usize,
+        item: impl Fn(&Match) -> Value,
+    ) -> Result<Answer, Failure> {
+        let mut page = Page::new(most, 0);
+        let mut last = None;
+        let mut more = self.found.more;
+        for found in &self.found.matches {
+            let mut item = item(found);
+            if let Some(id) = item.get_mut("session_id") {
+                *id = asked.short_id(&found.place.session)?.into();
+            }
+            if !page.take(item) {
+                more = true;
+                break;
+            }
+            last = Some(&found.place);
+        }
+        let next = last
+            .filter(|_| more)
+            .map(|place| self.binding.write(&(place.started, &place.session, place.event)));
+        let late = self.found.out_of_time.then_some(
+            "The search ran out of time, so these are not all: go on with next_cursor, or narrow it.",
+        );
+        let count = page.items.len();
+        Ok(Answer::list(json!({"matches": page.items}), count, next).hint_if(late))
+    }
+}

@@ -1,0 +1,94 @@
+//! `search_events`: the search of old, for callers that still use it.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use tamis_trace::{Match, Search};
+
+use super::asked::{Asked, answer};
+use super::input::{EventType, Filters, Limit, Maybe, ProviderName};
+use super::page::{Answer, of_search, size};
+use super::preview;
+use super::search_event_previews::{Matches, match_of};
+use super::show::{outlined, redacted_payload};
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct SearchEvents;
+
+/// Bytes of a payload that is given in full, and characters of what is left of a larger one.
+const LARGEST_PAYLOAD: usize = 10_000;
+const CUT_PAYLOAD: usize = 4_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SearchEventsInput {
+    /// What to look for, in any case.
+    pattern: String,
+    /// Matches on a page; 10 unless given, 50 at most.
+    #[serde(default)]
+    limit: Maybe<Limit>,
+    /// next_cursor of the page before.
+    #[serde(default)]
+    cursor: Maybe<String>,
+    /// Only in sessions of this agent.
+    #[serde(default)]
+    provider: Maybe<ProviderName>,
+    /// Only events of this type.
+    #[serde(default)]
+    event_type: Maybe<EventType>,
+    /// Give payloads in place of previews; those over 10 KB are cut.
+    #[serde(default)]
+    include_full_payload: Maybe<bool>,
+}
+
+impl Operation for SearchEvents {
+    const NAME: &'static str = "search_events";
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = "DEPRECATED: use search_event_previews, then get_event_details for the events that \
+        matter. Searches events of past sessions for a pattern. 15 KB at most.";
+    const READ_ONLY: bool = true;
+    type Input = SearchEventsInput;
+    type Output = Value;
+
+    async fn run(input: SearchEventsInput, context: Context) -> Result<Value, Failure> {
+        answer(context, move |asked| search(input, asked)).await
+    }
+}
+
+fn search(input: SearchEventsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+    let (limit, note) = Limit::of(input.limit, 10);
+    let filters = Filters { provider: input.provider, ..Filters::default() };
+    let search = Search {
+        query: input.pattern,
+        kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
+        sessions: filters.sessions(),
+        most: limit,
+        ..Search::default()
+    };
+    let full = input.include_full_payload.0.unwrap_or(false);
+    let found = Matches::find(SearchEvents::NAME, search, input.cursor.0.as_deref(), asked)?;
+    let answer = found.answer(asked, of_search(0), |found| item(found, full))?;
+    Ok(answer
+        .hint("search_events is deprecated: use search_event_previews(query), then get_event_details(session_id, event_index)")
+        .hint_if(note))
+}
+
+fn item(found: &Match, full: bool) -> Value {
+    let mut item = match_of(found);
+    if !full {
+        item["preview"] = preview::of(found);
+        return item;
+    }
+    let payload = redacted_payload(found.payload.clone());
+    if size(&payload) <= LARGEST_PAYLOAD {
+        item["payload"] = payload;
+    } else {
+        let mut cut = outlined(payload.clone(), CUT_PAYLOAD);
+        if size(&cut) > LARGEST_PAYLOAD {
+            cut = outlined(payload, CUT_PAYLOAD / 4);
+        }
+        item["payload"] = cut;
+        item["payload_cut"] = true.into();
+    }
+    item
+}

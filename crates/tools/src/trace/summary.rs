@@ -1,0 +1,132 @@
+//! What turns and steps came to, in few words.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+use tamis_trace::usage::Tokens;
+use tamis_trace::{Step, ToolStep, Turn};
+
+use super::show::{beginning, cut, redacted_value};
+
+/// Characters of a step's summary.
+const SUMMARY: usize = 300;
+/// Tools that a summary names.
+const MOST_TOOLS: usize = 6;
+/// Arguments by which a call is told from others, the most telling first.
+const TELLING: &[&str] = &[
+    "file_path",
+    "filePath",
+    "absolute_path",
+    "path",
+    "notebook_path",
+    "command",
+    "cmd",
+    "pattern",
+    "query",
+    "url",
+    "prompt",
+    "description",
+];
+
+/// Whether a turn's tools did what they were asked to.
+pub(crate) fn outcome(turn: &Turn) -> &'static str {
+    match turn.failed_tools {
+        0 => "success",
+        failed if failed >= turn.tool_calls => "failed",
+        _ => "partial",
+    }
+}
+
+/// A turn's tokens. What the model read counts as input, from the cache or not.
+pub(crate) fn turn_stats(turn: &Turn) -> Value {
+    json!({
+        "input_tokens": turn.tokens.read(),
+        "output_tokens": turn.tokens.output,
+        "tool_calls": turn.tool_calls,
+        "failed_tools": turn.failed_tools,
+    })
+}
+
+pub(crate) fn step_tokens(step: &Step) -> Value {
+    json!({"input": step.tokens.read(), "output": step.tokens.output})
+}
+
+/// Tokens by their parts.
+pub(crate) fn tokens(tokens: Tokens) -> Value {
+    json!({
+        "total": tokens.total(),
+        "input": tokens.read(),
+        "output": tokens.output,
+        "cache_read": tokens.cache_read,
+        "cache_creation": tokens.cache_creation,
+        "reasoning": tokens.reasoning,
+    })
+}
+
+/// A step in one line: its tools with what they were for, or the beginning of what the agent said.
+pub(crate) fn step_summary(step: &Step) -> Value {
+    let mut parts: Vec<String> = step.tools.iter().take(MOST_TOOLS).map(tool).collect();
+    let more = step.tools.len().saturating_sub(MOST_TOOLS);
+    if more > 0 {
+        parts.push(format!("{more} more"));
+    }
+    let summary = if parts.is_empty() {
+        let said = step.messages.first().or(step.reasoning.first()).or(step.notes.first());
+        said.map_or_else(|| "(nothing said)".to_owned(), |said| beginning(&said.text, SUMMARY))
+    } else {
+        cut(&parts.join(", "), SUMMARY)
+    };
+    let names: BTreeSet<String> = step
+        .tools
+        .iter()
+        .filter_map(|tool| tool.call.as_ref())
+        .map(|call| beginning(&call.name, 60))
+        .take(20)
+        .collect();
+    json!({
+        "step_index": step.index,
+        "first_event": step.first_event,
+        "summary": summary,
+        "tools": names,
+        "tool_calls": step.tool_calls(),
+        "failed_tools": step.failed_tools(),
+        "tokens": step_tokens(step),
+    })
+}
+
+fn tool(tool: &ToolStep) -> String {
+    let state = match &tool.result {
+        None => "no result",
+        Some(result) if result.failed => "failed",
+        Some(_) => "ok",
+    };
+    let Some(call) = &tool.call else { return format!("result of an earlier call ({state})") };
+    let name = beginning(&call.name, 60);
+    let arguments = redacted_value(call.arguments.clone());
+    let telling = TELLING.iter().find_map(|name| arguments.get(name)?.as_str());
+    match telling {
+        Some(telling) => format!("{name} {} ({state})", beginning(&telling.replace(['\n', '\r'], " "), 120)),
+        None => format!("{name} ({state})"),
+    }
+}
+
+/// Adds to a turn of summaries what its steps did.
+pub(crate) fn key_actions(turn: &mut Value) {
+    let steps = turn["steps"].as_array().cloned().unwrap_or_default();
+    let names: BTreeSet<&str> = steps
+        .iter()
+        .filter_map(|step| step["tools"].as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .take(20)
+        .collect();
+    let failed: u64 = steps.iter().filter_map(|step| step["failed_tools"].as_u64()).sum();
+    let mut actions = Vec::new();
+    if !names.is_empty() {
+        actions.push(format!("Used tools: {}", names.into_iter().collect::<Vec<_>>().join(", ")));
+    }
+    if failed > 0 {
+        actions.push(format!("{failed} tool execution(s) failed"));
+    }
+    turn["key_actions"] = actions.into();
+}

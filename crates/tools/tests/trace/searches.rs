@@ -1,0 +1,119 @@
+//! Searching: previews, modes, filters, pages.
+
+use serde_json::{Value, json};
+
+use crate::house::{House, Log, START, small};
+
+const ID: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
+
+fn matches(house: &House, arguments: Value) -> Vec<Value> {
+    house.ask("search_event_previews", arguments)["data"]["matches"].as_array().unwrap().clone()
+}
+
+#[test]
+fn each_type_of_event_has_its_preview() {
+    let house = House::new(&[small(ID, START)]);
+    let call = json!({
+        "session_id": "fb3cff44",
+        "event_index": 4,
+        "timestamp": "2026-01-01T21:40:07Z",
+        "event_type": "ToolCall",
+        "preview": {"tool": "Bash", "arguments": {"command": "cargo build"}},
+    });
+    let mut found = matches(&house, json!({"query": "CARGO build"}));
+    let index = found[0]["event_index"].clone();
+    found[0]["event_index"] = json!(4);
+    assert_eq!(found, [call]);
+    let event = house.ask("get_event_details", json!({"session_id": "fb3cff44", "event_index": index}));
+    assert_eq!(event["payload"]["arguments"], json!({"command": "cargo build"}));
+    let found = matches(&house, json!({"query": "no such crate"}));
+    assert_eq!(found[0]["preview"], json!({"preview": "error: no such crate", "is_error": true}));
+    let found = matches(&house, json!({"query": "manifest"}));
+    assert_eq!(found[0]["preview"], json!({"text": "The manifest names a crate that is not there."}));
+    let found = matches(&house, json!({"query": "compiler", "event_type": "Reasoning"}));
+    assert_eq!(found[0]["preview"], json!({"text": "The compiler must be asked first."}));
+    assert_eq!(
+        matches(&house, json!({"query": "claude-test", "event_type": "TokenUsage", "limit": 1}))[0]["preview"],
+        json!({"input": 60, "output": 10})
+    );
+}
+
+#[test]
+fn a_match_that_the_preview_would_hide_is_shown() {
+    let content = format!("{}\nlet needle = \"漢\";\n{}", "line é\n".repeat(300), "more\n".repeat(300));
+    let log = Log::new(ID, START).user("go").tool(
+        "Write",
+        json!({"content": content, "file_path": "/a.rs"}),
+        &content,
+        false,
+    );
+    let house = House::new(&[log]);
+    let found = matches(&house, json!({"query": "NEEDLE = \"漢"}));
+    assert_eq!(found[0]["preview"]["arguments"]["file_path"], "/a.rs");
+    assert!(found[0]["preview"]["match"].as_str().unwrap().contains("let needle = \"漢\";"), "{}", found[0]);
+    let shown = found[1]["preview"]["preview"].as_str().unwrap();
+    assert!(shown.contains("let needle = \"漢\";") && shown.chars().count() <= 300, "{shown}");
+}
+
+#[test]
+fn modes_and_filters_narrow() {
+    let other =
+        Log::new("0b3cff44-13ae-41a6-a6df-f287e0552835", START + 60_000).user("build the fix").say("No.");
+    let house = House::new(&[small(ID, START), other]);
+    let count = |arguments: Value| matches(&house, arguments).len();
+    assert_eq!(count(json!({"query": "fix the build"})), 1);
+    assert_eq!(count(json!({"query": "the build fix", "mode": "words"})), 2);
+    assert_eq!(count(json!({"query": "^(fix|build) the", "mode": "regex"})), 2);
+    assert_eq!(count(json!({"query": "the", "session_id": "0b3c"})), 1);
+    assert_eq!(count(json!({"query": "the", "event_type": "User", "since": "2026-01-01T21:41:00Z"})), 1);
+    assert_eq!(count(json!({"query": "error", "only_failed": true})), 1);
+    assert_eq!(count(json!({"query": "fix", "min_tokens": 500, "event_type": "User"})), 1);
+    assert_eq!(count(json!({"query": "the", "provider": "gemini"})), 0);
+    let latest = &matches(&house, json!({"query": "build", "event_type": "User"}))[0];
+    assert_eq!(latest["session_id"], "0b3cff44", "the latest session comes first");
+}
+
+#[test]
+fn every_match_is_on_one_page() {
+    let mut logs = Vec::new();
+    for number in 0..4 {
+        let mut log =
+            Log::new(&format!("{number}b3cff44-13ae-41a6-a6df-f287e0552835"), START + number * 60_000);
+        for turn in 0..20 {
+            log = log.user(&format!("needle {turn} {}", "long ".repeat(200))).say("Needle again");
+        }
+        logs.push(log);
+    }
+    let house = House::new(&logs);
+    for limit in [3, 10, 50] {
+        let pages = house.pages("search_event_previews", &json!({"query": "needle", "limit": limit}));
+        let mut seen: Vec<(String, u64)> = pages
+            .iter()
+            .flat_map(|page| page.body["data"]["matches"].as_array().unwrap().clone())
+            .map(|found| {
+                (found["session_id"].as_str().unwrap().to_owned(), found["event_index"].as_u64().unwrap())
+            })
+            .collect();
+        assert_eq!(seen.len(), 160);
+        seen.sort();
+        seen.dedup();
+        assert_eq!(seen.len(), 160);
+        assert!(pages.iter().all(|page| page.bytes <= 30_000));
+    }
+}
+
+#[test]
+fn the_search_of_old_still_works_and_says_that_it_is_old() {
+    let house = House::new(&[small(ID, START)]);
+    let answer = house.ask("search_events", json!({"pattern": "Cargo.toml", "event_type": "ToolCall"}));
+    assert_eq!(answer["data"]["matches"][0]["preview"]["tool"], "Read");
+    assert!(
+        answer["hint"]
+            .as_str()
+            .unwrap()
+            .starts_with("search_events is deprecated: use search_event_previews")
+    );
+    let full = house
+        .ask("search_events", json!({"pattern": "cargo build", "include_full_payload": true, "limit": 1}));
+    assert_eq!(full["data"]["matches"][0]["payload"]["arguments"], json!({"command": "cargo build"}));
+}
