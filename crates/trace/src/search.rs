@@ -119,6 +119,9 @@ struct Piece<'a> {
     blocks: Vec<BlockRow>,
 }
 
+/// What came of looking at a piece; none when nobody did.
+type Looked = Option<Result<Vec<Match>, TraceError>>;
+
 /// A search that is under way.
 struct Run<'a> {
     trace: &'a Trace,
@@ -151,7 +154,7 @@ impl Trace {
         let blocks = self.blocks()?;
         let found = Found::default();
         let run = Run { trace: self, search, question, blocks, columns, deadline, broken_off, found };
-        let found = run.to_end()?;
+        let found = run.finished()?;
         if found.out_of_time && found.matches.is_empty() {
             return Err(TraceError::TooSlow { seconds: limit.as_secs() });
         }
@@ -163,7 +166,7 @@ impl Trace {
 }
 
 impl Run<'_> {
-    fn to_end(mut self) -> Result<Found, TraceError> {
+    fn finished(mut self) -> Result<Found, TraceError> {
         match &self.search.session {
             Some(prefix) => {
                 let sessions = self.family(prefix)?;
@@ -238,7 +241,7 @@ impl Run<'_> {
                 }
                 // These are read from their beginning each time, so all at once.
                 _ if wanted.peek().is_some() => {
-                    pieces.push_back(Piece { session, blocks: wanted.cloned().collect() })
+                    pieces.push_back(Piece { session, blocks: wanted.cloned().collect() });
                 }
                 _ => {}
             }
@@ -267,8 +270,7 @@ impl Run<'_> {
     /// Looks at pieces side by side, and keeps their matches in order.
     fn look_at(&mut self, batch: &[Piece<'_>]) -> Result<(), TraceError> {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(batch.len());
-        let results: Vec<Mutex<Option<Result<Vec<Match>, TraceError>>>> =
-            batch.iter().map(|_| Mutex::new(None)).collect();
+        let results: Vec<Mutex<Looked>> = batch.iter().map(|_| Mutex::new(None)).collect();
         let next = AtomicUsize::new(0);
         let work = || {
             let mut buffer = Vec::new();

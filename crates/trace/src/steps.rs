@@ -199,7 +199,7 @@ impl Builder {
             Body::Reasoning(content) => step.reasoning.push(Excerpt::of(content, most)),
             Body::Message(content) => step.messages.push(Excerpt::of(content, most)),
             Body::Notification(content) | Body::Summary(content) => {
-                step.notes.push(Excerpt::of(content, most))
+                step.notes.push(Excerpt::of(content, most));
             }
             Body::ToolCall(call) => {
                 let call = CallStep {

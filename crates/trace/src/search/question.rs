@@ -244,7 +244,7 @@ fn raw_pattern(text: &str) -> String {
             '/' => pattern.push_str(r"\\*/"),
             '\\' => pattern.push_str(r"\\+"),
             ' '..='~' if is_plain(letter) => {
-                pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])))
+                pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
             }
             ' '..='~' => {
                 let plain = regex::escape(letter.encode_utf8(&mut [0; 4]));
