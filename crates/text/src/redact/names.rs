@@ -162,6 +162,16 @@ impl Words {
     }
 }
 
+/// How the words of [`KEYWORDS`] go on where they are part of a longer one that tells.
+const CONTINUED: &[&str] = &["word", "wd", "phrase", "code", "s", "ential", "orization", "token", "key"];
+
+/// Whether a name may tell, given what is left of it after its keyword: `passed` and `authority` may not, and they are
+/// many.
+pub(super) fn may_tell(rest: &[u8]) -> bool {
+    !rest.first().is_some_and(u8::is_ascii_lowercase)
+        || CONTINUED.iter().any(|continued| rest.starts_with(continued.as_bytes()))
+}
+
 /// What `name` announces, if it is telling.
 pub(super) fn telling(name: &[u8]) -> Option<Telling> {
     let words = Words::of(name);
