@@ -4,8 +4,8 @@
 //! where they are, and JSON stays JSON, so that a reference to `path:line` still points at what it pointed at. Redacting
 //! twice changes nothing more.
 //!
-//! Secrets are known by their own form ([`rules`]), by the name beside them ([`names`], [`assignment`], [`judge`]), or by
-//! where they stand ([`url`], [`headers`], [`private_key`]). A drawn string with neither form nor name is left alone:
+//! Secrets are known by their own form (`rules`), by the name beside them (`names`, `assignment`, `judge`), or by
+//! where they stand (`url`, `headers`, `private_key`). A drawn string with neither form nor name is left alone:
 //! hashes, ids and contents look the same.
 
 mod assignment;

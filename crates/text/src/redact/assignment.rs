@@ -44,11 +44,12 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     if telling == Telling::Authorization {
         return headers::authorization(text, from).map(found);
     }
-    // `pass` alone is more often a verdict, and what stands behind a slash is a path.
-    let vague =
-        text[name.range.clone()].eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
+    // `pass` is more often a verdict, and what stands behind a slash is a path.
+    let last = &text[name.range.end.saturating_sub(4)..name.range.end];
+    let vague = last.eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
     let (range, setting) = value_at(text, from, setting)?;
-    if vague && !matches!(setting, Setting::Quoted | Setting::Environment) {
+    let alone = name.range.len() == 4 && setting == Setting::Bare;
+    if vague && (setting == Setting::Loose || alone) {
         return None;
     }
     judge::is_secret(telling, &text[range.clone()], setting).then(|| found(whole_of_long(text, range)))
@@ -79,6 +80,17 @@ fn name_around(text: &[u8], keyword: Range<usize>) -> Option<Name> {
     }
     while end > keyword.end && matches!(text[end - 1], b'-' | b'.') {
         end -= 1;
+    }
+    // `API key`, as prose has it.
+    if start == keyword.start {
+        start -= ["api ", "access ", "secret "]
+            .iter()
+            .find(|word| {
+                let before = &text[..start];
+                before.len() >= word.len()
+                    && before[before.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes())
+            })
+            .map_or(0, |word| word.len());
     }
     if !names::may_tell(&text[keyword.end..end]) {
         return None;
@@ -138,7 +150,9 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Setting)> {
         }
         [b'(', ..] if spaced == at => Some((skip_spaces(text, spaced + 1), Setting::Loose)),
         [b'>', ..] if text[..name.range.start].ends_with(b"<") => Some((spaced + 1, Setting::Quoted)),
-        _ if (flag || is_after_login(text, name)) && spaced > at => Some((spaced, Setting::Bare)),
+        _ if (flag || is_after_login(text, name)) && quoted.is_none() && spaced > at => {
+            Some((spaced, Setting::Bare))
+        }
         [b'i', b's', b' ', ..] if spaced > at => Some((skip_spaces(text, spaced + 3), Setting::Loose)),
         [b'\'', ..] if spaced > at && quoted.is_none() => Some((spaced, Setting::Loose)),
         [b's', b't', b'r', b'i', b'n', b'g', ..] => {

@@ -105,13 +105,17 @@ fn is_chosen(telling: Telling, value: &[u8], shape: &Shape, setting: Setting) ->
     if telling == Telling::Secret && value.len() < 20 && names_itself(&lower) {
         return false;
     }
+    let identifier = names_itself(&lower) && shape.uppers == 0 && value.contains(&b'_');
     match setting {
+        Setting::Quoted if identifier => false,
         Setting::Environment | Setting::Quoted => !is_dotted(value),
         Setting::Bare => !names_itself(&lower) && !is_expression(value, shape) && !is_dotted(value),
         Setting::Loose => {
             telling == Telling::Password
                 && value.len() >= 8
                 && shape.has_mixed_word()
+                && shape.lowers > 0
+                && !value.contains(&b'\\')
                 && !names_itself(&lower)
                 && !is_expression(value, shape)
                 && !is_dotted(value)
@@ -225,7 +229,9 @@ fn looks_elsewhere_written(value: &[u8]) -> bool {
 
 /// A value without quotes that code would compute: `user.password`, `token2`, `Token<T>`, `a.b[0]`.
 fn is_expression(value: &[u8], shape: &Shape) -> bool {
-    if value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<')) || matches!(value[0], b'!' | b'+') {
+    let optional = matches!(value, [name @ .., b'?' | b'!'] if name.iter().all(u8::is_ascii_alphabetic));
+    let brackets = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<'));
+    if brackets || optional || matches!(value[0], b'!' | b'+') {
         return true;
     }
     let identifier = value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));

@@ -92,6 +92,9 @@ const NAMING_TOKENS: &[&str] = &[
     "progress", "expected", "unexpected", "invalid", "change", "watch", "design",
 ];
 
+/// What has been done to a secret that may then be seen.
+const SPOILT: &[&str] = &["hashed", "encrypted", "sealed", "masked", "redacted", "public"];
+
 /// Words after the telling ones that change nothing.
 #[rustfmt::skip]
 const NEUTRAL: &[&str] = &[
@@ -99,7 +102,7 @@ const NEUTRAL: &[&str] = &[
     "stage", "stg", "test", "live", "sandbox", "old", "new", "current", "backup", "global", "main", "local",
 ];
 
-const LONGEST: usize = 64;
+const LONGEST: usize = 40;
 
 /// A name in small letters with `_` between its words, without neutral endings.
 struct Words {
@@ -182,8 +185,9 @@ pub(super) fn telling(name: &[u8]) -> Option<Telling> {
         if *bound == Bound::Whole && !own_word {
             continue;
         }
-        let naming = *telling == Telling::Token && is_any_of(last_word(before), NAMING_TOKENS);
-        return (!naming).then_some(*telling);
+        let which = last_word(before);
+        let naming = *telling == Telling::Token && is_any_of(which, NAMING_TOKENS);
+        return (!naming && !is_any_of(which, SPOILT)).then_some(*telling);
     }
     key(name, words.strip_suffix(b"key")?).then_some(Telling::Key)
 }
@@ -249,6 +253,7 @@ mod tests {
             ("monkey", None),
             ("author", None),
             ("secretName", None),
+            ("hashed_secret", None),
             ("", None),
         ] {
             assert_eq!(telling(name.as_bytes()), expected, "{name}");

@@ -48,12 +48,10 @@ fn after(text: &[u8], from: usize) -> Vec<Range<usize>> {
         let of_key = pieces(line, at, &mut all) && !(number == 0 && is_other_value(line));
         let length = all[before..].iter().map(ExactSizeIterator::len).sum::<usize>();
         let empty = line.trim_ascii().is_empty() || number == 0 && length == 0;
-        if sure.is_none() && !is_header(line) && !empty {
-            if length < FULL_LINE {
-                // The last line may be short, after a full one.
-                let last = of_key && length >= 16 && before > 0;
-                sure = Some(if last { all.len() } else { before });
-            }
+        if sure.is_none() && !is_header(line) && !empty && length < FULL_LINE {
+            // The last line may be short, after a full one.
+            let last = of_key && length >= 16 && before > 0;
+            sure = Some(if last { all.len() } else { before });
         }
         if !of_key || sure.is_some() && !closed {
             all.truncate(sure.unwrap_or(before));
@@ -99,6 +97,8 @@ fn pieces(line: &[u8], start: usize, found: &mut Vec<Range<usize>>) -> bool {
         let piece = &line[at..end];
         let trimmed = trimmed_length(piece);
         let run = piece[..trimmed].iter().rev().take_while(|byte| is_base64(**byte)).count();
+        // The sign of a difference is a letter of base64 too.
+        let run = run - usize::from(run == trimmed && piece.first() == Some(&b'+'));
         let before = &piece[..trimmed - run];
         if !is_header(piece) && (run == 0 || !is_number(&piece[trimmed - run..trimmed])) {
             if run < FULL_LINE && !is_prefix(before) {

@@ -272,7 +272,7 @@ fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
     for edit in edits {
         match merged.last_mut() {
             Some(last) if edit.range.start < last.range.end => {
-                last.range.end = last.range.end.max(edit.range.end)
+                last.range.end = last.range.end.max(edit.range.end);
             }
             _ => merged.push(edit),
         }
