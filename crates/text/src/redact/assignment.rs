@@ -8,14 +8,15 @@ use std::ops::Range;
 
 use super::judge::{self, Setting};
 use super::names::{self, Telling};
-use super::randomness::Shape;
+use super::reading::{closing_quote, floor_of_char, is_escape, quote_at, skip_lines, skip_spaces};
+use super::{headers, near};
 
-/// How far a name reaches to either side of the word by which it was found, a value from its beginning, and a hint into its
-/// line. They keep the work on hostile text linear.
+/// How far a name reaches to either side of the word by which it was found, and a value from its beginning. They keep the
+/// work on hostile text linear.
 const NAME_REACH: usize = 64;
-const VALUE_REACH: usize = 1024;
-const HINT_REACH: usize = 96;
-const SPACE_REACH: usize = 64;
+const VALUE_REACH: usize = 256;
+/// A value may end a few bytes short of the reach, for a character that it would cut.
+const BARELY_WHOLE: usize = VALUE_REACH - 4;
 
 /// A value that a telling name gives away.
 pub(super) struct Found {
@@ -33,19 +34,25 @@ struct Name {
 pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     let name = name_around(text, keyword)?;
     let telling = name.telling;
-    let Some((from, setting)) = value_position(text, &name) else { return near(text, &name) };
-    // `pass` alone is more often a verdict, and what stands behind a slash is a path.
-    let vague =
-        text[name.range.clone()].eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
+    let found = |range| Found { range, telling };
+    let Some((from, setting)) = value_position(text, &name) else {
+        return match telling {
+            Telling::Password | Telling::Credential => None,
+            _ => near::drawn_after(text, name.range.end).map(found),
+        };
+    };
     if telling == Telling::Authorization {
-        return super::headers::authorization(text, from).map(|range| Found { range, telling });
+        return headers::authorization(text, from).map(found);
     }
+    // `pass` is more often a verdict, and what stands behind a slash is a path.
+    let last = &text[name.range.end.saturating_sub(4)..name.range.end];
+    let vague = last.eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
     let (range, setting) = value_at(text, from, setting)?;
-    if vague && !matches!(setting, Setting::Quoted | Setting::Environment) {
+    let alone = name.range.len() == 4 && setting == Setting::Bare;
+    if vague && (setting == Setting::Loose || alone) {
         return None;
     }
-    judge::is_secret(telling, &text[range.clone()], setting)
-        .then(|| Found { range: whole_of_long(text, range), telling })
+    judge::is_secret(telling, &text[range.clone()], setting).then(|| found(whole_of_long(text, range)))
 }
 
 /// Some tokens are longer than is worth reading before they are known to be one.
@@ -54,7 +61,7 @@ fn whole_of_long(text: &[u8], range: Range<usize>) -> Range<usize> {
         byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=' | b'_' | b'-' | b'.' | b'%')
     };
     match range.len() {
-        0..VALUE_REACH => range,
+        0..BARELY_WHOLE => range,
         _ => range.start..range.end + text[range.end..].iter().take_while(part).count(),
     }
 }
@@ -74,13 +81,22 @@ fn name_around(text: &[u8], keyword: Range<usize>) -> Option<Name> {
     while end > keyword.end && matches!(text[end - 1], b'-' | b'.') {
         end -= 1;
     }
+    // `API key`, as prose has it.
+    if start == keyword.start {
+        start -= ["api ", "access ", "secret "]
+            .iter()
+            .find(|word| {
+                let before = &text[..start];
+                before.len() >= word.len()
+                    && before[before.len() - word.len()..].eq_ignore_ascii_case(word.as_bytes())
+            })
+            .map_or(0, |word| word.len());
+    }
+    if !names::may_tell(&text[keyword.end..end]) {
+        return None;
+    }
     let telling = names::telling(&text[start..end])?;
     Some(Name { range: start..end, telling })
-}
-
-/// Whether the letter at `at` belongs to an escape like `\n`.
-pub(super) fn is_escape(text: &[u8], at: usize) -> bool {
-    at > 0 && text[at - 1] == b'\\' && matches!(text.get(at), Some(b'n' | b't' | b'r' | b'b' | b'f'))
 }
 
 /// Where the value begins, if something says that one does: right after the sign that joins the two, spaces left out.
@@ -126,13 +142,17 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Setting)> {
         }
         [b',', ..] if quoted.is_some() || text[..name.range.start].ends_with(b":") => {
             let after = skip_lines(text, spaced + 1);
-            after_value_word(text, after)
-                .map(|after| (after, Setting::Quoted))
-                .or(Some((after, Setting::Loose)))
+            let (after, setting) = match after_value_word(text, after) {
+                Some(after) => (after, Setting::Bare),
+                None => (after, Setting::Loose),
+            };
+            quote_at(text, after).map(|_| (after, setting))
         }
         [b'(', ..] if spaced == at => Some((skip_spaces(text, spaced + 1), Setting::Loose)),
         [b'>', ..] if text[..name.range.start].ends_with(b"<") => Some((spaced + 1, Setting::Quoted)),
-        _ if (flag || is_after_login(text, name)) && spaced > at => Some((spaced, Setting::Bare)),
+        _ if (flag || is_after_login(text, name)) && quoted.is_none() && spaced > at => {
+            Some((spaced, Setting::Bare))
+        }
         [b'i', b's', b' ', ..] if spaced > at => Some((skip_spaces(text, spaced + 3), Setting::Loose)),
         [b'\'', ..] if spaced > at && quoted.is_none() => Some((spaced, Setting::Loose)),
         [b's', b't', b'r', b'i', b'n', b'g', ..] => {
@@ -191,6 +211,9 @@ fn value_at(text: &[u8], at: usize, setting: Setting) -> Option<(Range<usize>, S
         return closing_quote(text, &open).map(|end| (open.end..end, setting));
     }
     if setting == Setting::Quoted {
+        if !text[..at].ends_with(b">") {
+            return None;
+        }
         // Between tags.
         let end = at + text[at..].iter().take(VALUE_REACH).position(|byte| matches!(byte, b'<' | b'\n'))?;
         return (text.get(end) == Some(&b'<')).then_some((at..end, setting));
@@ -226,10 +249,9 @@ fn bare_value(text: &[u8], at: usize, setting: Setting) -> Option<Range<usize>> 
     if matches!(reach.get(length), Some(b'(' | b'{' | b'<')) {
         return None;
     }
-    if setting != Setting::Environment {
-        while length > 0 && matches!(reach[length - 1], b'.' | b':' | b',') {
-            length -= 1;
-        }
+    let trailing = |byte: u8| byte == b',' || setting != Setting::Environment && matches!(byte, b'.' | b':');
+    while length > 0 && trailing(reach[length - 1]) {
+        length -= 1;
     }
     (length > 0).then_some(at..at + length)
 }
@@ -242,116 +264,4 @@ fn is_next_parameter(rest: &[u8]) -> bool {
         .take_while(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'))
         .count();
     rest.first().is_none_or(|first| *first == b'&') || matches!(rest.get(name), Some(b'='))
-}
-
-/// A string that is surely drawn, further on in the line of a telling name.
-fn near(text: &[u8], name: &Name) -> Option<Found> {
-    if matches!(name.telling, Telling::Password | Telling::Credential) {
-        return None;
-    }
-    let from = name.range.end;
-    let line = &text[from..text.len().min(from + HINT_REACH + VALUE_REACH)];
-    let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
-    let drawn =
-        |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'+' | b'/' | b'=' | b'.');
-    let mut at = 0;
-    while at < line.len().min(HINT_REACH) {
-        let length = line[at..].iter().position(|byte| !drawn(byte)).unwrap_or(line.len() - at);
-        let value = &line[at..at + length];
-        let opened = at > 0 && matches!(line[at - 1], b' ' | b'"' | b'\'' | b'`' | b'(' | b':' | b'=');
-        if length <= 200
-            && opened
-            && Shape::of(value).is_surely_random()
-            && is_one_piece(value)
-            && !has_other_name(&line[..at])
-            && !judge::stands_for_something(value)
-        {
-            return Some(Found { range: from + at..from + at + length, telling: name.telling });
-        }
-        at += length + 1;
-    }
-    None
-}
-
-/// Endings of names of what looks drawn and is no secret.
-const OTHERS: &[&str] = &[
-    "id",
-    "hash",
-    "sum",
-    "sha",
-    "h1",
-    "sha1",
-    "sha256",
-    "sha512",
-    "md5",
-    "digest",
-    "integrity",
-    "version",
-    "url",
-    "etag",
-    "nonce",
-    "signature",
-    "commit",
-    "rev",
-    "fingerprint",
-    "cursor",
-];
-
-/// Whether what ends here is another name and a sign, and the name tells of something else.
-fn has_other_name(before: &[u8]) -> bool {
-    let around = |byte: &u8| matches!(byte, b' ' | b'"' | b'\'' | b'`' | b'\\' | b':' | b'=' | b'(');
-    let name = &before[..before.iter().rposition(|byte| !around(byte)).map_or(0, |at| at + 1)];
-    OTHERS.iter().any(|other| name.to_ascii_lowercase().ends_with(other.as_bytes()))
-}
-
-/// No path, file name or list of words: at most one sign that joins.
-fn is_one_piece(value: &[u8]) -> bool {
-    let longest =
-        value.split(|byte| matches!(byte, b'/' | b'.' | b'-' | b'_' | b'+' | b'=')).map(<[u8]>::len).max();
-    longest.is_some_and(|longest| longest >= 20) && !value.contains(&b'/')
-}
-
-/// A quote at `at` with the backslashes before it, as strings inside strings have them.
-fn quote_at(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let rest = text.get(at..)?;
-    let slashes = rest.iter().take(8).take_while(|byte| **byte == b'\\').count();
-    matches!(rest.get(slashes), Some(b'"' | b'\'' | b'`')).then(|| at..at + slashes + 1)
-}
-
-/// Where the quote that closes `open` begins, at the same depth, in the same line.
-fn closing_quote(text: &[u8], open: &Range<usize>) -> Option<usize> {
-    let (depth, quote) = (open.len() - 1, text[open.end - 1]);
-    let reach = &text[open.end..text.len().min(open.end + VALUE_REACH)];
-    let mut slashes = 0;
-    for (at, &byte) in reach.iter().enumerate() {
-        match byte {
-            b'\n' => return None,
-            b'\\' => slashes += 1,
-            _ => {
-                if byte == quote && slashes <= depth {
-                    return Some(open.end + at - slashes);
-                }
-                slashes = 0;
-            }
-        }
-    }
-    (reach.len() == VALUE_REACH).then(|| floor_of_char(text, open.end + VALUE_REACH))
-}
-
-/// `end`, or the beginning of the character that it would cut.
-fn floor_of_char(text: &[u8], mut end: usize) -> usize {
-    while text.get(end).is_some_and(|byte| byte & 0xC0 == 0x80) {
-        end -= 1;
-    }
-    end
-}
-
-pub(super) fn skip_spaces(text: &[u8], at: usize) -> usize {
-    let at = at.min(text.len());
-    at + text[at..].iter().take(SPACE_REACH).take_while(|byte| matches!(byte, b' ' | b'\t')).count()
-}
-
-fn skip_lines(text: &[u8], at: usize) -> usize {
-    let at = at.min(text.len());
-    at + text[at..].iter().take(SPACE_REACH).take_while(|byte| byte.is_ascii_whitespace()).count()
 }

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::assignment::skip_spaces;
 use super::judge;
 use super::randomness::{Shape, decode_base64, is_uuid};
+use super::reading::{quote_at, skip_spaces};
 
 const REACH: usize = 4096;
 
@@ -14,12 +14,9 @@ const SCHEMES: &[&str] =
 
 /// The credential of an `Authorization` header whose value begins at `at`, with or without quotes.
 pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
-    let at = at
-        + text[at..]
-            .iter()
-            .take(12)
-            .take_while(|byte| matches!(byte, b'\\' | b'"' | b'\'' | b'`' | b'f'))
-            .count();
+    // `f"…"`, as Python has it.
+    let at = if text[at..].starts_with(b"f\"") || text[at..].starts_with(b"f'") { at + 1 } else { at };
+    let at = quote_at(text, at).map_or(at, |quote| quote.end);
     let word = at
         + text[at..].iter().take(16).take_while(|byte| byte.is_ascii_alphabetic() || **byte == b'-').count();
     let scheme = SCHEMES.iter().any(|scheme| text[at..word].eq_ignore_ascii_case(scheme.as_bytes()));
@@ -64,7 +61,10 @@ fn credential_at(text: &[u8], at: usize) -> Option<Range<usize>> {
     // `Bearer token={x}` and `Bearer prefix${x}` go on with a variable.
     let goes_on = matches!(text.get(at + length), Some(b'$' | b'{' | b'<' | b'(' | b'[' | b'*' | b'%'));
     let cut_short = trailing >= 3 || text[at + length..].starts_with("…".as_bytes());
-    (length > 0 && !goes_on && !cut_short).then(|| at..at + length)
+    let begins = text
+        .get(at)
+        .is_some_and(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-'));
+    (length > 0 && begins && !goes_on && !cut_short).then(|| at..at + length)
 }
 
 /// `user:password` in base64.
@@ -78,8 +78,8 @@ pub(super) fn is_user_and_password(credential: &[u8]) -> bool {
         })
 }
 
-/// The next drawn value among a cookie header's `name=value` pairs, from `at` on.
-pub(super) fn cookie(text: &[u8], at: usize) -> Vec<Range<usize>> {
+/// The drawn values among a cookie header's `name=value` pairs, from `at` on, and where the header ends.
+pub(super) fn cookies(text: &[u8], at: usize) -> (Vec<Range<usize>>, usize) {
     let line = &text[at..text.len().min(at + REACH)];
     let line = &line
         [..line.iter().position(|byte| matches!(byte, b'\n' | b'"' | b'\'' | b'\\')).unwrap_or(line.len())];
@@ -100,7 +100,7 @@ pub(super) fn cookie(text: &[u8], at: usize) -> Vec<Range<usize>> {
         }
         from += pair.len() + 1;
     }
-    found
+    (found, at + line.len())
 }
 
 /// Programs that take a password as an argument: the option, and whether it is `user:password`.
@@ -118,33 +118,37 @@ pub(super) enum Argument {
     UserAndPassword,
 }
 
-/// The password among a program's arguments, which begin at `at`.
-pub(super) fn argument(text: &[u8], at: usize, options: &[&str], argument: Argument) -> Option<Range<usize>> {
-    let line = &text[at.saturating_sub(1)..text.len().min(at + 512)];
+/// The password among a program's arguments, which begin at `at`, and how far they were read.
+pub(super) fn argument(
+    text: &[u8],
+    at: usize,
+    options: &[&str],
+    argument: Argument,
+) -> (Option<Range<usize>>, usize) {
+    // The space before the first option may be the program's last byte.
     let base = at.saturating_sub(1);
+    let line = &text[base..text.len().min(at + 512)];
     let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
-    let value = options
-        .iter()
-        .find_map(|option| memchr::memmem::find(line, option.as_bytes()).map(|found| found + option.len()))?;
-    let value =
-        value + line[value..].iter().take(4).take_while(|byte| matches!(byte, b'"' | b'\'' | b'\\')).count();
-    let end = value
-        + line[value..]
-            .iter()
-            .position(|byte| {
-                byte.is_ascii_whitespace() || matches!(byte, b'"' | b'\'' | b'\\' | b'`' | b'|' | b';')
-            })
-            .unwrap_or(line.len() - value);
+    let found = argument_in(line, options, argument).map(|range| base + range.start..base + range.end);
+    (found, base + line.len())
+}
+
+fn argument_in(line: &[u8], options: &[&str], argument: Argument) -> Option<Range<usize>> {
+    let (value, apart) = options.iter().find_map(|option| {
+        let found = memchr::memmem::find(line, option.as_bytes())?;
+        Some((found + option.len(), option.ends_with([' ', '='])))
+    })?;
+    let quotes = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\');
+    let over = |byte: &u8| byte.is_ascii_whitespace() || quotes(byte) || matches!(byte, b'`' | b'|' | b';');
+    let value = value + line[value..].iter().take(4).take_while(|byte| apart && quotes(byte)).count();
+    let end = value + line[value..].iter().position(over).unwrap_or(line.len() - value);
     let start = match argument {
         Argument::UserAndPassword => value + memchr::memchr(b':', &line[value..end])? + 1,
         Argument::Password => value,
     };
     let password = &line[start..end];
-    let shape = Shape::of(password);
-    let chosen = password.len() >= 6
-        && !shape.is_wordy()
-        && !password.starts_with(b"-")
-        && !password.starts_with(b"/");
+    let option = password.starts_with(b"-") || password.starts_with(b"/");
+    let chosen = password.len() >= 6 && !option && !Shape::of(password).is_wordy();
     let chosen = chosen || argument == Argument::UserAndPassword && password.len() >= 4;
-    (chosen && !judge::stands_for_something(password)).then(|| base + start..base + end)
+    (chosen && !judge::stands_for_something(password)).then_some(start..end)
 }

@@ -1,5 +1,6 @@
 //! Whether a value beside a telling name is a secret, or stands for one: a placeholder, a variable, a type, a call.
 
+use super::headers;
 use super::names::Telling;
 use super::randomness::{Shape, is_uuid};
 
@@ -47,27 +48,33 @@ const ELSEWHERE: &[&str] = &[
     "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "/9j/", "AAAAB3NzaC", "AAAAC3NzaC", "LS0tLS1CRUdJTiBDRVJU",
 ];
 
+/// How much of a value is looked at.
+const LOOKED_AT: usize = 256;
+
 /// Whether `value`, beside a name that tells so, is a secret.
 pub(super) fn is_secret(telling: Telling, value: &[u8], setting: Setting) -> bool {
     let least = if telling == Telling::Password { 4 } else { 8 };
-    if value.len() < least || value.iter().any(u8::is_ascii_whitespace) || stands_for_something(value) {
+    if value.len() < least || value.iter().any(u8::is_ascii_whitespace) {
         return false;
     }
+    let value = &value[..value.len().min(LOOKED_AT)];
+    // The cheap questions first: most values are none.
     let shape = Shape::of(value);
-    if is_address(telling, value) || is_number_or_date(value, &shape) && telling != Telling::Password {
-        return false;
-    }
-    if is_uuid(value) || shape.is_random() {
-        return setting == Setting::Quoted
-            || setting == Setting::Environment
-            || !is_expression(value, &shape);
-    }
-    match telling {
-        Telling::Password | Telling::Secret | Telling::Credential => {
-            is_chosen(telling, value, &shape, setting)
+    let literal = matches!(setting, Setting::Quoted | Setting::Environment);
+    let secret = if is_uuid(value) || shape.is_random() {
+        literal || telling != Telling::Credential && !is_expression(value, &shape)
+    } else {
+        match telling {
+            Telling::Password | Telling::Secret => is_chosen(telling, value, &shape, setting),
+            Telling::Credential => literal && headers::is_user_and_password(value),
+            Telling::Token | Telling::Key | Telling::Authorization => false,
         }
-        Telling::Token | Telling::Key | Telling::Authorization => false,
-    }
+    };
+    secret
+        && !is_address(telling, value)
+        && !(is_number_or_date(value, &shape) && telling != Telling::Password)
+        && !contains(value, b"%2F")
+        && !stands_for_something(value)
 }
 
 /// Whether the value is what a person would choose as a password.
@@ -98,13 +105,17 @@ fn is_chosen(telling: Telling, value: &[u8], shape: &Shape, setting: Setting) ->
     if telling == Telling::Secret && value.len() < 20 && names_itself(&lower) {
         return false;
     }
+    let identifier = names_itself(&lower) && shape.uppers == 0 && value.contains(&b'_');
     match setting {
+        Setting::Quoted if identifier => false,
         Setting::Environment | Setting::Quoted => !is_dotted(value),
         Setting::Bare => !names_itself(&lower) && !is_expression(value, shape) && !is_dotted(value),
         Setting::Loose => {
             telling == Telling::Password
                 && value.len() >= 8
                 && shape.has_mixed_word()
+                && shape.lowers > 0
+                && !value.contains(&b'\\')
                 && !names_itself(&lower)
                 && !is_expression(value, shape)
                 && !is_dotted(value)
@@ -218,7 +229,9 @@ fn looks_elsewhere_written(value: &[u8]) -> bool {
 
 /// A value without quotes that code would compute: `user.password`, `token2`, `Token<T>`, `a.b[0]`.
 fn is_expression(value: &[u8], shape: &Shape) -> bool {
-    if value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<')) || matches!(value[0], b'!' | b'+') {
+    let optional = matches!(value, [name @ .., b'?' | b'!'] if name.iter().all(u8::is_ascii_alphabetic));
+    let brackets = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<'));
+    if brackets || optional || matches!(value[0], b'!' | b'+') {
         return true;
     }
     let identifier = value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));
@@ -251,6 +264,7 @@ fn is_word_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }
 
+/// For needles of a few bytes in values of a few dozen, where a searcher would cost more than the search.
 pub(super) fn contains(haystack: &[u8], needle: &[u8]) -> bool {
-    memchr::memmem::find(haystack, needle).is_some()
+    memchr::memchr_iter(needle[0], haystack).any(|at| haystack[at..].starts_with(needle))
 }

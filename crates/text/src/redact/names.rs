@@ -92,6 +92,9 @@ const NAMING_TOKENS: &[&str] = &[
     "progress", "expected", "unexpected", "invalid", "change", "watch", "design",
 ];
 
+/// What has been done to a secret that may then be seen.
+const SPOILT: &[&str] = &["hashed", "encrypted", "sealed", "masked", "redacted", "public"];
+
 /// Words after the telling ones that change nothing.
 #[rustfmt::skip]
 const NEUTRAL: &[&str] = &[
@@ -99,7 +102,7 @@ const NEUTRAL: &[&str] = &[
     "stage", "stg", "test", "live", "sandbox", "old", "new", "current", "backup", "global", "main", "local",
 ];
 
-const LONGEST: usize = 64;
+const LONGEST: usize = 40;
 
 /// A name in small letters with `_` between its words, without neutral endings.
 struct Words {
@@ -162,6 +165,16 @@ impl Words {
     }
 }
 
+/// How the words of [`KEYWORDS`] go on where they are part of a longer one that tells.
+const CONTINUED: &[&str] = &["word", "wd", "phrase", "code", "s", "ential", "orization", "token", "key"];
+
+/// Whether a name may tell, given what is left of it after its keyword: `passed` and `authority` may not, and they are
+/// many.
+pub(super) fn may_tell(rest: &[u8]) -> bool {
+    !rest.first().is_some_and(u8::is_ascii_lowercase)
+        || CONTINUED.iter().any(|continued| rest.starts_with(continued.as_bytes()))
+}
+
 /// What `name` announces, if it is telling.
 pub(super) fn telling(name: &[u8]) -> Option<Telling> {
     let words = Words::of(name);
@@ -172,8 +185,9 @@ pub(super) fn telling(name: &[u8]) -> Option<Telling> {
         if *bound == Bound::Whole && !own_word {
             continue;
         }
-        let naming = *telling == Telling::Token && is_any_of(last_word(before), NAMING_TOKENS);
-        return (!naming).then_some(*telling);
+        let which = last_word(before);
+        let naming = *telling == Telling::Token && is_any_of(which, NAMING_TOKENS);
+        return (!naming && !is_any_of(which, SPOILT)).then_some(*telling);
     }
     key(name, words.strip_suffix(b"key")?).then_some(Telling::Key)
 }
@@ -239,6 +253,7 @@ mod tests {
             ("monkey", None),
             ("author", None),
             ("secretName", None),
+            ("hashed_secret", None),
             ("", None),
         ] {
             assert_eq!(telling(name.as_bytes()), expected, "{name}");

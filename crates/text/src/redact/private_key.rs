@@ -45,14 +45,13 @@ fn after(text: &[u8], from: usize) -> Vec<Range<usize>> {
         reach[..end.unwrap_or(reach.len())].split(|&byte| byte == b'\n').take(MOST_LINES).enumerate()
     {
         let before = all.len();
-        let of_key = pieces(line, at, &mut all);
-        if sure.is_none() && number > 0 && !is_header(line) && !line.trim_ascii().is_empty() {
-            let length = all[before..].iter().map(ExactSizeIterator::len).sum::<usize>();
-            if length < FULL_LINE {
-                // The last line may be short, after a full one.
-                let last = of_key && length >= 16 && before > 0;
-                sure = Some(if last { all.len() } else { before });
-            }
+        let of_key = pieces(line, at, &mut all) && !(number == 0 && is_other_value(line));
+        let length = all[before..].iter().map(ExactSizeIterator::len).sum::<usize>();
+        let empty = line.trim_ascii().is_empty() || number == 0 && length == 0;
+        if sure.is_none() && !is_header(line) && !empty && length < FULL_LINE {
+            // The last line may be short, after a full one.
+            let last = of_key && length >= 16 && before > 0;
+            sure = Some(if last { all.len() } else { before });
         }
         if !of_key || sure.is_some() && !closed {
             all.truncate(sure.unwrap_or(before));
@@ -98,8 +97,10 @@ fn pieces(line: &[u8], start: usize, found: &mut Vec<Range<usize>>) -> bool {
         let piece = &line[at..end];
         let trimmed = trimmed_length(piece);
         let run = piece[..trimmed].iter().rev().take_while(|byte| is_base64(**byte)).count();
+        // The sign of a difference is a letter of base64 too.
+        let run = run - usize::from(run == trimmed && piece.first() == Some(&b'+'));
         let before = &piece[..trimmed - run];
-        if !is_header(piece) && !is_number(&piece[trimmed - run..trimmed]) {
+        if !is_header(piece) && (run == 0 || !is_number(&piece[trimmed - run..trimmed])) {
             if run < FULL_LINE && !is_prefix(before) {
                 return false;
             }
@@ -112,9 +113,21 @@ fn pieces(line: &[u8], start: usize, found: &mut Vec<Range<usize>>) -> bool {
     true
 }
 
+/// What goes on with a colon or a comma after the title is the member of an object whose name the title was.
+fn is_other_value(rest: &[u8]) -> bool {
+    let around = |byte: &&u8| matches!(byte, b'"' | b'\'' | b'`' | b'\\' | b' ');
+    let quotes = rest.iter().take_while(around).count();
+    matches!(rest.get(quotes), Some(b':' | b','))
+}
+
 /// What may stand before a short piece: signs of quotes, lists and differences, a line's number, a reference.
 fn is_prefix(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
+    // A colon behind a quote belongs to an object's member.
+    let quote = before.iter().position(|byte| matches!(byte, b'"' | b'\'' | b'`')).unwrap_or(before.len());
+    if before[quote..].contains(&b':') {
+        return false;
+    }
     let sign = |byte: &u8| {
         byte.is_ascii_whitespace()
             || !byte.is_ascii()
@@ -143,9 +156,9 @@ fn trimmed_length(piece: &[u8]) -> usize {
     }
 }
 
-/// A line number with nothing after it.
+/// A line number with nothing after it, or any other number.
 fn is_number(run: &[u8]) -> bool {
-    run.len() < 8 && run.iter().all(u8::is_ascii_digit)
+    run.iter().all(u8::is_ascii_digit)
 }
 
 fn is_header(line: &[u8]) -> bool {

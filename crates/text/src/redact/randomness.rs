@@ -24,7 +24,8 @@ const COMMON: [u32; 26] = {
 const LOOKED_AT: usize = 256;
 
 /// What a value's bytes are, counted once.
-pub(super) struct Shape {
+pub(super) struct Shape<'a> {
+    value: &'a [u8],
     pub(super) length: usize,
     pub(super) digits: usize,
     pub(super) uppers: usize,
@@ -35,15 +36,13 @@ pub(super) struct Shape {
     pairs: usize,
     common_pairs: usize,
     hex: bool,
-    /// Shannon entropy in 1/256 bits per byte.
-    entropy: u32,
 }
 
-impl Shape {
-    pub(super) fn of(value: &[u8]) -> Shape {
+impl Shape<'_> {
+    pub(super) fn of(value: &[u8]) -> Shape<'_> {
         let value = &value[..value.len().min(LOOKED_AT)];
-        let mut counts = [0u16; 256];
         let mut shape = Shape {
+            value,
             length: value.len(),
             digits: 0,
             uppers: 0,
@@ -52,11 +51,9 @@ impl Shape {
             pairs: 0,
             common_pairs: 0,
             hex: true,
-            entropy: 0,
         };
         let mut before = 0u8;
         for &byte in value {
-            counts[usize::from(byte)] += 1;
             shape.hex &= byte.is_ascii_hexdigit();
             match byte {
                 b'0'..=b'9' => {
@@ -84,8 +81,20 @@ impl Shape {
             }
             before = byte;
         }
-        shape.entropy = entropy(&counts, value.len() as u32);
         shape
+    }
+
+    /// Shannon entropy in 1/256 bits per byte: `log2(total) - sum(count * log2(count)) / total`.
+    fn entropy(&self) -> u32 {
+        let Some(total) = u32::try_from(self.length).ok().filter(|total| *total > 0) else { return 0 };
+        let mut counts = [0u16; 256];
+        self.value.iter().for_each(|byte| counts[usize::from(*byte)] += 1);
+        let weighted: u64 = counts
+            .iter()
+            .filter(|&&count| count > 1)
+            .map(|&count| u64::from(count) * u64::from(log2(u32::from(count))))
+            .sum();
+        log2(total).saturating_sub((weighted / u64::from(total)) as u32)
     }
 
     fn letters(&self) -> usize {
@@ -113,7 +122,7 @@ impl Shape {
     /// Drawn rather than written, as far as the name beside it lets one hope.
     pub(super) fn is_random(&self) -> bool {
         if self.is_hex() {
-            return self.length >= 16 && self.entropy >= bits(2, 0);
+            return self.length >= 16 && self.entropy() >= bits(2, 0);
         }
         let kinds = [self.digits, self.uppers, self.lowers].iter().filter(|&&count| count > 0).count();
         match self.length {
@@ -122,10 +131,10 @@ impl Shape {
                 self.digits > 0
                     && kinds >= 2
                     && self.changes >= 2
-                    && self.entropy >= bits(2, 192)
                     && !self.is_wordy()
+                    && self.entropy() >= bits(2, 192)
             }
-            _ => kinds >= 2 && self.entropy >= bits(3, 0) && !self.is_wordy(),
+            _ => kinds >= 2 && !self.is_wordy() && self.entropy() >= bits(3, 0),
         }
     }
 
@@ -136,26 +145,13 @@ impl Shape {
             && self.uppers >= 2
             && self.lowers >= 2
             && self.changes * 8 >= self.length
-            && self.entropy >= bits(3, 192)
             && self.common_pairs * 100 < self.pairs.max(1) * 50
+            && self.entropy() >= bits(3, 192)
     }
 }
 
 const fn bits(whole: u32, part: u32) -> u32 {
     whole * 256 + part
-}
-
-/// `log2(total) - sum(count * log2(count)) / total`, in 1/256 bits.
-fn entropy(counts: &[u16; 256], total: u32) -> u32 {
-    if total == 0 {
-        return 0;
-    }
-    let weighted: u64 = counts
-        .iter()
-        .filter(|&&count| count > 1)
-        .map(|&count| u64::from(count) * u64::from(log2(u32::from(count))))
-        .sum();
-    log2(total).saturating_sub((weighted / u64::from(total)) as u32)
 }
 
 /// The binary logarithm in 1/256 bits, by squaring.
@@ -215,7 +211,7 @@ mod tests {
     #[test]
     fn entropy_is_shannons() {
         for (value, expected) in [("aaaa", 0.0), ("abab", 1.0), ("abcd", 2.0), ("aab", 0.918), ("", 0.0)] {
-            let found = f64::from(Shape::of(value.as_bytes()).entropy) / 256.0;
+            let found = f64::from(Shape::of(value.as_bytes()).entropy()) / 256.0;
             assert!((found - expected).abs() < 0.02, "{value}: {found}");
         }
     }

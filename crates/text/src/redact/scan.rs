@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
 use super::names::KEYWORDS;
 use super::rules::{Compiled, RULES};
-use super::{MARK, assignment, headers, private_key, randomness, url};
+use super::{MARK, assignment, headers, private_key, randomness, reading, url};
 
 /// What to put in place of a part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -101,7 +101,8 @@ impl Scanner {
 
     /// What to hide, in order, without overlaps.
     pub(super) fn edits(&self, text: &[u8]) -> Vec<Edit> {
-        let mut scan = Scan { text, rules: &self.rules, edits: Vec::new(), block_end: 0, mark_end: 0 };
+        let mut scan =
+            Scan { text, scanner: self, edits: Vec::new(), block_end: 0, mark_end: 0, line_end: 0 };
         for hit in self.automaton.find_iter(text) {
             if hit.start() < scan.mark_end || scan.is_hidden(hit.start()) {
                 continue;
@@ -124,12 +125,14 @@ fn cases(word: &str) -> [String; 3] {
 
 struct Scan<'a> {
     text: &'a [u8],
-    rules: &'a Compiled,
+    scanner: &'a Scanner,
     edits: Vec<Edit>,
     /// Where the last block of a private key ended.
     block_end: usize,
     /// Where the last mark of an earlier redaction ended.
     mark_end: usize,
+    /// How far a header or a command has been read, which is not begun again inside itself.
+    line_end: usize,
 }
 
 impl Scan<'_> {
@@ -138,7 +141,7 @@ impl Scan<'_> {
         let text = self.text;
         match finder {
             Finder::Rule(number) => {
-                let found = self.rules.find(text, number, word.start, |at| self.may_begin(at));
+                let found = self.scanner.rules.find(text, number, word.start, |at| self.may_begin(at));
                 let Some(range) = found else { return false };
                 let label = RULES[number].label;
                 let end = range.end;
@@ -162,14 +165,18 @@ impl Scan<'_> {
             }
             Finder::Driver => self.hide_if(url::password_before(text, word.start), "url-password"),
             Finder::Scheme => self.hide_if(headers::after_scheme(text, word), "authorization"),
+            Finder::Cookie | Finder::Program(_) if word.start < self.line_end => false,
             Finder::Cookie => {
-                let found = headers::cookie(text, word.end);
+                let (found, end) = headers::cookies(text, word.end);
+                self.line_end = end;
                 found.into_iter().for_each(|range| self.hide(range, "cookie"));
                 true
             }
             Finder::Program(number) => {
                 let (_, options, argument) = headers::PROGRAMS[number];
-                self.hide_if(headers::argument(text, word.end, options, argument), "password")
+                let (found, end) = headers::argument(text, word.end, options, argument);
+                self.line_end = end;
+                self.hide_if(found, "password")
             }
             Finder::KeyBegin => {
                 let found = private_key::after_begin(text, word.start);
@@ -186,8 +193,20 @@ impl Scan<'_> {
         }
     }
 
+    /// Notes what to hide, without the halves of escapes at its ends: strings must stay strings.
     fn hide(&mut self, range: Range<usize>, label: &'static str) {
-        self.edits.push(Edit { range, label });
+        let slashes =
+            |end: usize| self.text[..end].iter().rev().take(64).take_while(|byte| **byte == b'\\').count();
+        let half = match self.text[range.clone()].first() {
+            Some(b'u') => 5,
+            Some(b'n' | b't' | b'r' | b'b' | b'f' | b'/') => 1,
+            _ => 0,
+        };
+        let start = if slashes(range.start) % 2 == 1 { range.start + half } else { range.start };
+        let end = range.end - slashes(range.end).min(range.len());
+        if start < end {
+            self.edits.push(Edit { range: start..end, label });
+        }
     }
 
     fn hide_if(&mut self, found: Option<Range<usize>>, label: &'static str) -> bool {
@@ -210,17 +229,20 @@ impl Scan<'_> {
     fn may_begin(&self, at: usize) -> bool {
         let Some(before) = at.checked_sub(1) else { return true };
         !self.text[before].is_ascii_alphanumeric()
-            || assignment::is_escape(self.text, before)
+            || reading::is_escape(self.text, before)
             || self.is_hidden(before)
     }
 
     /// Hides a value that its place gave away. Its form often says more than its place.
     fn hide_value(&mut self, range: Range<usize>, label: &'static str) -> bool {
         let value = &self.text[range.clone()];
-        let form = RULES.iter().enumerate().find_map(|(number, rule)| {
-            let at = range.start + memchr::memmem::find(value, rule.keyword.as_bytes())?;
-            let found = self.rules.find(self.text, number, at, |_| true)?;
-            (found == range).then_some(rule.label)
+        let form = self.scanner.automaton.find_iter(value).find_map(|hit| {
+            self.scanner.finders[hit.pattern().as_usize()].iter().find_map(|finder| {
+                let Finder::Rule(number) = *finder else { return None };
+                let found =
+                    self.scanner.rules.find(self.text, number, range.start + hit.start(), |_| true)?;
+                (found == range).then_some(RULES[number].label)
+            })
         });
         self.hide(range, form.unwrap_or(label));
         true
@@ -250,7 +272,7 @@ fn merged(mut edits: Vec<Edit>) -> Vec<Edit> {
     for edit in edits {
         match merged.last_mut() {
             Some(last) if edit.range.start < last.range.end => {
-                last.range.end = last.range.end.max(edit.range.end)
+                last.range.end = last.range.end.max(edit.range.end);
             }
             _ => merged.push(edit),
         }

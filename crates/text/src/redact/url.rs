@@ -62,7 +62,8 @@ fn is_password(password: &[u8]) -> bool {
     let inside = [&b"${"[..], b"{{", b"#{", b"$("].iter().any(|sign| judge::contains(password, sign));
     let capitals = password.iter().all(|byte| byte.is_ascii_uppercase() || matches!(byte, b'_' | b'-'));
     let stands_in = capitals || judge::has_placeholder_word(&password.to_ascii_lowercase());
-    !template && !inside && !stands_in && !(password.len() >= 3 && judge::is_mask(password))
+    let mask = password.len() >= 3 && judge::is_mask(password);
+    !(template || inside || stands_in || mask)
 }
 
 fn is_of_user(byte: u8) -> bool {

@@ -50,8 +50,11 @@ impl Question {
             Mode::Substring => {
                 pieces.require(query);
                 patterns.push(compiled(&literal(query))?);
-                raw.extend(pieces.longest.as_deref().map(|piece| Raw::Letters(Finder::of(piece, false))));
-                raw.extend(Raw::of(query, false));
+                let whole = Raw::of(query, false);
+                if !matches!(whole, Some(Raw::Letters(_))) {
+                    raw.extend(longest(&pieces));
+                }
+                raw.extend(whole);
             }
             Mode::Words => {
                 for word in query.split_whitespace() {
@@ -67,7 +70,9 @@ impl Question {
                 if let Ok(parsed) = regex_syntax::parse(query) {
                     required(&parsed, &mut pieces);
                 }
-                raw.extend(pieces.longest.as_deref().map(|piece| Raw::Letters(Finder::of(piece, false))));
+                raw.extend(
+                    pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters),
+                );
             }
         }
         let kinds = search.kinds.iter().fold(0, |mask, kind| mask | kind.bit());
@@ -155,6 +160,11 @@ impl Question {
     }
 }
 
+/// The longest piece that is written in one way alone.
+fn longest(pieces: &Pieces) -> Option<Raw> {
+    pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters)
+}
+
 fn is_of_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
@@ -206,11 +216,12 @@ impl Raw {
             return None;
         }
         if text.chars().all(is_plain) {
-            return Some(Raw::Letters(Finder::of(text, whole_word)));
+            return Finder::of(text, whole_word).map(Raw::Letters);
         }
         if text.chars().all(is_foreign) {
             let units: Vec<String> = text.encode_utf16().map(|unit| format!(r"\\+u{unit:04x}")).collect();
-            let escaped = regex::bytes::Regex::new(&format!("(?i-u){}", units.concat())).ok()?;
+            // Without the first backslash, of which logs are full.
+            let escaped = regex::bytes::Regex::new(&format!("(?i-u){}", &units.concat()[3..])).ok()?;
             return Some(Raw::Foreign { plain: text.to_owned(), escaped });
         }
         let pattern = regex::bytes::Regex::new(&raw_pattern(text)).ok()?;
@@ -288,34 +299,30 @@ fn around(text: &str, start: usize, end: usize) -> String {
     excerpt
 }
 
-/// Finds a text in bytes whatever the case of its ASCII letters, by the letter of it that is rarest.
+/// Finds a text in bytes whatever the case of its ASCII letters. The regex engine compares three letters at once in all their
+/// cases, which is twice as fast here as looking for the rarest letter.
 struct Finder {
     needle: Vec<u8>,
-    rarest: usize,
+    pattern: regex::bytes::Regex,
     whole_word: bool,
 }
 
-/// Letters from the most common in agents' logs to the rarest; what is not here is rarer.
-const COMMON: &[u8] = b" etaoinsrlcd\\\"pmuhfg,:b./-_y01v2w3k54x867(9){};=*j'[]<>zq`#";
-
 impl Finder {
-    fn of(text: &str, whole_word: bool) -> Finder {
-        let needle = text.to_ascii_lowercase().into_bytes();
-        let rarity = |byte: &u8| COMMON.iter().position(|common| common == byte).unwrap_or(COMMON.len());
-        let rarest = (0..needle.len()).max_by_key(|index| rarity(&needle[*index])).unwrap_or(0);
-        Finder { needle, rarest, whole_word }
+    fn of(text: &str, whole_word: bool) -> Option<Finder> {
+        let pattern = regex::bytes::Regex::new(&format!("(?i-u){}", regex::escape(text))).ok()?;
+        Some(Finder { needle: text.as_bytes().to_vec(), pattern, whole_word })
     }
 
     /// Where it is first.
     fn find(&self, bytes: &[u8]) -> Option<usize> {
-        let length = self.needle.len();
-        let (Some(rarest), Some(searched)) = (self.needle.get(self.rarest), bytes.get(self.rarest..)) else {
-            return self.needle.is_empty().then_some(0);
-        };
-        memchr::memchr2_iter(*rarest, rarest.to_ascii_uppercase(), searched).find(|start| {
-            bytes.get(*start..start + length).is_some_and(|found| found.eq_ignore_ascii_case(&self.needle))
-                && (!self.whole_word || self.is_whole(bytes, *start))
-        })
+        let mut from = 0;
+        loop {
+            let start = self.pattern.find_at(bytes, from)?.start();
+            if !self.whole_word || self.is_whole(bytes, start) {
+                return Some(start);
+            }
+            from = start + 1;
+        }
     }
 
     /// Whether the text there may be a word of its own once it is decoded: what is before it may be an escape's end.
