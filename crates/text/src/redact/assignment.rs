@@ -215,7 +215,8 @@ fn value_at(text: &[u8], at: usize, setting: Setting) -> Option<(Range<usize>, S
             return None;
         }
         // Between tags.
-        let end = at + text[at..].iter().take(VALUE_REACH).position(|byte| matches!(byte, b'<' | b'\n'))?;
+        let end =
+            at + text[at..].iter().take(VALUE_REACH).position(|byte| matches!(byte, b'<' | b'\n' | b'"'))?;
         return (text.get(end) == Some(&b'<')).then_some((at..end, setting));
     }
     if setting == Setting::Loose && !(at > 3 && text[..at].ends_with(b"is ")) {

@@ -70,11 +70,10 @@ pub(super) fn is_secret(telling: Telling, value: &[u8], setting: Setting) -> boo
             Telling::Token | Telling::Key | Telling::Authorization => false,
         }
     };
-    secret
-        && !is_address(telling, value)
-        && !(is_number_or_date(value, &shape) && telling != Telling::Password)
-        && !contains(value, b"%2F")
-        && !stands_for_something(value)
+    let other = is_address(telling, value)
+        || telling != Telling::Password && is_number_or_date(value, &shape)
+        || contains(value, b"%2F");
+    secret && !other && !stands_for_something(value)
 }
 
 /// Whether the value is what a person would choose as a password.

@@ -6,7 +6,12 @@
 
 /// The 180 pairs of letters that make up 87 % of the pairs in words of source code and its documentation. Among drawn
 /// letters they are 27 %.
-const COMMON_PAIRS: &str = "ab ac ad ag ai al am an ap ar as at au ay ba be bi bl bu ca ce ch ci ck cl co cr ct cu da de di do ds ea ec ed ee ef eg el em en ep er es et ev ew ex fa fe fi fo ge gi gr ha he hi ho ht ia ib ic id ie if ig il im in io ir is it iv iz je ke la ld le li ll lo ls lt lu ly ma me mi mo mp na nc nd ne nf ng ni nn no ns nt nu ob oc od ol om on oo op or os ot ou ov ow pa pe pi pl po pp pr pt qu ra rc rd re ri rm ro rr rs rt ru ry sa sc se sh si so sp ss st su ta tc te th ti to tp tr ts tt tu ty ue ui ul um un up ur us ut va ve vi wi xt yp ze";
+const COMMON_PAIRS: &str = "ab ac ad ag ai al am an ap ar as at au ay ba be bi bl bu ca ce ch ci ck cl co cr ct cu da de di do ds \
+    ea ec ed ee ef eg el em en ep er es et ev ew ex fa fe fi fo ge gi gr ha he hi ho ht ia ib ic id ie if \
+    ig il im in io ir is it iv iz je ke la ld le li ll lo ls lt lu ly ma me mi mo mp na nc nd ne nf ng ni \
+    nn no ns nt nu ob oc od ol om on oo op or os ot ou ov ow pa pe pi pl po pp pr pt qu ra rc rd re ri rm \
+    ro rr rs rt ru ry sa sc se sh si so sp ss st su ta tc te th ti to tp tr ts tt tu ty ue ui ul um un up \
+    ur us ut va ve vi wi xt yp ze";
 
 /// For each first letter, the second letters that commonly follow it, as bits.
 const COMMON: [u32; 26] = {
