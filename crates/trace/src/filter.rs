@@ -114,14 +114,29 @@ pub(crate) fn is_plain(letter: char) -> bool {
 
 /// Whether it is a letter beyond ASCII that has no case.
 pub(crate) fn is_foreign(letter: char) -> bool {
-    !letter.is_ascii() && !letter.is_lowercase() && !letter.is_uppercase()
+    !letter.is_ascii() && letter.to_lowercase().eq([letter]) && letter.to_uppercase().eq([letter])
+}
+
+/// Whether a text may stand in an event in other bytes than in its line. Where JSON is searched its separators may be
+/// meant, and spaces around them differ from writer to writer: with quotes, or between numbers, `true`, `false` and `null`.
+/// And what cannot be shown is named.
+pub(crate) fn may_be_composed(text: &str) -> bool {
+    let scalar = |letter: char| {
+        letter.is_ascii_digit()
+            || "-+.eE".contains(letter)
+            || "truefalsenull".contains(letter.to_ascii_lowercase())
+    };
+    let separator = |letter: char| "[]{}:,".contains(letter);
+    let asked = text.to_ascii_lowercase();
+    text.contains('"')
+        || text.contains(separator) && text.chars().all(|letter| scalar(letter) || separator(letter))
+        || ["[image]", "[input_image]", "[document]"].iter().any(|named| named.contains(&asked))
 }
 
 impl Pieces {
     /// Asks for a text as well, whatever its case.
     pub(crate) fn require(&mut self, text: &str) {
-        // Where quotes are asked for, JSON may be meant, whose spaces and separators differ from writer to writer.
-        let loose = text.contains('"');
+        let loose = may_be_composed(text);
         let narrow = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
         let plain = |letter: char| if loose { narrow(letter) } else { is_plain(letter) };
         for piece in text.split(|letter| !plain(letter)) {

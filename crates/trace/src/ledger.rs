@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::event::Millis;
+use crate::tally::bounded;
 use crate::usage::{Claim, Tokens, UsageReport};
 
 /// A request and what it used.
@@ -84,6 +85,7 @@ impl Ledger {
     }
 
     fn model(&mut self, name: &str) -> u16 {
+        let name = bounded(name);
         let known = self.models.iter().position(|model| model == name);
         let index = known.unwrap_or_else(|| {
             if self.models.len() < MOST_MODELS {

@@ -15,6 +15,7 @@ pub mod ledger;
 mod lines;
 pub mod readers;
 mod reading;
+mod recognise;
 mod report;
 mod savings;
 mod search;

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-use memchr::memrchr;
+use memchr::{memchr, memrchr};
 
 /// About how much is read, and indexed, at once.
 pub(crate) const CHUNK: usize = 256 * 1024;
@@ -92,12 +92,14 @@ impl Lines {
         self.had = 0;
         loop {
             if self.buffer.len() >= CHUNK || self.ended {
+                // Whether a line is too long must not depend on where the reading began.
+                let first = self.buffer.get(..=LONGEST_LINE).map(|long| memchr(b'\n', long));
+                if first == Some(None) {
+                    return self.skip_line(end).map(Some);
+                }
                 if let Some(last) = memrchr(b'\n', &self.buffer) {
                     self.had = last + 1;
                     return Ok(Some(Chunk::Lines { at: self.at, bytes: &self.buffer[..self.had] }));
-                }
-                if self.buffer.len() > LONGEST_LINE {
-                    return self.skip_line(end).map(Some);
                 }
             }
             if self.ended {
@@ -105,7 +107,8 @@ impl Lines {
             }
             self.fill(end)?;
         }
-        if !self.buffer.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(&self.buffer).is_ok() {
+        let last = self.buffer.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.buffer);
+        if !last.is_empty() && serde_json::from_slice::<serde::de::IgnoredAny>(last).is_ok() {
             self.had = self.buffer.len();
             return Ok(Some(Chunk::Lines { at: self.at, bytes: &self.buffer }));
         }
@@ -134,7 +137,7 @@ impl Lines {
         let at = self.at;
         let mut length = 0;
         loop {
-            if let Some(first) = memchr::memchr(b'\n', &self.buffer) {
+            if let Some(first) = memchr(b'\n', &self.buffer) {
                 length += first as u64 + 1;
                 self.buffer.drain(..=first);
                 break;
@@ -229,6 +232,28 @@ mod tests {
         // Compressed this is a bomb only when it goes on; here it is just long.
         assert_eq!(read(&text, true), (b"1\n2\n3".to_vec(), vec![(2, long + 1)], 0));
         assert_eq!(read(&text[..text.len() - 4], false), (b"1\n".to_vec(), vec![(2, long)], 0));
+    }
+
+    #[test]
+    fn what_is_too_long_is_so_wherever_reading_began() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        for (length, too_long) in
+            [(LONGEST_LINE, false), (LONGEST_LINE + 1, true), (LONGEST_LINE + CHUNK / 2, true)]
+        {
+            for before in [2, CHUNK / 3, CHUNK - 1] {
+                let text = [vec![b'1'; before], vec![b'\n'], vec![b'x'; length], b"\n2\n".to_vec()].concat();
+                std::fs::write(&path, text).unwrap();
+                for start in [0, before as u64 + 1] {
+                    let mut lines = Lines::open(&path, false, start).unwrap();
+                    let mut long = false;
+                    while let Some(chunk) = lines.next(u64::MAX).unwrap() {
+                        long |= matches!(chunk, Chunk::TooLong { .. });
+                    }
+                    assert_eq!(long, too_long, "{length} after {before}, from {start}");
+                }
+            }
+        }
     }
 
     #[test]

@@ -10,11 +10,12 @@ use sha2::{Digest, Sha256};
 use crate::db::{BlockRow, LogRow};
 use crate::event::{Body, Content, Event, Provider, Stream};
 use crate::filter::Filter;
-use crate::lines::{CHUNK, Chunk, FULL, LONGEST_LINE, Lines, open_regular};
+use crate::lines::{Chunk, FULL, LONGEST_LINE, Lines, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
 use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
-use crate::source::{Format, Unit, recognise};
+use crate::recognise::{self, without_mark};
+use crate::source::{Format, Unit};
 use crate::tally::{Tally, Turn};
 
 /// Documents are read whole, so larger ones are not.
@@ -93,16 +94,7 @@ fn format_of(unit: &Unit) -> io::Result<Format> {
     if !unit.part.is_empty() {
         return Ok(Format::Collection(Provider::OpenCode));
     }
-    let mut beginning = Vec::new();
-    if is_compressed(&unit.path) {
-        let mut lines = Lines::open(Path::new(&unit.path), true, 0)?;
-        if let Some(Chunk::Lines { bytes, .. }) = lines.next(CHUNK as u64)? {
-            beginning.extend_from_slice(bytes);
-        }
-    } else {
-        open_regular(Path::new(&unit.path))?.take(CHUNK as u64).read_to_end(&mut beginning)?;
-    }
-    Ok(recognise(&beginning))
+    recognise::format_of(Path::new(&unit.path), is_compressed(&unit.path))
 }
 
 /// Whether what was read of a log still stands there, with or without more after it.
@@ -111,6 +103,8 @@ fn has_only_grown(unit: &Unit, known: &LogRow) -> bool {
         && matches!(known.format, Format::Lines(_))
         && !is_compressed(&unit.path)
         && known.unit.stamp.file == unit.stamp.file
+        // One that has changed and not grown was written to somewhere else than at its end.
+        && unit.stamp.size > known.unit.stamp.size
         && unit.stamp.size >= known.read_to
         && fingerprint(&unit.path, known.read_to).is_ok_and(|found| found == known.fingerprint)
 }
@@ -229,6 +223,7 @@ fn read_lines(
             reader: log.reader.clone(),
         },
     };
+    filter.add(words_before(&draft.reader));
     let mut words = Vec::new();
     sink.begin(draft.number);
     let mut lines = Lines::open(path, is_compressed(&log.unit.path), log.read_to)?;
@@ -254,9 +249,9 @@ fn read_lines(
             }
         };
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
-            Given::Event(event, _) => {
+            Given::Event(event, line) => {
                 draft.kinds |= event.kind().bit();
-                if is_composed(event) {
+                if is_composed(event, line) {
                     draft.kinds |= COMPOSED;
                     words.clear();
                     words_of_event(event, &mut words);
@@ -282,6 +277,7 @@ fn read_lines(
                 kinds: 0,
                 reader: reader.state(),
             };
+            filter.add(words_before(&draft.reader));
         }
         if sink.progress(read).is_break() {
             return Ok(ControlFlow::Break(()));
@@ -317,9 +313,7 @@ fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dyn Fn
     let bytes = match chunk {
         Chunk::Lines { bytes, .. } => bytes,
         Chunk::TooLong { length, .. } => {
-            let text =
-                format!("[a record of {length} bytes, which is more than {LONGEST_LINE} and was not read]");
-            let body = Body::Notification(Content::text(text));
+            let body = Body::Notification(Content::text(too_long(*length)));
             visit(Given::Event(&Event { at: None, stream: Stream::Main, body }, None));
             let drift = vec![Drift::Unreadable("a line that is too long".into())];
             return visit(Given::Record { record: &Record { drift, ..Record::default() } });
@@ -348,7 +342,7 @@ fn each_event_of<'a>(
     record: &mut Record<'a>,
     visit: &mut dyn FnMut(Given<'_, '_>),
 ) {
-    let line = line.trim_ascii();
+    let line = without_mark(line.trim_ascii());
     if !line.is_empty() {
         reader.read(line, record);
     }
@@ -379,9 +373,10 @@ pub(crate) fn transcript_of(log: &LogRow) -> io::Result<Transcript> {
             let mut bytes = Vec::new();
             open_regular(path)?.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
             let text = String::from_utf8_lossy(&bytes);
+            let text = without_mark(&text);
             let transcript = match log.format.provider() {
-                Some(Provider::Gemini) => gemini::read(&text),
-                Some(Provider::ClaudeCode) => claude::read_document(&text),
+                Some(Provider::Gemini) => gemini::read(text),
+                Some(Provider::ClaudeCode) => claude::read_document(text),
                 _ => None,
             };
             transcript.ok_or_else(unreadable)
@@ -393,7 +388,10 @@ pub(crate) fn transcript_of(log: &LogRow) -> io::Result<Transcript> {
 pub(crate) const COMPOSED: u16 = 1 << 15;
 
 /// Whether an event's words are not those of its line, but were put together.
-pub(crate) fn is_composed(event: &Event<'_>) -> bool {
+pub(crate) fn is_composed(event: &Event<'_>, line: Option<&str>) -> bool {
+    let named = |name: &str| {
+        line.is_some_and(|line| memchr::memmem::find(line.as_bytes(), name.as_bytes()).is_some())
+    };
     match &event.body {
         Body::User(content)
         | Body::Message(content)
@@ -401,10 +399,18 @@ pub(crate) fn is_composed(event: &Event<'_>) -> bool {
         | Body::Notification(content)
         | Body::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
         Body::SlashCommand { .. } => true,
-        Body::ToolCall(call) => matches!(call.arguments, Content::Text(_) | Content::Value(_)),
+        Body::ToolCall(call) => {
+            matches!(call.arguments, Content::Text(_) | Content::Value(_)) || !named(&call.name)
+        }
         Body::ToolResult(result) => matches!(result.content, Content::Text(_) | Content::Value(_)),
+        // Its model may be of a record before it; then the reader's state has it. See [`words_before`].
         Body::TokenUsage(_) => false,
     }
+}
+
+/// What the events of a block may have of the records before it.
+fn words_before(block_reader: &str) -> &[u8] {
+    block_reader.as_bytes()
 }
 
 /// The words of an event that a search looks at, each text apart.
@@ -542,7 +548,7 @@ pub(crate) fn read_blocks_worth(
         let bytes = &mut buffer[..length];
         file.seek(SeekFrom::Start(block.start))?;
         file.read_exact(bytes)?;
-        if block.kinds & COMPOSED == 0 && !worth(bytes) {
+        if block.kinds & COMPOSED == 0 && !worth(bytes) && !worth(words_before(&block.reader)) {
             continue;
         }
         let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;

@@ -330,8 +330,11 @@ fn matches_in(
     let mut matches = Vec::new();
     let mut texts = Vec::new();
     let mut visit = |number: u64, event: &Event<'_>, line: Option<&str>| {
-        let worth =
-            || line.is_none_or(|line| question.worth_line(line.as_bytes())) || reading::is_composed(event);
+        let worth = || {
+            line.is_none_or(|line| question.worth_line(line.as_bytes()))
+                || event.kind() == EventKind::TokenUsage
+                || reading::is_composed(event, line)
+        };
         if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());
         }

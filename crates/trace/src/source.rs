@@ -1,15 +1,13 @@
-//! Where logs lie, and whose they are.
+//! Where logs lie.
 //!
-//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content tells, since
-//! logs are copied, exported and kept in odd places; its place only says where to look.
+//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content tells (see
+//! [`crate::recognise`]), since logs are copied, exported and kept in odd places; its place only says where to look.
 
+use std::collections::HashSet;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
-
-use serde_json::{Map, Value};
 
 use crate::event::Provider;
 use crate::readers::opencode;
@@ -127,12 +125,22 @@ pub(crate) struct Stamp {
 
 impl Stamp {
     pub(crate) fn of(metadata: &fs::Metadata) -> Stamp {
-        let changed = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
         #[cfg(unix)]
-        let file = std::os::unix::fs::MetadataExt::ino(metadata);
+        let (changed, file) = {
+            use std::os::unix::fs::MetadataExt;
+            // Of the file and not of its content, which whoever copies a file may set back.
+            (
+                metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec()),
+                metadata.ino(),
+            )
+        };
         #[cfg(not(unix))]
-        let file = 0;
-        Stamp { size: metadata.len(), changed: changed.map_or(0, |time| time.as_nanos() as i64), file }
+        let (changed, file) = {
+            let changed = metadata.modified().ok();
+            let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+            (changed.map_or(0, |time| time.as_nanos() as i64), 0)
+        };
+        Stamp { size: metadata.len(), changed, file }
     }
 }
 
@@ -162,6 +170,7 @@ pub(crate) fn discover(places: &Places) -> Found {
     found.list_stores();
     found.units.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
     found.units.dedup_by(|one, other| one.path == other.path && one.part == other.part);
+    found.leave_out_twins();
     found
 }
 
@@ -213,6 +222,13 @@ impl Found {
         }
     }
 
+    /// A log that lies there plain and compressed is one log: its client is at work on one of the two, and only the plain one
+    /// is ever written to.
+    fn leave_out_twins(&mut self) {
+        let plain: HashSet<String> = self.units.iter().map(|unit| unit.path.clone()).collect();
+        self.units.retain(|unit| unit.path.strip_suffix(".zst").is_none_or(|path| !plain.contains(path)));
+    }
+
     fn list_stores(&mut self) {
         // What the client copied from its older storage into a database is the database's.
         self.stores.sort_by_key(|store| (store.is_dir(), store.clone()));
@@ -232,66 +248,5 @@ impl Found {
             Some(source) => format!("{error}: {source}"),
             None => error.to_string(),
         }));
-    }
-}
-
-/// Whose log it is, by what its first record says.
-pub(crate) fn recognise(beginning: &[u8]) -> Format {
-    let text = String::from_utf8_lossy(beginning);
-    let records = text.lines().filter_map(|line| serde_json::from_str::<Map<String, Value>>(line).ok());
-    for record in records.take(20) {
-        let format = of_record(&record);
-        if format != Format::Unknown {
-            return format;
-        }
-    }
-    of_document(&text)
-}
-
-fn of_record(record: &Map<String, Value>) -> Format {
-    use Provider::{ClaudeCode, Codex, Gemini};
-    let has = |name: &str| record.contains_key(name);
-    let kind = record.get("type").and_then(Value::as_str).unwrap_or_default();
-    let header = has("id") && has("timestamp") && (has("instructions") || has("git"));
-    match kind {
-        "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" if has("payload") => {
-            Format::Lines(Codex)
-        }
-        "thread.started" => Format::Lines(Codex),
-        "" if header || has("record_type") => Format::Lines(Codex),
-        _ if has("projectHash") || has("sessionId") && has("startTime") => Format::Document(Gemini),
-        _ if has("loglines") => Format::Document(ClaudeCode),
-        "summary" if has("leafUuid") || has("summary") => Format::Lines(ClaudeCode),
-        "user" | "assistant" | "system" => {
-            let foreign = record.get("message").is_some_and(|message| message.get("parts").is_some());
-            let known = has("message") || has("sessionId") || has("session_id") || has("subtype");
-            if known && !foreign { Format::Lines(ClaudeCode) } else { Format::Unknown }
-        }
-        _ if has("sessionId")
-            && (has("uuid")
-                || has("leafUuid")
-                || has("messageId")
-                || has("operation")
-                || has("snapshot")) =>
-        {
-            Format::Lines(ClaudeCode)
-        }
-        _ => Format::Unknown,
-    }
-}
-
-/// Documents may be written over many lines, and are too long to be parsed only to be recognised.
-fn of_document(text: &str) -> Format {
-    let start = text.trim_start();
-    if !start.starts_with('{') {
-        return Format::Unknown;
-    }
-    let has = |name: &str| start.contains(&format!("\"{name}\""));
-    if has("sessionId") && has("projectHash") && has("messages") {
-        Format::Document(Provider::Gemini)
-    } else if has("loglines") {
-        Format::Document(Provider::ClaudeCode)
-    } else {
-        Format::Unknown
     }
 }

@@ -24,6 +24,9 @@ const MOST_OPEN_CALLS: usize = 256;
 const MOST_NAMES: usize = 200;
 const OTHERS: &str = "(others)";
 
+/// Bytes of a name, an id or a path: as long as paths can be.
+const LONGEST_NAME: usize = 4096;
+
 /// A turn: what a person said, and all that followed until they spoke again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
@@ -88,7 +91,7 @@ impl Tally {
     pub(crate) fn fact(&mut self, fact: &Fact<'_>) {
         fn first(place: &mut Option<String>, value: &str) {
             if place.is_none() && !value.is_empty() {
-                *place = Some(value.to_owned());
+                *place = Some(kept(value));
             }
         }
         match fact {
@@ -100,7 +103,7 @@ impl Tally {
             Fact::Title(title) => self.title = Some(preview(title)),
             Fact::Started(at) => self.started = self.started.or(Some(*at)),
             Fact::Parent { id, relation } => {
-                self.parent.get_or_insert_with(|| (id.clone().into_owned(), *relation));
+                self.parent.get_or_insert_with(|| (kept(id), *relation));
             }
         }
     }
@@ -170,7 +173,7 @@ impl Tally {
                     if self.open_calls.len() == MOST_OPEN_CALLS {
                         self.open_calls.remove(0);
                     }
-                    self.open_calls.push((id.clone().into_owned(), call.name.clone().into_owned()));
+                    self.open_calls.push((bounded(id).to_owned(), bounded(&call.name).to_owned()));
                 }
                 false
             }
@@ -204,7 +207,7 @@ impl Tally {
     }
 
     fn result_of(&mut self, id: Option<&str>, content: &Content<'_>, failed: bool) {
-        let open = id.and_then(|id| self.open_calls.iter().position(|(open, _)| open == id));
+        let open = id.and_then(|id| self.open_calls.iter().position(|(open, _)| open == bounded(id)));
         if let Some(index) = open {
             let (_, name) = self.open_calls.remove(index);
             let used = named(&mut self.tools, &name);
@@ -231,6 +234,16 @@ impl Tally {
             _ => 0,
         }
     }
+}
+
+/// Of a name, an id or a path, as much as is kept. No client writes longer ones; a log that does must not fill the index.
+pub(crate) fn bounded(name: &str) -> &str {
+    &name[..name.floor_char_boundary(LONGEST_NAME)]
+}
+
+/// A name as it is kept, which may be shown: without what a terminal would obey.
+fn kept(name: &str) -> String {
+    bounded(name).replace(char::is_control, "\u{fffd}")
 }
 
 /// The place of a name in a table that does not grow without end.

@@ -1,5 +1,6 @@
 //! The way in: past sessions as one collection, brought up to date when it is asked.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -318,12 +319,14 @@ impl Trace {
     /// The subagents and forks of a session, with theirs.
     pub fn family(&self, session: &Session) -> Result<Vec<Session>, TraceError> {
         let mut family: Vec<Session> = Vec::new();
+        // Logs may name each other for their parents.
+        let mut known = HashSet::from([session.log]);
         let mut parents = vec![session.native_id.clone()];
         for _ in 0..DEEPEST_FAMILY {
             let mut next = Vec::new();
             for parent in parents {
                 for row in self.database()?.read(|connection| db::children(connection, &parent))? {
-                    if row.log != session.log && family.iter().all(|known| known.log != row.log) {
+                    if known.insert(row.log) {
                         next.push(row.native.clone());
                         family.push(Session::of(row));
                     }

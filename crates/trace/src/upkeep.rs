@@ -40,11 +40,12 @@ pub fn index_files(data_dir: &DataDir) -> io::Result<Vec<(PathBuf, u64)>> {
 pub fn erase_indexes(data_dir: &DataDir) -> Result<u64, TraceError> {
     let mut erased = 0;
     let failed = |path: &Path, source| TraceError::DataDir { path: path.to_owned(), source };
+    // Whoever is writing one would go on writing to a file that nobody can find, so nobody may until all are gone.
+    let mut locks = Vec::new();
     for folder in folders(data_dir).map_err(|error| failed(data_dir.root(), error))? {
-        // Whoever is writing it would go on writing to a file that nobody can find.
-        let lock = Lock::try_acquire(&folder.join(LOCK)).map_err(|error| failed(&folder, error))?;
-        if lock.is_none() {
-            return Err(TraceError::Busy { path: folder });
+        match Lock::try_acquire(&folder.join(LOCK)).map_err(|error| failed(&folder, error))? {
+            Some(lock) => locks.push(lock),
+            None => return Err(TraceError::Busy { path: folder }),
         }
     }
     for (path, size) in index_files(data_dir).map_err(|error| failed(data_dir.root(), error))? {
@@ -55,7 +56,9 @@ pub fn erase_indexes(data_dir: &DataDir) -> Result<u64, TraceError> {
         }
     }
     let named = data_dir.root().join(NAMED);
-    match fs::remove_dir_all(&named) {
+    let removed = fs::remove_dir_all(&named);
+    drop(locks);
+    match removed {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(&named, error)),
         _ => Ok(erased),
     }

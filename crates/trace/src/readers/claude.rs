@@ -43,6 +43,20 @@ use lenient::{Maybe, text_of};
 use state::{State, Streamed};
 use wire::Line;
 
+/// Whether records of this kind, with a session's id, are Claude Code's; messages, which others write too, aside.
+pub(crate) fn is_known(kind: &str) -> bool {
+    const NAMED: &[&str] = &[
+        "ai-title",
+        "custom-title",
+        "agent-setting",
+        "queue-operation",
+        "pr-link",
+        "frame-link",
+        "attachment",
+    ];
+    NAMED.contains(&kind) || kinds::SILENT.contains(&kind)
+}
+
 /// Reads a log of Claude Code.
 #[derive(Debug, Default)]
 pub struct ClaudeReader {

@@ -39,6 +39,7 @@ use serde_json::value::RawValue;
 
 use super::{Drift, Fact, LineReader, Record};
 use crate::event::{Body, Content, Event, Millis, Stream};
+use crate::tally::bounded;
 use fields::{Fields, Key, Line};
 use state::State;
 
@@ -114,7 +115,7 @@ impl CodexReader {
                 if self.state.id.as_deref() != id.as_deref() {
                     self.state.total = None;
                 }
-                self.state.id = id.as_deref().map(str::to_owned);
+                self.state.id = id.as_deref().map(|id| bounded(id).to_owned());
                 // Each run of the program counts its items from 0.
                 self.state.calls.clear();
                 out.record.facts.extend(id.map(Fact::Id));

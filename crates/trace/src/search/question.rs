@@ -7,7 +7,7 @@ use regex_syntax::hir::{Hir, HirKind};
 use super::{Mode, Search};
 use crate::error::TraceError;
 use crate::event::{Body, Event, EventKind, Provider};
-use crate::filter::{Pieces, is_foreign, is_plain};
+use crate::filter::{Pieces, is_foreign, is_plain, may_be_composed};
 use crate::reading;
 use crate::source::Format;
 
@@ -212,7 +212,7 @@ enum Raw {
 impl Raw {
     /// `None` where the words may have been put together from several places of a line, or JSON itself may be meant.
     fn of(text: &str, whole_word: bool) -> Option<Raw> {
-        if text.contains('"') || text.chars().any(char::is_control) {
+        if may_be_composed(text) || text.chars().any(char::is_control) {
             return None;
         }
         if text.chars().all(is_plain) {

@@ -58,20 +58,20 @@ fn claims(lines: &[String]) -> Vec<String> {
 #[test]
 fn a_total_that_is_told_again_does_not_count() {
     let found = claims(&[meta(OWN, ""), count(1, 1, 1), count(2, 1, 1), count(3, 3, 2), count(4, 3, 2)]);
-    assert_eq!(found, ["1000 Once", "1000 Not repeated", "2000 Once", "2000 Not repeated"]);
+    assert_eq!(found, ["1000 Request", "1000 Not repeated", "2000 Request", "2000 Not repeated"]);
 }
 
 #[test]
 fn totals_that_begin_again_count_what_was_used_last() {
     let found = claims(&[meta(OWN, ""), count(1, 8, 8), count(2, 2, 2), count(3, 5, 3)]);
-    assert_eq!(found, ["8000 Once", "2000 Once", "3000 Once"]);
+    assert_eq!(found, ["8000 Request", "2000 Request", "3000 Request"]);
 }
 
 /// Two programs went on with one session, each with a total of its own.
 #[test]
 fn totals_of_two_programs_in_one_log() {
     let found = claims(&[meta(OWN, ""), count(1, 10, 10), count(2, 15, 5), count(3, 13, 3), count(4, 20, 5)]);
-    assert_eq!(found, ["10000 Once", "5000 Once", "3000 Once", "5000 Once"]);
+    assert_eq!(found, ["10000 Request", "5000 Request", "3000 Request", "5000 Request"]);
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn a_total_alone_counts_by_what_was_added() {
 #[test]
 fn estimates_do_not_count() {
     let found = claims(&[meta(OWN, ""), count(1, 4, 4), count(2, 4, 0), count(3, 0, 0), count(4, 2, 2)]);
-    assert_eq!(found, ["4000 Once", "0 Not repeated", "0 Not empty", "2000 Once"]);
+    assert_eq!(found, ["4000 Request", "0 Not repeated", "0 Not empty", "2000 Request"]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_fork_does_not_count_what_it_copied() {
     ];
     assert_eq!(
         claims(&lines),
-        ["10000 Not inherited", "20000 Not inherited", "20000 Not repeated", "5000 Once"]
+        ["10000 Not inherited", "20000 Not inherited", "20000 Not repeated", "5000 Request"]
     );
 }
 
@@ -137,7 +137,7 @@ fn a_fork_does_not_count_what_it_copied() {
 #[test]
 fn an_old_fork_ends_its_copy_with_a_pause() {
     let lines = [meta("child", ""), meta("parent", ""), count(0, 10, 10), count(0, 30, 20), count(5, 36, 6)];
-    assert_eq!(claims(&lines), ["10000 Not inherited", "20000 Not inherited", "6000 Once"]);
+    assert_eq!(claims(&lines), ["10000 Not inherited", "20000 Not inherited", "6000 Request"]);
     assert!(render(&lines.join("\n")).contains(r#"Parent { id: "parent", relation: Fork }"#));
 }
 
@@ -146,9 +146,9 @@ fn an_old_fork_ends_its_copy_with_a_pause() {
 fn a_fork_without_a_copy_begins_with_its_parents_total() {
     let more = format!(r#","forked_from_id":"{PARENT}","history_base":{{"thread_id":"{PARENT}"}}"#);
     let lines = [meta(OWN, &more), count(1, 30, 20), answer(), count(2, 35, 5)];
-    assert_eq!(claims(&lines), ["20000 Not inherited", "5000 Once"]);
+    assert_eq!(claims(&lines), ["20000 Not inherited", "5000 Request"]);
     let lines = [meta(OWN, &more), answer(), count(2, 35, 5)];
-    assert_eq!(claims(&lines), ["5000 Once"]);
+    assert_eq!(claims(&lines), ["5000 Request"]);
 }
 
 #[test]
@@ -178,7 +178,7 @@ fn a_recorded_request_counts_and_its_echo_does_not() {
             "3000 Request",
             "3000 Not repeated",
             "9000 Not inherited",
-            "4000 Once"
+            "4000 Request"
         ]
     );
 }

@@ -17,6 +17,7 @@ use super::state::Prefix;
 use super::{CodexReader, Out};
 use crate::event::Millis;
 use crate::readers::{Fact, Relation};
+use crate::tally::bounded;
 
 /// Records further apart than this were not copied together.
 const COPYING_PAUSE: Millis = 1000;
@@ -34,7 +35,7 @@ impl CodexReader {
             (Some(_), _) => return,
             (None, _) => (),
         }
-        self.state.id = id.as_deref().map(str::to_owned);
+        self.state.id = id.as_deref().map(|id| bounded(id).to_owned());
         let started = meta.time().or(out.at);
         let facts = &mut out.record.facts;
         facts.extend(id.clone().map(Fact::Id));

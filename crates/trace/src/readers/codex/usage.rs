@@ -10,6 +10,8 @@
 //! - In the copied beginning of a fork nothing counts; its totals are the ones that the fork's own are compared with. A
 //!   fork that refers to its parent's log instead has no such totals. There the first total is the parent's when the
 //!   model has not answered yet: it is the one that is written for the rate limits before the answer.
+//! - A running total that counts is named by its thread, its time and itself, so that a rollout and its copies (archived,
+//!   backed up, compressed) count once.
 //! - `turn.completed` of `codex exec --json` tells the running total of the thread.
 
 use std::borrow::Cow;
@@ -18,6 +20,7 @@ use super::CodexReader;
 use super::fields::{Fields, Key};
 use super::state::hash_of;
 use super::{Body, Out};
+use crate::event::Millis;
 use crate::usage::{Claim, Discount, Tokens, UsageReport};
 
 /// Tokens as Codex and its forerunners write them. `None` where nothing is told.
@@ -42,7 +45,10 @@ impl CodexReader {
         let part = |key| info.object(key).as_ref().and_then(tokens);
         let (total, last) = (part(Key::TotalTokenUsage), part(Key::LastTokenUsage));
         let (tokens, claim) = match total {
-            Some(total) => self.running_total(total, last),
+            Some(total) => {
+                let (tokens, claim) = self.running_total(total, last);
+                (tokens, self.named(claim, total, out.at))
+            }
             None => once(last.or_else(|| tokens(&info)).unwrap_or_default()),
         };
         self.report(tokens, self.unless_inherited(claim), info.word(Key::Model), out);
@@ -97,6 +103,18 @@ impl CodexReader {
             before => once(since(before, total)),
         };
         self.report(tokens, self.unless_inherited(claim), None, out);
+    }
+
+    /// A claim by which the report is known again in a copy of its log.
+    fn named(&self, claim: Claim, total: Tokens, at: Option<Millis>) -> Claim {
+        match (claim, &self.state.id, at) {
+            (Claim::Once, Some(thread), Some(at)) => {
+                let Tokens { input, cache_read, cache_creation, output, reasoning } = total;
+                let total = format!("{input} {cache_read} {cache_creation} {output} {reasoning}");
+                Claim::Request(hash_of(&format!("{thread} {at} {total}")))
+            }
+            (claim, _, _) => claim,
+        }
     }
 
     fn unless_inherited(&self, claim: Claim) -> Claim {
