@@ -24,12 +24,20 @@ pub(crate) struct Table {
     dispensable: &'static [&'static str],
     /// What the last column should have before others are kept.
     wanted: usize,
+    /// Whether its end says more than its beginning.
+    cut_in_front: bool,
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     pub(crate) fn new(columns: &[(&'static str, Align)]) -> Table {
-        Table { columns: columns.to_vec(), dispensable: &[], wanted: LEAST, rows: Vec::new() }
+        Table {
+            columns: columns.to_vec(),
+            dispensable: &[],
+            wanted: LEAST,
+            cut_in_front: false,
+            rows: Vec::new(),
+        }
     }
 
     /// Names the columns that a narrow screen goes without.
@@ -41,6 +49,12 @@ impl Table {
     /// Says what the last column should have before those are kept.
     pub(crate) fn wanting(mut self, width: usize) -> Table {
         self.wanted = width;
+        self
+    }
+
+    /// Has the last column lose its beginning, not its end.
+    pub(crate) fn cut_in_front(mut self) -> Table {
+        self.cut_in_front = true;
         self
     }
 
@@ -94,7 +108,11 @@ impl Table {
             for column in &shown {
                 let Some(cell) = row.get(*column) else { continue };
                 let last = shown.last() == Some(column);
-                let cell = if last { cut(cell, room) } else { cell.clone() };
+                let cell = match (last, self.cut_in_front) {
+                    (false, _) => cell.clone(),
+                    (true, false) => cut(cell, room),
+                    (true, true) => cut_front(cell, room),
+                };
                 let padding = " ".repeat(widths[*column].saturating_sub(cell.width()));
                 match self.columns[*column].1 {
                     Align::Left => line.extend([&cell, padding.as_str(), GAP]),

@@ -419,6 +419,76 @@ fn the_index_says_what_it_holds_and_agrees_with_the_logs() {
 }
 
 #[test]
+fn where_no_agent_ever_ran_it_says_where_it_looked() {
+    let past = Past { house: House::new() };
+    let looked = lines(&[
+        "no sessions found; looked in",
+        "  ~/.claude/projects",
+        "  ~/.config/claude/projects",
+        "  ~/.codex/sessions",
+        "  ~/.codex/archived_sessions",
+        "  ~/.gemini/tmp",
+        "  ~/.local/share/opencode",
+    ]);
+    for arguments in
+        [&["sessions"] as &[&str], &["projects"], &["usage"], &["savings"], &["search", "anything"]]
+    {
+        let ran = past.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{arguments:?}");
+        assert_eq!(ran.stderr, looked, "{arguments:?}");
+    }
+    assert!(!past.said(&["index"]).contains("understood"));
+    assert_eq!(past.json(&["sessions"]), json!({"sessions": [], "has_more": false}));
+
+    let past = Past::new();
+    let none = past.run(&["sessions", "--provider", "opencode"]);
+    assert!(none.stderr.starts_with("there are no such sessions; "), "{}", none.stderr);
+}
+
+#[test]
+fn what_agents_asked_of_past_sessions_is_counted_and_can_be_erased() {
+    let past = Past::new();
+    let tamis = |arguments: &[&str]| {
+        let mut command = past.house.tamis(arguments);
+        finish(command.env("COLUMNS", "80"), b"")
+    };
+    let answer = tamis(&["call", "list_sessions", "{}"]).stdout.trim_end().len();
+    assert_ne!(tamis(&["call", "get_turns", "{}"]).code, Some(0));
+    let shown = tamis(&["data", "show", "--json"]).json()["trace_tools"].clone();
+    assert_eq!((&shown[0]["tool"], &shown[0]["failures"]), (&json!("get_turns"), &json!(1)));
+    assert_eq!(
+        shown[1],
+        json!({
+            "tool": "list_sessions", "calls": 1, "failures": 0, "answer_bytes": answer,
+            "largest_answer_bytes": answer,
+        })
+    );
+    let told = tamis(&["data", "show"]).stdout;
+    assert!(told.contains("CALLS  FAILED"), "{told}");
+    assert!(told.lines().any(|line| line.ends_with("  list_sessions")), "{told}");
+    assert_eq!(tamis(&["data", "purge", "--ledger", "--yes"]).code, Some(0));
+    assert_eq!(tamis(&["data", "show", "--json"]).json()["trace_tools"], json!([]));
+}
+
+#[test]
+fn a_diagnosis_and_a_replay_are_readable_on_a_narrow_screen() {
+    let past = Past::new();
+    let told = |arguments: &[&str]| {
+        let ran = finish(past.command(arguments).env("COLUMNS", "80"), b"");
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+        ran.stdout
+    };
+    let analysis = told(&["analyze", CODEX]);
+    assert!(analysis.starts_with("score "), "{analysis}");
+    let replay = told(&["savings"]);
+    assert!(replay.starts_with("pruning replayed over "), "{replay}");
+    assert!(replay.contains("\nwould have cut     "), "{replay}");
+    assert!(replay.lines().all(|line| line.chars().count() <= 80), "{replay}");
+    let by_project = told(&["usage", "--by", "project"]);
+    assert!(by_project.contains("/work/shop"), "{by_project}");
+}
+
+#[test]
 fn errors_say_what_to_run() {
     let past = Past::new();
     past.write(&format!(".claude/projects/-work-shop/{FORK}.jsonl"), &shop());

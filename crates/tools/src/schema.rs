@@ -34,6 +34,10 @@ pub(crate) fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<Str
         (Some("array"), Value::Array(_)) => None,
         (Some("array"), _) => Some("an array"),
         (Some("string"), Value::Object(_) | Value::Array(_)) => Some("a string"),
+        // Of an enum, deserialising would say that it may be a map.
+        (Some("string"), Value::Number(_) | Value::Bool(_)) if schema.contains_key("enum") => {
+            Some("a string")
+        }
         _ => None,
     };
     if let Some(wanted) = wrong {

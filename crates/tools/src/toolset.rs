@@ -95,9 +95,10 @@ fn stated(failure: Failure) -> Result<Value, Failure> {
     let (code, message, details, retryable) = match failure {
         Failure::Stated { code, message, details, retryable } => (code, message, details, retryable),
         Failure::InvalidInput { detail } => {
-            // What is wrong is told with the path of the parameter in front.
-            let parameter =
-                detail.split_once(": ").map(|(parameter, _)| ("parameter".to_owned(), parameter.into()));
+            // What is wrong is told with the path of the parameter in front, but for one that is missing.
+            let missing = || detail.strip_prefix("missing field `")?.strip_suffix('`');
+            let parameter = detail.split_once(": ").map(|(parameter, _)| parameter).or_else(missing);
+            let parameter = parameter.map(|parameter| ("parameter".to_owned(), parameter.into()));
             let details =
                 [("detail".to_owned(), detail.clone().into())].into_iter().chain(parameter).collect();
             ("invalid_parameter", format!("Invalid parameter: {detail}"), details, false)

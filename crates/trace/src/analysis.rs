@@ -108,23 +108,46 @@ impl EventCounts {
 impl Trace {
     /// Diagnoses a session.
     pub fn analyze(&self, session: &Session, options: &AnalysisOptions) -> Result<Analysis, TraceError> {
+        self.analyze_unless(session, options, &|| false)
+    }
+
+    /// The same, unless it is broken off, which is asked at every event.
+    pub fn analyze_unless(
+        &self,
+        session: &Session,
+        options: &AnalysisOptions,
+        broken_off: &dyn Fn() -> bool,
+    ) -> Result<Analysis, TraceError> {
         let mut sum = Sum::default();
-        self.examine(session, options, &mut sum)?;
+        self.examine(session, options, broken_off, &mut sum)?;
         if options.subagents {
             for subagent in self.subagents(session)? {
                 sum.findings.session = Some(self.short_id(&subagent.id)?);
-                self.examine(&subagent, options, &mut sum)?;
+                self.examine(&subagent, options, broken_off, &mut sum)?;
             }
         }
         Ok(sum.into_analysis(options))
     }
 
-    fn examine(&self, session: &Session, options: &AnalysisOptions, sum: &mut Sum) -> Result<(), TraceError> {
+    fn examine(
+        &self,
+        session: &Session,
+        options: &AnalysisOptions,
+        broken_off: &dyn Fn() -> bool,
+        sum: &mut Sum,
+    ) -> Result<(), TraceError> {
         let mut examination = Examination::new(options);
-        self.events(session, 0, &mut |number, event| {
-            examination.take(number, event);
-            ControlFlow::Continue(())
-        })?;
+        let mut ended = broken_off();
+        if !ended {
+            self.events(session, 0, &mut |number, event| {
+                examination.take(number, event);
+                ended = broken_off();
+                if ended { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+        }
+        if ended {
+            return Err(TraceError::Cancelled);
+        }
         examination.finish(sum);
         Ok(())
     }

@@ -674,6 +674,11 @@ pub(crate) fn add_use(connection: &Connection, tool: &str, failed: bool, bytes: 
     Ok(())
 }
 
+pub(crate) fn forget_uses(connection: &Connection) -> Sql<()> {
+    connection.execute("DELETE FROM trace_uses", [])?;
+    Ok(())
+}
+
 pub(crate) fn uses(connection: &Connection) -> Sql<Vec<ToolUses>> {
     let mut statement = connection
         .prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;

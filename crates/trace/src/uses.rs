@@ -44,4 +44,13 @@ impl Trace {
         self.uses.writer.flush(Duration::from_secs(2));
         Ok(Database::look(&self.uses.path, db::USES, db::uses)?.unwrap_or_default())
     }
+    /// Throws the counts away.
+    pub fn forget_uses(&self) -> Result<(), TraceError> {
+        self.uses.writer.flush(Duration::from_secs(2));
+        if !self.uses.path.exists() {
+            return Ok(());
+        }
+        let database = Database::open(&self.uses.path, db::USES)?;
+        Ok(database.write(|transaction| db::forget_uses(transaction))?)
+    }
 }

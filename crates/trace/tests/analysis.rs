@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use session::{Log, Opened};
 use tamis_store::DataDir;
 use tamis_trace::event::EventKind;
-use tamis_trace::{Analysis, AnalysisOptions, Lens, Places, Trace};
+use tamis_trace::{Analysis, AnalysisOptions, Lens, Places, Trace, TraceError};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, ..AnalysisOptions::default() }
@@ -53,6 +53,22 @@ fn an_analysis_has_the_contracts_shape() {
         },
     });
     assert_eq!(analysis, expected);
+}
+
+#[test]
+fn an_analysis_that_nobody_waits_for_ends_at_the_next_event() {
+    let mut log = Log::default();
+    for _ in 0..50 {
+        log.user("go on").says("I do.");
+    }
+    let Opened { trace, session, folder: _folder } = log.open();
+    for most in [0, 1, 7] {
+        let asked = std::cell::Cell::new(0);
+        let broken_off = || asked.replace(asked.get() + 1) == most;
+        let ended = trace.analyze_unless(&session, &AnalysisOptions::default(), &broken_off);
+        assert!(matches!(ended, Err(TraceError::Cancelled)), "{ended:?}");
+        assert_eq!(asked.get(), most + 1, "not asked again, so not read on");
+    }
 }
 
 #[test]

@@ -6,9 +6,10 @@ use serde_json::json;
 use tamis_config::{Config, Surroundings};
 use tamis_sieve::{Holdings, Purge, Savings};
 use tamis_store::DataDir;
-use tamis_trace::{erase_indexes, index_files};
+use tamis_trace::{ToolUses, erase_indexes, index_files};
 
 use crate::error::{CliError, CliResult};
+use crate::table::{self, Align, Table};
 use crate::{print, setup};
 
 /// Show or erase what tamis keeps
@@ -38,7 +39,7 @@ struct Erase {
     /// Only the originals that cuts are recovered from
     #[arg(long)]
     recovery: bool,
-    /// Only the record of calls
+    /// Only the record of calls, and the counts of them
     #[arg(long)]
     ledger: bool,
     /// Only the index of past sessions; the agents' logs stay, and it is built from them again
@@ -79,6 +80,13 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let folder = config.data_dir();
     let index = index_files(&DataDir::at(&folder)).unwrap_or_default();
     let index_bytes: u64 = index.iter().map(|(_, size)| size).sum();
+    let uses = services.sessions.as_ref().map(|sessions| sessions.trace.uses()).transpose();
+    let mut problems = holdings.problems.clone();
+    let uses = uses.unwrap_or_else(|error| {
+        problems.push(format!("{:#}", anyhow::Error::new(error)));
+        None
+    });
+    let uses = uses.unwrap_or_default();
     if arguments.json {
         let next =
             holdings.recovery_next_expiry.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
@@ -102,7 +110,19 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 "recoveries": savings.recoveries,
                 "recovered_tokens": savings.recovered_tokens,
             },
-            "problems": holdings.problems,
+            "trace_tools": uses
+                .iter()
+                .map(|uses| {
+                    json!({
+                        "tool": uses.tool,
+                        "calls": uses.calls,
+                        "failures": uses.failures,
+                        "answer_bytes": uses.bytes,
+                        "largest_answer_bytes": uses.largest,
+                    })
+                })
+                .collect::<Vec<_>>(),
+            "problems": problems,
         }));
     }
     print::columns(&[
@@ -119,10 +139,34 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
         ["sessions".to_owned(), indexed(&index, index_bytes)],
         ["saved".to_owned(), saved(&savings)],
     ])?;
-    for problem in &holdings.problems {
+    if !uses.is_empty() {
+        print::bytes(format!("\n{}", uses_table(&uses).render(table::screen())).as_bytes())?;
+    }
+    for problem in &problems {
         print::note(format_args!("warning: {problem}"));
     }
     Ok(())
+}
+
+/// How the tools for past sessions were used.
+fn uses_table(uses: &[ToolUses]) -> Table {
+    let mut table = Table::new(&[
+        ("CALLS", Align::Right),
+        ("FAILED", Align::Right),
+        ("ANSWERED", Align::Right),
+        ("LARGEST", Align::Right),
+        ("TOOL", Align::Left),
+    ]);
+    for uses in uses {
+        table.row([
+            print::grouped(uses.calls),
+            print::grouped(uses.failures),
+            print::size(uses.bytes),
+            print::size(uses.largest),
+            uses.tool.clone(),
+        ]);
+    }
+    table
 }
 
 fn originals(holdings: &Holdings) -> String {
@@ -206,6 +250,14 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
             print::grouped(report.ledger_rows),
         ));
         problems = report.problems;
+    }
+    // Counts have no age, so they stay when only what is old goes.
+    if purge.ledger
+        && purge.older_than.is_none()
+        && let Some(sessions) = &services.sessions
+        && let Err(error) = sessions.trace.forget_uses()
+    {
+        problems.push(format!("{:#}", anyhow::Error::new(error)));
     }
     if trace {
         match erase_indexes(&data_dir) {

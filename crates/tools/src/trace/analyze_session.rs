@@ -10,6 +10,7 @@ use super::failure::told;
 use super::input::Maybe;
 use super::page::{ANALYSIS, Answer, size};
 use super::show::redacted;
+use super::summary::tokens;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct AnalyzeSession;
@@ -56,8 +57,9 @@ fn analyze(input: &AnalyzeSessionInput, asked: &Asked<'_>) -> Result<Answer, Fai
         subagents: input.include_subagents.0.unwrap_or(false),
         most_bytes: ANALYSIS - AROUND - 150,
     };
-    let analysis = asked.trace.analyze(&session, &options).map_err(told)?;
+    let analysis = asked.trace.analyze_unless(&session, &options, &|| asked.is_cancelled()).map_err(told)?;
     let mut body = json!(analysis);
+    body["summary"]["tokens"] = tokens(analysis.summary.tokens);
     for insight in body["insights"].as_array_mut().into_iter().flatten() {
         insight["message"] = redacted(insight["message"].as_str().unwrap_or_default()).into();
     }

@@ -5,18 +5,22 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tamis_trace::{Progress, Session, Trace};
+use tamis_trace::{Progress, Session, SessionFilter, Trace};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::told;
 use super::page::Answer;
 use super::rate::RateLimit;
+use super::show::beginning;
 use crate::{Context, Failure, ProgressUpdate};
 
 /// Logs are looked at again when that was longer ago than this.
 const FRESH: Duration = Duration::from_secs(1);
 /// Between two reports of how far indexing is.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
+
+/// Characters of the places in which nothing was found.
+const LONGEST_PLACES: usize = 600;
 
 /// Past sessions, as the tools of a process share them.
 pub struct Sessions {
@@ -38,11 +42,23 @@ pub(crate) struct Asked<'a> {
 
 impl Asked<'_> {
     pub(crate) fn session(&self, prefix: &str) -> Result<Session, Failure> {
-        self.trace.session(prefix).map_err(told)
+        self.trace.session(prefix.trim()).map_err(told)
     }
 
     pub(crate) fn short_id(&self, id: &str) -> Result<String, Failure> {
         self.trace.short_id(id).map_err(told)
+    }
+
+    /// What the hint of an empty list says: that there are no sessions at all, and where they were looked for; else `why`.
+    pub(crate) fn nothing(&self, why: &str) -> Result<String, Failure> {
+        let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+        if !self.trace.sessions(&any, None, 1).map_err(told)?.is_empty() {
+            return Ok(why.to_owned());
+        }
+        let places = self.trace.places();
+        let looked: Vec<String> =
+            places.logs.iter().chain(&places.opencode).map(|place| place.display().to_string()).collect();
+        Ok(format!("No sessions were found. Looked in {}.", beginning(&looked.join(", "), LONGEST_PLACES)))
     }
 
     /// Whether nobody waits for the answer any more.

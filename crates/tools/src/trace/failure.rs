@@ -73,7 +73,7 @@ pub(crate) fn told(error: TraceError) -> Failure {
             }
             stated("invalid_event_index", error.to_string(), details, false)
         }
-        TraceError::Invalid(why) => invalid_parameter("query", why.strip_prefix("query ").unwrap_or(&why)),
+        TraceError::Invalid(why) => invalid_parameter("query", why),
         TraceError::TooSlow { seconds } => stated(
             "search_timeout",
             error.to_string(),

@@ -11,7 +11,7 @@ use super::cursor::Binding;
 use super::failure::told;
 use super::input::Maybe;
 use super::page::{Answer, EVENT, fitting, room, size};
-use super::show::{redacted_payload, time};
+use super::show::{finer_kind, redacted_payload, time};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -65,6 +65,9 @@ fn details(input: GetEventDetailsInput, asked: &Asked<'_>) -> Result<Answer, Fai
     });
     if stream != Stream::Main {
         body["stream"] = stream.name().into();
+    }
+    if let Some(kind) = finer_kind(kind) {
+        body["kind"] = kind.into();
     }
     let payload = redacted_payload(payload);
     let left = room(EVENT) - HEAD;

@@ -77,7 +77,9 @@ fn list(input: GetProjectInfoInput, asked: &Asked<'_>) -> Result<Answer, Failure
     }
     let found = page.items.len();
     let next = next.map(|place| binding.write(&place));
-    Ok(Answer::list(json!({"projects": page.items}), found, next)
-        .hint("Use list_sessions(project_hash) for a project's sessions")
-        .hint_if(note))
+    let hint = match found {
+        0 => asked.nothing("There are no more projects.")?,
+        _ => "Use list_sessions(project_hash) for a project's sessions".to_owned(),
+    };
+    Ok(Answer::list(json!({"projects": page.items}), found, next).hint(hint).hint_if(note))
 }

@@ -64,7 +64,7 @@ fn chain(input: GetReasoningChainInput, asked: &Asked<'_>) -> Result<Answer, Fai
     let session = asked.session(&input.session_id)?;
     let turn = input.turn.0.map(|turn| turn.0);
     if let Some(turn) = turn {
-        check(&Selection::Only(vec![turn]), &session)?;
+        check(&Selection::Only(vec![turn]), "turn", &session)?;
     }
     let binding = Binding::new(GetReasoningChain::NAME, &(&session.id, turn));
     let start: Option<Spot> = binding.read(input.cursor.0.as_deref())?;

@@ -104,7 +104,7 @@ fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, F
         (None, from) => Selection::From(from.map_or(0, |from| from.0)),
         (Some(_), Some(_)) => return Err(invalid_parameter("from_turn", "give turn or from_turn, not both")),
     };
-    check(&selection, &session)?;
+    check(&selection, "turn", &session)?;
     let binding = Binding::new(GetSessionDetails::NAME, &(&session.id, level, reasoning, &selection));
     let cursor = input.cursor.0.as_deref();
     if level == DetailLevel::Summary {
@@ -141,13 +141,17 @@ fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, F
     Ok(Answer::of(body).paged(count, next).hint(hint).hint_if(go_on))
 }
 
-/// Refuses turns that the session does not have.
-pub(crate) fn check(selection: &Selection, session: &Session) -> Result<(), Failure> {
+/// Refuses turns that the session does not have; `one_by_one` is the parameter that names turns one by one.
+pub(crate) fn check(
+    selection: &Selection,
+    one_by_one: &'static str,
+    session: &Session,
+) -> Result<(), Failure> {
     let turns = session.tally.turns;
     let (name, asked) = match selection {
         Selection::From(0) => return Ok(()),
         Selection::From(from) => ("from_turn", Some(from)),
-        Selection::Only(numbers) => ("turn", numbers.iter().find(|number| **number >= turns)),
+        Selection::Only(numbers) => (one_by_one, numbers.iter().find(|number| **number >= turns)),
     };
     match (asked, turns.checked_sub(1)) {
         (Some(asked), Some(last)) if *asked > last => {

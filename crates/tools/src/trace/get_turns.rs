@@ -73,7 +73,7 @@ fn turns(input: GetTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
     }
     let session = asked.session(&input.session_id)?;
     let selection = Selection::Only(numbers);
-    check(&selection, &session)?;
+    check(&selection, "turns", &session)?;
     let level = input.detail_level.0.unwrap_or_default();
     let reasoning = input.include_reasoning.0.unwrap_or(false);
     let binding = Binding::new(GetTurns::NAME, &(&session.id, level, reasoning, &selection));

@@ -142,8 +142,8 @@ fn list(input: ListSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> 
     let next = last.filter(|_| more).map(|place| binding.write(&place));
     let found = page.items.len();
     let hint = match found {
-        0 => "No sessions match. get_project_info lists the projects that have any.",
-        _ => "Use get_session_details(session_id, detail_level='summary') for turn breakdown",
+        0 => asked.nothing("No sessions match. get_project_info lists the projects that have any.")?,
+        _ => "Use get_session_details(id, detail_level='summary') for turn breakdown".to_owned(),
     };
     Ok(Answer::list(json!({"sessions": page.items}), found, next).hint(hint).hint_if(note))
 }

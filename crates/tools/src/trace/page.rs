@@ -131,10 +131,10 @@ impl Answer {
         self
     }
 
-    /// Adds a sentence to the hint.
+    /// Adds a sentence to the hint. The contract's own hints have no full stop, unless something follows them.
     pub(crate) fn hint(mut self, sentence: impl AsRef<str>) -> Answer {
         if !self.hint.is_empty() {
-            self.hint.push(' ');
+            self.hint.push_str(if self.hint.ends_with('.') { " " } else { ". " });
         }
         self.hint.push_str(sentence.as_ref());
         self

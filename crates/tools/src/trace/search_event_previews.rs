@@ -5,8 +5,8 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_trace::event::{EventKind, Stream};
-use tamis_trace::{Found, Match, Place, Search};
+use tamis_trace::event::Stream;
+use tamis_trace::{Found, Match, Place, Search, TraceError};
 
 use super::asked::{Asked, answer};
 use super::cursor::Binding;
@@ -15,7 +15,7 @@ use super::fields::Fields;
 use super::input::{EventType, Filters, Limit, Maybe, Moment, ProviderName, QueryMode};
 use super::page::{Answer, Page, of_search};
 use super::preview;
-use super::show::time;
+use super::show::{finer_kind, time};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -117,11 +117,11 @@ fn search(input: SearchEventPreviewsInput, asked: &Asked<'_>) -> Result<Answer, 
         after: None,
         most: limit,
     };
-    let found = Matches::find(SearchEventPreviews::NAME, search, input.cursor.0.as_deref(), asked)?;
+    let found = Matches::find(SearchEventPreviews::NAME, "query", search, input.cursor.0.as_deref(), asked)?;
+    let hint =
+        found.hint(asked, "Use get_event_details(session_id, event_index) to retrieve full event payload")?;
     let answer = found.answer(asked, of_search(limit), |found| fields.of(item(found)))?;
-    Ok(answer
-        .hint("Use get_event_details(session_id, event_index) to retrieve full event payload")
-        .hint_if(note))
+    Ok(answer.hint(hint).hint_if(note))
 }
 
 fn item(found: &Match) -> Value {
@@ -142,8 +142,8 @@ pub(crate) fn match_of(found: &Match) -> Value {
     if found.stream != Stream::Main {
         item["stream"] = found.stream.name().into();
     }
-    if matches!(found.kind, EventKind::SlashCommand | EventKind::Summary) {
-        item["kind"] = if found.kind == EventKind::Summary { "summary" } else { "slash_command" }.into();
+    if let Some(kind) = finer_kind(found.kind) {
+        item["kind"] = kind.into();
     }
     item
 }
@@ -157,6 +157,7 @@ pub(crate) struct Matches {
 impl Matches {
     pub(crate) fn find(
         tool: &'static str,
+        parameter: &'static str,
         mut search: Search,
         cursor: Option<&str>,
         asked: &Asked<'_>,
@@ -165,8 +166,22 @@ impl Matches {
         let binding = Binding::new(tool, &question);
         let after: Option<(i64, String, u64)> = binding.read(cursor)?;
         search.after = after.map(|(started, session, event)| Place { started, session, event });
-        let found = asked.trace.search(&search, LONGEST_SEARCH, &|| asked.is_cancelled()).map_err(told)?;
+        let found = asked.trace.search(&search, LONGEST_SEARCH, &|| asked.is_cancelled());
+        let found = found.map_err(|error| match error {
+            TraceError::Invalid(why) => {
+                invalid_parameter(parameter, why.strip_prefix("query ").unwrap_or(&why))
+            }
+            error => told(error),
+        })?;
         Ok(Matches { binding, found })
+    }
+
+    /// What to do next: `then` with what was found, or else how something may be.
+    pub(crate) fn hint(&self, asked: &Asked<'_>, then: &str) -> Result<String, Failure> {
+        match self.found.matches.is_empty() {
+            true => asked.nothing("Nothing matches. Use fewer filters, another spelling or mode='words'."),
+            false => Ok(then.to_owned()),
+        }
     }
 
     pub(crate) fn answer(

@@ -66,7 +66,7 @@ fn search(input: SearchEventsInput, asked: &Asked<'_>) -> Result<Answer, Failure
         ..Search::default()
     };
     let full = input.include_full_payload.0.unwrap_or(false);
-    let found = Matches::find(SearchEvents::NAME, search, input.cursor.0.as_deref(), asked)?;
+    let found = Matches::find(SearchEvents::NAME, "pattern", search, input.cursor.0.as_deref(), asked)?;
     let answer = found.answer(asked, of_search(0), |found| item(found, full))?;
     Ok(answer
         .hint("search_events is deprecated: use search_event_previews(query), then get_event_details(session_id, event_index)")

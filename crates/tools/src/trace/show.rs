@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tamis_text::Redactor;
-use tamis_trace::event::Millis;
+use tamis_trace::event::{EventKind, Millis};
 
 /// Bytes beyond what is shown that are looked at for secrets. The longest, a private key, has a few thousand.
 const BEYOND: usize = 16 << 10;
@@ -19,6 +19,15 @@ const DEEPEST: usize = 64;
 pub(crate) fn time(at: Option<Millis>) -> Value {
     let time = at.and_then(|at| Timestamp::from_millisecond(at).ok());
     time.map_or(Value::Null, |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into())
+}
+
+/// What an event is, where the contract's types do not tell it from others.
+pub(crate) fn finer_kind(kind: EventKind) -> Option<&'static str> {
+    match kind {
+        EventKind::SlashCommand => Some("slash_command"),
+        EventKind::Summary => Some("summary"),
+        _ => None,
+    }
 }
 
 /// The whole text without its secrets.

@@ -129,6 +129,20 @@ fn an_event_is_given_in_full() {
 }
 
 #[test]
+fn a_slash_command_is_told_from_what_was_said() {
+    let command = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args>large</command-args>";
+    let house = House::new(&[Log::new(ID, START).user("hello").say("Hello.").user(command)]);
+    let found = house.ask("search_event_previews", json!({"query": "/model"}))["data"]["matches"][0].clone();
+    let event =
+        house.ask("get_event_details", json!({"session_id": ID, "event_index": found["event_index"]}));
+    for told in [&found, &event] {
+        assert_eq!((&told["event_type"], &told["kind"]), (&json!("User"), &json!("slash_command")), "{told}");
+    }
+    let said = house.ask("get_event_details", json!({"session_id": ID, "event_index": 0}));
+    assert_eq!(said["kind"], Value::Null);
+}
+
+#[test]
 fn thoughts_come_alone_and_in_order() {
     let house = House::new(&[small(ID, START).think("And again.")]);
     let answer = house.ask("get_reasoning_chain", json!({"session_id": "fb3cff44"}));
@@ -167,6 +181,12 @@ fn a_session_is_diagnosed() {
         [("assistant_messages", 2), ("tool_calls", 3), ("tool_results", 3), ("user_messages", 2)]
     {
         assert_eq!(counts[name], count, "{name}");
+    }
+    let listed = house.ask("list_turns", json!({"session_id": ID}));
+    let turns = listed["data"]["turns"].as_array().unwrap();
+    for name in ["total", "input", "output", "cache_read", "cache_creation", "reasoning"] {
+        let sum: u64 = turns.iter().map(|turn| turn["tokens"][name].as_u64().unwrap()).sum();
+        assert_eq!(body["summary"]["tokens"][name], sum, "{name} means the same in every tool");
     }
     let without = house.ask("analyze_session", json!({"session_id": ID, "include_failures": false}));
     let failures =

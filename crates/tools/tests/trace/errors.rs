@@ -122,6 +122,41 @@ fn parameters_that_are_wrong_are_named() {
 }
 
 #[test]
+fn details_name_the_parameter_as_the_tool_does() {
+    let house = house();
+    for (tool, arguments, parameter, detail) in [
+        ("get_session_details", json!({}), "session_id", "missing field `session_id`"),
+        (
+            "get_turns",
+            json!({"session_id": "fb3cff44", "turns": [0, 7]}),
+            "turns",
+            "there is no turn 7; the last is 1",
+        ),
+        (
+            "get_reasoning_chain",
+            json!({"session_id": "fb3cff44", "turn": 7}),
+            "turn",
+            "there is no turn 7; the last is 1",
+        ),
+        ("search_event_previews", json!({"query": " "}), "query", "is empty"),
+        ("search_events", json!({"pattern": " "}), "pattern", "is empty"),
+        (
+            "list_sessions",
+            json!({"provider": 5}),
+            "provider",
+            "provider: a number is given where a string is expected",
+        ),
+    ] {
+        let error = house.fail(tool, arguments.clone());
+        assert_eq!(
+            error["details"],
+            json!({"parameter": parameter, "detail": detail}),
+            "{tool} {arguments}: {error}"
+        );
+    }
+}
+
+#[test]
 fn cursors_that_are_not_this_call_s() {
     let house = house();
     let page = house.ask("list_sessions", json!({"limit": 1}));

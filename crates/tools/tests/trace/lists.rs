@@ -31,10 +31,7 @@ fn a_session_is_listed_with_all_that_the_contract_names() {
     assert_eq!(listed, session);
     assert_eq!(answer["data"]["sessions"].as_array().unwrap().len(), 1);
     assert_eq!(answer["pagination"], json!({"total_in_page": 1, "next_cursor": null, "has_more": false}));
-    assert_eq!(
-        answer["hint"],
-        "Use get_session_details(session_id, detail_level='summary') for turn breakdown"
-    );
+    assert_eq!(answer["hint"], "Use get_session_details(id, detail_level='summary') for turn breakdown");
     assert_eq!(answer["rate_limit"], json!({"limit": 120, "remaining": 119, "reset_seconds": 1}));
 
     let projects = house.ask("get_project_info", json!({}));
@@ -151,6 +148,37 @@ fn the_first_call_reports_how_far_the_index_is() {
     assert!(!answer.is_error);
     assert!(!reports.is_empty());
     assert!(reports.iter().all(|report| report.message.as_deref().unwrap().starts_with("reading logs")));
+}
+
+#[test]
+fn an_empty_answer_says_why_it_is_empty() {
+    let none = House::new(&[]);
+    let place = none.trace.places().logs[0].display().to_string();
+    for (tool, arguments) in [
+        ("list_sessions", json!({})),
+        ("get_project_info", json!({})),
+        ("search_event_previews", json!({"query": "x"})),
+    ] {
+        let answer = none.ask(tool, arguments);
+        assert_eq!(answer["hint"], format!("No sessions were found. Looked in {place}."), "{tool}");
+    }
+    let house = House::new(&[small(ID, START)]);
+    let answer = house.ask("list_sessions", json!({"provider": "opencode"}));
+    assert_eq!(answer["hint"], "No sessions match. get_project_info lists the projects that have any.");
+    let answer = house.ask("search_event_previews", json!({"query": "xylophone"}));
+    assert_eq!(answer["hint"], "Nothing matches. Use fewer filters, another spelling or mode='words'.");
+}
+
+#[test]
+fn hints_are_the_contract_s_and_what_follows_is_a_sentence_of_its_own() {
+    let house = House::new(&[small(ID, START)]);
+    let hint = |limit: u64| house.ask("list_sessions", json!({"limit": limit}))["hint"].clone();
+    assert_eq!(hint(10), "Use get_session_details(id, detail_level='summary') for turn breakdown");
+    assert_eq!(
+        hint(60),
+        "Use get_session_details(id, detail_level='summary') for turn breakdown. limit is 50 at most, so 60 was taken as \
+         that."
+    );
 }
 
 #[test]

@@ -4,7 +4,6 @@ use tamis_trace::{Analysis, AnalysisOptions};
 
 use super::options::Source;
 use crate::error::{CliError, CliResult};
-use crate::table::{self, Align, Table};
 use crate::{print, shown};
 
 /// Diagnose a session: failures, loops, waste, and a score whose parts are shown
@@ -46,10 +45,10 @@ fn to_text(analysis: &Analysis, session: &str) -> String {
     let mut text = format!("score {} of 100\n", analysis.score);
     for part in &analysis.deductions {
         text.push_str(&format!(
-            "  -{:<3} {} {} ({:?})\n",
+            "  -{:<3} {}: {} ({:?})\n",
             part.points,
-            print::grouped(part.count),
             part.what,
+            print::grouped(part.count),
             part.lens
         ));
     }
@@ -72,28 +71,21 @@ fn to_text(analysis: &Analysis, session: &str) -> String {
         text.push_str("\nnothing stands out\n");
         return text;
     }
-    let mut table = Table::new(&[
-        ("SEVERITY", Align::Left),
-        ("LENS", Align::Left),
-        ("TURN", Align::Right),
-        ("SESSION:EVENT", Align::Left),
-        ("WHAT", Align::Left),
-    ]);
+    // Two lines each: the message is what matters, and a table would leave little room for it.
     for insight in &analysis.insights {
         let session = insight.session_id.as_deref().unwrap_or(session);
-        table.row([
-            format!("{:?}", insight.severity),
-            format!("{:?}", insight.lens),
-            insight.turn_index.to_string(),
+        text.push_str(&format!(
+            "\n{:?}  {:?}  turn {}  {}\n    {}\n",
+            insight.severity,
+            insight.lens,
+            insight.turn_index,
             shown::line(&format!("{session}:{}", insight.event_index)),
             shown::beginning(&insight.message),
-        ]);
+        ));
     }
-    text.push('\n');
-    text.push_str(&table.render(table::screen()));
     if analysis.insights_left_out.total() > 0 {
         let left = print::grouped(analysis.insights_left_out.total());
-        text.push_str(&format!("and {left} more of the same kinds\n"));
+        text.push_str(&format!("\nand {left} more of the same kinds\n"));
     }
     text
 }

@@ -5,6 +5,7 @@ use tamis_trace::{LogState, NotUnderstood, Refreshed, Report, Trace, Verified};
 
 use super::indexing;
 use super::options::Source;
+use super::told;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -103,15 +104,16 @@ fn to_text(
     }
     if table.is_empty() {
         text.push_str("there are no logs in any of these places:\n");
-        let places = trace.places();
-        for place in places.logs.iter().chain(&places.opencode) {
-            text.push_str(&format!("  {}\n", shown::line(&place.to_string_lossy())));
+        for place in told::places(trace) {
+            text.push_str(&format!("  {place}\n"));
         }
     } else {
         text.push_str(&table.render(table::screen()));
     }
     if report.not_understood.is_empty() {
-        text.push_str("\neverything in them was understood\n");
+        if !table.is_empty() {
+            text.push_str("\neverything in them was understood\n");
+        }
     } else {
         text.push_str("\nnot understood\n");
         for entry in &report.not_understood {

@@ -48,8 +48,7 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
         ]);
     }
     if table.is_empty() {
-        print::note("there are no sessions; `tamis trace index` says which logs there are");
-        return Ok(());
+        return told::nothing(&trace, "there are no projects");
     }
     print::bytes(table.render(table::screen()).as_bytes())
 }

@@ -6,6 +6,7 @@ use tamis_trace::{Replayed, Savings, SavingsOptions, SavingsSums};
 
 use super::indexing::{self, Waiting};
 use super::options::{Source, Which};
+use super::told;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -70,6 +71,9 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
     if arguments.source.json {
         return shown::json(&shown::value(without_halves(&savings)?));
     }
+    if savings.sessions == 0 && savings.sessions_unread == 0 {
+        return told::nothing(&trace, "there are no such sessions");
+    }
     print::bytes(to_text(&savings).as_bytes())
 }
 
@@ -95,43 +99,79 @@ fn percent(part: u64, of: u64) -> String {
 fn to_text(savings: &Savings) -> String {
     let totals = &savings.totals;
     let mut text = format!(
-        "{} of {} were cut: {} of {} tokens ({})\n",
-        print::grouped(totals.results_cut),
+        "pruning replayed over {} of {}{}: an estimate\n\n",
         print::count(totals.results, "result"),
-        print::grouped(totals.tokens_cut),
-        print::grouped(totals.tokens_before),
-        percent(totals.tokens_cut, totals.tokens_before),
+        print::count(savings.sessions, "session"),
+        if savings.more_sessions { " (--limit takes in more)" } else { "" },
     );
     let needed = totals.lines_edited + totals.lines_quoted;
-    text.push_str(&format!(
-        "of {} that were cut, {} later edited and {} quoted ({}), in {}\n",
-        print::count(totals.lines_cut, "line"),
-        print::grouped(totals.lines_edited),
-        print::grouped(totals.lines_quoted),
-        percent(needed, totals.lines_cut),
-        print::count(totals.results_with_edited_line.max(totals.results_with_quoted_line), "result"),
-    ));
     let net = u64::try_from(totals.net_tokens)
         .map_or_else(|_| format!("-{}", print::grouped(totals.net_tokens.unsigned_abs())), print::grouped);
-    text.push_str(&format!(
-        "getting those back would have taken {} tokens, which leaves {net} saved\nlater requests would have carried {} tokens less, mostly cached ones\n",
-        print::grouped(totals.recovery_tokens),
-        print::grouped(totals.tokens_not_resent),
-    ));
+    let mut rows = vec![
+        (
+            "would have cut",
+            format!(
+                "{} of {} tokens ({}), in {}",
+                print::grouped(totals.tokens_cut),
+                print::grouped(totals.tokens_before),
+                percent(totals.tokens_cut, totals.tokens_before),
+                print::count(totals.results_cut, "result"),
+            ),
+        ),
+        (
+            "needed later",
+            format!(
+                "{} of {} ({})",
+                print::grouped(needed),
+                print::count(totals.lines_cut, "cut line"),
+                percent(needed, totals.lines_cut),
+            ),
+        ),
+        (
+            "",
+            format!(
+                "{} edited (in {}), {} quoted (in {})",
+                print::grouped(totals.lines_edited),
+                print::count(totals.results_with_edited_line, "result"),
+                print::grouped(totals.lines_quoted),
+                print::count(totals.results_with_quoted_line, "result"),
+            ),
+        ),
+        ("to get those back", format!("{} tokens", print::grouped(totals.recovery_tokens))),
+        ("saved in the end", format!("{net} tokens")),
+        (
+            "not sent again",
+            format!(
+                "{} tokens in later requests, mostly cached ones",
+                print::grouped(totals.tokens_not_resent)
+            ),
+        ),
+    ];
     let skipped = &savings.skipped;
-    text.push_str(&format!(
-        "{}{}; not replayed: {} too small, {} too large, {} pruned already, {} copies, {} without a goal, {} of other tools or failed\n",
-        print::count(savings.sessions, "session"),
-        if savings.more_sessions { " (there are more: --limit)" } else { "" },
-        print::grouped(skipped.too_small),
-        print::grouped(skipped.too_large),
-        print::grouped(skipped.already_pruned),
-        print::grouped(skipped.copies),
-        print::grouped(skipped.without_goal),
-        print::grouped(skipped.other),
-    ));
+    let mut left_out: Vec<String> = [
+        (skipped.too_small, "too small"),
+        (skipped.too_large, "too large"),
+        (skipped.already_pruned, "pruned already"),
+        (skipped.copies, "copies"),
+        (skipped.without_goal, "without a goal"),
+        (skipped.other, "of other tools, or failed"),
+    ]
+    .into_iter()
+    .filter(|(count, _)| *count > 0)
+    .map(|(count, why)| format!("{} {why}", print::grouped(count)))
+    .collect();
     if savings.sessions_unread > 0 {
-        text.push_str(&format!("could not be read: {}\n", print::count(savings.sessions_unread, "session")));
+        left_out.push(format!("{} that could not be read", print::count(savings.sessions_unread, "session")));
+    }
+    // One to a line, since together they would be wider than a screen.
+    rows.extend(
+        left_out
+            .into_iter()
+            .enumerate()
+            .map(|(number, why)| (if number == 0 { "left out" } else { "" }, why)),
+    );
+    for (name, value) in rows {
+        text.push_str(&format!("{name:<19}{value}\n"));
     }
     let mut table = Table::new(&[
         ("RESULTS", Align::Right),

@@ -96,8 +96,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         return shown::json(&json!({"matches": matches, "has_more": more}));
     }
     if matches.is_empty() {
-        print::note("nothing was found");
-        return Ok(());
+        return told::nothing(&trace, "nothing was found");
     }
     let mut rows = Vec::new();
     for found in matches {
@@ -116,7 +115,9 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
             ("TIME", Align::Left),
             ("TYPE", Align::Left),
             ("TEXT", Align::Left),
-        ]);
+        ])
+        .dispensable(&["TIME"])
+        .wanting(48);
         for (head, text, at) in &rows {
             table.row(head.iter().cloned().chain([table::cut_around(text, *at, room)]));
         }

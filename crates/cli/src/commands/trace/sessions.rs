@@ -41,8 +41,10 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         return shown::json(&json!({"sessions": sessions, "has_more": more}));
     }
     if sessions.is_empty() {
-        print::note("there are no such sessions; `tamis trace index` says which logs there are");
-        return Ok(());
+        return told::nothing(
+            &trace,
+            "there are no such sessions; `tamis trace sessions` without options lists the latest",
+        );
     }
     let mut table = Table::new(&[
         ("ID", Align::Left),

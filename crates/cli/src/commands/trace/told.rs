@@ -5,9 +5,9 @@ use jiff::tz::TimeZone;
 use serde_json::{Value, json};
 use tamis_trace::event::{Event, EventKind, Millis};
 use tamis_trace::usage::Tokens;
-use tamis_trace::{Session, Trace, Turn};
+use tamis_trace::{Session, SessionFilter, Trace, Turn};
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult};
 use crate::{print, shown, table};
 
 /// What a project's column takes at most.
@@ -74,6 +74,27 @@ pub(crate) fn under_home(path: &str) -> String {
         Some(rest) if rest.starts_with('/') => format!("~{rest}"),
         _ => path.to_owned(),
     }
+}
+
+/// Says that nothing is there to be shown: no sessions at all, with where they were looked for, or none that was asked for.
+pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
+    let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+    if !trace.sessions(&any, None, 1)?.is_empty() {
+        print::note(asked_for);
+        return Ok(());
+    }
+    let mut text = "no sessions found; looked in".to_owned();
+    for place in places(trace) {
+        text.push_str(&format!("\n  {place}"));
+    }
+    print::note(text);
+    Ok(())
+}
+
+/// The files and folders in which logs are looked for.
+pub(crate) fn places(trace: &Trace) -> impl Iterator<Item = String> {
+    let places = trace.places();
+    places.logs.iter().chain(&places.opencode).map(|place| shown::line(&under_home(&place.to_string_lossy())))
 }
 
 /// What a session is about, and where it comes from.

@@ -89,6 +89,9 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
             "total": {"requests": requests, "tokens": told::tokens_json(total)},
         }));
     }
+    if rows.is_empty() {
+        return told::nothing(trace, "nothing was used");
+    }
     let mut table = Table::new(&[
         ("REQUESTS", Align::Right),
         ("INPUT", Align::Right),
@@ -99,7 +102,9 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         ("TOTAL", Align::Right),
         (arguments.by.head(), Align::Left),
     ])
-    .dispensable(&["(REASONING)", "REQUESTS"]);
+    .dispensable(&["(REASONING)", "REQUESTS"])
+    // Projects and models differ in their ends.
+    .cut_in_front();
     let mut row = |requests: u64, tokens: Tokens, name: String| {
         let Tokens { input, cache_read, cache_creation, output, reasoning } = tokens;
         let numbers = [requests, input, cache_read, cache_creation, output, reasoning, tokens.total()];
