@@ -113,7 +113,8 @@ fn first_calls(past: &past::Past) -> Vec<Call> {
         |answers| json!({"session_id": answers[5]["session_id"], "event_index": 99_999_999}),
     ));
     calls.push(refused("search_event_previews", json!({"query": "error", "cursor": "not-a-cursor"})));
-    for words in past.traces.clone() {
+    for words in &past.traces {
+        let words = words.clone();
         calls.push(Call::new("search_event_previews", SEARCH, move |_| json!({"query": words})));
     }
     // The secret is in the agent's own log now.
@@ -172,11 +173,14 @@ fn second_calls(agent: Agent) -> Vec<Call> {
         Call::new("get_event_details", EVENT, |answers| first_match(&answers[5])),
         of_session("search_event_previews", SEARCH, json!({"query": "ghp_", "event_type": "ToolCall"})),
         of_session("list_turns", LIST, json!({})),
+        Call::new("get_project_info", LIST, |_| json!({})),
     ]
 }
 
 fn check_second(agent: Agent, calls: usize, played: &Played) {
-    let [_, summary, turns, full, analysis, found, event, secret, listed] = played.answers.as_slice() else {
+    let [_, summary, turns, full, analysis, found, event, secret, listed, projects] =
+        played.answers.as_slice()
+    else {
         panic!("{} answers", played.answers.len())
     };
     assert_eq!(summary["provider"], provider(agent));
@@ -185,6 +189,8 @@ fn check_second(agent: Agent, calls: usize, played: &Played) {
     let stats = &summary["stats"];
     assert_eq!((&stats["total_turns"], &stats["tool_calls"]), (&json!(1), &json!(calls)), "{stats}");
     assert_eq!(stats["failed_tools"], REFUSALS.len(), "{stats}");
+    // 10 read and 5 written for each call, and for the last words.
+    assert_eq!(stats["total_tokens"], 15 * (calls + 1), "{stats}");
     assert_eq!(stats["not_understood"], Value::Null, "{stats}");
     assert!(full["data"]["turns"][0]["steps"].as_array().is_some_and(|steps| !steps.is_empty()), "{full}");
     shapes::analysis(analysis);
@@ -194,6 +200,7 @@ fn check_second(agent: Agent, calls: usize, played: &Played) {
     assert!(told.contains("Session not found: no-such-session"), "{told}");
     assert!(secret.to_string().contains("[redacted:github-token]"), "{secret}");
     assert_eq!(listed["data"]["turns"][0]["outcome"], "partial", "{listed}");
+    shapes::projects(projects, &summary["project_hash"]);
 }
 
 fn investigates(agent: Agent) {
@@ -204,9 +211,6 @@ fn investigates(agent: Agent) {
     check_first(&first);
     let second = play(agent, first.run.into_home(), second_calls(agent));
     check_second(agent, count, &second);
-    if std::env::var_os("SIZES").is_some() {
-        eprintln!("{agent:?} {:?} | {:?}", &first.sizes, &second.sizes);
-    }
 }
 
 #[test]

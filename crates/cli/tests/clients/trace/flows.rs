@@ -8,8 +8,11 @@ use tamis_testkit::{Step, ToolResult};
 pub(crate) struct Call {
     pub(crate) tool: &'static str,
     pub(crate) most: usize,
-    arguments: Box<dyn Fn(&[Value]) -> Value + Send>,
+    arguments: Box<Arguments>,
 }
+
+/// A call's arguments, from the answers to the calls before it.
+type Arguments = dyn Fn(&[Value]) -> Value + Send;
 
 const KB: usize = 1000;
 

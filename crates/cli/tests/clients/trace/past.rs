@@ -52,7 +52,7 @@ pub(crate) fn furnish(home: &Path) -> Past {
     }
     let traces: BTreeSet<String> = places.into_iter().map(|(phrase, _)| phrase).collect();
     assert!(traces.len() > 5, "{traces:?}");
-    Past { traces: traces.into_iter().collect() }
+    Past { traces: traces.into_iter().take(3).collect() }
 }
 
 fn text(value: &Value) -> String {

@@ -137,6 +137,17 @@ pub(crate) fn matches(answer: &Value) -> &[Value] {
     found
 }
 
+/// Projects, of which one was worked in.
+pub(crate) fn projects(answer: &Value, worked_in: &Value) {
+    let projects = wrapped(answer, "projects");
+    for project in projects {
+        has(project, &["hash", "session_count", "last_activity"]);
+    }
+    // Logs of Gemini CLI may tell no more of a project than its hash.
+    let worked_in = projects.iter().find(|project| project["hash"] == *worked_in);
+    has(worked_in.unwrap_or_else(|| panic!("not among {answer}")), &["root_path"]);
+}
+
 pub(crate) fn error(answer: &Value, code: &str) {
     let error = &answer["error"];
     assert_eq!((&error["code"], &error["retryable"]), (&code.into(), &false.into()), "{answer}");
