@@ -30,7 +30,8 @@ const LIMIT: Duration = Duration::from_secs(180);
 /// How long the MCP server may outlive its agent.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-const PROMPT: &str = "Follow the script.";
+/// What every agent is told.
+pub const PROMPT: &str = "Follow the script.";
 
 /// A coding agent program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,30 +65,43 @@ pub struct AgentRun {
     /// The command lines of processes that outlived the agent and had to be killed.
     pub left_behind: Vec<String>,
     offered: Vec<ToolName>,
+    home: Home,
+}
+
+/// Where an agent lives: a home, a repository and the data folder of its server. It may be furnished before a run, and
+/// the next run finds what the last one left.
+#[derive(Debug)]
+pub struct Home {
     folder: TempDir,
+    place: Place,
 }
 
 /// The folders of one run.
+#[derive(Debug)]
 struct Place {
     home: PathBuf,
     work: PathBuf,
 }
 
 impl Agent {
-    /// Runs the agent until its model has played the script. The server gets a data folder of its own.
+    /// Runs the agent in a new home until its model has played the script. The server gets a data folder of its own.
     pub fn run(self, clients: &Clients, server: &StdioServer, script: Vec<Step>) -> AgentRun {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let place = Place::new(folder.path());
+        self.run_in(Home::new(), clients, server, script)
+    }
+
+    /// The same in a home that may have seen something before.
+    pub fn run_in(self, home: Home, clients: &Clients, server: &StdioServer, script: Vec<Step>) -> AgentRun {
+        let Home { folder, place } = &home;
         let mut server = server.clone();
         server.env.push(("TAMIS_DATA_DIR".to_owned(), path_text(&folder.path().join("data"))));
 
         let name = server.name.clone();
         let model = ScriptedModel::start(self.wire(), move |tool| self.tool_name(&name, tool), script);
         let mut command = match self {
-            Self::ClaudeCode => claude_code::command(clients, &place, &server, &model.url()),
-            Self::Codex => codex::command(clients, &place, &server, &model.url()),
-            Self::GeminiCli => gemini_cli::command(clients, &place, &server, &model.url()),
-            Self::OpenCode => open_code::command(clients, &place, &server, &model.url()),
+            Self::ClaudeCode => claude_code::command(clients, place, &server, &model.url()),
+            Self::Codex => codex::command(clients, place, &server, &model.url()),
+            Self::GeminiCli => gemini_cli::command(clients, place, &server, &model.url()),
+            Self::OpenCode => open_code::command(clients, place, &server, &model.url()),
         };
         command.current_dir(&place.work);
         let (finished, left_behind) =
@@ -99,7 +113,7 @@ impl Agent {
             failure: model.failure(),
             left_behind,
             offered: model.offered().into_iter().collect(),
-            folder,
+            home,
         }
     }
 
@@ -149,7 +163,26 @@ impl AgentRun {
 
     /// The agent's home, with the session logs that it wrote.
     pub fn home(&self) -> PathBuf {
-        self.folder.path().join("home")
+        self.home.path().to_owned()
+    }
+
+    /// The same for another run.
+    pub fn into_home(self) -> Home {
+        self.home
+    }
+}
+
+impl Home {
+    #[allow(clippy::new_without_default, reason = "it makes folders and a repository")]
+    pub fn new() -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let place = Place::new(folder.path());
+        Self { folder, place }
+    }
+
+    /// What the agent has for its home folder.
+    pub fn path(&self) -> &Path {
+        &self.place.home
     }
 }
 

@@ -20,7 +20,7 @@ mod script;
 mod server;
 mod wire;
 
-pub use agent::{Agent, AgentRun, Performance, Stage, StdioServer};
+pub use agent::{Agent, AgentRun, Home, PROMPT, Performance, Stage, StdioServer};
 pub use clients::Clients;
 pub use model::{Request, ScriptedModel};
 pub use process::{Finished, run_bounded};

@@ -6,34 +6,41 @@ use tamis_testkit::{Clients, Finished, run_bounded};
 use crate::{LIMIT, sample, tamis};
 
 /// The two eras of the protocol: `initialize`, and 2026-07-28 with its metadata in every request.
-const ERAS: [&str; 2] = ["legacy", "modern"];
+pub(crate) const ERAS: [&str; 2] = ["legacy", "modern"];
 
 /// One call of the inspector on a server over stdio, with a home that lasts as long as the inspector does.
-struct Inspector {
+pub(crate) struct Inspector {
     home: tempfile::TempDir,
     era: &'static str,
+    arguments: &'static [&'static str],
 }
 
 impl Inspector {
     fn new(era: &'static str) -> Self {
-        Self { home: tempfile::tempdir().expect("a temporary folder"), era }
+        Self::with(era, &[])
     }
 
-    fn run(&self, arguments: &[&str]) -> Finished {
+    /// On a server that is started with these arguments.
+    pub(crate) fn with(era: &'static str, arguments: &'static [&'static str]) -> Self {
+        Self { home: tempfile::tempdir().expect("a temporary folder"), era, arguments }
+    }
+
+    pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
         let mut command = Clients::installed().tool("mcp-inspector", self.home.path());
         let data = format!("TAMIS_DATA_DIR={}", self.home.path().join("data").display());
-        command.arg("--cli").arg(tamis()).args(["mcp", "-e", &data, "--protocol-era", self.era]);
+        command.arg("--cli").arg(tamis()).arg("mcp").args(self.arguments);
+        command.args(["-e", &data, "--protocol-era", self.era]);
         command.args(["--format", "json"]).args(arguments);
         run_bounded(command, LIMIT)
     }
 
-    fn call(&self, tool: &str, arguments: &Value) -> Finished {
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Finished {
         let arguments = arguments.to_string();
         self.run(&["--method", "tools/call", "--tool-name", tool, "--tool-args-json", &arguments])
     }
 }
 
-fn printed(finished: &Finished) -> Value {
+pub(crate) fn printed(finished: &Finished) -> Value {
     assert_eq!(finished.code(), Some(0), "{finished:#?}");
     serde_json::from_str(&finished.stdout).expect("JSON on standard output")
 }

@@ -8,6 +8,7 @@ mod inspector;
 mod python;
 mod runner;
 mod sample;
+mod trace;
 mod workbench;
 
 use std::path::PathBuf;

@@ -78,7 +78,7 @@ fn turns() -> Vec<Turn> {
 }
 
 /// The tool's text as the agent passes it on: Codex says before it how long the call took, Gemini CLI puts tags around.
-fn passed_on(agent: Agent, result: &ToolResult) -> String {
+pub(crate) fn passed_on(agent: Agent, result: &ToolResult) -> String {
     match agent {
         Agent::Codex => {
             let (told, text) =

@@ -23,6 +23,8 @@ pub(super) fn model_settings(model: &str) -> String {
 model_provider = "scripted"
 approval_policy = "never"
 check_for_update_on_startup = false
+# As the models that it knows have it; of one that it does not know it cuts answers at 10,000 bytes.
+tool_output_token_limit = 10000
 
 [analytics]
 enabled = false

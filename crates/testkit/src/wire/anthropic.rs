@@ -27,8 +27,10 @@ pub(super) fn side_answer(path: &str) -> Option<Response> {
 }
 
 pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
+    // Usage is told by message, so no two have one id.
+    let id = format!("msg_scripted{}", items(&body["messages"]).count());
     let message = json!({
-        "id": "msg_scripted", "type": "message", "role": "assistant", "model": body["model"],
+        "id": id, "type": "message", "role": "assistant", "model": body["model"],
         "content": [], "stop_reason": null, "stop_sequence": null,
         "usage": {"input_tokens": 10, "output_tokens": 1},
     });

@@ -50,8 +50,10 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
     };
     let mut begun = item.clone();
     begun["status"] = json!("in_progress");
+    // Usage is told by response, so no two have one id.
+    let id = format!("resp_scripted{}", items(&body["input"]).count());
     let response = json!({
-        "id": "resp_scripted", "object": "response", "created_at": 0, "model": body["model"],
+        "id": id, "object": "response", "created_at": 0, "model": body["model"],
         "status": "in_progress", "output": [],
     });
     let mut completed = response.clone();

@@ -12,7 +12,7 @@ use super::failure::{invalid_parameter, told};
 use super::fields::Fields;
 use super::input::Maybe;
 use super::list_sessions::model;
-use super::page::{Answer, HARD_CAP, Page, SUMMARY, TURNS, room, size};
+use super::page::{Answer, Page, STEPS, SUMMARY, TURNS, room, size};
 use super::show::{beginning, time};
 use super::summary::{outcome, turn_stats};
 use crate::input::Whole;
@@ -57,7 +57,7 @@ pub(crate) struct GetSessionDetailsInput {
     /// The session's id, or its first 8 characters.
     session_id: String,
     /// summary: each turn in a line (up to 15 KB). turns: each step in a line (30 KB). steps: payloads cut to 500
-    /// characters (100 KB). full: everything (100 KB a page, many pages).
+    /// characters (38 KB). full: everything (38 KB a page, many pages).
     #[serde(default)]
     detail_level: Maybe<DetailLevel>,
     /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
@@ -82,7 +82,7 @@ impl Operation for GetSessionDetails {
     const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Read one past session at the detail_level asked for: summary (turns, tokens; up to \
         15 KB), turns (each step's tools and whether they failed; 30 KB), steps (texts, calls and results cut to 500 \
-        characters; 100 KB), full (all of it, 100 KB a page). Start with summary, and name a turn to go deeper at \
+        characters; 38 KB), full (all of it, 38 KB a page). Start with summary, and name a turn to go deeper at \
         less cost. What does not fit follows by cursor.";
     const READ_ONLY: bool = true;
     type Input = GetSessionDetailsInput;
@@ -115,17 +115,17 @@ fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, F
         DetailLevel::Turns | DetailLevel::Summary => (
             Depth::Summaries { reasoning },
             TURNS,
-            "Use detail_level='steps' for detailed payloads (up to 100 KB; name a turn to get less)",
+            "Use detail_level='steps' for detailed payloads (up to 38 KB a page; name a turn to get less)",
         ),
         DetailLevel::Steps => (
             Depth::Cut,
-            HARD_CAP,
+            STEPS,
             "Payloads are truncated to 500 chars. Use search_event_previews(query, session_id) to find specific content, \
              get_event_details(session_id, event_index) for one event, or detail_level='full' for complete data",
         ),
         DetailLevel::Full => (
             Depth::Whole,
-            HARD_CAP,
+            STEPS,
             "Response may be large. Use search_event_previews(query, session_id) to find specific events, or \
              detail_level='steps' for truncated payloads",
         ),

@@ -10,7 +10,7 @@ use super::cursor::Binding;
 use super::failure::invalid_parameter;
 use super::get_session_details::check;
 use super::input::Maybe;
-use super::page::{Answer, DETAIL, HARD_CAP, TURNS, room};
+use super::page::{Answer, STEPS, TURNS, room};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -37,7 +37,7 @@ pub(crate) struct GetTurnsInput {
     session_id: String,
     /// Which turns, counted from 0, such as [2, 5]; 50 at most.
     turns: Vec<Whole<0>>,
-    /// turns: each step in a line (up to 30 KB). steps: payloads cut to 500 characters (50 KB). full: everything (100 KB a
+    /// turns: each step in a line (up to 30 KB). steps: payloads cut to 500 characters (38 KB). full: everything (38 KB a
     /// page).
     #[serde(default)]
     detail_level: Maybe<TurnDetail>,
@@ -54,7 +54,7 @@ impl Operation for GetTurns {
     const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Read some turns of a past session with their steps: what the agent thought, said, \
         called and got. Take the turns' numbers from list_turns, get_session_details or analyze_session. At most 30 KB \
-        (turns), 50 KB (steps) or 100 KB (full) an answer; more by cursor.";
+        (turns) or 38 KB (steps, full) an answer; more by cursor.";
     const READ_ONLY: bool = true;
     type Input = GetTurnsInput;
     type Output = Value;
@@ -80,8 +80,8 @@ fn turns(input: GetTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
     let start: Option<Spot> = binding.read(input.cursor.0.as_deref())?;
     let (depth, most) = match level {
         TurnDetail::Turns => (Depth::Summaries { reasoning }, TURNS),
-        TurnDetail::Steps => (Depth::Cut, DETAIL),
-        TurnDetail::Full => (Depth::Whole, HARD_CAP),
+        TurnDetail::Steps => (Depth::Cut, STEPS),
+        TurnDetail::Full => (Depth::Whole, STEPS),
     };
     let composed = compose(asked, &session, &selection, start, depth, room(most) - HEAD)?;
     let (count, next) = (composed.turns.len(), composed.next.map(|spot| binding.write(&spot)));

@@ -106,7 +106,7 @@ fn list(input: ListTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
     let found = page.items.len();
     let next = next.map(|number| binding.write(&number));
     Ok(Answer::list(json!({"session_id": session.id, "turns": page.items}), found, next)
-        .hint("Use get_turns(session_id, turns=[…]) to read some of them with their steps (up to 50 KB)")
+        .hint("Use get_turns(session_id, turns=[…]) to read some of them with their steps (up to 38 KB)")
         .hint_if(note))
 }
 

@@ -8,12 +8,16 @@ use super::rate::RateState;
 /// The contract's kilobyte, in the smaller of its readings.
 const KB: usize = 1000;
 
+/// What every client passes on to its model whole. Codex cuts the middle out above 10,000 tokens of four bytes, Gemini CLI
+/// above 40,000 characters; OpenCode and Claude Code put larger answers into a file. JSON with a cut is no JSON, so what
+/// the contract would allow 100 KB comes in pages of this size.
+const PASSED_ON_WHOLE: usize = 38 * KB;
+
 /// What each tool's answer has at most.
 pub(crate) const LIST: usize = 20 * KB;
 pub(crate) const SUMMARY: usize = 15 * KB;
 pub(crate) const TURNS: usize = 30 * KB;
-pub(crate) const DETAIL: usize = 50 * KB;
-pub(crate) const HARD_CAP: usize = 100 * KB;
+pub(crate) const STEPS: usize = PASSED_ON_WHOLE;
 pub(crate) const ANALYSIS: usize = 5 * KB;
 pub(crate) const EVENT: usize = 10 * KB;
 pub(crate) const COMPARISON: usize = 10 * KB;
