@@ -99,10 +99,9 @@ fn percent(part: u64, of: u64) -> String {
 fn to_text(savings: &Savings) -> String {
     let totals = &savings.totals;
     let mut text = format!(
-        "pruning replayed over {} of {}{}: an estimate\n\n",
+        "pruning replayed over {} of {}: an estimate\n\n",
         print::count(totals.results, "result"),
         print::count(savings.sessions, "session"),
-        if savings.more_sessions { " (--limit takes in more)" } else { "" },
     );
     let needed = totals.lines_edited + totals.lines_quoted;
     let net = u64::try_from(totals.net_tokens)
@@ -162,6 +161,9 @@ fn to_text(savings: &Savings) -> String {
     .collect();
     if savings.sessions_unread > 0 {
         left_out.push(format!("{} that could not be read", print::count(savings.sessions_unread, "session")));
+    }
+    if savings.more_sessions {
+        left_out.push("older sessions; --limit takes in more".to_owned());
     }
     // One to a line, since together they would be wider than a screen.
     rows.extend(
