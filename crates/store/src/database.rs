@@ -129,10 +129,13 @@ impl Database {
             .map_err(|error| StoreError::of(&self.path, error))
     }
 
-    /// Whether the path still names the file that was opened.
-    #[cfg(unix)]
-    pub(crate) fn is_same_file(&self) -> bool {
-        identity(&self.path).is_ok_and(|found| found == self.file)
+    /// Whether the path still names the file that was opened. Somebody may have removed it, or put another in its place;
+    /// what is written then is found by nobody. Where files have no identity, they stay what they are while they are open.
+    pub fn is_same_file(&self) -> bool {
+        #[cfg(unix)]
+        return identity(&self.path).is_ok_and(|found| found == self.file);
+        #[cfg(not(unix))]
+        true
     }
 }
 

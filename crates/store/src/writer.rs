@@ -196,7 +196,7 @@ impl Shared {
         let mut not_before: Option<Instant> = None;
         let mut lost_and_told = 0;
         while let Some(batch) = self.next_batch() {
-            database = database.filter(still_there);
+            database = database.filter(Database::is_same_file);
             if database.is_none() && not_before.is_some_and(|instant| Instant::now() < instant) {
                 self.lock().progress.lost += batch.len() as u64;
                 self.done.notify_all();
@@ -261,18 +261,6 @@ impl Shared {
         }
         *lost_and_told = lost;
     }
-}
-
-/// Whether the file is still the one that was opened. Someone may have removed the folder, and SQLite would go on
-/// writing to a file without a name.
-#[cfg(unix)]
-fn still_there(database: &Database) -> bool {
-    database.is_same_file()
-}
-
-#[cfg(not(unix))]
-fn still_there(_database: &Database) -> bool {
-    true
 }
 
 /// Writes the jobs in one transaction, or one by one when some of them are at fault.

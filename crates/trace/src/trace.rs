@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tamis_store::{DataDir, Database, Lock, StoreError};
@@ -32,8 +32,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 pub struct Trace {
     places: Places,
     data_dir: DataDir,
-    database: OnceLock<Database>,
-    opening: Mutex<()>,
+    database: Mutex<Option<Arc<Database>>>,
     /// When the logs were last looked at, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     pub(crate) cache: Cache,
@@ -132,8 +131,7 @@ impl Trace {
             uses: Uses::new(data_dir.state_db()),
             places,
             data_dir,
-            database: OnceLock::new(),
-            opening: Mutex::new(()),
+            database: Mutex::new(None),
             looked: Mutex::new((None, 0)),
             cache: Cache::default(),
             blocks: Mutex::new(None),
@@ -163,11 +161,18 @@ impl Trace {
         self.refresh(watch)
     }
 
-    /// Opens the index. A damaged one is thrown away: it can be had again.
-    pub(crate) fn database(&self) -> Result<&Database, TraceError> {
-        let _one_at_a_time = self.opening.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(database) = self.database.get() {
-            return Ok(database);
+    /// The index, opened when it is first asked for, and again when its file was removed or replaced. A damaged one is thrown
+    /// away: it can be had again.
+    pub(crate) fn database(&self) -> Result<Arc<Database>, TraceError> {
+        let mut known = self.database.lock().unwrap_or_else(PoisonError::into_inner);
+        match known.as_ref() {
+            Some(database) if database.is_same_file() => return Ok(Arc::clone(database)),
+            // Its logs have other numbers, so nothing that is remembered holds.
+            Some(_) => {
+                let mut looked = self.looked.lock().unwrap_or_else(PoisonError::into_inner);
+                *looked = (None, looked.1 + 1);
+            }
+            None => {}
         }
         let path = self.index_path();
         let opened = match Database::open(&path, db::COMPONENTS) {
@@ -177,7 +182,7 @@ impl Trace {
             }
             opened => opened,
         }?;
-        Ok(self.database.get_or_init(|| opened))
+        Ok(Arc::clone(known.insert(Arc::new(opened))))
     }
 
     fn erase(&self) -> Result<(), TraceError> {
@@ -230,7 +235,7 @@ impl Trace {
             std::thread::sleep(LOOK_AGAIN);
         };
         let mut broken_off = false;
-        let refreshed = index::refresh(database, source::discover(&self.places), &mut |progress| {
+        let refreshed = index::refresh(&database, source::discover(&self.places), &mut |progress| {
             let flow = watch(progress);
             broken_off |= flow.is_break();
             flow

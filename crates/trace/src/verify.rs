@@ -58,7 +58,7 @@ impl Trace {
         let scratch = Scratch(folder.clone());
         let fresh = Trace::new(self.places().clone(), DataDir::at(folder));
         fresh.refresh(watch)?;
-        let verified = compare(self.database()?, fresh.database()?);
+        let verified = compare(&*self.database()?, &*fresh.database()?);
         drop(fresh);
         drop(scratch);
         verified

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use serde_json::{Value, json};
 use tamis_store::DataDir;
 use tamis_trace::event::Body;
-use tamis_trace::{Places, SessionFilter, Trace, UsageBy};
+use tamis_trace::{Places, SessionFilter, Trace, UsageBy, erase_indexes};
 
 fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
@@ -147,4 +147,24 @@ fn logs_that_name_each_other_for_parents_and_ids_without_end_are_borne() {
     assert_eq!(family("two-b"), ["long\u{fffd}", "one-a"]);
     assert_eq!(family("three-c"), Vec::<String>::new());
     assert!(trace.session("long").unwrap().id.len() < 5000);
+}
+
+#[test]
+fn an_index_that_another_process_removed_and_built_anew_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let logs = folder.path().join("logs");
+    fs::create_dir_all(&logs).unwrap();
+    fs::write(logs.join("b.jsonl"), rollout("0199bbbb", 3)).unwrap();
+    let held = open(folder.path());
+    assert_eq!(used(&held), (330, 1));
+    // The numbers of the logs are others now.
+    erase_indexes(&DataDir::at(folder.path().join("data"))).unwrap();
+    fs::write(logs.join("a.jsonl"), rollout("0199aaaa", 9)).unwrap();
+    assert_eq!(used(&open(folder.path())), (1320, 2));
+    fs::write(logs.join("b.jsonl"), rollout("0199bbbb", 4)).unwrap();
+    refresh(&held);
+    assert_eq!(used(&held), (1430, 2));
+    assert_eq!(held.session("0199bbbb").unwrap().own_tokens, 440);
+    let verified = held.verify(&mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!((verified.logs, verified.differences), (2, vec![]));
 }

@@ -34,7 +34,9 @@ fn lines(records: &[Value]) -> String {
 }
 
 /// The provider that a log is taken for, its events, and what of it was not understood.
-fn taken_for(name: &str, content: &[u8]) -> (Option<Provider>, u64, u64) {
+type Taken = (Option<Provider>, u64, u64);
+
+fn taken_for(name: &str, content: &[u8]) -> Taken {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, content).unwrap();
@@ -55,7 +57,7 @@ fn a_log_is_known_however_it_begins() {
     let snapshot = json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}});
     let mode = json!({"type": "permission-mode", "permissionMode": "plan", "sessionId": "s1"});
     let foreign = json!({"anything": 1});
-    let cases: Vec<(&str, String, (Option<Provider>, u64, u64))> = vec![
+    let cases: Vec<(&str, String, Taken)> = vec![
         (
             "a mark before Claude Code's",
             format!("\u{feff}{}", lines(&[claude("a"), claude("b")])),

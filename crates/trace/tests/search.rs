@@ -109,7 +109,7 @@ fn claude(kind: u8, text: &str, number: usize) -> Value {
     };
     record["sessionId"] = json!("c1a0de00-0000-4000-8000-000000000001");
     record["uuid"] = json!(format!("u{number}"));
-    record["isSidechain"] = json!(kind % 3 == 0);
+    record["isSidechain"] = json!(kind.is_multiple_of(3));
     record["timestamp"] = json!(format!("2026-01-02T00:{:02}:00Z", number % 60));
     record
 }
