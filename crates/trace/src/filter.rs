@@ -32,13 +32,13 @@ impl Filter {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         // An array of a known size, so that no bound is checked for each byte.
         let Ok(words) = <&mut [u64; WORDS]>::try_from(self.words.as_mut_slice()) else { return };
-        let mut run = 0_u64;
-        for (index, byte) in bytes.iter().enumerate() {
-            run = run << 8 | u64::from(LOWER[usize::from(*byte)]);
-            if index >= RUN - 1 {
-                let bit = slot(run) as usize;
-                words[bit >> 6 & (WORDS - 1)] |= 1 << (bit & 63);
-            }
+        let Some((first, rest)) = bytes.split_at_checked(RUN - 1) else { return };
+        let next = |run: u64, byte: &u8| run << 8 | u64::from(LOWER[usize::from(*byte)]);
+        let mut run = first.iter().fold(0, next);
+        for byte in rest {
+            run = next(run, byte);
+            let bit = slot(run) as usize;
+            words[bit >> 6 & (WORDS - 1)] |= 1 << (bit & 63);
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use sha2::{Digest, Sha256};
 
 use crate::db::{BlockRow, LogRow};
-use crate::event::{Body, Content, Event, Provider, Stream};
+use crate::event::{Body, Content, Event, EventKind, Provider, Stream};
 use crate::filter::Filter;
 use crate::lines::{Chunk, FULL, LONGEST_LINE, Lines, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
@@ -468,6 +468,10 @@ fn index_transcript(
             size += text.len() as u64;
         }
         draft.kinds |= event.kind().bit();
+        // Readers put the words of these together; those of the others stand in the document.
+        if matches!(event.kind(), EventKind::Notification | EventKind::Summary | EventKind::SlashCommand) {
+            draft.kinds |= COMPOSED;
+        }
         tally.event(event);
         if size - draft.start >= FULL {
             sink.block(draft.finished(size, tally.events, &filter));
@@ -526,12 +530,19 @@ pub(crate) fn read_blocks_worth(
     buffer: &mut Vec<u8>,
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let Format::Lines(provider) = log.format else {
-        return read_blocks(log, blocks, visit);
+    let provider = match log.format {
+        Format::Lines(provider) if !is_compressed(&log.unit.path) => provider,
+        Format::Document(_) if blocks.iter().all(|block| block.kinds & COMPOSED == 0) => {
+            buffer.clear();
+            open_regular(Path::new(&log.unit.path))?.take(LARGEST_DOCUMENT).read_to_end(buffer)?;
+            return if worth(buffer) {
+                read_blocks(log, blocks, visit)
+            } else {
+                Ok(ControlFlow::Continue(()))
+            };
+        }
+        _ => return read_blocks(log, blocks, visit),
     };
-    if is_compressed(&log.unit.path) {
-        return read_blocks(log, blocks, visit);
-    }
     let mut file = open_regular(Path::new(&log.unit.path))?;
     for block in blocks {
         let length = block.stop - block.start;

@@ -92,6 +92,10 @@ impl Question {
 
     /// Whether any event of a block can match.
     pub(super) fn worth_block(&self, bytes: &[u8], format: Format) -> bool {
+        if !matches!(format, Format::Lines(_)) {
+            // An event of a document stands in many lines, or all of them in one.
+            return self.worth_line(bytes);
+        }
         let Some(raw) = self.raw.first() else { return true };
         let signs = self.signs(format);
         let mut from = 0;
