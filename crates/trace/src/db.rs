@@ -234,10 +234,34 @@ pub(crate) fn remove_turns(connection: &Connection, log: i64) -> Sql<()> {
     Ok(())
 }
 
-pub(crate) fn put_block(connection: &Connection, log: i64, block: &BlockRow) -> Sql<()> {
+/// Writes blocks of these logs: as many as a segment has go into one at once, fewer keep their filters.
+pub(crate) fn put_blocks(connection: &Connection, blocks: &[(i64, BlockRow)]) -> Sql<()> {
+    let mut segment = None;
+    if blocks.len() == segment::COLUMNS {
+        let filters: Vec<&[u8]> = blocks.iter().map(|(_, block)| block.filter.as_slice()).collect();
+        segment = Some(put_segment(connection, &filters)?);
+    }
+    for (column, (log, block)) in blocks.iter().enumerate() {
+        put_block(connection, *log, block, segment.map(|segment| (segment, column as i64)))?;
+    }
+    Ok(())
+}
+
+fn put_segment(connection: &Connection, filters: &[&[u8]]) -> Sql<i64> {
+    connection.prepare_cached("INSERT INTO segments DEFAULT VALUES")?.execute([])?;
+    let segment = connection.last_insert_rowid();
+    let mut statement = connection.prepare_cached("INSERT INTO parts (id, bits) VALUES (?1, ?2)")?;
+    for (number, bits) in segment::turned(filters).iter().enumerate() {
+        statement.execute(params![part_id(segment, number), bits])?;
+    }
+    Ok(segment)
+}
+
+fn put_block(connection: &Connection, log: i64, block: &BlockRow, place: Option<(i64, i64)>) -> Sql<()> {
     let mut statement = connection.prepare_cached(
-        "INSERT OR REPLACE INTO blocks (log, number, start, stop, first_event, events, kinds, reader, filter)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT OR REPLACE INTO blocks (log, number, start, stop, first_event, events, kinds, reader, filter, segment,
+             place)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
     )?;
     statement.execute(params![
         log,
@@ -248,7 +272,9 @@ pub(crate) fn put_block(connection: &Connection, log: i64, block: &BlockRow) -> 
         number(block.events),
         block.kinds,
         block.reader,
-        block.filter,
+        if place.is_some() { &[][..] } else { &block.filter },
+        place.map(|(segment, _)| segment),
+        place.map(|(_, column)| column),
     ])?;
     Ok(())
 }
@@ -346,15 +372,9 @@ pub(crate) fn gather(connection: &Connection) -> Sql<()> {
         if blocks.len() < segment::COLUMNS {
             return Ok(());
         }
-        let (ids, filters): (Vec<i64>, Vec<Vec<u8>>) = blocks.into_iter().unzip();
-        connection.prepare_cached("INSERT INTO segments DEFAULT VALUES")?.execute([])?;
-        let segment = connection.last_insert_rowid();
-        for (number, bits) in segment::turned(&filters).iter().enumerate() {
-            connection
-                .prepare_cached("INSERT INTO parts (id, bits) VALUES (?1, ?2)")?
-                .execute(params![part_id(segment, number), bits])?;
-        }
-        for (column, id) in ids.iter().enumerate() {
+        let filters: Vec<&[u8]> = blocks.iter().map(|(_, filter)| filter.as_slice()).collect();
+        let segment = put_segment(connection, &filters)?;
+        for (column, (id, _)) in blocks.iter().enumerate() {
             connection
                 .prepare_cached("UPDATE blocks SET segment = ?2, place = ?3, filter = x'' WHERE id = ?1")?
                 .execute(params![id, segment, column as i64])?;

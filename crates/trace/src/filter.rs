@@ -117,6 +117,9 @@ pub(crate) fn is_foreign(letter: char) -> bool {
     !letter.is_ascii() && letter.to_lowercase().eq([letter]) && letter.to_uppercase().eq([letter])
 }
 
+/// What stands in an event for what cannot be shown.
+const NAMED: [&str; 3] = ["[image]", "[input_image]", "[document]"];
+
 /// Whether a text may stand in an event in other bytes than in its line. Where JSON is searched its separators may be
 /// meant, and spaces around them differ from writer to writer: with quotes, or between numbers, `true`, `false` and `null`.
 /// And what cannot be shown is named.
@@ -130,7 +133,10 @@ pub(crate) fn may_be_composed(text: &str) -> bool {
     let asked = text.to_ascii_lowercase();
     text.contains('"')
         || text.contains(separator) && text.chars().all(|letter| scalar(letter) || separator(letter))
-        || ["[image]", "[input_image]", "[document]"].iter().any(|named| named.contains(&asked))
+        || NAMED.iter().any(|named| {
+            let reaches = |at: usize| asked.ends_with(&named[..at]) || asked.starts_with(&named[at..]);
+            named.contains(&asked) || asked.contains(named) || (1..named.len()).any(reaches)
+        })
 }
 
 impl Pieces {

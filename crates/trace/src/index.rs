@@ -19,6 +19,7 @@ use crate::event::{Millis, Provider};
 use crate::lines::open_regular;
 use crate::readers::{Relation, gemini};
 use crate::reading::{self, Known, Outcome, Sink, stem_of};
+use crate::segment::COLUMNS;
 use crate::source::{Found, Stamp, Unit};
 use crate::tally::{Tally, Turn};
 use crate::usage::Tokens;
@@ -239,15 +240,17 @@ fn write_all(
     while open {
         let until = progress.bytes + BATCH;
         database.write(|transaction| {
+            // Blocks wait until there are enough for a segment, so that their filters are written once.
+            let mut waiting = Vec::with_capacity(COLUMNS);
             while progress.bytes < until {
                 let Ok(message) = receiver.recv() else {
                     open = false;
                     break;
                 };
-                write(transaction, jobs, ids, progress, message)?;
+                write(transaction, jobs, ids, progress, &mut waiting, message)?;
                 told(*progress);
             }
-            Ok(())
+            db::put_blocks(transaction, &waiting)
         })?;
     }
     Ok(())
@@ -258,6 +261,7 @@ fn write(
     jobs: &[Job<'_>],
     ids: &mut [Option<i64>],
     progress: &mut Progress,
+    waiting: &mut Vec<(i64, BlockRow)>,
     message: Message,
 ) -> rusqlite::Result<()> {
     match message {
@@ -272,7 +276,12 @@ fn write(
         }
         Message::Block { job, block } => {
             let log = id_of(connection, jobs, ids, job)?;
-            db::put_block(connection, log, &block)
+            waiting.push((log, block));
+            if waiting.len() == COLUMNS {
+                db::put_blocks(connection, waiting)?;
+                waiting.clear();
+            }
+            Ok(())
         }
         Message::Turns { job, turns } => {
             let log = id_of(connection, jobs, ids, job)?;

@@ -24,7 +24,7 @@ pub(crate) fn has(columns: &Columns, column: usize) -> bool {
 }
 
 /// Turns the stored filters of as many blocks as there are columns, or fewer, into the parts of a segment.
-pub(crate) fn turned(filters: &[Vec<u8>]) -> Vec<Vec<u8>> {
+pub(crate) fn turned(filters: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![0_u8; ROWS_OF_PART * ROW]; PARTS];
     let word_of = |filter: &[u8], word: usize| {
         // A folded filter is as good as its repetition.
@@ -131,7 +131,7 @@ mod tests {
             filter.folded(text.len())
         };
         let filters: Vec<Vec<u8>> = texts.iter().map(stored).collect();
-        let parts = turned(&filters);
+        let parts = turned(&filters.iter().map(Vec::as_slice).collect::<Vec<_>>());
         for (column, filter) in filters.iter().enumerate() {
             assert!(filter_of(&parts, column) == unfolded(filter), "column {column}");
         }

@@ -263,9 +263,9 @@ fn raw_pattern(text: &str) -> String {
             }
             ' '..='~' => {
                 let plain = regex::escape(letter.encode_utf8(&mut [0; 4]));
-                pattern.push_str(&format!(r"(?:{plain}|\\u{:04x})", u32::from(letter)));
+                pattern.push_str(&format!(r"(?:{plain}|\\+u{:04x})", u32::from(letter)));
             }
-            _ => pattern.push_str(&format!(r"(?:(?iu:{letter})|(?:\\u[0-9a-f]{{4}}){{1,2}})")),
+            _ => pattern.push_str(&format!(r"(?:(?iu:{letter})|(?:\\+u[0-9a-f]{{4}}){{1,2}})")),
         }
     }
     pattern
