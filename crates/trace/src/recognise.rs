@@ -96,6 +96,10 @@ fn of_record(record: &Fields<'_>) -> Says {
         {
             Says::Is(Format::Lines(ClaudeCode))
         }
+        // Tools that keep only what was used leave the type out.
+        "" if (has("sessionId") || has("requestId")) && (has("costUSD") || message.contains("\"usage\"")) => {
+            Says::Is(Format::Lines(ClaudeCode))
+        }
         "file-history-snapshot" if has("snapshot") => Says::Is(Format::Lines(ClaudeCode)),
         _ if has("sessionId") && (has("uuid") || has("leafUuid") || claude::is_known(kind)) => {
             Says::Is(Format::Lines(ClaudeCode))
@@ -116,7 +120,7 @@ fn of_document(text: &str) -> Format {
         return Format::Unknown;
     }
     let has = |name: &str| start.contains(&format!("\"{name}\""));
-    if has("sessionId") && has("projectHash") && has("messages") {
+    if has("sessionId") && (has("projectHash") || has("startTime")) && has("messages") {
         Format::Document(Gemini)
     } else if has("loglines") {
         Format::Document(ClaudeCode)

@@ -68,6 +68,14 @@ fn a_log_is_known_however_it_begins() {
             format!("\u{feff}{}", lines(&[codex_meta("i"), codex("b")])),
             (is_codex, 1, 0),
         ),
+        (
+            "only what was used",
+            lines(&[json!({
+                "timestamp": "2026-01-02T00:00:00Z", "sessionId": "s1", "requestId": "r1", "costUSD": 0.1,
+                "message": {"role": "assistant", "id": "m1", "model": "opus", "usage": {"input_tokens": 1, "output_tokens": 2}},
+            })]),
+            (is_claude, 1, 0),
+        ),
         ("carriage returns", lines(&[claude("a"), claude("b")]).replace('\n', "\r\n"), (is_claude, 2, 0)),
         ("a long first record of Claude Code", lines(&[claude(&long), claude("b")]), (is_claude, 2, 0)),
         ("a long only record", claude(&long).to_string(), (is_claude, 1, 0)),
