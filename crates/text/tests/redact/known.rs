@@ -93,7 +93,7 @@ pub(crate) const LOOKALIKES: &[&str] = &[
     concat!("md", "5=530c6c63c686f4", "0df85e62b0f2fae8e0"),
     concat!("\"i", "ntegrity\": \"sha512-KsWzgRGU/w7lTBk7AuEw4an/R9mJhomqny", "LayTLnFd6djHOOwubotJq6uV/4l7R4bipUMe8YvXtRRdiwzrjpzl==\""),
     concat!("ch", "ecksum = \"2b9cf58bef25ac403b5b2d0a7c", "9f4ba6f346a84db82a6771ab1452de84a3ac71\""),
-    concat!("so", "urce = \"registry+https://github.com/rust-lang/crates.io-index\"\nchecks", "um = \"cffa2fce5dce13e4352c9e083b7504d2ae1f72f4041160a74bf04373e616cac5\""),
+    concat!("so", "urce = \"registry+https://packages.example/index\"\nchecks", "um = \"cffa2fce5dce13e4352c9e083b7504d2ae1f72f4041160a74bf04373e616cac5\""),
     concat!("re", "solved \"https://registry.example.org/token/-/token", "-1.0.0.tgz#3465c69ad4d4ca933f89f87d430666c1408f174a\""),
     concat!("go", "lang.org/x/crypto v0.17.0 h1:EZNRXL", "7laUpjI01E6mPiCb1qhyZ3QV56sx8gY84Y8rn="),
     concat!("--", "hash=sha256:25bf749693006a1a8ae2df094", "645c2e82ff74976acd761874cd3eccfc9677120"),
