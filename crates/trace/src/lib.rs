@@ -29,6 +29,7 @@ pub mod usage;
 mod uses;
 mod verify;
 mod watch;
+mod words;
 
 pub use analysis::{
     Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,

@@ -21,6 +21,7 @@ use crate::reading;
 use crate::segment::{self, Columns};
 use crate::source::Format;
 use crate::trace::{Generation, Session, SessionFilter, Trace};
+use crate::words;
 use question::Question;
 
 /// Sessions whose filters are looked at between two looks at the clock.
@@ -333,7 +334,7 @@ fn matches_in(
         let worth = || {
             line.is_none_or(|line| question.worth_line(line.as_bytes()))
                 || event.kind() == EventKind::TokenUsage
-                || reading::is_composed(event, line)
+                || words::is_composed(event, line)
         };
         if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());

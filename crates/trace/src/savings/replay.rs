@@ -135,7 +135,7 @@ impl Conversation {
             Deed::Read | Deed::Plan => {}
             _ => {
                 let mut strings = Vec::new();
-                crate::reading::strings_of(&arguments, &mut strings);
+                crate::words::strings_of(&arguments, &mut strings);
                 strings.iter().for_each(|text| self.watched.quoted(text, number));
             }
         }

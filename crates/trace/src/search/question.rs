@@ -8,8 +8,8 @@ use super::{Mode, Search};
 use crate::error::TraceError;
 use crate::event::{Body, Event, EventKind, Provider};
 use crate::filter::{Pieces, is_foreign, is_plain, may_be_composed};
-use crate::reading;
 use crate::source::Format;
+use crate::words;
 
 /// Letters of the text around a match.
 const EXCERPT: usize = 300;
@@ -66,7 +66,7 @@ impl Question {
                 raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
             }
             Mode::Regex => {
-                patterns.push(compiled(&format!("(?i){query}"))?);
+                patterns.push(compiled_as(query, true)?);
                 if let Ok(parsed) = regex_syntax::parse(query) {
                     required(&parsed, &mut pieces);
                 }
@@ -150,7 +150,7 @@ impl Question {
             return None;
         }
         texts.clear();
-        reading::words_of_event(event, texts);
+        words::words_of_event(event, texts);
         let mut first = None;
         for pattern in &self.patterns {
             let found = texts
@@ -178,7 +178,12 @@ fn edge(letter: Option<char>) -> &'static str {
 }
 
 fn compiled(pattern: &str) -> Result<Regex, TraceError> {
+    compiled_as(pattern, false)
+}
+
+fn compiled_as(pattern: &str, in_any_case: bool) -> Result<Regex, TraceError> {
     RegexBuilder::new(pattern)
+        .case_insensitive(in_any_case)
         .size_limit(4 << 20)
         .dfa_size_limit(16 << 20)
         .build()
