@@ -18,8 +18,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sieve", &["prune", "store", "text"]),
     ("workspace", &[]),
     ("remote", &[]),
+    ("research", &["remote", "store", "syntax", "text", "workspace"]),
     ("trace", &["prune", "sieve", "store", "text"]),
-    ("tools", &["prune", "remote", "sieve", "text", "trace", "workspace"]),
+    ("tools", &["prune", "remote", "research", "sieve", "text", "trace", "workspace"]),
     ("server", &["tools"]),
     (
         "cli",
@@ -28,6 +29,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "config",
             "prune",
             "remote",
+            "research",
             "server",
             "sieve",
             "store",
@@ -50,7 +52,9 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("tree-sitter", &["syntax"]),
     ("hyper", &["remote", "server"]),
     ("rustls", &["remote"]),
-    ("tokio", &["remote", "workspace", "tools", "server", "cli", "testkit"]),
+    ("grep", &["workspace"]),
+    ("ignore", &["workspace"]),
+    ("tokio", &["remote", "research", "workspace", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {

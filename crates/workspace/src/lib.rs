@@ -4,20 +4,31 @@
 //! own, and the whole group ends with whoever asked for it: when the call is cancelled, when this process ends in
 //! good order, and, by way of a [warden](run_warden), when it is killed.
 //!
-//! Deliberately missing: containment. Whoever may call these may run any command; a check of paths would only
+//! Reading for research is another matter: it stays below its [`Roots`], whatever paths and links say, and passes by where
+//! secrets are kept.
+//!
+//! Deliberately missing: containment of commands. Whoever may run one may do anything; a check of paths would only
 //! pretend otherwise.
 
 mod command;
 mod errors;
 mod folder;
 mod groups;
+mod halt;
+mod policy;
 mod read;
+mod roots;
 mod running;
+mod walk;
 mod warden;
 
 pub use command::{Ended, RunError, Shell, bash, grep};
 pub use folder::WorkingFolder;
 pub use groups::Children;
+pub use halt::{Halt, Halted};
+pub use policy::{LARGEST_SEARCHED, PatternError, Policy};
 pub use read::{LARGEST_FILE, ReadError, read_file};
+pub use roots::{AccessError, Place, RootError, Roots};
 pub use running::LARGEST_OUTPUT;
+pub use walk::{files, is_binary, scan};
 pub use warden::{WARDEN_ARGUMENT, WardenProgram, run_warden};

@@ -1,0 +1,29 @@
+//! Questions about a codebase, answered in few tokens with evidence.
+//!
+//! A question goes to roles: the **locator** says where things are, the **analyzer** how they work, the **pattern finder**
+//! shows how it is done elsewhere, **thoughts** what was written down before. Each role is a task of a fixed [`Pool`], has a
+//! share of the request's [`Allowance`], sees files only through a [`View`], and ends in a [`Finding`] or a [`Fault`]. The
+//! synthesis makes one report of them.
+//!
+//! A role works in two ways. Without a model it is deterministic: words and identifiers of the question against paths,
+//! definitions and contents. With a local model it is a loop in which the model calls read-only tools, and its answer is
+//! checked against the files before anybody sees it.
+//!
+//! File and byte limits count what is read for an answer, not what is scanned to find it.
+
+mod fault;
+mod limits;
+mod map;
+mod pool;
+mod question;
+mod report;
+mod researcher;
+mod roles;
+mod view;
+
+pub use fault::{Fault, FaultKind};
+pub use limits::{Allowance, Constraints, Limits, Used};
+pub use pool::{Pool, Saturated, Ticket};
+pub use report::{Confidence, Finding, Outcome, Reference, Report, Role, RunRecord, Timing};
+pub use researcher::{Progress, Request, ResearchError, Researcher, Settings};
+pub use view::{NotRead, Source, View};

@@ -1,0 +1,92 @@
+//! When work must stop: because nobody wants it any more, or because its time is over.
+
+use std::time::{Duration, Instant};
+
+use tokio_util::sync::CancellationToken;
+
+/// Passed down to whatever takes long, which asks it now and then.
+#[derive(Clone, Debug)]
+pub struct Halt {
+    cancellation: CancellationToken,
+    deadline: Option<Instant>,
+}
+
+/// Why work stopped before its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Halted {
+    #[error("cancelled")]
+    Cancelled,
+    #[error("out of time")]
+    OutOfTime,
+}
+
+impl Halt {
+    /// Work that goes on to its end.
+    pub fn never() -> Halt {
+        Halt { cancellation: CancellationToken::new(), deadline: None }
+    }
+
+    /// Stops when the token is cancelled.
+    pub fn on(cancellation: CancellationToken) -> Halt {
+        Halt { cancellation, deadline: None }
+    }
+
+    /// The same, and no later than `deadline`.
+    pub fn by(self, deadline: Instant) -> Halt {
+        let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
+        Halt { deadline: Some(deadline), ..self }
+    }
+
+    /// One that stops with this one, and can be cancelled without it.
+    pub fn child(&self) -> Halt {
+        Halt { cancellation: self.cancellation.child_token(), deadline: self.deadline }
+    }
+
+    pub fn cancel(&self) {
+        self.cancellation.cancel();
+    }
+
+    pub fn token(&self) -> &CancellationToken {
+        &self.cancellation
+    }
+
+    pub fn deadline(&self) -> Option<Instant> {
+        self.deadline
+    }
+
+    /// How much time is left; none when there is no limit.
+    pub fn remaining(&self) -> Option<Duration> {
+        self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
+    }
+
+    pub fn check(&self) -> Result<(), Halted> {
+        if self.cancellation.is_cancelled() {
+            return Err(Halted::Cancelled);
+        }
+        if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+            return Err(Halted::OutOfTime);
+        }
+        Ok(())
+    }
+
+    pub fn is_due(&self) -> bool {
+        self.check().is_err()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stops_for_either_reason_and_says_which() {
+        let halt = Halt::never();
+        assert_eq!(halt.check(), Ok(()));
+        let child = halt.child().by(Instant::now());
+        assert_eq!((child.check(), halt.check()), (Err(Halted::OutOfTime), Ok(())));
+        assert_eq!(child.by(Instant::now() + Duration::from_secs(60)).check(), Err(Halted::OutOfTime));
+        let other = halt.child();
+        halt.cancel();
+        assert_eq!(other.check(), Err(Halted::Cancelled));
+    }
+}
