@@ -11,14 +11,18 @@
 //!
 //! File and byte limits count what is read for an answer, not what is scanned to find it.
 
+mod class;
 mod fault;
 mod limits;
 mod map;
 mod pool;
 mod question;
+mod rank;
 mod report;
 mod researcher;
 mod roles;
+mod survey;
+mod tally;
 mod view;
 
 pub use fault::{Fault, FaultKind};
