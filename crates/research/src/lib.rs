@@ -11,6 +11,8 @@
 //!
 //! File and byte limits count what is read for an answer, not what is scanned to find it.
 
+mod bounds;
+mod crew;
 mod fault;
 mod limits;
 mod map;
@@ -19,8 +21,10 @@ mod question;
 mod report;
 mod researcher;
 mod roles;
+mod synthesis;
 mod view;
 
+pub use crew::{Assignment, StandIn};
 pub use fault::{Fault, FaultKind};
 pub use limits::{Allowance, Constraints, Limits, Used};
 pub use pool::{Pool, Saturated, Ticket};
