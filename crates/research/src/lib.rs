@@ -13,15 +13,19 @@
 
 mod bounds;
 mod crew;
+mod class;
 mod fault;
 mod limits;
 mod map;
 mod pool;
 mod question;
+mod rank;
 mod report;
 mod researcher;
 mod roles;
 mod synthesis;
+mod survey;
+mod tally;
 mod view;
 
 pub use crew::{Assignment, StandIn};
