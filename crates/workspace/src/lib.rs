@@ -10,15 +10,20 @@
 //! Deliberately missing: containment of commands. Whoever may run one may do anything; a check of paths would only
 //! pretend otherwise.
 
+mod below;
 mod command;
 mod errors;
 mod folder;
 mod groups;
 mod halt;
 mod policy;
+mod queue;
 mod read;
 mod roots;
+mod rules;
 mod running;
+mod secrets;
+mod system;
 mod walk;
 mod warden;
 
