@@ -12,8 +12,8 @@
 //! File and byte limits count what is read for an answer, not what is scanned to find it.
 
 mod bounds;
-mod crew;
 mod class;
+mod crew;
 mod fault;
 mod limits;
 mod map;
@@ -23,8 +23,8 @@ mod rank;
 mod report;
 mod researcher;
 mod roles;
-mod synthesis;
 mod survey;
+mod synthesis;
 mod tally;
 mod view;
 
