@@ -14,6 +14,7 @@
 mod fault;
 mod limits;
 mod map;
+mod model;
 mod pool;
 mod question;
 mod report;
@@ -23,6 +24,7 @@ mod view;
 
 pub use fault::{Fault, FaultKind};
 pub use limits::{Allowance, Constraints, Limits, Used};
+pub use model::{Brief, Effort, Model, ModelSettings, ModelUse};
 pub use pool::{Pool, Saturated, Ticket};
 pub use report::{Confidence, Finding, Outcome, Reference, Report, Role, RunRecord, Timing};
 pub use researcher::{Progress, Request, ResearchError, Researcher, Settings};
