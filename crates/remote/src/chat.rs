@@ -354,4 +354,35 @@ mod tests {
             assert_eq!(successful(answer).unwrap_err().to_string(), told);
         }
     }
+
+    #[tokio::test]
+    async fn a_key_goes_along_where_there_is_one() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        for (key, told) in [(ModelKey::new("k-1"), true), (None, false)] {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("http://{}/v1", listener.local_addr().unwrap());
+            let server = tokio::spawn(async move {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    head.push(stream.read_u8().await.unwrap());
+                }
+                let body = r#"{"data":[{"id":"a","type":"llm"},{"id":"b"}]}"#;
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                String::from_utf8(head).unwrap()
+            });
+            let client = ChatClient::new(&url.parse().unwrap(), key).unwrap();
+            let listed = client.models(Duration::from_secs(60)).await.unwrap();
+            let kind = Some("llm".to_owned());
+            assert_eq!(
+                listed,
+                [ListedModel { id: "a".into(), kind }, ListedModel { id: "b".into(), kind: None }]
+            );
+            let head = server.await.unwrap();
+            assert!(head.starts_with("GET /v1/models HTTP/1.1\r\n"), "{head}");
+            assert_eq!(head.contains("authorization: Bearer k-1\r\n"), told, "{head}");
+        }
+    }
 }

@@ -24,7 +24,7 @@ mod view;
 
 pub use fault::{Fault, FaultKind};
 pub use limits::{Allowance, Constraints, Limits, Used};
-pub use model::{Brief, Effort, Model, ModelSettings, ModelUse};
+pub use model::{Effort, Model, ModelSettings, ModelTask, ModelUse};
 pub use pool::{Pool, Saturated, Ticket};
 pub use report::{Confidence, Finding, Outcome, Reference, Report, Role, RunRecord, Timing};
 pub use researcher::{Progress, Request, ResearchError, Researcher, Settings};

@@ -19,14 +19,17 @@ use std::time::Instant;
 
 use tamis_workspace::Halt;
 
-pub use agent::Brief;
+pub use agent::ModelTask;
 pub use provider::{Effort, Model, ModelSettings, ModelUse};
 
 use crate::roles::{self, Job};
 use crate::{Fault, FaultKind, Finding, Role, View};
 
-/// The model's share of the time that is left, in per cent; the rest is for the deterministic role, should it be needed.
-const SHARE: u32 = 75;
+/// The model's share of the time that is left, in per cent; the rest is for the deterministic role, should it be needed. The
+/// other roles come after the locator, so it leaves them some.
+fn share(role: Role) -> u32 {
+    if role == Role::Locator { 40 } else { 75 }
+}
 
 /// How many places of the map a model is told of.
 const MOST_HINTS: usize = 12;
@@ -61,7 +64,7 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
         Err(_) => return without(),
     };
     let patience = match halt.remaining() {
-        Some(left) if !always => halt.child().by(Instant::now() + left * SHARE / 100),
+        Some(left) if !always => halt.child().by(Instant::now() + left * share(role) / 100),
         _ => halt.clone(),
     };
     let fault = match run(role, job, &patience, model) {
@@ -92,7 +95,7 @@ pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<F
         }
         _ => (job.view.as_ref(), hints.as_slice()),
     };
-    model.answer(&Brief { role, question: &job.question.text, view, hints }, halt)
+    model.answer(&ModelTask { role, question: &job.question.text, view, hints }, halt)
 }
 
 fn hint(spot: &crate::map::Spot) -> String {
@@ -115,3 +118,6 @@ fn mention(mut finding: Finding, fault: &Fault) -> Finding {
     });
     finding
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,6 +32,8 @@ pub enum ChatStep {
     Call(Vec<(String, Value)>),
     /// The message as it is.
     Message(Value),
+    /// This as the whole body, in place of a turn.
+    Body(String),
     /// Fails with a status, and says this.
     Fail(u16, String),
     /// These bytes and no others, not even a head; then hangs up.
@@ -65,7 +67,7 @@ pub struct ChatServer {
 
 struct Shared {
     /// What `GET …/models` answers.
-    models: Value,
+    models: ChatStep,
     state: Mutex<State>,
     changed: Condvar,
 }
@@ -96,10 +98,12 @@ impl ChatServer {
 
     pub fn with_models(models: &[&str], steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
         let models: Vec<Value> = models.iter().map(|id| json!({"id": id, "object": "model"})).collect();
-        ChatServer::listen(json!({"object": "list", "data": models}), steps, for_ever)
+        let listing = json!({"object": "list", "data": models}).to_string();
+        ChatServer::listing(ChatStep::Body(listing), steps, for_ever)
     }
 
-    fn listen(models: Value, steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
+    /// Does this when asked which models it has.
+    pub fn listing(models: ChatStep, steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("a bound port");
         let state = State { steps: steps.into(), for_ever, ..State::default() };
@@ -200,31 +204,24 @@ impl Shared {
         let asks_for_turn = request.method == "POST";
         let mut state = self.lock();
         state.requests.push(request);
-        let step = if asks_for_turn {
+        let mut step = self.models.clone();
+        if asks_for_turn {
             state.in_flight += 1;
             state.most_in_flight = state.most_in_flight.max(state.in_flight);
             let over = ChatStep::Fail(500, "the script is over".to_owned());
-            let next = state.steps.pop_front().or_else(|| state.for_ever.clone());
-            Some(next.unwrap_or(over))
-        } else {
-            None
-        };
+            step = state.steps.pop_front().or_else(|| state.for_ever.clone()).unwrap_or(over);
+        }
         drop(state);
         self.changed.notify_all();
-        match step {
-            None => respond(&mut stream, 200, &self.models.to_string()),
-            Some(mut step) => {
-                let mut wanted = true;
-                while let (true, ChatStep::Hold(then)) = (wanted, &step) {
-                    wanted = self.hold(&mut stream);
-                    step = then.as_ref().clone();
-                }
-                // The next request may come as soon as this one is answered.
-                self.lock().in_flight -= 1;
-                if wanted {
-                    take(&mut stream, step);
-                }
-            }
+        let mut wanted = true;
+        while let (true, ChatStep::Hold(then)) = (wanted, &step) {
+            wanted = self.hold(&mut stream);
+            step = then.as_ref().clone();
+        }
+        // The next request may come as soon as this one is answered.
+        self.lock().in_flight -= usize::from(asks_for_turn);
+        if wanted {
+            take(&mut stream, step);
         }
         let _ = stream.shutdown(Shutdown::Both);
     }
@@ -270,6 +267,7 @@ fn take(stream: &mut TcpStream, step: ChatStep) {
                 .collect();
             say(stream, json!({"role": "assistant", "content": null, "tool_calls": calls}));
         }
+        ChatStep::Body(body) => respond(stream, 200, &body),
         ChatStep::Fail(status, said) => {
             respond(stream, status, &json!({"error": {"message": said}}).to_string());
         }

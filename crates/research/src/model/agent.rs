@@ -21,7 +21,7 @@ const MOST_IDLE_TURNS: usize = 2;
 const TIME_FOR_TOOLS: u32 = 65;
 
 /// What a subagent is to find out.
-pub struct Brief<'a> {
+pub struct ModelTask<'a> {
     pub role: Role,
     pub question: &'a str,
     pub view: &'a View,
@@ -31,22 +31,22 @@ pub struct Brief<'a> {
 
 impl Model {
     /// Answers by the model. Ends within the halt's deadline and this model's [`Effort`](super::Effort).
-    pub fn answer(&self, brief: &Brief<'_>, halt: &Halt) -> Result<Finding, Fault> {
-        let name = self.name_for(brief.role, halt)?;
+    pub fn answer(&self, task: &ModelTask<'_>, halt: &Halt) -> Result<Finding, Fault> {
+        let name = self.name_for(task.role, halt)?;
         let begun = Instant::now();
         let last_call =
             halt.deadline().map(|end| begun + end.saturating_duration_since(begun) * TIME_FOR_TOOLS / 100);
-        let question = Redacted::new(&prompts::question(brief.question, brief.hints)).into_string();
-        let messages = vec![ChatMessage::System(prompts::system(brief.role)), ChatMessage::User(question)];
-        let desk = Desk::new(brief.role, brief.view, halt);
-        Subagent { model: self, name, brief, halt, last_call, messages, desk, tokens: 0 }.work()
+        let question = Redacted::new(&prompts::question(task.question, task.hints)).into_string();
+        let messages = vec![ChatMessage::System(prompts::system(task.role)), ChatMessage::User(question)];
+        let desk = Desk::new(task.role, task.view, halt);
+        Subagent { model: self, name, task, halt, last_call, messages, desk, tokens: 0 }.work()
     }
 }
 
 struct Subagent<'a> {
     model: &'a Model,
     name: String,
-    brief: &'a Brief<'a>,
+    task: &'a ModelTask<'a>,
     halt: &'a Halt,
     /// When tools are offered no more.
     last_call: Option<Instant>,
@@ -110,7 +110,7 @@ impl Subagent<'_> {
     fn turn(&mut self, with_tools: bool) -> Result<ChatAnswer, Fault> {
         let effort = self.model.effort();
         self.make_room(effort.context_tokens.saturating_mul(4));
-        let offered = if with_tools { tools::offered(self.brief.role) } else { Vec::new() };
+        let offered = if with_tools { tools::offered(self.task.role) } else { Vec::new() };
         let request = ChatRequest {
             model: &self.name,
             messages: &self.messages,
@@ -130,7 +130,7 @@ impl Subagent<'_> {
             }
         };
         self.tokens = self.tokens.saturating_add(taken);
-        self.brief.view.allowance.count_model_tokens(taken);
+        self.task.view.allowance.count_model_tokens(taken);
         match &answer.refusal {
             Some(refusal) => Err(refused(refusal)),
             None => Ok(answer),
@@ -163,7 +163,7 @@ impl Subagent<'_> {
     }
 
     fn read(&self, answer: &ChatAnswer) -> Result<Finding, Unusable> {
-        let mut finding = answer::read(&answer.content, self.brief.view).map_err(|mut unusable| {
+        let mut finding = answer::read(&answer.content, self.task.view).map_err(|mut unusable| {
             if answer.cut_off {
                 unusable.complaint.push_str(" (it was cut off because it was too long)");
             }

@@ -283,7 +283,7 @@ mod tests {
         let (folder, view) = view();
         let absolute = format!("{}/src/b.rs:1", folder.path().canonicalize().unwrap().display());
         let text = json!({"summary": "It is so.", "confidence": "high", "references":
-            ["src/a.rs:2", "src/a.rs:99", "src/gone.rs:1", "../../etc/passwd", "/etc/passwd:1", ".env:1", "src", absolute,
+            ["src/a.rs:2", "src/a.rs:4", "src/gone.rs:1", "../../etc/passwd", "/etc/passwd:1", ".env:1", "src", absolute,
              "src/a.rs:2", "src/a.rs"],
             "key_findings": ["src/a.rs:1 begins", "src/gone.rs:3 is made up", "listens on 127.0.0.1:80"]});
         let told = "5 references of the model to files that do not exist were left out. \
@@ -328,7 +328,7 @@ mod tests {
         let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());
         let text = json!({"summary": format!("The token is {key}. {}", "x".repeat(5000)),
             "references": vec!["src/a.rs:1"; 100], "key_findings": vec![format!("{key} {}", "y".repeat(900)); 100],
-            "notes": format!("{key}{}", "z".repeat(5000))});
+            "notes": format!("{key} {}", "z".repeat(5000))});
         let found = read(&text.to_string(), &view).unwrap();
         assert_eq!((found.references.len(), found.key_findings.len()), (1, MOST_FINDINGS));
         let whole = serde_json::to_string(&found).unwrap();

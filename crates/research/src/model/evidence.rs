@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tamis_text::split_lines;
 use tamis_workspace::AccessError;
 
+use super::tools::lines_of;
 use crate::{Reference, View};
 
 /// The first so many references are of different files.
@@ -92,7 +92,7 @@ impl<'a> Evidence<'a> {
         let roots = &self.view.roots;
         let file = roots.places_of(path).into_iter().find_map(|place| {
             match roots.read_text(&place, roots.policy().largest_searched) {
-                Ok(text) => Some(File { lines: Some(split_lines(&text).len()), path: place.path }),
+                Ok(text) => Some(File { lines: Some(lines_of(&text).len()), path: place.path }),
                 Err(AccessError::TooLarge { .. } | AccessError::Binary { .. }) => {
                     Some(File { lines: None, path: place.path })
                 }

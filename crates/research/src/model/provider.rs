@@ -243,3 +243,34 @@ fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, Fault>>) -> Result<
     runtime.shutdown_background();
     outcome
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_went_away_is_looked_for_again() {
+        // A port that is taken, so that nobody else gets it meanwhile, and on which nobody listens.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
+        let model = Model::new(ModelSettings::at(url)).unwrap();
+        let listed = ListedModel { id: "gone".into(), kind: None };
+        *model.known.lock().unwrap() = Some((Instant::now(), Ok(vec![listed])));
+        assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));
+        let request =
+            ChatRequest { model: "gone", messages: &[], tools: &[], max_tokens: 1, temperature: 0.0 };
+        let fault = model.chat(&request, &Halt::never()).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::ProviderUnavailable);
+        let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+        assert!(fault.message.starts_with("no model at http://127.0.0.1:"), "{fault}");
+    }
+
+    #[test]
+    fn how_a_model_is_used_has_three_names() {
+        for (name, usage) in ModelUse::NAMES {
+            assert_eq!(name.parse(), Ok(usage));
+        }
+        assert!("sometimes".parse::<ModelUse>().is_err());
+    }
+}

@@ -144,7 +144,7 @@ fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
         // It is read once more, to be redacted as a whole. It may have gone.
         let Ok(whole) = roots.read_text(&file.place, roots.policy().largest_searched) else { continue };
         let whole = Redacted::from(whole);
-        let lines = split_lines(whole.as_str());
+        let lines = lines_of(whole.as_str());
         for hit in file.lines.iter().filter(|line| line.is_match) {
             let number = usize::try_from(hit.number).unwrap_or(usize::MAX);
             let Some(line) = lines.get(number.saturating_sub(1)) else { continue };
@@ -208,10 +208,10 @@ fn outline(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
     let source = open(desk, text(arguments, "path")?)?;
     let definitions = &source.outline().definitions;
     if definitions.is_empty() {
-        return Ok(format!("no definitions known in its {} lines", source.lines().len()));
+        return Ok(format!("no definitions known in its {} lines", lines_of(&source.text).len()));
     }
     let redacted = Redacted::new(&source.text);
-    let lines = split_lines(redacted.as_str());
+    let lines = lines_of(redacted.as_str());
     let mut result = String::new();
     for definition in definitions.iter().take(MOST_DEFINITIONS) {
         let line = lines.get(definition.signature.first).map_or("", |line| line.trim());
@@ -232,7 +232,7 @@ fn read(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
     };
     let source = open(desk, path)?;
     let redacted = Redacted::new(&source.text);
-    let lines = split_lines(redacted.as_str());
+    let lines = lines_of(redacted.as_str());
     let around = line.map(|line| line.saturating_sub(20));
     let start = number(arguments, "start")?.or(around).unwrap_or(1).max(1);
     let end = number(arguments, "end")?.unwrap_or(usize::MAX).min(start.saturating_add(MOST_LINES - 1));
@@ -274,6 +274,13 @@ fn open(desk: &Desk<'_>, path: &str) -> Result<std::sync::Arc<Source>, Trouble> 
         }
     }
     Err(trouble)
+}
+
+/// Lines as editors number them: the end of the last one begins no other.
+pub(super) fn lines_of(text: &str) -> Vec<&str> {
+    let mut lines = split_lines(text);
+    lines.pop_if(|last| last.is_empty());
+    lines
 }
 
 /// As much of a line as is shown.
