@@ -11,10 +11,13 @@
 //!
 //! File and byte limits count what is read for an answer, not what is scanned to find it.
 
+mod bounds;
 mod class;
+mod crew;
 mod fault;
 mod limits;
 mod map;
+mod model;
 mod pool;
 mod question;
 mod rank;
@@ -22,11 +25,14 @@ mod report;
 mod researcher;
 mod roles;
 mod survey;
+mod synthesis;
 mod tally;
 mod view;
 
+pub use crew::{Assignment, StandIn};
 pub use fault::{Fault, FaultKind};
 pub use limits::{Allowance, Constraints, Limits, Used};
+pub use model::{Effort, Model, ModelSettings, ModelTask, ModelUse};
 pub use pool::{Pool, Saturated, Ticket};
 pub use report::{Confidence, Finding, Outcome, Reference, Report, Role, RunRecord, Timing};
 pub use researcher::{Progress, Request, ResearchError, Researcher, Settings};

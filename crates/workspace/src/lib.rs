@@ -10,25 +10,37 @@
 //! Deliberately missing: containment of commands. Whoever may run one may do anything; a check of paths would only
 //! pretend otherwise.
 
+mod below;
 mod command;
 mod errors;
 mod folder;
+mod glob;
 mod groups;
 mod halt;
+mod list;
 mod policy;
+mod queue;
 mod read;
 mod roots;
+mod rules;
 mod running;
+mod search;
+mod secrets;
+mod system;
 mod walk;
+mod wanted;
 mod warden;
 
 pub use command::{Ended, RunError, Shell, bash, grep};
 pub use folder::WorkingFolder;
+pub use glob::{Found, GlobError, glob};
 pub use groups::Children;
 pub use halt::{Halt, Halted};
+pub use list::{Entry, EntryKind, Listing, list};
 pub use policy::{LARGEST_SEARCHED, PatternError, Policy};
 pub use read::{LARGEST_FILE, ReadError, read_file};
 pub use roots::{AccessError, Place, RootError, Roots};
 pub use running::LARGEST_OUTPUT;
+pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, Want, search};
 pub use walk::{files, is_binary, scan};
 pub use warden::{WARDEN_ARGUMENT, WardenProgram, run_warden};

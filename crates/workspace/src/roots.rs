@@ -1,19 +1,22 @@
 //! The folders that may be read, and the one way into them.
 //!
-//! A file is opened from its root's descriptor, in one step that follows no link and climbs out of nothing. So it does not
-//! matter what was checked before or who moves folders about meanwhile: what opens lies below the root.
+//! Whatever is listed or opened is so from its root's descriptor, in one step that follows no link and climbs out of nothing.
+//! So it does not matter what was checked before or who moves folders about meanwhile: what opens lies below the root.
 //!
 //! Links are never followed, as ripgrep does not either. What they point to inside a root is found where it lies.
 
-use std::fs::File;
-use std::io::{self, Read};
+use std::fs::{File, Metadata};
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::{Component, Path, PathBuf};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{Mode, OFlags};
 
 use crate::Policy;
+use crate::below::{is_of_kernel, open_below, plain, read_whole};
+use crate::system::is_system;
 
 /// Folders that may be read. Cheap to clone.
 #[derive(Clone)]
@@ -23,10 +26,13 @@ pub struct Roots {
 }
 
 /// One of them.
-struct Root {
+pub(crate) struct Root {
     /// Absolute, without links.
-    path: PathBuf,
+    pub(crate) path: PathBuf,
+    /// The root that it was narrowed from; itself when it was not.
+    pub(crate) top: PathBuf,
     folder: OwnedFd,
+    device: u64,
 }
 
 /// A file by its root's number and its path from there, with `/` between names.
@@ -47,15 +53,16 @@ impl std::fmt::Display for Place {
 pub enum RootError {
     #[error("{} is no folder that can be read: {cause}", .path.display())]
     Unreadable { path: PathBuf, cause: io::Error },
-    #[error("{} belongs to the system and cannot be a root", .path.display())]
+    #[error("{} belongs to the system or is too wide, and cannot be a root", .path.display())]
     System { path: PathBuf },
-    #[error("{} lies outside of the roots", .path.display())]
+    /// Of what lies outside nothing is told, not even whether it exists.
+    #[error("{} is no folder in the roots", .path.display())]
     Outside { path: PathBuf },
     #[error("{} may not be read: it is where secrets are kept", .path.display())]
     Denied { path: PathBuf },
 }
 
-/// Why a file below a root was not read.
+/// Why a file or folder below a root was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum AccessError {
     #[error("{path:?} lies outside of the roots, or behind a link")]
@@ -64,6 +71,8 @@ pub enum AccessError {
     Denied { path: String },
     #[error("{path:?} is no file")]
     NotAFile { path: String },
+    #[error("{path:?} is no folder")]
+    NotAFolder { path: String },
     #[error("{path:?} has {bytes} bytes, which is more than the {limit} that may be read")]
     TooLarge { path: String, bytes: u64, limit: u64 },
     #[error("{path:?} is not text")]
@@ -72,20 +81,31 @@ pub enum AccessError {
     System { path: String, cause: io::Error },
 }
 
-/// Where the operating system lives; a question about it is not one about a codebase.
-const SYSTEM: [&str; 9] = ["/bin", "/boot", "/dev", "/etc", "/proc", "/run", "/sbin", "/sys", "/lib"];
-
 impl Roots {
-    /// These folders. Each is looked at once, here; what is put in its place later is not it.
+    /// These folders. Each is looked at once, here; what is put in its place later is not it, until asked for [anew](Self::anew).
     pub fn open(folders: &[PathBuf], policy: Policy) -> Result<Roots, RootError> {
         let mut roots: Vec<Root> = Vec::new();
         for folder in folders {
-            let root = Root::open(folder)?;
+            let root = Root::open(folder, &policy)?;
             if !roots.iter().any(|known| known.path == root.path) {
                 roots.push(root);
             }
         }
         Ok(Roots { roots: roots.into(), policy: Arc::new(policy) })
+    }
+
+    /// The same folders as they are now, for whoever runs long: one that was deleted and made again (a fresh clone) is read
+    /// again. The second list has those that are gone, or have become something else.
+    pub fn anew(&self) -> (Roots, Vec<PathBuf>) {
+        let mut gone = Vec::new();
+        let mut roots = Vec::new();
+        for root in self.roots.iter() {
+            match root.anew(&self.policy) {
+                Ok(root) => roots.push(root),
+                Err(_) => gone.push(root.path.clone()),
+            }
+        }
+        (Roots { roots: roots.into(), policy: Arc::clone(&self.policy) }, gone)
     }
 
     /// Only these folders, each of which must be a root or lie in one. Relative ones are looked for in each root.
@@ -107,9 +127,10 @@ impl Roots {
         } else {
             self.roots.iter().map(|root| root.path.join(folder)).collect()
         };
-        // Whether something is there is told only of what lies in a root.
+        // Resolved only to know what is meant; what is opened then follows no link.
         let found = candidates.iter().filter_map(|path| path.canonicalize().ok()).find_map(|path| {
-            let root = self.roots.iter().find(|root| path.starts_with(&root.path))?;
+            let holds = |root: &&Root| path.starts_with(&root.path);
+            let root = self.roots.iter().filter(holds).max_by_key(|root| root.path.as_os_str().len())?;
             let relative = path.strip_prefix(&root.path).ok()?.to_owned();
             Some((root, path, relative))
         });
@@ -118,10 +139,10 @@ impl Roots {
             return root.again();
         }
         if self.policy.denies(&relative) {
-            return Err(RootError::Denied { path });
+            return Err(RootError::Denied { path: folder.to_owned() });
         }
-        let folder = open_below(root.folder.as_fd(), &relative, OFlags::DIRECTORY).map_err(|_| outside())?;
-        Ok(Root { path, folder })
+        let opened = open_below(root.folder.as_fd(), &relative, OFlags::DIRECTORY).map_err(|_| outside())?;
+        Root::of(path, root.top.clone(), opened).map_err(|_| outside())
     }
 
     pub fn policy(&self) -> &Policy {
@@ -141,8 +162,8 @@ impl Roots {
         self.roots.is_empty()
     }
 
-    pub(crate) fn folder(&self, root: usize) -> &Path {
-        &self.roots[root].path
+    pub(crate) fn all(&self) -> &[Root] {
+        &self.roots
     }
 
     /// The places that a path may mean: relative to a root, or absolute and below one. Nothing is looked at.
@@ -161,39 +182,14 @@ impl Roots {
 
     /// A regular file of a root, opened. Never waits for a writer.
     pub fn open_file(&self, place: &Place) -> Result<File, AccessError> {
-        let shown = || place.path.clone();
-        let relative = Path::new(&place.path);
-        let root = self.roots.get(place.root).filter(|_| plain(relative).is_some());
-        let Some(root) = root else { return Err(AccessError::Outside { path: shown() }) };
-        if self.policy.denies(relative) {
-            return Err(AccessError::Denied { path: shown() });
-        }
-        let file = open_below(root.folder.as_fd(), relative, OFlags::NONBLOCK | OFlags::NOCTTY)
-            .map_err(|cause| refused(place, cause))?;
-        let file = File::from(file);
-        let metadata = file.metadata().map_err(|cause| AccessError::System { path: shown(), cause })?;
-        if !metadata.is_file() {
-            return Err(AccessError::NotAFile { path: shown() });
-        }
-        Ok(file)
+        self.check(place)?;
+        Ok(self.open_found(place)?.0)
     }
 
     /// The bytes of a file that has no more than `limit`, into a buffer that is emptied first.
     pub fn read_into(&self, place: &Place, limit: u64, bytes: &mut Vec<u8>) -> Result<(), AccessError> {
-        let failed = |cause| AccessError::System { path: place.path.clone(), cause };
-        let file = self.open_file(place)?;
-        let size = file.metadata().map_err(failed)?.len();
-        let too_large = |bytes| AccessError::TooLarge { path: place.path.clone(), bytes, limit };
-        if size > limit {
-            return Err(too_large(size));
-        }
-        bytes.clear();
-        bytes.reserve(usize::try_from(size).unwrap_or(0) + 1);
-        file.take(limit + 1).read_to_end(bytes).map_err(failed)?;
-        if bytes.len() as u64 > limit {
-            return Err(too_large(bytes.len() as u64));
-        }
-        Ok(())
+        self.check(place)?;
+        self.read_found(place, limit, bytes)
     }
 
     /// The text of a file that has no more than `limit` bytes; what is not UTF-8 in it is replaced.
@@ -206,82 +202,129 @@ impl Roots {
         Ok(String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
+
+    /// Whether a place is one that may be read, by its name.
+    fn check(&self, place: &Place) -> Result<(), AccessError> {
+        let relative = Path::new(&place.path);
+        if place.root >= self.roots.len() || plain(relative).is_none() {
+            return Err(AccessError::Outside { path: place.path.clone() });
+        }
+        if self.policy.denies(relative) {
+            return Err(AccessError::Denied { path: place.path.clone() });
+        }
+        Ok(())
+    }
+
+    /// Opens a file of which a walk knows already that its name may be read.
+    fn open_found(&self, place: &Place) -> Result<(File, Metadata), AccessError> {
+        let shown = || place.path.clone();
+        let root = &self.roots[place.root];
+        let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
+        let file = open_below(root.folder.as_fd(), Path::new(&place.path), flags)
+            .map_err(|cause| refused(&place.path, cause))?;
+        let file = File::from(file);
+        let metadata = file.metadata().map_err(|cause| AccessError::System { path: shown(), cause })?;
+        if !metadata.is_file() {
+            return Err(AccessError::NotAFile { path: shown() });
+        }
+        if metadata.dev() != root.device && is_of_kernel(&file) {
+            return Err(AccessError::Outside { path: shown() });
+        }
+        Ok((file, metadata))
+    }
+
+    pub(crate) fn read_found(
+        &self,
+        place: &Place,
+        limit: u64,
+        bytes: &mut Vec<u8>,
+    ) -> Result<(), AccessError> {
+        let (file, metadata) = self.open_found(place)?;
+        let too_large = |bytes| AccessError::TooLarge { path: place.path.clone(), bytes, limit };
+        if metadata.len() > limit {
+            return Err(too_large(metadata.len()));
+        }
+        read_whole(&file, metadata.len(), limit, bytes)
+            .map_err(|cause| AccessError::System { path: place.path.clone(), cause })?;
+        if bytes.len() as u64 > limit {
+            return Err(too_large(bytes.len() as u64));
+        }
+        Ok(())
+    }
+
+    /// A folder by its path from a root, which is empty for the root itself.
+    pub(crate) fn open_folder(&self, root: usize, path: &str) -> Result<OwnedFd, AccessError> {
+        let outside = || AccessError::Outside { path: path.to_owned() };
+        let root = self.roots.get(root).ok_or_else(outside)?;
+        let path = if path.is_empty() { "." } else { path };
+        let folder = open_below(root.folder.as_fd(), Path::new(path), OFlags::DIRECTORY)
+            .map_err(|cause| refused_folder(path, cause))?;
+        let device = rustix::fs::fstat(&folder).map_or(0, |stat| device_of(&stat));
+        if device != root.device && is_of_kernel(&folder) {
+            return Err(outside());
+        }
+        Ok(folder)
+    }
 }
 
 impl Root {
-    fn open(folder: &Path) -> Result<Root, RootError> {
+    fn open(folder: &Path, policy: &Policy) -> Result<Root, RootError> {
         let unreadable = |cause| RootError::Unreadable { path: folder.to_owned(), cause };
         let path = folder.canonicalize().map_err(unreadable)?;
-        if path.parent().is_none() || SYSTEM.iter().any(|system| path.starts_with(system)) {
+        if is_system(&path) {
             return Err(RootError::System { path });
+        }
+        if policy.denies_root(&path) {
+            return Err(RootError::Denied { path });
         }
         let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOFOLLOW;
         let folder =
             rustix::fs::open(&path, flags, Mode::empty()).map_err(|cause| unreadable(cause.into()))?;
-        Ok(Root { path, folder })
+        Root::of(path.clone(), path, folder).map_err(unreadable)
+    }
+
+    fn of(path: PathBuf, top: PathBuf, folder: OwnedFd) -> io::Result<Root> {
+        let device = device_of(&rustix::fs::fstat(&folder)?);
+        Ok(Root { path, top, folder, device })
     }
 
     fn again(&self) -> Result<Root, RootError> {
         let unreadable = |cause| RootError::Unreadable { path: self.path.clone(), cause };
         let folder = self.folder.try_clone().map_err(unreadable)?;
-        Ok(Root { path: self.path.clone(), folder })
+        Root::of(self.path.clone(), self.top.clone(), folder).map_err(unreadable)
     }
-}
 
-/// A relative path of plain names, joined by `/`; none when it climbs, is absolute or not UTF-8.
-fn plain(path: &Path) -> Option<String> {
-    let mut names = Vec::new();
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => names.push(name.to_str()?),
-            Component::CurDir => {}
-            Component::ParentDir | Component::RootDir | Component::Prefix(_) => return None,
+    /// What is at its path now, if that is still a folder that is reached by no link.
+    fn anew(&self, policy: &Policy) -> Result<Root, RootError> {
+        let root = Root::open(&self.path, policy)?;
+        if root.path != self.path {
+            return Err(RootError::Outside { path: self.path.clone() });
         }
+        Ok(Root { top: self.top.clone(), ..root })
     }
-    (!names.is_empty()).then(|| names.join("/"))
 }
 
-fn refused(place: &Place, cause: io::Error) -> AccessError {
+#[allow(clippy::unnecessary_cast, reason = "its type is another one elsewhere")]
+fn device_of(stat: &rustix::fs::Stat) -> u64 {
+    stat.st_dev as u64
+}
+
+fn refused(path: &str, cause: rustix::io::Errno) -> AccessError {
     use rustix::io::Errno;
 
-    let path = place.path.clone();
-    match Errno::from_io_error(&cause) {
-        Some(Errno::LOOP | Errno::XDEV | Errno::NOTDIR) => AccessError::Outside { path },
-        Some(Errno::NXIO) => AccessError::NotAFile { path },
-        _ => AccessError::System { path, cause },
+    let path = path.to_owned();
+    match cause {
+        Errno::LOOP | Errno::XDEV | Errno::NOTDIR => AccessError::Outside { path },
+        // A socket, or a FIFO without its other end.
+        Errno::NXIO | Errno::NODEV => AccessError::NotAFile { path },
+        _ => AccessError::System { path, cause: cause.into() },
     }
 }
 
-/// Opens what lies below a folder, following no link on the way.
-#[cfg(target_os = "linux")]
-fn open_below(folder: impl AsFd, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    use rustix::fs::ResolveFlags;
-    use rustix::io::Errno;
-
-    let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-    let all = flags | OFlags::RDONLY | OFlags::CLOEXEC;
-    match rustix::fs::openat2(&folder, relative, all, Mode::empty(), resolve) {
-        // Before Linux 5.6, and in sandboxes that do not know the call.
-        Err(Errno::NOSYS | Errno::PERM) => open_step_by_step(folder, relative, flags),
-        outcome => Ok(outcome?),
+fn refused_folder(path: &str, cause: rustix::io::Errno) -> AccessError {
+    match cause {
+        // A link is none either.
+        rustix::io::Errno::NOTDIR => AccessError::NotAFolder { path: path.to_owned() },
+        _ => refused(path, cause),
     }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn open_below(folder: impl AsFd, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    open_step_by_step(folder, relative, flags)
-}
-
-/// The same by opening each folder on the way from the one before.
-fn open_step_by_step(folder: impl AsFd, relative: &Path, flags: OFlags) -> io::Result<OwnedFd> {
-    let steps: Vec<_> = relative.components().collect();
-    let careful = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
-    let mut at: Option<OwnedFd> = None;
-    for (number, step) in steps.iter().enumerate() {
-        let Component::Normal(name) = step else { return Err(rustix::io::Errno::XDEV.into()) };
-        let flags = if number + 1 == steps.len() { careful | flags } else { careful | OFlags::DIRECTORY };
-        let from = at.as_ref().map_or_else(|| folder.as_fd(), AsFd::as_fd);
-        at = Some(rustix::fs::openat(from, *name, flags, Mode::empty())?);
-    }
-    at.ok_or_else(|| rustix::io::Errno::NOENT.into())
 }

@@ -1,17 +1,29 @@
 //! Every file of the roots that a person would look at, by as many threads as there are cores.
 //!
 //! What `.gitignore` leaves out is left out, inside of a git repository and elsewhere; links are not followed; names with a
-//! dot are passed by unless they tell something. What comes of it is put in order, so that it does not depend on threads.
+//! dot are passed by unless they tell something, and names that are not UTF-8 since no answer could tell them. What comes of
+//! it is put in order, so that it does not depend on threads.
+//!
+//! Folders are listed by their descriptors. A walk by paths would list whatever stands there when it comes by, and be led
+//! outside by whoever puts a link in a folder's place in time.
 
-use std::path::Path;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use ignore::{WalkBuilder, WalkState};
+use ignore::gitignore::Gitignore;
+use rustix::fs::{AtFlags, Dir, FileType};
 
+use crate::queue::Queue;
+use crate::rules::{Found, Rules, leaves_out, personal};
 use crate::{Halt, Halted, Place, Roots};
 
 /// As much of a file as it takes to tell that it is not text.
 const TELLING_BYTES: usize = 8 << 10;
+
+/// More threads than that wait for the disk, or for each other.
+const MOST_THREADS: usize = 12;
+
+/// Files of one folder are handed on in lots of that many, so that a large folder is not one thread's alone.
+const LOT: usize = 64;
 
 /// Whether bytes are no text: they have a NUL among the first.
 pub fn is_binary(bytes: &[u8]) -> bool {
@@ -38,11 +50,17 @@ pub fn scan<S: Send>(
     let state = || (state(), Vec::new());
     let states = walk(roots, halt, state, |(state, bytes): &mut (S, Vec<u8>), place| {
         // What cannot be read is passed by, as any search does; what is asked for by name is told of elsewhere.
-        if roots.read_into(&place, limit, bytes).is_ok() && !is_binary(bytes) {
+        if roots.read_found(&place, limit, bytes).is_ok() && !is_binary(bytes) {
             each(state, place, bytes);
         }
     })?;
     Ok(states.into_iter().map(|(state, _)| state).collect())
+}
+
+/// What a thread takes on at a time.
+enum Job {
+    Folder { root: usize, path: String, rules: Option<Arc<Rules>> },
+    Files { root: usize, paths: Vec<String> },
 }
 
 /// Calls `each` with every file, from several threads.
@@ -52,60 +70,116 @@ pub(crate) fn walk<S: Send>(
     state: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, Place) + Sync,
 ) -> Result<Vec<S>, Halted> {
-    /// Gives its state back when its thread is done.
-    struct Worker<'a, S> {
-        state: Option<S>,
-        done: &'a Mutex<Vec<S>>,
-    }
-    impl<S> Drop for Worker<'_, S> {
-        fn drop(&mut self) {
-            let mut done = self.done.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-            done.extend(self.state.take());
-        }
-    }
-
-    let done = Mutex::new(Vec::new());
-    for root in 0..roots.len() {
-        halt.check()?;
-        let folder = roots.folder(root);
-        builder(roots, folder).build_parallel().run(|| {
-            let mut worker = Worker { state: Some(state()), done: &done };
-            let (each, halt) = (&each, &halt);
-            Box::new(move |entry| {
-                if halt.is_due() {
-                    return WalkState::Quit;
-                }
-                let Ok(entry) = entry else { return WalkState::Continue };
-                if !entry.file_type().is_some_and(|kind| kind.is_file()) {
-                    return WalkState::Continue;
-                }
-                let relative = entry.path().strip_prefix(folder).ok().and_then(Path::to_str);
-                if let (Some(path), Some(state)) = (relative, worker.state.as_mut()) {
-                    each(state, Place { root, path: path.to_owned() });
-                }
-                WalkState::Continue
-            })
-        });
-    }
     halt.check()?;
-    Ok(done.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner))
+    let queue = Queue::new();
+    for (root, known) in roots.all().iter().enumerate() {
+        queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
+    }
+    let walker = Walker { roots, queue: &queue, personal: personal() };
+    let done = Mutex::new(Vec::new());
+    let work = || {
+        let mut state = state();
+        queue.work(|job| {
+            let (root, paths) = match job {
+                Job::Folder { root, path, rules } => (root, walker.list(root, &path, rules.as_ref())),
+                Job::Files { root, paths } => (root, paths),
+            };
+            for path in paths {
+                if halt.is_due() {
+                    return false;
+                }
+                each(&mut state, Place { root, path });
+            }
+            !halt.is_due()
+        });
+        done.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    halt.check()?;
+    Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
 }
 
-fn builder(roots: &Roots, folder: &Path) -> WalkBuilder {
-    let mut builder = WalkBuilder::new(folder);
-    let (roots, root) = (roots.clone(), folder.to_owned());
-    builder
-        .hidden(false)
-        .require_git(false)
-        .follow_links(false)
-        .threads(std::thread::available_parallelism().map_or(1, |cores| cores.get()))
-        .filter_entry(move |entry| {
-            let policy = roots.policy();
-            let Ok(relative) = entry.path().strip_prefix(&root) else { return false };
-            if relative.as_os_str().is_empty() {
-                return true;
+struct Walker<'a> {
+    roots: &'a Roots,
+    queue: &'a Queue<Job>,
+    personal: Gitignore,
+}
+
+impl Walker<'_> {
+    /// Hands on the folders of a folder, and all but the last lot of its files, which come back.
+    fn list(&self, root: usize, path: &str, above: Option<&Arc<Rules>>) -> Vec<String> {
+        let mut files = Vec::new();
+        // A folder that cannot be read, or is gone, or has become a link, has no files.
+        let Ok(mut folder) = self.roots.open_folder(root, path).and_then(|folder| {
+            Dir::new(folder)
+                .map_err(|cause| crate::AccessError::System { path: path.to_owned(), cause: cause.into() })
+        }) else {
+            return files;
+        };
+        let mut found = Found::default();
+        let mut entries: Vec<(String, bool)> = Vec::new();
+        while let Some(Ok(entry)) = folder.read() {
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if name.starts_with('.') {
+                found.note(name);
+                if self.roots.policy().hides(name) {
+                    continue;
+                }
             }
-            !entry.file_name().to_str().is_some_and(|name| policy.hides(name)) && !policy.denies(relative)
-        });
-    builder
+            let is_folder = match entry.file_type() {
+                FileType::RegularFile => false,
+                FileType::Directory => true,
+                FileType::Unknown => match kind_of(&folder, name) {
+                    Some(is_folder) => is_folder,
+                    None => continue,
+                },
+                _ => continue,
+            };
+            let full = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
+            if !self.roots.policy().denies_last(&full) {
+                entries.push((full, is_folder));
+            }
+        }
+        let rules = match folder.fd() {
+            Ok(folder) => Rules::of(folder, path, found, above),
+            Err(_) => above.cloned(),
+        };
+        for (full, is_folder) in entries {
+            if leaves_out(rules.as_deref(), &self.personal, &full, is_folder) {
+                continue;
+            }
+            if !is_folder {
+                files.push(full);
+                if files.len() == LOT {
+                    self.queue.push(Job::Files { root, paths: std::mem::take(&mut files) });
+                }
+            } else if !self.is_root(root, &full) {
+                self.queue.push(Job::Folder { root, path: full, rules: rules.clone() });
+            }
+        }
+        files
+    }
+
+    /// Whether a folder is a root of its own right: its files are found there, and nowhere twice.
+    fn is_root(&self, root: usize, path: &str) -> bool {
+        let all = self.roots.all();
+        all.len() > 1
+            && all.iter().any(|other| other.path.strip_prefix(&all[root].path).is_ok_and(|rest| rest == path))
+    }
+}
+
+/// Whether it is a folder; none when it is neither folder nor file. For filesystems whose lists do not tell.
+fn kind_of(folder: &Dir, name: &str) -> Option<bool> {
+    let stat = rustix::fs::statat(folder.fd().ok()?, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+    match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => Some(false),
+        FileType::Directory => Some(true),
+        _ => None,
+    }
 }

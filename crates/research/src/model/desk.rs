@@ -1,0 +1,104 @@
+//! Where a subagent's calls are made: by tools of its role, within its view, each once.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+use tamis_remote::ToolCall;
+use tamis_text::Redacted;
+use tamis_workspace::{Halt, Halted};
+
+use super::tools::{self, Trouble};
+use crate::{Role, View};
+
+/// What one call may give, in bytes: two thousand tokens.
+pub(super) const LONGEST_RESULT: usize = 8 << 10;
+
+/// Makes the calls of one conversation.
+pub(super) struct Desk<'a> {
+    pub(super) role: Role,
+    pub(super) view: &'a View,
+    pub(super) halt: &'a Halt,
+    made: BTreeMap<String, Made>,
+    limited: bool,
+}
+
+/// A call that was made.
+struct Made {
+    text: String,
+    /// Whether its result still stands in the conversation.
+    stands: bool,
+}
+
+/// What the model is told.
+pub(super) struct Reply {
+    pub(super) text: String,
+    /// Whether the call was not made before.
+    pub(super) new: bool,
+}
+
+impl<'a> Desk<'a> {
+    pub(super) fn new(role: Role, view: &'a View, halt: &'a Halt) -> Desk<'a> {
+        Desk { role, view, halt, made: BTreeMap::new(), limited: false }
+    }
+
+    /// Whether something was not read because the request's limits were reached.
+    pub(super) fn was_limited(&self) -> bool {
+        self.limited
+    }
+
+    /// Results may have left the conversation.
+    pub(super) fn forget(&mut self) {
+        for made in self.made.values_mut() {
+            made.stands = false;
+        }
+    }
+
+    /// Makes a call. Whatever is wrong with it is told to the model, which may do better.
+    pub(super) fn call(&mut self, call: &ToolCall) -> Result<Reply, Halted> {
+        self.halt.check()?;
+        let arguments = match serde_json::from_str::<Value>(&call.arguments) {
+            // What some models write when there is nothing to say.
+            _ if call.arguments.trim().is_empty() => Ok(serde_json::Map::new()),
+            Ok(Value::Object(arguments)) => Ok(arguments),
+            Ok(Value::Null) => Ok(serde_json::Map::new()),
+            Ok(_) => Err("error: the arguments are no JSON object".to_owned()),
+            Err(error) => Err(format!("error: the arguments are not JSON: {error}")),
+        };
+        let key = match &arguments {
+            Ok(arguments) => format!("{} {}", call.name, Value::Object(arguments.clone())),
+            Err(_) => format!("{} {}", call.name, call.arguments),
+        };
+        if let Some(made) = self.made.get_mut(&key) {
+            let text = if made.stands {
+                "the same call was made before; its result stands above. Call something else, or answer."
+                    .to_owned()
+            } else {
+                made.text.clone()
+            };
+            made.stands = true;
+            return Ok(Reply { text, new: false });
+        }
+        let result = arguments.map_err(Trouble::Told);
+        let text = match result.and_then(|arguments| tools::call(self, &call.name, &arguments)) {
+            Ok(text) => text,
+            Err(Trouble::Told(text)) => text,
+            Err(Trouble::Limited(text)) => {
+                self.limited = true;
+                text
+            }
+            Err(Trouble::Halted(halted)) => return Err(halted),
+        };
+        // Every tool redacts whole files before it cuts; this is for names and words of errors.
+        let text = bounded(Redacted::from(text).into_string());
+        self.made.insert(key, Made { text: text.clone(), stands: true });
+        Ok(Reply { text, new: true })
+    }
+}
+
+fn bounded(mut text: String) -> String {
+    if text.len() > LONGEST_RESULT {
+        text.truncate(text.floor_char_boundary(LONGEST_RESULT));
+        text.push_str("\n… (cut: too long)");
+    }
+    text
+}
