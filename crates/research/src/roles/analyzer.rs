@@ -206,6 +206,10 @@ impl Telling {
         }
         list("→ data:", &touched, 0);
         list("→ raises", &surveyed.raises(target), 0);
+        // A constructor's name is everybody's, and of a function that has only words in common nobody asked for namesakes.
+        if target.named && !target.name.starts_with("__") {
+            list("→ not to be confused with", &callers.namesakes, 0);
+        }
         sentences
     }
 

@@ -85,7 +85,11 @@ pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
         for number in 0..source.outline().definitions.len() {
             let source = Arc::clone(&source);
             if let Some(score) = by_name(asked, outlined, number, &source.place.path) {
-                named.push(Candidate { source, number, score: score - rank as f64, words: Words::default() });
+                // Of namesakes, the one that speaks of what the question speaks of.
+                let definition = outlined.definition(number);
+                let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
+                let score = score + 20.0 * asked.coverage(&own) - rank as f64;
+                named.push(Candidate { source, number, score, words: Words::default() });
             } else if !outlined.name(number).is_empty() {
                 let test = is_test(&source.place.path) && !asks_for_tests;
                 let pointed = if pointed == Some(number) { 4.0 } else { 0.0 };
@@ -216,7 +220,8 @@ fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f6
         // What a test tests says more of the matter than the test.
         score -= 15.0;
     }
-    Some(score - 5.0 * order as f64)
+    let around = asked.met(path).len() + parent.map_or(0, |parent| asked.met(parent).len());
+    Some(score + 3.0 * around as f64 - 5.0 * order as f64)
 }
 
 impl Candidate<'_> {
