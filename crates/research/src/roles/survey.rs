@@ -207,7 +207,8 @@ fn kind(line: &str, here: &std::ops::Range<usize>, opens_type: bool) -> HitKind 
     if opening.starts_with('@') || opening.starts_with("#[") {
         return HitKind::Decorator;
     }
-    if opens_type {
+    // `struct X(Name)` has one, and is none.
+    if opens_type && (!before.contains("struct ") || before.contains(':')) {
         return HitKind::Extension;
     }
     let call = after.trim_start_matches("::");

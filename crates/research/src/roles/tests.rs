@@ -1,9 +1,10 @@
 //! The roles on small repositories of several languages, and on files that are none.
 
+mod noise;
+
 use std::path::Path;
 use std::sync::Arc;
 
-use proptest::prelude::*;
 use tamis_workspace::{Halt, Place, Policy, Roots};
 use tempfile::TempDir;
 
@@ -118,7 +119,8 @@ fn rust_is_analysed() {
 /// The other languages: what is called and who calls, in one function each.
 #[test]
 fn other_languages_are_analysed() {
-    let cases: [(&[(&str, &str)], [&str; 2]); 6] = [
+    type Files = &'static [(&'static str, &'static str)];
+    let cases: [(Files, [&str; 2]); 6] = [
         (
             &[
                 (
@@ -295,7 +297,7 @@ fn notes_are_told_with_date_and_decision() {
             "2025-03-01 Session storage (plans/2025-03-01-sessions.md:7): Decision: Sessions live in signed cookies, since servers restart.",
         ]
     );
-    assert_eq!(finding.confidence, Confidence::High);
+    assert_eq!(finding.confidence, Confidence::Med);
 }
 
 #[test]
@@ -310,56 +312,5 @@ fn secrets_stay_where_they_are() {
         let finding = ask(role, folder.path(), "show how connect_now is used", &["a.py"], Limits::default());
         assert!(!format!("{finding:?}").contains(token), "{role:?}");
         assert!(!finding.references.is_empty(), "{role:?}");
-    }
-}
-
-/// Pieces that files are put together from, so that something is found in what is otherwise noise.
-fn piece() -> impl Strategy<Value = Vec<u8>> {
-    prop_oneof![
-        Just(b"def load_users(a):\n    return parse_all(a)\n".to_vec()),
-        Just(b"class Users(Base):\r\n    def load_users(self):\r\n".to_vec()),
-        Just(b"fn load_users() {\n    Users::new(".to_vec()),
-        Just(b"load_users(".to_vec()),
-        Just(b"@load_users\n".to_vec()),
-        Just(b"\"\"\"".to_vec()),
-        Just(b"/* ".to_vec()),
-        Just(b"# Users load\n".to_vec()),
-        Just(b"\n\n".to_vec()),
-        Just(vec![b'x'; 5000]),
-        proptest::collection::vec(any::<u8>(), 0..40),
-        "[ -~\n\t\u{e9}]{0,60}".prop_map(String::into_bytes),
-    ]
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
-
-    /// Whatever files contain: nothing panics, and every reference is a file that has that line.
-    #[test]
-    fn every_reference_exists(
-        contents in proptest::collection::vec(proptest::collection::vec(piece(), 0..8), 1..5),
-        question in prop_oneof![
-            Just("how does load_users work in Users.load_users?".to_owned()),
-            Just("examples of loading users".to_owned()),
-            "\\PC{0,40}",
-        ],
-    ) {
-        let names = ["a.py", "src/b.rs", "n.md", "tests/c", "d.rb"];
-        let contents: Vec<Vec<u8>> = contents.into_iter().map(|pieces| pieces.concat()).collect();
-        let files: Vec<(&str, &[u8])> = names.iter().copied().zip(contents.iter().map(Vec::as_slice)).collect();
-        let folder = repository(&files);
-        let spots: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
-        for role in [Role::Analyzer, Role::Patterns, Role::Thoughts] {
-            let finding = ask(role, folder.path(), &question, &spots, Limits::default());
-            let again = ask(role, folder.path(), &question, &spots, Limits::default());
-            prop_assert_eq!(&finding, &again);
-            prop_assert!(finding.references.len() <= 12 && finding.key_findings.len() <= 8);
-            for reference in &finding.references {
-                let (path, line) = reference.split();
-                let content = std::fs::read(folder.path().join(path)).unwrap();
-                let lines = content.split(|&byte| byte == b'\n').count();
-                prop_assert!(line.is_none_or(|line| line <= lines), "{} in {:?}", reference, content);
-            }
-        }
     }
 }
