@@ -66,7 +66,8 @@ pub(super) enum HitKind {
     Import,
 }
 
-const MOST_DEFINITIONS: usize = 4;
+/// Many: a file may have dozens of types with a method of the same name.
+const MOST_DEFINITIONS: usize = 64;
 const MOST_USES: usize = 8;
 /// Files with longer lines are generated.
 const LONGEST_LINE: usize = 2000;

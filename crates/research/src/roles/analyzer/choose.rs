@@ -140,7 +140,8 @@ pub(super) fn choose_surveyed(
         }
     }
     places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    places.dedup_by_key(|(_, at)| *at);
+    let mut seen = BTreeSet::new();
+    places.retain(|(_, at)| seen.insert(*at));
     let enough = chosen.named.iter().map(|target| target.score).fold(0.0, f64::max) + MUCH_BETTER;
     let mut candidates = Vec::new();
     for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MOST_UNNAMED) {
