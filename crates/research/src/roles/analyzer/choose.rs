@@ -209,8 +209,8 @@ fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f6
     let mut score = if wanted.sure { 100.0 } else { 40.0 };
     if wanted.of.as_deref().is_some_and(parent_is) {
         score += 40.0;
-    } else if asked.names.iter().any(|other| parent_is(&other.name)) {
-        score += 30.0;
+    } else if let Some(place) = asked.names.iter().position(|other| parent_is(&other.name)) {
+        score += 30.0 - 4.0 * place as f64;
     } else if wanted.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {
         score += 15.0;
     }
