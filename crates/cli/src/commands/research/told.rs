@@ -12,7 +12,8 @@ use crate::{print, shown, wrap};
 pub(super) fn report(report: &Report, role: Option<Role>) -> CliResult {
     let Some(answer) = answer_of(report, role) else { return Ok(()) };
     print::bytes(rendered(report, answer, role, wrap::width()).as_bytes())?;
-    let noted = |missing: &&String| answer.notes.as_ref().is_some_and(|notes| notes.contains(missing.as_str()));
+    let noted =
+        |missing: &&String| answer.notes.as_ref().is_some_and(|notes| notes.contains(missing.as_str()));
     for missing in report.run.partial.iter().filter(|missing| !noted(missing)) {
         print::note(format_args!("warning: {}", shown::line(missing)));
     }
