@@ -363,6 +363,21 @@ fn arguments_that_are_none_are_told_to_the_model() {
 }
 
 #[test]
+fn what_is_no_secret_reaches_the_model() {
+    let folder = codebase();
+    std::fs::write(
+        folder.path().join("src/password.rs"),
+        "let token = next_token(lexer);\nlet key = map.key(3);\n",
+    )
+    .unwrap();
+    let said = told(folder.path(), Role::Analyzer, &[("grep", json!({"pattern": "let (token|key)"}))]);
+    assert_eq!(
+        said[0],
+        "src/password.rs:1: let token = next_token(lexer);\nsrc/password.rs:2: let key = map.key(3);\n"
+    );
+}
+
+#[test]
 fn secrets_never_reach_the_model() {
     let folder = codebase();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8");
@@ -436,6 +451,43 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
     assert_eq!(last[0], "(left out to save room; call again if needed)");
     // Called again it is there again.
     assert!(last[4].contains("1: 0 word"), "{}", last[4]);
+}
+
+#[test]
+fn a_server_with_too_little_room_is_asked_with_less() {
+    let full = || ChatStep::Fail(400, "the request exceeds the available context size".into());
+    let steps = vec![
+        ChatStep::call("grep", json!({"pattern": "."})),
+        ChatStep::call("ls", json!({})),
+        full(),
+        ChatStep::say(good()),
+    ];
+    let server = ChatServer::start(steps);
+    assert_eq!(outcome(&server), Ok(good_finding()));
+    let turns = server.turns();
+    assert!(results(&turns[2])[0].starts_with("README.md:1: # A program\n"));
+    assert_eq!(results(&turns[3])[0], "(left out to save room; call again if needed)");
+    // With nothing to leave out there is no way.
+    assert_eq!(kind(outcome(&ChatServer::start(vec![full()]))), FaultKind::ProviderError);
+}
+
+#[test]
+fn many_calls_in_a_turn_share_its_room() {
+    let folder = codebase();
+    let calls: Vec<_> = (0..6)
+        .map(|number| {
+            let name = format!("{number}.txt");
+            std::fs::write(folder.path().join(&name), "a word or two\n".repeat(900)).unwrap();
+            ("read".to_owned(), json!({"path": name}))
+        })
+        .collect();
+    let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
+    let effort = Effort { context_tokens: 6000, ..Effort::default() };
+    let model = Model::new(ModelSettings { effort, ..settings(&server) }).unwrap();
+    assert_eq!(ask(&model, &view(folder.path()), &Halt::never()), Ok(good_finding()));
+    for text in results(&server.turns()[1]) {
+        assert!(text.len() <= 2000 && text.contains("900 lines in all; read on with start "), "{text}");
+    }
 }
 
 #[test]

@@ -155,8 +155,10 @@ impl Model {
     /// The server's models. Asked once in a while; whoever comes meanwhile waits for the answer to that.
     fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, Fault> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // A server that is at work for somebody is there, though it may not find the time to say so.
+        let at_work = self.seats.available_permits() < self.settings.concurrent;
         if let Some((since, outcome)) = known.as_ref()
-            && since.elapsed() < self.settings.remembered
+            && (since.elapsed() < self.settings.remembered || (outcome.is_ok() && at_work))
         {
             return outcome.clone();
         }
