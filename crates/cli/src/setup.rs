@@ -5,7 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
-use tamis_research::{Limits, Researcher};
+use tamis_remote::{Address, ModelKey};
+use tamis_research::{Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
 use tamis_tools::{Caller, Pruner, Registry, Research, Services, Sessions, Workbench};
@@ -163,9 +164,39 @@ pub(crate) fn researcher(config: &Config) -> Result<Researcher, CliError> {
             .text(Key::ResearchArtifacts)
             .map_or_else(|| DataDir::at(config.data_dir()).artifacts(), PathBuf::from),
         limits,
+        model: model(config)?.map(Arc::new),
         workers: count(Key::MaxConcurrentTasks).min(MOST_WORKERS),
         most_waiting: count(Key::MaxQueuedTasks),
     }))
+}
+
+/// The local model that roles may use, if they may.
+fn model(config: &Config) -> Result<Option<Model>, CliError> {
+    let usage = config.text(Key::ModelUse).unwrap_or_default().parse().unwrap_or_default();
+    if usage == ModelUse::Never {
+        return Ok(None);
+    }
+    let refused = |error: &dyn std::fmt::Display| {
+        CliError::usage(format_args!("model.url: {error}"))
+            .hint("TAMIS_MODEL_URL is an address such as http://127.0.0.1:1234/v1")
+    };
+    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<Address>();
+    let text = |key| config.text(key).map(str::to_owned);
+    let roles = [
+        (Role::Locator, Key::ModelLocator),
+        (Role::Analyzer, Key::ModelAnalyzer),
+        (Role::Patterns, Key::ModelPatterns),
+        (Role::Thoughts, Key::ModelThoughts),
+    ];
+    let settings = ModelSettings {
+        key: config.text(Key::ModelKey).and_then(ModelKey::new),
+        name: text(Key::ModelName),
+        role_names: roles.into_iter().filter_map(|(role, key)| Some((role, text(key)?))).collect(),
+        usage,
+        concurrent: usize::try_from(config.number(Key::ModelConcurrent).unwrap_or(1)).unwrap_or(usize::MAX),
+        ..ModelSettings::at(address.map_err(|error| refused(&error))?)
+    };
+    Model::new(settings).map(Some).map_err(|error| refused(&error))
 }
 
 /// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.

@@ -37,6 +37,7 @@ pub enum Key {
     MaxQueuedTasks,
     ModelUrl,
     ModelName,
+    ModelKey,
     ModelUse,
     ModelConcurrent,
     ModelLocator,
@@ -398,6 +399,15 @@ pub const SETTINGS: &[Setting] = &[
         default: None,
         from_project: FromProject::Ignored,
         about: "which model it is to use (unset: the first that it offers)",
+    },
+    Setting {
+        key: Key::ModelKey,
+        name: "model.key",
+        variables: &["TAMIS_MODEL_KEY"],
+        form: Form::Secret,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "what its server wants as a bearer token, if anything",
     },
     Setting {
         key: Key::ModelUse,

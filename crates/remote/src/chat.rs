@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::exchange::{Answer, Question, ask};
-use crate::{Address, AddressError, RemoteError};
+use crate::{Address, RemoteError};
 
 /// A turn of a chat has some thousand tokens; what is larger comes from something else.
 const LARGEST_ANSWER: usize = 4 << 20;
@@ -47,8 +47,7 @@ impl fmt::Debug for ModelKey {
 /// A server of chat models.
 #[derive(Clone, Debug)]
 pub struct ChatClient {
-    models: Address,
-    completions: Address,
+    base: Address,
     key: Option<ModelKey>,
 }
 
@@ -121,8 +120,8 @@ pub struct TokenUsage {
 
 impl ChatClient {
     /// A server by the address that its paths begin with, such as `http://127.0.0.1:1234/v1`.
-    pub fn new(base: &Address, key: Option<ModelKey>) -> Result<ChatClient, AddressError> {
-        Ok(ChatClient { models: base.below("models")?, completions: base.below("chat/completions")?, key })
+    pub fn new(base: Address, key: Option<ModelKey>) -> ChatClient {
+        ChatClient { base, key }
     }
 
     /// The models that the server has, in its order.
@@ -131,7 +130,7 @@ impl ChatClient {
         struct Listing {
             data: Vec<ListedModel>,
         }
-        let body = successful(ask(self.question(&self.models, None), timeout).await?)?;
+        let body = successful(self.ask("models", None, timeout).await?)?;
         let listing: Value = json_object(&body)?;
         let listing: Listing =
             serde_json::from_value(listing).map_err(|_| RemoteError::NotAChat("it lists no models"))?;
@@ -153,18 +152,20 @@ impl ChatClient {
         }
         let body = serde_json::to_vec(&Whole { request, stream: false })
             .map_err(|error| RemoteError::Broken(error.into()))?;
-        let body = successful(ask(self.question(&self.completions, Some(body)), timeout).await?)?;
+        let body = successful(self.ask("chat/completions", Some(body), timeout).await?)?;
         ChatAnswer::read(&json_object(&body)?)
     }
 
-    fn question<'a>(&'a self, address: &'a Address, body: Option<Vec<u8>>) -> Question<'a> {
-        Question {
-            address,
+    async fn ask(&self, path: &str, body: Option<Vec<u8>>, timeout: Duration) -> Result<Answer, RemoteError> {
+        let address = self.base.below(path).map_err(|error| RemoteError::Broken(error.into()))?;
+        let question = Question {
+            address: &address,
             body,
             key: self.key.as_ref(),
             limit: LARGEST_ANSWER,
             failure_limit: LARGEST_FAILURE,
-        }
+        };
+        ask(question, timeout).await
     }
 }
 
@@ -338,7 +339,7 @@ mod tests {
     #[test]
     fn a_key_is_never_shown() {
         let key = ModelKey::new(" a-key-that-is-secret ").unwrap();
-        let client = ChatClient::new(&"http://h/v1".parse().unwrap(), Some(key)).unwrap();
+        let client = ChatClient::new("http://h/v1".parse().unwrap(), Some(key));
         assert!(!format!("{client:?}").contains("secret"));
         assert!(ModelKey::new(" ").is_none() && ModelKey::new("a\nb").is_none());
     }
@@ -373,7 +374,7 @@ mod tests {
                 stream.write_all(answer.as_bytes()).await.unwrap();
                 String::from_utf8(head).unwrap()
             });
-            let client = ChatClient::new(&url.parse().unwrap(), key).unwrap();
+            let client = ChatClient::new(url.parse().unwrap(), key);
             let listed = client.models(Duration::from_secs(60)).await.unwrap();
             let kind = Some("llm".to_owned());
             assert_eq!(

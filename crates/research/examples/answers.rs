@@ -78,6 +78,7 @@ fn measure(folder: &Path, asked: &[(String, Vec<String>)], verbose: bool) -> Sco
         limits: Limits::default(),
         workers: 4,
         most_waiting: 16,
+        model: None,
     });
     let mut score = Score::default();
     for (query, paths) in asked {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use tamis_workspace::{Halt, Roots};
 
 use crate::map::Map;
+use crate::model::{Model, run_role};
 use crate::question::Question;
 use crate::roles::{self, Job};
 use crate::{Fault, Finding, Role, View};
@@ -25,7 +26,8 @@ pub struct Assignment<'a> {
 /// Whoever works in a researcher's pool.
 #[derive(Clone)]
 pub(crate) enum Crew {
-    BuiltIn,
+    /// With the model, where there is one.
+    BuiltIn(Option<Arc<Model>>),
     StandIn(Arc<dyn StandIn>),
 }
 
@@ -40,7 +42,9 @@ pub(crate) struct Brief {
 /// What came of a task.
 pub(crate) struct Done {
     pub(crate) result: Result<Finding, Fault>,
-    /// Why another than the one who was asked first did it.
+    /// The model that did it.
+    pub(crate) model: Option<String>,
+    /// Why no model did it, though one was asked.
     pub(crate) instead: Option<Fault>,
 }
 
@@ -69,9 +73,13 @@ impl Crew {
                     wanted.then(|| Done::plainly(stand_in.work(&brief.assignment(Role::Locator, halt))));
                 Ok((Arc::default(), done))
             }
-            Crew::BuiltIn => {
-                let map = Arc::new(roles::locator::locate(&brief.question, &brief.view, halt)?);
+            Crew::BuiltIn(_) => {
+                let mut map = Arc::new(roles::locator::locate(&brief.question, &brief.view, halt)?);
                 let done = wanted.then(|| self.work(Role::Locator, brief, &map, halt));
+                // What a model found is where the others should look first.
+                if let Some(Done { result: Ok(finding), model: Some(_), .. }) = &done {
+                    map = Arc::new(map.led_by(&finding.references, &brief.view.roots));
+                }
                 Ok((map, done))
             }
         }
@@ -81,14 +89,17 @@ impl Crew {
     pub(crate) fn work(&self, role: Role, brief: &Brief, map: &Arc<Map>, halt: &Halt) -> Done {
         match self {
             Crew::StandIn(stand_in) => Done::plainly(stand_in.work(&brief.assignment(role, halt))),
-            Crew::BuiltIn => Done::plainly(roles::run(role, &brief.job(Arc::clone(map)), halt)),
+            Crew::BuiltIn(model) => {
+                let run = run_role(role, &brief.job(Arc::clone(map)), halt, model.as_deref());
+                Done { result: run.result, model: run.model, instead: run.instead_of }
+            }
         }
     }
 }
 
 impl Done {
-    fn plainly(result: Result<Finding, Fault>) -> Done {
-        Done { result, instead: None }
+    pub(crate) fn plainly(result: Result<Finding, Fault>) -> Done {
+        Done { result, model: None, instead: None }
     }
 }
 

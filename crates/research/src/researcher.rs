@@ -8,7 +8,7 @@ use std::sync::{Arc, LazyLock};
 use tamis_workspace::{Halt, RootError, Roots};
 
 use crate::crew::{Crew, StandIn};
-use crate::{Constraints, Limits, Pool, Report, Role};
+use crate::{Constraints, Limits, Model, Pool, Report, Role};
 use desk::Desk;
 
 /// How a researcher is set up.
@@ -20,6 +20,8 @@ pub struct Settings {
     pub artifacts: PathBuf,
     /// What a request may take unless it says otherwise.
     pub limits: Limits,
+    /// The local model; without one the roles are deterministic.
+    pub model: Option<Arc<Model>>,
     pub workers: usize,
     pub most_waiting: usize,
 }
@@ -66,7 +68,8 @@ const LONGEST_QUESTION: usize = 4000;
 
 impl Researcher {
     pub fn new(settings: Settings) -> Researcher {
-        Researcher::of(settings, Crew::BuiltIn)
+        let model = settings.model.clone();
+        Researcher::of(settings, Crew::BuiltIn(model))
     }
 
     /// The same with others in place of the roles.

@@ -51,7 +51,7 @@ fn settings(server: &ChatServer) -> ModelSettings {
 }
 
 fn model(server: &ChatServer) -> Model {
-    Model::new(settings(server)).unwrap()
+    Model::new(settings(server))
 }
 
 fn ask(model: &Model, view: &View, halt: &Halt) -> Result<Finding, Fault> {
@@ -102,7 +102,7 @@ fn told(folder: &Path, role: Role, calls: &[(&str, Value)]) -> Vec<String> {
     let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone())).collect();
     let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
     let effort = Effort { calls_a_turn: 100, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) }).unwrap();
+    let model = Model::new(ModelSettings { effort, ..settings(&server) });
     let view = view(folder);
     let task = ModelTask { role, question: "?", view: &view, hints: &[] };
     let _ = model.answer(&task, &Halt::never());
@@ -273,7 +273,7 @@ fn a_model_that_never_stops_calling_is_stopped() {
     let server = ChatServer::start(calls(40));
     let effort = Effort { tokens: 300, ..Effort::default() };
     let folder = codebase();
-    let model = Model::new(ModelSettings { effort, ..settings(&server) }).unwrap();
+    let model = Model::new(ModelSettings { effort, ..settings(&server) });
     let fault = ask(&model, &view(folder.path()), &Halt::never()).unwrap_err();
     assert!(fault.kind == FaultKind::BudgetExhausted && fault.message.contains("300 tokens"), "{fault}");
     assert_eq!(server.turns().len(), 4);
@@ -363,6 +363,21 @@ fn arguments_that_are_none_are_told_to_the_model() {
 }
 
 #[test]
+fn what_is_no_secret_reaches_the_model() {
+    let folder = codebase();
+    std::fs::write(
+        folder.path().join("src/password.rs"),
+        "let token = next_token(lexer);\nlet key = map.key(3);\n",
+    )
+    .unwrap();
+    let said = told(folder.path(), Role::Analyzer, &[("grep", json!({"pattern": "let (token|key)"}))]);
+    assert_eq!(
+        said[0],
+        "src/password.rs:1: let token = next_token(lexer);\nsrc/password.rs:2: let key = map.key(3);\n"
+    );
+}
+
+#[test]
 fn secrets_never_reach_the_model() {
     let folder = codebase();
     let token = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8");
@@ -426,7 +441,7 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
     let read = |number: usize| ChatStep::call("read", json!({"path": format!("{number}.txt")}));
     let server = ChatServer::start(vec![read(0), read(1), read(2), read(3), read(0), ChatStep::say(good())]);
     let effort = Effort { context_tokens: 2000, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) }).unwrap();
+    let model = Model::new(ModelSettings { effort, ..settings(&server) });
     assert_eq!(ask(&model, &view(folder.path()), &Halt::never()), Ok(good_finding()));
     let turns = server.turns();
     for turn in &turns {
@@ -436,6 +451,43 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
     assert_eq!(last[0], "(left out to save room; call again if needed)");
     // Called again it is there again.
     assert!(last[4].contains("1: 0 word"), "{}", last[4]);
+}
+
+#[test]
+fn a_server_with_too_little_room_is_asked_with_less() {
+    let full = || ChatStep::Fail(400, "the request exceeds the available context size".into());
+    let steps = vec![
+        ChatStep::call("grep", json!({"pattern": "."})),
+        ChatStep::call("ls", json!({})),
+        full(),
+        ChatStep::say(good()),
+    ];
+    let server = ChatServer::start(steps);
+    assert_eq!(outcome(&server), Ok(good_finding()));
+    let turns = server.turns();
+    assert!(results(&turns[2])[0].starts_with("README.md:1: # A program\n"));
+    assert_eq!(results(&turns[3])[0], "(left out to save room; call again if needed)");
+    // With nothing to leave out there is no way.
+    assert_eq!(kind(outcome(&ChatServer::start(vec![full()]))), FaultKind::ProviderError);
+}
+
+#[test]
+fn many_calls_in_a_turn_share_its_room() {
+    let folder = codebase();
+    let calls: Vec<_> = (0..6)
+        .map(|number| {
+            let name = format!("{number}.txt");
+            std::fs::write(folder.path().join(&name), "a word or two\n".repeat(900)).unwrap();
+            ("read".to_owned(), json!({"path": name}))
+        })
+        .collect();
+    let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
+    let effort = Effort { context_tokens: 6000, ..Effort::default() };
+    let model = Model::new(ModelSettings { effort, ..settings(&server) });
+    assert_eq!(ask(&model, &view(folder.path()), &Halt::never()), Ok(good_finding()));
+    for text in results(&server.turns()[1]) {
+        assert!(text.len() <= 2000 && text.contains("900 lines in all; read on with start "), "{text}");
+    }
 }
 
 #[test]
@@ -449,10 +501,7 @@ fn a_slow_model_ends_at_the_deadline() {
     // A turn has a limit of its own.
     let settings = ModelSettings { turn_timeout: Duration::from_millis(50), ..settings(&server) };
     let before = server.turns().len();
-    assert_eq!(
-        kind(ask(&Model::new(settings).unwrap(), &view(folder.path()), &Halt::never())),
-        FaultKind::Timeout
-    );
+    assert_eq!(kind(ask(&Model::new(settings), &view(folder.path()), &Halt::never())), FaultKind::Timeout);
     server.wait_for_hang_ups(before + 1);
 }
 
@@ -462,7 +511,7 @@ fn tools_are_over_before_the_time_is() {
     let calls = (0..).map(|number| ChatStep::call("grep", json!({"pattern": format!("x{number}")})));
     let server = ChatServer::start(calls.take(5000).collect());
     let effort = Effort { turns: usize::MAX, tokens: u64::MAX, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) }).unwrap();
+    let model = Model::new(ModelSettings { effort, ..settings(&server) });
     let halt = Halt::never().by(Instant::now() + Duration::from_millis(1500));
     let outcome = kind(ask(&model, &view(folder.path()), &halt));
     // On a machine that stood still meanwhile, time was over first.
@@ -490,7 +539,7 @@ fn requests_queue_for_a_model_that_takes_one_at_a_time() {
     let folder = codebase();
     for (concurrent, together) in [(1, 1), (2, 2)] {
         let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
-        let model = Model::new(ModelSettings { concurrent, ..settings(&server) }).unwrap();
+        let model = Model::new(ModelSettings { concurrent, ..settings(&server) });
         let view = view(folder.path());
         std::thread::scope(|scope| {
             let asked: Vec<_> = (0..2).map(|_| scope.spawn(|| ask(&model, &view, &Halt::never()))).collect();
@@ -531,8 +580,7 @@ fn no_server_is_found_out_at_once_and_remembered() {
     let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
     let model =
-        Model::new(ModelSettings { probe_timeout: Duration::from_secs(300), ..ModelSettings::at(url) })
-            .unwrap();
+        Model::new(ModelSettings { probe_timeout: Duration::from_secs(300), ..ModelSettings::at(url) });
     let begun = Instant::now();
     let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
     assert_eq!(fault.kind, FaultKind::ProviderUnavailable);
@@ -566,7 +614,7 @@ fn what_is_no_model_is_taken_for_none() {
     // One that says nothing is given up on.
     let server = ChatServer::listing(ChatStep::Body("{}".into()).held(), vec![], None);
     let settings = ModelSettings { probe_timeout: Duration::from_millis(50), ..settings(&server) };
-    let model = Model::new(settings).unwrap();
+    let model = Model::new(settings);
     assert_eq!(
         model.name_for(Role::Locator, &Halt::never()).unwrap_err().kind,
         FaultKind::ProviderUnavailable
@@ -577,7 +625,7 @@ fn what_is_no_model_is_taken_for_none() {
 #[test]
 fn each_role_has_the_model_that_it_is_given() {
     let server = ChatServer::with_models(&["nomic-embed-text", "first", "second"], vec![], None);
-    let name = |settings: ModelSettings, role| Model::new(settings).unwrap().name_for(role, &Halt::never());
+    let name = |settings: ModelSettings, role| Model::new(settings).name_for(role, &Halt::never());
     assert_eq!(name(settings(&server), Role::Locator), Ok("first".to_owned()));
     let named = ModelSettings {
         name: Some("second".into()),

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tamis_remote::{ChatAnswer, ChatMessage, ChatRequest};
+use tamis_remote::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
 use tamis_text::Redacted;
 use tamis_workspace::Halt;
 
@@ -111,14 +111,17 @@ impl Subagent<'_> {
         let effort = self.model.effort();
         self.make_room(effort.context_tokens.saturating_mul(4));
         let offered = if with_tools { tools::offered(self.task.role) } else { Vec::new() };
-        let request = ChatRequest {
-            model: &self.name,
-            messages: &self.messages,
-            tools: &offered,
-            max_tokens: effort.answer_tokens,
-            temperature: 0.0,
+        let answer = match self.ask(&offered) {
+            // It was set up with less room than we think. Once more with half of what there is.
+            Err(fault) if fault.kind == FaultKind::ProviderError && fault.message.contains("context") => {
+                let bytes: usize = self.messages.iter().map(weight).sum();
+                if !self.make_room(bytes / 2) {
+                    return Err(fault);
+                }
+                self.ask(&offered)?
+            }
+            outcome => outcome?,
         };
-        let answer = self.model.chat(&request, self.halt)?;
         let taken = match answer.usage {
             Some(usage) if usage.prompt_tokens > 0 => {
                 usage.prompt_tokens.saturating_add(usage.completion_tokens)
@@ -137,8 +140,21 @@ impl Subagent<'_> {
         }
     }
 
+    fn ask(&self, offered: &[ChatTool]) -> Result<ChatAnswer, Fault> {
+        let request = ChatRequest {
+            model: &self.name,
+            messages: &self.messages,
+            tools: offered,
+            max_tokens: self.model.effort().answer_tokens,
+            temperature: 0.0,
+        };
+        self.model.chat(&request, self.halt)
+    }
+
     /// Makes the calls of a turn; tells whether any of them was new.
     fn make_calls(&mut self, mut answer: ChatAnswer, most: usize) -> Result<bool, Fault> {
+        // One turn's results take half of a conversation at most.
+        self.desk.share(self.model.effort().context_tokens.saturating_mul(2), answer.calls.len().min(most));
         let mut news = false;
         let mut results = Vec::new();
         for (number, call) in answer.calls.iter().enumerate() {
@@ -178,12 +194,14 @@ impl Subagent<'_> {
         Ok(finding)
     }
 
-    /// Empties the oldest results until the conversation fits, with room for more. The model can call again.
-    fn make_room(&mut self, most: usize) {
+    /// Empties the oldest results until the conversation fits, with room for more. The model can call again. Tells whether
+    /// there was something to empty.
+    fn make_room(&mut self, most: usize) -> bool {
         let mut bytes: usize = self.messages.iter().map(weight).sum();
         if bytes <= most {
-            return;
+            return false;
         }
+        let before = bytes;
         // The last turn's results were not seen yet.
         let seen = self.messages.iter().rposition(|message| matches!(message, ChatMessage::Assistant { .. }));
         for message in &mut self.messages[..seen.unwrap_or(0)] {
@@ -198,7 +216,10 @@ impl Subagent<'_> {
                 content.push_str(GONE);
             }
         }
-        self.desk.forget();
+        if bytes < before {
+            self.desk.forget();
+        }
+        bytes < before
     }
 }
 

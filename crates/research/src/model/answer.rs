@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use tamis_text::Redacted;
 
 use super::evidence::{self, Evidence};
-use crate::{Confidence, Finding, Reference, View};
+use crate::{Confidence, Finding, View};
 
 /// What is longer is not looked into.
 const LONGEST_ANSWER: usize = 256 << 10;
@@ -48,16 +48,11 @@ pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
     let said = evidence::references_in(members.get("references"));
     let told = said.len();
     let (references, dropped) = evidence.check(said.into_iter().take(MOST_CHECKED));
-    let key_findings: Vec<String> = texts(members.get("keyfindings"));
-    let found = key_findings.len();
-    let key_findings: Vec<String> = key_findings
-        .into_iter()
-        .take(MOST_CHECKED)
-        .filter(|finding| evidence.bears_out(finding))
-        .map(|finding| clean(&finding, LONGEST_FINDING))
-        .filter(|finding| !finding.is_empty())
-        .take(MOST_FINDINGS)
-        .collect();
+    let findings = texts(members.get("keyfindings")).into_iter().take(MOST_CHECKED);
+    let (borne_out, made_up): (Vec<String>, Vec<String>) =
+        findings.partition(|finding| evidence.bears_out(finding));
+    let key_findings: Vec<String> =
+        borne_out.iter().map(|finding| clean(finding, LONGEST_FINDING)).take(MOST_FINDINGS).collect();
     let nothing_found = says_not_found(&summary);
     if references.is_empty() && !nothing_found {
         return Err(unusable(if told == 0 {
@@ -81,17 +76,14 @@ pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
         notes: Some(clean(&texts(members.get("notes")).join(" "), LONGEST_NOTES))
             .filter(|notes| !notes.is_empty()),
     };
-    if dropped > 0 {
-        let (what, are) = if dropped == 1 { ("reference", "was") } else { ("references", "were") };
-        note(
-            &mut finding,
-            &format!("{dropped} {what} of the model to files that do not exist {are} left out."),
-        );
-    }
-    let unborne = found.min(MOST_CHECKED).saturating_sub(finding.key_findings.len());
-    if unborne > 0 && found <= MOST_FINDINGS {
-        let what = if unborne == 1 { "finding" } else { "findings" };
-        note(&mut finding, &format!("{unborne} {what} without such a file left out."));
+    for (count, one, several) in [
+        (dropped, "reference to a file that is not there was", "references to files that are not there were"),
+        (made_up.len(), "finding that cites such a file was", "findings that cite such files were"),
+    ] {
+        if count > 0 {
+            let what = if count == 1 { one } else { several };
+            note(&mut finding, &format!("{count} {what} left out."));
+        }
     }
     finding.references.truncate(MOST_REFERENCES);
     Ok(finding)
@@ -225,8 +217,10 @@ fn declining(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use serde_json::json;
+
+    use super::*;
+    use crate::Reference;
 
     fn view() -> (tempfile::TempDir, View) {
         let folder = tempfile::tempdir().unwrap();
@@ -286,8 +280,8 @@ mod tests {
             ["src/a.rs:2", "src/a.rs:4", "src/gone.rs:1", "../../etc/passwd", "/etc/passwd:1", ".env:1", "src", absolute,
              "src/a.rs:2", "src/a.rs"],
             "key_findings": ["src/a.rs:1 begins", "src/gone.rs:3 is made up", "listens on 127.0.0.1:80"]});
-        let told = "5 references of the model to files that do not exist were left out. \
-            1 finding without such a file left out.";
+        let told = "5 references to files that are not there were left out. \
+            1 finding that cites such a file was left out.";
         assert_eq!(
             read(&text.to_string(), &view).unwrap(),
             finding(

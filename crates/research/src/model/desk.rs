@@ -10,14 +10,17 @@ use tamis_workspace::{Halt, Halted};
 use super::tools::{self, Trouble};
 use crate::{Role, View};
 
-/// What one call may give, in bytes: two thousand tokens.
-pub(super) const LONGEST_RESULT: usize = 8 << 10;
+/// What one call may give, in bytes: two thousand tokens, and less when there are many in a turn.
+const LONGEST_RESULT: usize = 8 << 10;
+const SHORTEST_RESULT: usize = 1 << 10;
 
 /// Makes the calls of one conversation.
 pub(super) struct Desk<'a> {
     pub(super) role: Role,
     pub(super) view: &'a View,
     pub(super) halt: &'a Halt,
+    /// How many bytes the next result may have.
+    pub(super) longest: usize,
     made: BTreeMap<String, Made>,
     limited: bool,
 }
@@ -38,7 +41,12 @@ pub(super) struct Reply {
 
 impl<'a> Desk<'a> {
     pub(super) fn new(role: Role, view: &'a View, halt: &'a Halt) -> Desk<'a> {
-        Desk { role, view, halt, made: BTreeMap::new(), limited: false }
+        Desk { role, view, halt, longest: LONGEST_RESULT, made: BTreeMap::new(), limited: false }
+    }
+
+    /// The next calls have so many bytes together.
+    pub(super) fn share(&mut self, bytes: usize, calls: usize) {
+        self.longest = (bytes / calls.max(1)).clamp(SHORTEST_RESULT, LONGEST_RESULT);
     }
 
     /// Whether something was not read because the request's limits were reached.
@@ -89,15 +97,15 @@ impl<'a> Desk<'a> {
             Err(Trouble::Halted(halted)) => return Err(halted),
         };
         // Every tool redacts whole files before it cuts; this is for names and words of errors.
-        let text = bounded(Redacted::from(text).into_string());
+        let text = bounded(Redacted::from(text).into_string(), self.longest);
         self.made.insert(key, Made { text: text.clone(), stands: true });
         Ok(Reply { text, new: true })
     }
 }
 
-fn bounded(mut text: String) -> String {
-    if text.len() > LONGEST_RESULT {
-        text.truncate(text.floor_char_boundary(LONGEST_RESULT));
+fn bounded(mut text: String, longest: usize) -> String {
+    if text.len() > longest {
+        text.truncate(text.floor_char_boundary(longest));
         text.push_str("\n… (cut: too long)");
     }
     text

@@ -8,9 +8,7 @@ use std::future::{Future, pending};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tamis_remote::{
-    Address, AddressError, ChatAnswer, ChatClient, ChatRequest, ListedModel, ModelKey, RemoteError,
-};
+use tamis_remote::{Address, ChatAnswer, ChatClient, ChatRequest, ListedModel, ModelKey, RemoteError};
 use tamis_text::Redacted;
 use tamis_workspace::{Halt, Halted};
 use tokio::sync::Semaphore;
@@ -120,10 +118,10 @@ const PASSING: [u16; 2] = [429, 503];
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(1000)];
 
 impl Model {
-    pub fn new(settings: ModelSettings) -> Result<Model, AddressError> {
-        let client = ChatClient::new(&settings.url, settings.key.clone())?;
+    pub fn new(settings: ModelSettings) -> Model {
+        let client = ChatClient::new(settings.url.clone(), settings.key.clone());
         let seats = Semaphore::new(settings.concurrent.clamp(1, Semaphore::MAX_PERMITS));
-        Ok(Model { settings, client, seats, known: Mutex::default() })
+        Model { settings, client, seats, known: Mutex::default() }
     }
 
     pub fn usage(&self) -> ModelUse {
@@ -155,8 +153,10 @@ impl Model {
     /// The server's models. Asked once in a while; whoever comes meanwhile waits for the answer to that.
     fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, Fault> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // A server that is at work for somebody is there, though it may not find the time to say so.
+        let at_work = self.seats.available_permits() < self.settings.concurrent;
         if let Some((since, outcome)) = known.as_ref()
-            && since.elapsed() < self.settings.remembered
+            && (since.elapsed() < self.settings.remembered || (outcome.is_ok() && at_work))
         {
             return outcome.clone();
         }
@@ -254,7 +254,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
-        let model = Model::new(ModelSettings::at(url)).unwrap();
+        let model = Model::new(ModelSettings::at(url));
         let listed = ListedModel { id: "gone".into(), kind: None };
         *model.known.lock().unwrap() = Some((Instant::now(), Ok(vec![listed])));
         assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));

@@ -37,7 +37,7 @@ fn job() -> (TempDir, Job) {
 
 fn model(server: &ChatServer, usage: ModelUse) -> Model {
     let settings = ModelSettings::at(server.url().parse().unwrap());
-    Model::new(ModelSettings { usage, probe_timeout: Duration::from_secs(60), ..settings }).unwrap()
+    Model::new(ModelSettings { usage, probe_timeout: Duration::from_secs(60), ..settings })
 }
 
 fn run_with(server: &ChatServer, usage: ModelUse, halt: &Halt) -> RoleRun {

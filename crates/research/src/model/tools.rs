@@ -10,7 +10,7 @@ use tamis_workspace::{
     AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
 };
 
-use super::desk::{Desk, LONGEST_RESULT};
+use super::desk::Desk;
 use crate::Role;
 use crate::view::{NotRead, Source};
 
@@ -151,7 +151,7 @@ fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
             result.push_str(&format!("{}:{number}: {}\n", file.place, clipped(line.trim())));
             shown += 1;
         }
-        if result.len() > LONGEST_RESULT {
+        if result.len() > desk.longest {
             break;
         }
     }
@@ -159,7 +159,7 @@ fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
         return Ok(format!("nothing in {} files", matches.files_searched));
     }
     if shown < matches.matching_lines {
-        result.truncate(result.floor_char_boundary(LONGEST_RESULT - 200));
+        result.truncate(result.floor_char_boundary(desk.longest - 100));
         let (lines, files) = (matches.matching_lines, matches.matching_files);
         result.push_str(&format!("… not all: {lines} lines match in {files} files"));
     }
@@ -242,7 +242,7 @@ fn read(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
     let mut result = String::new();
     let mut last = start - 1;
     for (index, line) in lines.iter().enumerate().take(end).skip(start - 1) {
-        if result.len() > LONGEST_RESULT - LONGEST_LINE - 200 {
+        if result.len() + LONGEST_LINE + 100 > desk.longest {
             break;
         }
         last = index + 1;

@@ -181,8 +181,8 @@ impl<'a> Desk<'a> {
         let (map, done) = match result {
             Ok((map, done)) => (Ok(map), done),
             Err(fault) => {
-                let done = Done { result: Err(fault.clone()), instead: None };
-                (Err(fault), wanted.then_some(done))
+                let done = wanted.then(|| Done::plainly(Err(fault.clone())));
+                (Err(fault), done)
             }
         };
         if let Ok(map) = &map {
@@ -225,7 +225,7 @@ impl<'a> Desk<'a> {
                 if let Some(task) = running[number].take() {
                     let role = task.role;
                     let (result, timing) = task.wait();
-                    let done = result.unwrap_or_else(|fault| Done { result: Err(fault), instead: None });
+                    let done = result.unwrap_or_else(|fault| Done::plainly(Err(fault)));
                     self.record(role, done, timing);
                 }
             }
@@ -261,6 +261,12 @@ impl<'a> Desk<'a> {
     fn record(&mut self, role: Role, done: Done, timing: Timing) {
         let result = done.result.map(bounds::finding).map_err(bounds::fault);
         let run = &mut self.report.run;
+        run.model = match (run.model.take(), done.model) {
+            (Some(known), Some(name)) if !known.split(", ").any(|one| one == name) => {
+                Some(format!("{known}, {name}"))
+            }
+            (known, name) => known.or(name),
+        };
         if let Some(fault) = done.instead.map(bounds::fault) {
             run.partial.push(format!(
                 "{} was done without the model: {}",

@@ -64,6 +64,7 @@ impl House {
             thoughts: None,
             artifacts: self.folder.path().join("artifacts"),
             limits: Limits::default(),
+            model: None,
             workers: 4,
             most_waiting: 64,
         }
