@@ -2,9 +2,15 @@
 //! the same files give the same finding.
 
 pub(crate) mod analyzer;
+mod asked;
+mod code;
+mod definitions;
 pub(crate) mod locator;
 pub(crate) mod patterns;
+mod places;
+mod survey;
 pub(crate) mod thoughts;
+mod wording;
 
 use std::sync::Arc;
 

@@ -170,7 +170,7 @@ pub fn search(roots: &Roots, search: &Search, halt: &Halt) -> Result<Matches, Se
     }
     matches.files = kept.files.into_values().collect();
     if let Some(last) = matches.files.last_mut() {
-        last.shorten(kept.lines.saturating_sub(search.most_matches as u64));
+        last.shorten(kept.lines.saturating_sub(search.most_matches as u64), search.context);
     }
     Ok(matches)
 }
@@ -219,8 +219,8 @@ impl Kept {
 }
 
 impl FileMatches {
-    /// Takes away so many matching lines from the end, and what follows them.
-    fn shorten(&mut self, excess: u64) {
+    /// Takes away so many matching lines from the end, with their context.
+    fn shorten(&mut self, excess: u64, context: usize) {
         if excess == 0 || self.lines.is_empty() {
             return;
         }
@@ -232,6 +232,8 @@ impl FileMatches {
             full
         });
         self.lines.truncate(after_last.unwrap_or(self.lines.len()));
+        let last = self.lines.iter().rev().find(|line| line.is_match).map_or(0, |line| line.number);
+        self.lines.retain(|line| line.number <= last + context as u64);
     }
 }
 

@@ -1,0 +1,246 @@
+//! A handoff: what is known about a question, small enough to begin again with.
+//!
+//! It is made of a report or of what a caller says, and holds nothing that may not be shown: every text in it has been
+//! through the redactor, and has its bounds.
+
+use jiff::Timestamp;
+use tamis_text::Redacted;
+
+use crate::{Finding, Reference, Report};
+
+/// What goes into an artifact.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Handoff {
+    /// As it was asked, but for secrets; or a topic.
+    pub question: String,
+    /// A few sentences.
+    pub summary: String,
+    pub key_findings: Vec<String>,
+    pub references: Vec<Reference>,
+    /// Roots, limits, what ran out of time.
+    pub constraints: Vec<String>,
+    pub notes: Option<String>,
+    /// Set when it is written.
+    pub written: Option<Timestamp>,
+}
+
+const MOST_SENTENCES: usize = 6;
+const MOST_FINDINGS: usize = 12;
+const MOST_REFERENCES: usize = 60;
+const MOST_CONSTRAINTS: usize = 24;
+const LONGEST_QUESTION: usize = 16 << 10;
+const LONGEST_SUMMARY: usize = 2000;
+const LONGEST_FINDING: usize = 600;
+const LONGEST_REFERENCE: usize = 1024;
+const LONGEST_NOTES: usize = 2000;
+
+impl Handoff {
+    /// What a report comes to.
+    pub fn of(report: &Report) -> Handoff {
+        let nothing;
+        let finding = match (
+            &report.synthesis,
+            report.outcomes().find_map(|(_, outcome)| outcome.result.as_ref().ok()),
+        ) {
+            (Some(finding), _) | (None, Some(finding)) => finding,
+            (None, None) => {
+                nothing = no_finding();
+                &nothing
+            }
+        };
+        let mut notes: Vec<&str> = finding.notes.iter().map(String::as_str).collect();
+        notes.extend(report.run.partial.iter().map(String::as_str));
+        let handoff = Handoff {
+            question: report.question.clone(),
+            summary: finding.summary.clone(),
+            key_findings: finding.key_findings.clone(),
+            references: finding.references.clone(),
+            constraints: constraints(report),
+            notes: Some(notes.join("\n")),
+            written: None,
+        };
+        let mut handoff = handoff.tidy();
+        if sentences(&handoff.summary).count() < 2 {
+            let places = handoff.references.len();
+            let confidence = serde_json::to_value(finding.confidence).unwrap_or_default();
+            let confidence = confidence.as_str().unwrap_or("low");
+            let end = if handoff.summary.ends_with(['.', '!', '?']) || handoff.summary.is_empty() {
+                ""
+            } else {
+                "."
+            };
+            let more = format!("{end} References: {places}; confidence: {confidence}.");
+            handoff.summary = format!("{}{more}", handoff.summary).trim_start().to_owned();
+        }
+        handoff
+    }
+
+    /// The same without secrets, within bounds, and in a form that can be written down and read back. What is left out is
+    /// told in the notes.
+    #[must_use]
+    pub fn tidy(self) -> Handoff {
+        let mut left_out: Vec<String> = Vec::new();
+        let mut bound = |what: &str, length: usize, most: usize| {
+            if length > most {
+                left_out.push(format!("{} more {what} were left out.", length - most));
+            }
+        };
+        let mut key_findings: Vec<String> = Vec::new();
+        for finding in self.key_findings.iter().map(|finding| clean(finding, LONGEST_FINDING)) {
+            if !finding.is_empty() && !key_findings.contains(&finding) {
+                key_findings.push(finding);
+            }
+        }
+        bound("key findings", key_findings.len(), MOST_FINDINGS);
+        key_findings.truncate(MOST_FINDINGS);
+        let mut references: Vec<Reference> = Vec::new();
+        for reference in self.references {
+            if is_plain(reference.as_str()) && !references.contains(&reference) {
+                references.push(reference);
+            }
+        }
+        bound("references", references.len(), MOST_REFERENCES);
+        references.truncate(MOST_REFERENCES);
+        let constraints = self.constraints.iter().map(|line| clean(line, LONGEST_FINDING));
+        let mut notes = clean(self.notes.as_deref().unwrap_or_default(), LONGEST_NOTES);
+        for sentence in left_out {
+            // Once is enough, however often this is done.
+            if !notes.contains(&sentence) {
+                notes = format!("{notes}\n{sentence}").trim().to_owned();
+            }
+        }
+        let summary = clean(&self.summary, LONGEST_SUMMARY);
+        let end = sentences(&summary).nth(MOST_SENTENCES - 1).unwrap_or(summary.len());
+        Handoff {
+            question: clean(&self.question, LONGEST_QUESTION),
+            summary: summary[..end].trim_end().to_owned(),
+            key_findings,
+            references,
+            constraints: constraints.filter(|line| !line.is_empty()).take(MOST_CONSTRAINTS).collect(),
+            notes: (!notes.is_empty()).then_some(notes),
+            written: self.written,
+        }
+    }
+}
+
+fn no_finding() -> Finding {
+    Finding {
+        summary: "Nothing was found out: no role came to an end.".to_owned(),
+        references: Vec::new(),
+        key_findings: Vec::new(),
+        confidence: crate::Confidence::Low,
+        notes: None,
+    }
+}
+
+/// What a report was made under.
+fn constraints(report: &Report) -> Vec<String> {
+    let (run, limits) = (&report.run, &report.run.limits);
+    let timeouts: Vec<&str> = run.timeouts.iter().map(|role| role.key()).collect();
+    let mut lines: Vec<String> = report.roots_searched.iter().map(|root| format!("root: {root}")).collect();
+    lines.push(format!(
+        "limits: {} files read, {} bytes read, {} tokens, {} ms",
+        limits.max_files_read,
+        limits.max_bytes_read,
+        limits.max_tokens,
+        limits.deadline.as_millis()
+    ));
+    lines.push(format!(
+        "used: {} files read, {} bytes read, {} files scanned, {} ms",
+        run.used.files_read, run.used.bytes_read, run.files_scanned, run.elapsed_ms
+    ));
+    lines.push(format!("model: {}", run.model.as_deref().unwrap_or("none")));
+    lines.push(format!(
+        "timeouts: {}",
+        if timeouts.is_empty() { "none".to_owned() } else { timeouts.join(", ") }
+    ));
+    lines
+}
+
+/// Redacted, without control characters and space at the ends of lines, and no longer than that.
+fn clean(text: &str, longest: usize) -> String {
+    let text = text.replace("\r\n", "\n").replace('\r', "\n");
+    let shown: String = text.chars().filter(|&c| c == '\n' || c == '\t' || !c.is_control()).collect();
+    let redacted = Redacted::new(&shown).into_string();
+    let lines: Vec<&str> = redacted.lines().map(str::trim_end).collect();
+    let text = lines.join("\n");
+    let text = text.trim();
+    if text.len() <= longest {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(longest - '…'.len_utf8());
+    format!("{}…", text[..end].trim_end())
+}
+
+/// Whether a reference can be told on a line of its own.
+fn is_plain(reference: &str) -> bool {
+    !reference.is_empty()
+        && reference.len() <= LONGEST_REFERENCE
+        && reference.trim() == reference
+        && !reference.chars().any(char::is_control)
+}
+
+/// Where sentences end.
+fn sentences(text: &str) -> impl Iterator<Item = usize> {
+    let mut ends = text
+        .match_indices(['.', '!', '?'])
+        .map(|(at, mark)| at + mark.len())
+        .filter(|&end| {
+            let word = text[..end - 1].rsplit(char::is_whitespace).next().unwrap_or_default();
+            let is_short = matches!(word, "e.g" | "i.e" | "etc" | "vs" | "cf" | "No");
+            !is_short && text[end..].chars().next().is_none_or(char::is_whitespace)
+        })
+        .peekable();
+    let mut over = false;
+    std::iter::from_fn(move || {
+        if over {
+            return None;
+        }
+        let next = ends.next();
+        over = next.is_none_or(|end| end >= text.len());
+        // What follows the last mark is a sentence too.
+        Some(next.unwrap_or(text.len()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_end_where_a_reader_stops() {
+        for (text, count) in [
+            ("One.", 1),
+            ("One", 1),
+            ("One. Two", 2),
+            ("See a.rs:12 and b.rs. Then stop!", 2),
+            ("Some, e.g. this one. Two? Three", 3),
+        ] {
+            assert_eq!(sentences(text).count(), count, "{text}");
+        }
+    }
+
+    #[test]
+    fn bounds_hold_and_what_is_left_out_is_told_once() {
+        let handoff = Handoff {
+            question: "a\r\nb\u{7} ".into(),
+            summary: "One. ".repeat(9),
+            key_findings: (0..20)
+                .map(|n| format!("finding {n}"))
+                .chain(["finding 0".into(), " ".into()])
+                .collect(),
+            references: ["a.rs:1", "a.rs:1", "b\nc", "", "b.rs"]
+                .map(|text| Reference::from(text.to_owned()))
+                .to_vec(),
+            notes: None,
+            ..Handoff::default()
+        };
+        let tidy = handoff.tidy();
+        assert_eq!(tidy.question, "a\nb");
+        assert_eq!(tidy.summary, "One. One. One. One. One. One.");
+        assert_eq!(tidy.key_findings.len(), MOST_FINDINGS);
+        assert_eq!(tidy.references.iter().map(Reference::as_str).collect::<Vec<_>>(), ["a.rs:1", "b.rs"]);
+        assert_eq!(tidy.notes.as_deref(), Some("8 more key findings were left out."));
+        assert_eq!(tidy.clone().tidy(), tidy);
+    }
+}

@@ -1,0 +1,189 @@
+//! Searching, and finding files by name.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use tamis_workspace::{
+    Case, GlobError, Halt, Halted, Line, Matches, Policy, Roots, Search, SearchError, Want, glob, search,
+};
+
+fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+    (folder, roots)
+}
+
+fn told(matches: &Matches) -> Vec<String> {
+    let line = |path: &str, line: &Line| {
+        format!("{path}{}{}", if line.is_match { ":" } else { "-" }, line.number) + " " + &line.text
+    };
+    matches
+        .files
+        .iter()
+        .flat_map(|file| file.lines.iter().map(move |each| line(&file.place.path, each)))
+        .collect()
+}
+
+fn found(roots: &Roots, wanted: &Search) -> Vec<String> {
+    told(&search(roots, wanted, &Halt::never()).unwrap())
+}
+
+#[test]
+fn lines_come_in_order_with_their_numbers() {
+    let (_folder, roots) =
+        tree(&[("b.rs", "one\r\ntwo needle\r\n"), ("a/x.rs", "needle\n\nneedle"), ("a.txt", "nothing\n")]);
+    let matches = search(&roots, &Search::new("needle"), &Halt::never()).unwrap();
+    assert_eq!(told(&matches), ["a/x.rs:1 needle", "a/x.rs:3 needle", "b.rs:2 two needle"]);
+    assert_eq!((matches.matching_lines, matches.matching_files, matches.files_searched), (3, 2, 3));
+    assert!(!matches.is_cut());
+}
+
+#[test]
+fn case_literals_and_globs() {
+    let (_folder, roots) = tree(&[("a.rs", "Foo(x)\nfoo\n"), ("tests/b.rs", "foo\n"), ("c.md", "foo\n")]);
+    let with = |change: &dyn Fn(&mut Search)| {
+        let mut wanted = Search::new("foo");
+        change(&mut wanted);
+        found(&roots, &wanted)
+    };
+    assert_eq!(with(&|_| {}).len(), 4);
+    assert_eq!(with(&|wanted| wanted.case = Case::Respect).len(), 3);
+    assert_eq!(with(&|wanted| wanted.pattern = "Foo".into()), ["a.rs:1 Foo(x)"]);
+    assert_eq!(with(&|wanted| (wanted.pattern, wanted.case) = ("FOO".into(), Case::Ignore)).len(), 4);
+    assert_eq!(with(&|wanted| (wanted.pattern, wanted.literal) = ("o(".into(), true)), ["a.rs:1 Foo(x)"]);
+    assert_eq!(with(&|wanted| wanted.globs = vec!["*.md".into()]), ["c.md:1 foo"]);
+    assert_eq!(with(&|wanted| wanted.globs = vec!["*.rs".into(), "!tests/".into()]).len(), 2);
+}
+
+#[test]
+fn what_is_kept_is_bounded_and_what_is_counted_is_not() {
+    let many: Vec<(String, String)> = (0..30).map(|n| (format!("f{n:02}.txt"), "x\n".repeat(10))).collect();
+    let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let (_folder, roots) = tree(&many);
+    let wanted = Search { most_matches: 25, ..Search::new("x") };
+    for _ in 0..20 {
+        let matches = search(&roots, &wanted, &Halt::never()).unwrap();
+        let kept: Vec<_> =
+            matches.files.iter().map(|file| (file.place.path.as_str(), file.lines.len())).collect();
+        assert_eq!(kept, [("f00.txt", 10), ("f01.txt", 10), ("f02.txt", 5)]);
+        assert_eq!((matches.matching_lines, matches.matching_files, matches.is_cut()), (300, 30, true));
+        assert_eq!(matches.files[2].matching_lines, 10);
+    }
+    let few = Search { most_matches: 4, most_per_file: 3, ..wanted.clone() };
+    assert_eq!(found(&roots, &few), ["f00.txt:1 x", "f00.txt:2 x", "f00.txt:3 x", "f01.txt:1 x"]);
+    let only_files = Search { wanted: Want::Files, most_matches: 2, ..wanted.clone() };
+    let matches = search(&roots, &only_files, &Halt::never()).unwrap();
+    assert_eq!((matches.files.len(), matches.matching_files, matches.is_cut()), (2, 30, true));
+    let none = search(&roots, &Search { most_matches: 0, ..wanted.clone() }, &Halt::never()).unwrap();
+    assert_eq!((none.files.len(), none.matching_lines), (0, 300));
+    let counts = Search { wanted: Want::Counts, most_matches: usize::MAX, ..wanted };
+    let matches = search(&roots, &counts, &Halt::never()).unwrap();
+    assert!(matches.files.len() == 30 && matches.files.iter().all(|file| file.matching_lines == 10));
+}
+
+#[test]
+fn context_surrounds_what_is_kept() {
+    let text: String =
+        (1..=9).map(|n| if n % 3 == 0 { "hit\n".to_owned() } else { format!("l{n}\n") }).collect();
+    let (_folder, roots) = tree(&[("a.txt", &text)]);
+    let wanted = Search { context: 1, most_matches: 2, ..Search::new("hit") };
+    let lines =
+        ["a.txt-2 l2", "a.txt:3 hit", "a.txt-4 l4", "a.txt-5 l5", "a.txt:6 hit", "a.txt-7 l7", "a.txt-8 l8"];
+    let all = found(&roots, &Search { most_matches: 9, ..wanted.clone() });
+    assert_eq!(all.len(), 8);
+    assert_eq!(all[..7], lines);
+    assert_eq!(found(&roots, &wanted), lines[..6]);
+    assert_eq!(found(&roots, &Search { most_matches: 9, most_per_file: 1, ..wanted }), lines[..3]);
+}
+
+#[test]
+fn long_lines_are_cut_around_their_match() {
+    let line = format!("{}NEEDLE{}", "é".repeat(5000), "ü".repeat(5000));
+    let (_folder, roots) = tree(&[("min.js", &line), ("early.js", &format!("NEEDLE{}", "x".repeat(900)))]);
+    let matches =
+        search(&roots, &Search { longest_line: 101, ..Search::new("NEEDLE") }, &Halt::never()).unwrap();
+    for file in &matches.files {
+        let [line] = file.lines.as_slice() else { panic!("{file:?}") };
+        assert!(line.is_cut && line.text.len() <= 101 && line.text.contains("NEEDLE"), "{line:?}");
+        assert!(!line.text.contains('\u{fffd}'), "{line:?}");
+    }
+}
+
+#[test]
+fn binaries_and_the_huge_are_passed_by() {
+    let (folder, roots) = tree(&[("a.txt", "needle\n"), ("b.bin", "needle\0needle\n")]);
+    fs::write(folder.path().join("huge.txt"), "needle\n".repeat(700_000)).unwrap();
+    let matches = search(&roots, &Search::new("needle"), &Halt::never()).unwrap();
+    assert_eq!((told(&matches), matches.files_searched), (vec!["a.txt:1 needle".to_owned()], 1));
+}
+
+#[test]
+fn what_cannot_be_searched_for_is_told_with_a_hint() {
+    let (_folder, roots) = tree(&[("a.txt", "a(b\n")]);
+    let refused = |wanted: Search| search(&roots, &wanted, &Halt::never()).unwrap_err();
+    for pattern in ["a(b", "[", "*", "a\\nb", "a\nb", "(?P<", "\\p{Nope}", "((a{500}){500}){500}"] {
+        let error = refused(Search::new(pattern));
+        assert!(matches!(error, SearchError::Pattern { .. }), "{pattern}: {error}");
+        assert!(error.hint().is_some());
+    }
+    assert!(matches!(refused(Search::new("")), SearchError::Empty));
+    let error = refused(Search { globs: vec!["a[".into()], ..Search::new("a") });
+    assert!(matches!(error, SearchError::Glob(_)) && error.to_string().contains("a["), "{error}");
+    let halt = Halt::never();
+    halt.cancel();
+    let error = search(&roots, &Search::new("a"), &halt).unwrap_err();
+    assert!(matches!(error, SearchError::Halted(Halted::Cancelled)));
+}
+
+#[test]
+fn files_by_name() {
+    let (_folder, roots) =
+        tree(&[("src/a.rs", ""), ("src/b/c.rs", ""), ("b.toml", ""), ("docs/x.md", ""), (".env", "")]);
+    let names = |pattern: &str, most: usize| {
+        let found = glob(&roots, pattern, most, &Halt::never()).unwrap();
+        let names: Vec<String> = found.places.into_iter().map(|place| place.path).collect();
+        (names.join(" "), found.total)
+    };
+    assert_eq!(names("*.rs", 10), ("src/a.rs src/b/c.rs".into(), 2));
+    assert_eq!(names("*.rs", 1), ("src/a.rs".into(), 2));
+    assert_eq!(names("src/*.rs", 10), ("src/a.rs".into(), 1));
+    assert_eq!(names("**/*.{md,toml}", 10), ("b.toml docs/x.md".into(), 2));
+    assert_eq!(names("docs", 10), ("docs/x.md".into(), 1));
+    assert_eq!(names(".env", 10), (String::new(), 0));
+    assert!(matches!(glob(&roots, "a[", 10, &Halt::never()), Err(GlobError::Pattern(_))));
+    assert!(matches!(glob(&roots, "../*", 10, &Halt::never()), Err(GlobError::Pattern(_))));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// A literal search finds the lines that have the text, no more and no fewer.
+    #[test]
+    fn finds_what_a_plain_loop_finds(
+        texts in proptest::collection::vec("[ab\\n]{0,40}", 1..6),
+        needle in "[ab]{1,3}",
+        most in 1usize..20,
+    ) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut expected = Vec::new();
+        for (number, text) in texts.iter().enumerate() {
+            fs::write(folder.path().join(format!("f{number}")), text).unwrap();
+            let lines = text.lines().enumerate().filter(|(_, line)| line.contains(&needle));
+            expected.extend(lines.map(|(at, line)| format!("f{number}:{} {line}", at + 1)));
+        }
+        let roots = Roots::open(&[Path::new(folder.path()).to_owned()], Policy::standard()).unwrap();
+        let wanted = Search { literal: true, most_matches: most, ..Search::new(&needle) };
+        let matches = search(&roots, &wanted, &Halt::never()).unwrap();
+        prop_assert_eq!(matches.matching_lines as usize, expected.len());
+        prop_assert_eq!(matches.is_cut(), expected.len() > most);
+        expected.truncate(most);
+        prop_assert_eq!(told(&matches), expected);
+    }
+}
