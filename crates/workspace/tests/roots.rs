@@ -495,11 +495,13 @@ proptest! {
     fn hostile_paths_never_escape(
         parts in proptest::collection::vec(
             prop_oneof![
-                Just(".."), Just("."), Just(""), Just("/"), Just("src"), Just("deep"), Just("a.rs"), Just("b.rs"),
-                Just("out"), Just("loop"), Just("outside"), Just("secret.txt"), Just("root"), Just("root-secret"),
-                Just("\0"), Just("..\0"), Just("....//"), Just("%2e%2e"), Just("..\\"), Just("~"), Just("*"),
+                // What leads somewhere comes often enough to come together.
+                4 => prop_oneof![Just(".."), Just("out"), Just("loop"), Just("outside")],
+                4 => prop_oneof![Just("a.rs"), Just("secret.txt"), Just("src")],
+                1 => prop_oneof![Just("."), Just(""), Just("/"), Just("deep"), Just("b.rs"), Just("root"), Just("root-secret")],
+                1 => prop_oneof![Just("\0"), Just("..\0"), Just("....//"), Just("%2e%2e"), Just("..\\"), Just("~"), Just("*")],
             ],
-            0..8,
+            0..5,
         ),
         absolute in any::<bool>(),
     ) {
