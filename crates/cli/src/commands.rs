@@ -11,6 +11,7 @@ mod minder;
 mod prune;
 mod read;
 mod recover;
+mod research;
 mod run;
 mod serve;
 mod token;
@@ -31,6 +32,10 @@ pub(crate) enum Command {
     Grep(grep::Grep),
     Bash(bash::Bash),
     Recover(recover::Recover),
+    Research(research::Research),
+    Locate(research::Locate),
+    Patterns(research::Patterns),
+    Analyze(research::Analyze),
     Trace(trace::TraceCommand),
     Tools(tools::Tools),
     Call(call::Call),
@@ -52,6 +57,10 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Grep(arguments) => grep::run(arguments),
         Command::Bash(arguments) => bash::run(arguments),
         Command::Recover(arguments) => recover::run(arguments),
+        Command::Research(arguments) => research::run(&arguments),
+        Command::Locate(arguments) => research::locate(&arguments),
+        Command::Patterns(arguments) => research::patterns(&arguments),
+        Command::Analyze(arguments) => research::analyze(&arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Tools(arguments) => tools::run(arguments),
         Command::Call(arguments) => call::run(arguments),

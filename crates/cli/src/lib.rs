@@ -11,6 +11,8 @@ mod shown;
 mod signals;
 mod stdio;
 mod table;
+mod waiting;
+mod wrap;
 
 use std::panic::UnwindSafe;
 use std::process::ExitCode;

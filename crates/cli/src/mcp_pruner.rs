@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tamis_remote::{PrunerUrl, RemotePruner};
+use tamis_remote::{Address, RemotePruner};
 use tamis_server::{Presence, Served};
 use tamis_sieve::{Settings, Sieve};
 use tamis_tools::{Pruner, Registry, Services, Toolset, Workbench};
@@ -74,7 +74,7 @@ fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
         tracing::info!("PRUNER_URL is empty: nothing will be pruned");
         return Pruner::Off;
     }
-    match url.parse::<PrunerUrl>() {
+    match url.parse::<Address>() {
         Ok(url) => {
             tracing::info!("prunes through {url}, within {} ms", timeout.as_millis());
             Pruner::Remote(RemotePruner::new(url, timeout))

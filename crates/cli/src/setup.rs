@@ -4,12 +4,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tamis_config::{Config, ConfigError, Key, Surroundings, project_root};
+use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
+use tamis_remote::{Address, ModelKey};
+use tamis_research::{Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
-use tamis_tools::{Caller, Pruner, Registry, Services, Sessions, Workbench};
+use tamis_tools::{Caller, Pruner, Registry, Research, Services, Sessions, Workbench};
 use tamis_trace::{Places, Trace, index_of_named};
-use tamis_workspace::{Children, WardenProgram, WorkingFolder};
+use tamis_workspace::{Children, Policy, Roots, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -21,6 +23,9 @@ use crate::{diagnostics, print};
 pub(crate) const CLEAN_UP_CHECK: Duration = Duration::from_secs(5 * 60);
 /// How long a command waits, once its answer is out, for its row to be written.
 const FLUSH_PATIENCE: Duration = Duration::from_secs(2);
+
+/// More threads than that only get into each other's way.
+const MOST_WORKERS: usize = 256;
 
 /// The configuration of this process, with logging started by it.
 pub(crate) fn load(surroundings: &Surroundings) -> Result<Config, CliError> {
@@ -107,8 +112,91 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     };
     // A server starts though the logs that its configuration names are not there, or not yet.
     let trace = trace_of(config, config.paths(Key::TraceLogs));
-    let services = Services::new(sieve(config), workbench).with_sessions(Sessions::new(Arc::new(trace)));
+    let services = Services::new(sieve(config), workbench)
+        .with_sessions(Sessions::new(Arc::new(trace)))
+        .with_research(research(config));
     Ok(Arc::new(services))
+}
+
+/// Research for a server. One that cannot look anywhere serves its other tools, and says why when it is asked.
+fn research(config: &Config) -> Research {
+    match researcher(config) {
+        Ok(researcher) => Research::new(Arc::new(researcher)),
+        Err(error) => {
+            let why = format!("{:#}", error.error);
+            // Whoever starts a server somewhere need not want research there; whoever names folders does.
+            if config.resolved(Key::ResearchRoots).source != Source::Default {
+                tracing::warn!("research will not answer: {why}");
+            }
+            Research::unusable(why)
+        }
+    }
+}
+
+/// The researcher that this configuration asks for. Its folders must be there.
+pub(crate) fn researcher(config: &Config) -> Result<Researcher, CliError> {
+    let refused = |error: &dyn std::fmt::Display| {
+        CliError::usage(error).hint("TAMIS_ROOTS, or --root, names the folders of the codebase to look into")
+    };
+    let policy = || {
+        Policy::denying(&config.texts(Key::ResearchDeny))
+            .map_err(|error| CliError::usage(format_args!("research.deny: {error}")))
+    };
+    let roots = Roots::open(&config.paths(Key::ResearchRoots), policy()?).map_err(|error| refused(&error))?;
+    let thoughts = config.text(Key::ResearchThoughts).map(|folder| {
+        Roots::open(&[PathBuf::from(folder)], policy()?).map_err(|error| {
+            CliError::usage(format_args!("research.thoughts: {error}"))
+                .hint("TAMIS_THOUGHTS names a folder of notes; unset, there is no role for them")
+        })
+    });
+    let number = |key| config.number(key).unwrap_or(u64::MAX);
+    let count = |key| usize::try_from(number(key)).unwrap_or(usize::MAX);
+    let limits = Limits {
+        deadline: Duration::from_millis(number(Key::DefaultDeadlineMs)),
+        max_files_read: number(Key::MaxFilesRead),
+        max_bytes_read: number(Key::MaxBytesRead),
+        max_tokens: number(Key::MaxTokens),
+    };
+    Ok(Researcher::new(tamis_research::Settings {
+        roots,
+        thoughts: thoughts.transpose()?,
+        artifacts: config
+            .text(Key::ResearchArtifacts)
+            .map_or_else(|| DataDir::at(config.data_dir()).artifacts(), PathBuf::from),
+        limits,
+        model: model(config)?.map(Arc::new),
+        workers: count(Key::MaxConcurrentTasks).min(MOST_WORKERS),
+        most_waiting: count(Key::MaxQueuedTasks),
+    }))
+}
+
+/// The local model that roles may use, if they may.
+fn model(config: &Config) -> Result<Option<Model>, CliError> {
+    let usage = config.text(Key::ModelUse).unwrap_or_default().parse().unwrap_or_default();
+    if usage == ModelUse::Never {
+        return Ok(None);
+    }
+    let refused = |error: &dyn std::fmt::Display| {
+        CliError::usage(format_args!("model.url: {error}"))
+            .hint("TAMIS_MODEL_URL is an address such as http://127.0.0.1:1234/v1")
+    };
+    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<Address>();
+    let text = |key| config.text(key).map(str::to_owned);
+    let roles = [
+        (Role::Locator, Key::ModelLocator),
+        (Role::Analyzer, Key::ModelAnalyzer),
+        (Role::Patterns, Key::ModelPatterns),
+        (Role::Thoughts, Key::ModelThoughts),
+    ];
+    let settings = ModelSettings {
+        key: config.text(Key::ModelKey).and_then(ModelKey::new),
+        name: text(Key::ModelName),
+        role_names: roles.into_iter().filter_map(|(role, key)| Some((role, text(key)?))).collect(),
+        usage,
+        concurrent: usize::try_from(config.number(Key::ModelConcurrent).unwrap_or(1)).unwrap_or(usize::MAX),
+        ..ModelSettings::at(address.map_err(|error| refused(&error))?)
+    };
+    Model::new(settings).map(Some).map_err(|error| refused(&error))
 }
 
 /// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.

@@ -1,7 +1,8 @@
 //! Configuration: flag, then environment, then the project's `.tamis.toml`, then the user's `config.toml`, then
 //! the default.
 //!
-//! A project's file comes with somebody's repository and is not trusted: it may lower limits and nothing else.
+//! A project's file comes with somebody's repository and is not trusted: it may lower limits, narrow where research looks,
+//! add to what is never read, and nothing else.
 //! What it tries beyond that is ignored and told as a remark.
 
 mod files;
@@ -36,11 +37,16 @@ pub struct Resolved {
 
 impl Resolved {
     /// What holds when nobody says anything.
-    fn default_of(setting: &Setting) -> Resolved {
-        match setting.default {
-            Some(default) => Resolved { value: Some(default.to_owned()), source: Source::Default },
-            None => Resolved { value: None, source: Source::Unset },
-        }
+    fn default_of(setting: &Setting, working_dir: &Path) -> Resolved {
+        let value = match setting.form {
+            Form::Path | Form::PathList => setting.default.and_then(|default| {
+                let path: PathBuf = working_dir.join(default).components().collect();
+                path.into_os_string().into_string().ok()
+            }),
+            _ => setting.default.map(str::to_owned),
+        };
+        let source = if value.is_some() { Source::Default } else { Source::Unset };
+        Resolved { value, source }
     }
 }
 
@@ -148,7 +154,7 @@ impl Config {
             let mut resolved =
                 without_project(setting, surroundings, user.as_ref()).unwrap_or_else(|error| {
                     errors.push(error);
-                    Resolved::default_of(setting)
+                    Resolved::default_of(setting, &surroundings.working_dir)
                 });
             if let Some((path, value)) = project.as_ref().and_then(|file| file.value(setting)) {
                 config.let_project_narrow(setting, &mut resolved, path, value);
@@ -194,20 +200,28 @@ impl Config {
         if matches!(resolved.source, Source::Flag | Source::Variable(_)) {
             return;
         }
-        let number = |text: &str| text.parse::<u64>().ok();
-        let narrower = setting.from_project == FromProject::MayLower
-            && number(value) <= resolved.value.as_deref().and_then(number);
-        if narrower {
-            *resolved = Resolved { value: Some(value.to_owned()), source };
-        } else {
-            self.remarks.push(match setting.from_project {
-                FromProject::Ignored => {
-                    format!("{}: a project may not set {}; ignored", path.display(), setting.name)
-                }
-                FromProject::MayLower => {
-                    format!("{}: a project may only lower {}; ignored", path.display(), setting.name)
-                }
-            });
+        let held = resolved.value.as_deref();
+        let narrowed = match setting.from_project {
+            FromProject::Ignored => Err("may not set"),
+            FromProject::MayLower => {
+                let number = |text: &str| text.parse::<u64>().ok();
+                let lower = number(value) <= held.and_then(number);
+                lower.then(|| value.to_owned()).ok_or("may only lower")
+            }
+            FromProject::MayNarrow => {
+                let folder = path.parent().unwrap_or(Path::new("."));
+                narrowed_paths(value, folder, held.unwrap_or_default()).ok_or("may only narrow")
+            }
+            FromProject::MayAdd => {
+                Ok(held.map_or_else(|| value.to_owned(), |held| format!("{held},{value}")))
+            }
+        };
+        match narrowed {
+            Ok(value) => *resolved = Resolved { value: Some(value), source },
+            Err(may) => {
+                let remark = format!("{}: a project {may} {}; ignored", path.display(), setting.name);
+                self.remarks.push(remark);
+            }
         }
     }
 
@@ -232,10 +246,42 @@ impl Config {
         std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
     }
 
+    /// The texts of a [`Form::TextList`] setting; none when it is unset.
+    pub fn texts(&self, key: Key) -> Vec<String> {
+        let mut texts = vec![String::new()];
+        let mut depth = 0usize;
+        for letter in self.text(key).unwrap_or_default().chars() {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth = depth.saturating_sub(1),
+                ',' if depth == 0 => {
+                    texts.push(String::new());
+                    continue;
+                }
+                _ => {}
+            }
+            texts.last_mut().expect("there is always one").push(letter);
+        }
+        texts.into_iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
+    }
+
     /// The data folder.
     pub fn data_dir(&self) -> PathBuf {
         PathBuf::from(self.text(Key::DataDir).unwrap_or_default())
     }
+}
+
+/// Paths from a project's folder as a list of paths, if all of them are there and lie in the paths that hold.
+fn narrowed_paths(value: &str, folder: &Path, held: &str) -> Option<String> {
+    let held: Vec<PathBuf> =
+        std::env::split_paths(held).filter_map(|path| path.canonicalize().ok()).collect();
+    let mut narrowed = Vec::new();
+    for path in std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()) {
+        // Links are followed before it is judged.
+        let path = folder.join(path).canonicalize().ok()?;
+        held.iter().any(|root| path.starts_with(root)).then(|| narrowed.push(path))?;
+    }
+    (!narrowed.is_empty()).then(|| std::env::join_paths(narrowed).ok())??.into_string().ok()
 }
 
 /// What holds when the project says nothing.
@@ -256,7 +302,7 @@ fn without_project(
         Some((OsString::from(value), Source::UserFile(path.to_owned())))
     };
     let Some((value, source)) = flag.or_else(variable).or_else(from_file) else {
-        return Ok(Resolved::default_of(setting));
+        return Ok(Resolved::default_of(setting, &surroundings.working_dir));
     };
     // A path that is changed on the way would quietly be another folder.
     let text = |value: OsString| {

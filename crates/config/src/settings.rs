@@ -24,6 +24,26 @@ pub enum Key {
     RunPrunerPath,
     RunAllowBash,
     TraceLogs,
+    ResearchRoots,
+    ResearchThoughts,
+    ResearchArtifacts,
+    ResearchDeny,
+    ResearchIndex,
+    MaxFilesRead,
+    MaxBytesRead,
+    MaxTokens,
+    DefaultDeadlineMs,
+    MaxConcurrentTasks,
+    MaxQueuedTasks,
+    ModelUrl,
+    ModelName,
+    ModelKey,
+    ModelUse,
+    ModelConcurrent,
+    ModelLocator,
+    ModelAnalyzer,
+    ModelPatterns,
+    ModelThoughts,
 }
 
 /// What a value must look like.
@@ -34,6 +54,12 @@ pub enum Form {
     /// Several of them, separated as in `PATH`; in a file, a list.
     PathList,
     Text,
+    /// Several texts; in a file, a list. The commas between them are not those in braces.
+    TextList,
+    /// An address that begins with http:// or https://.
+    Url,
+    /// One of these.
+    Choice(&'static [&'static str]),
     /// Whatever it is, nothing too: whoever uses it judges it.
     Verbatim,
     /// `1`, `true`, `yes` or `on`; everything else is no.
@@ -54,6 +80,10 @@ pub enum FromProject {
     Ignored,
     /// A smaller number than what would hold without it.
     MayLower,
+    /// Folders below those that would hold without it.
+    MayNarrow,
+    /// More texts than those that would hold without it.
+    MayAdd,
 }
 
 /// One row of the table.
@@ -253,6 +283,186 @@ pub const SETTINGS: &[Setting] = &[
         from_project: FromProject::Ignored,
         about: "files and folders with logs of agents, instead of the agents' own places; separated as in PATH",
     },
+    Setting {
+        key: Key::ResearchRoots,
+        name: "research.roots",
+        variables: &["TAMIS_ROOTS"],
+        form: Form::PathList,
+        default: Some("."),
+        from_project: FromProject::MayNarrow,
+        about: "folders that research may look into; separated as in PATH",
+    },
+    Setting {
+        key: Key::ResearchThoughts,
+        name: "research.thoughts",
+        variables: &["TAMIS_THOUGHTS"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "folder with notes of former work, for the role that reads them (unset: there is none)",
+    },
+    Setting {
+        key: Key::ResearchArtifacts,
+        name: "research.artifacts",
+        variables: &["TAMIS_ARTIFACTS"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "where research memos and handoffs are written (unset: artifacts in the data folder)",
+    },
+    Setting {
+        key: Key::ResearchDeny,
+        name: "research.deny",
+        variables: &["TAMIS_RESEARCH_DENY"],
+        form: Form::TextList,
+        default: None,
+        from_project: FromProject::MayAdd,
+        about: "patterns of paths that research never reads, beside where secrets are kept: private/, *.sql",
+    },
+    Setting {
+        key: Key::ResearchIndex,
+        name: "research.index",
+        variables: &["TAMIS_RESEARCH_INDEX"],
+        form: Form::Choice(&["auto", "on", "off"]),
+        default: Some("auto"),
+        from_project: FromProject::Ignored,
+        about: "whether research keeps an index of definitions: auto does for large repositories",
+    },
+    Setting {
+        key: Key::MaxFilesRead,
+        name: "limits.maxFilesRead",
+        variables: &["TAMIS_MAX_FILES_READ"],
+        form: Form::Count { at_least: 1 },
+        default: Some("50"),
+        from_project: FromProject::MayLower,
+        about: "files that one research may read",
+    },
+    Setting {
+        key: Key::MaxBytesRead,
+        name: "limits.maxBytesRead",
+        variables: &["TAMIS_MAX_BYTES_READ"],
+        form: Form::Count { at_least: 1 },
+        default: Some("1048576"),
+        from_project: FromProject::MayLower,
+        about: "bytes that one research may read",
+    },
+    Setting {
+        key: Key::MaxTokens,
+        name: "limits.maxTokens",
+        variables: &["TAMIS_MAX_TOKENS"],
+        form: Form::Count { at_least: 1 },
+        default: Some("2000"),
+        from_project: FromProject::MayLower,
+        about: "tokens that a report of research may have",
+    },
+    Setting {
+        key: Key::DefaultDeadlineMs,
+        name: "runtime.defaultDeadlineMs",
+        variables: &["TAMIS_DEADLINE_MS"],
+        form: Form::Count { at_least: 1 },
+        default: Some("30000"),
+        from_project: FromProject::MayLower,
+        about: "how long one research may take, in milliseconds",
+    },
+    Setting {
+        key: Key::MaxConcurrentTasks,
+        name: "runtime.maxConcurrentTasks",
+        variables: &["TAMIS_MAX_CONCURRENT_TASKS"],
+        form: Form::Count { at_least: 1 },
+        default: Some("4"),
+        from_project: FromProject::MayLower,
+        about: "roles at work at once, over all requests",
+    },
+    Setting {
+        key: Key::MaxQueuedTasks,
+        name: "runtime.maxQueuedTasks",
+        variables: &["TAMIS_MAX_QUEUED_TASKS"],
+        form: Form::Count { at_least: 1 },
+        default: Some("64"),
+        from_project: FromProject::MayLower,
+        about: "roles that may wait for a worker; beyond that they are turned away",
+    },
+    Setting {
+        key: Key::ModelUrl,
+        name: "model.url",
+        variables: &["TAMIS_MODEL_URL"],
+        form: Form::Url,
+        default: Some("http://127.0.0.1:1234/v1"),
+        from_project: FromProject::Ignored,
+        about: "the local model that roles may use, OpenAI-compatible: LM Studio, Ollama, llama.cpp",
+    },
+    Setting {
+        key: Key::ModelName,
+        name: "model.name",
+        variables: &["TAMIS_MODEL"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "which model it is to use (unset: the first that it offers)",
+    },
+    Setting {
+        key: Key::ModelKey,
+        name: "model.key",
+        variables: &["TAMIS_MODEL_KEY"],
+        form: Form::Secret,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "what its server wants as a bearer token, if anything",
+    },
+    Setting {
+        key: Key::ModelUse,
+        name: "model.use",
+        variables: &["TAMIS_MODEL_USE"],
+        form: Form::Choice(&["auto", "never", "always"]),
+        default: Some("auto"),
+        from_project: FromProject::Ignored,
+        about: "whether roles use it: auto does when it answers, always fails when it does not",
+    },
+    Setting {
+        key: Key::ModelConcurrent,
+        name: "model.concurrent",
+        variables: &["TAMIS_MODEL_CONCURRENT"],
+        form: Form::Count { at_least: 1 },
+        default: Some("1"),
+        from_project: FromProject::Ignored,
+        about: "calls of the model at once; the others wait",
+    },
+    Setting {
+        key: Key::ModelLocator,
+        name: "model.locator",
+        variables: &["TAMIS_MODEL_LOCATOR"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "which model the locator is to use, instead of model.name",
+    },
+    Setting {
+        key: Key::ModelAnalyzer,
+        name: "model.analyzer",
+        variables: &["TAMIS_MODEL_ANALYZER"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "likewise for the analyzer",
+    },
+    Setting {
+        key: Key::ModelPatterns,
+        name: "model.patterns",
+        variables: &["TAMIS_MODEL_PATTERNS"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "likewise for the pattern finder",
+    },
+    Setting {
+        key: Key::ModelThoughts,
+        name: "model.thoughts",
+        variables: &["TAMIS_MODEL_THOUGHTS"],
+        form: Form::Text,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "likewise for the reader of notes",
+    },
 ];
 
 impl Key {
@@ -266,10 +476,26 @@ impl Setting {
     /// Why `value` will not do, if it will not.
     pub fn complaint(&self, value: &str) -> Option<String> {
         match self.form {
-            Form::Path | Form::PathList | Form::Secret | Form::Text if value.is_empty() => {
+            Form::Path | Form::PathList | Form::Secret | Form::Text | Form::TextList if value.is_empty() => {
                 Some("must not be empty".into())
             }
-            Form::Path | Form::PathList | Form::Secret | Form::Text | Form::Verbatim | Form::Switch => None,
+            Form::Path
+            | Form::PathList
+            | Form::Secret
+            | Form::Text
+            | Form::TextList
+            | Form::Verbatim
+            | Form::Switch => None,
+            Form::Url => {
+                let host = ["http://", "https://"].iter().find_map(|scheme| value.strip_prefix(scheme));
+                (!host.is_some_and(|host| {
+                    host.starts_with(|first: char| first.is_alphanumeric() || first == '[')
+                }))
+                .then(|| "must be an address that begins with http:// or https://".into())
+            }
+            Form::Choice(choices) => {
+                (!choices.contains(&value)).then(|| format!("must be one of {}", choices.join(", ")))
+            }
             Form::Port => value.parse::<u16>().is_err().then(|| "must be a port, 0 to 65535".into()),
             Form::Count { at_least } => (!value.parse::<u64>().is_ok_and(|number| number >= at_least))
                 .then(|| format!("must be a whole number, {at_least} or more")),
@@ -291,11 +517,15 @@ mod tests {
     }
 
     #[test]
-    fn only_numbers_can_be_lowered_by_a_project() {
+    fn what_a_project_may_do_fits_the_form() {
         for setting in SETTINGS {
-            if setting.from_project == FromProject::MayLower {
-                assert!(matches!(setting.form, Form::Count { .. }), "{}", setting.name);
-            }
+            let fits = match setting.from_project {
+                FromProject::Ignored => true,
+                FromProject::MayLower => matches!(setting.form, Form::Count { .. }),
+                FromProject::MayNarrow => setting.form == Form::PathList,
+                FromProject::MayAdd => setting.form == Form::TextList,
+            };
+            assert!(fits, "{}", setting.name);
         }
     }
 }

@@ -250,3 +250,70 @@ fn a_list_of_paths_comes_from_a_variable_or_a_file_and_never_from_a_project() {
     let here = house.surroundings.working_dir.join("b");
     assert_eq!(house.load().unwrap().paths(Key::TraceLogs), [PathBuf::from("/a"), here]);
 }
+
+#[cfg(unix)]
+#[test]
+fn research_looks_into_the_working_folder_unless_told_and_a_project_may_only_narrow_that() {
+    let mut house = House::new();
+    let here = house.surroundings.working_dir.clone();
+    let roots = |house: &House| house.load().unwrap().paths(Key::ResearchRoots);
+    assert_eq!(roots(&house), [here.clone()]);
+    assert_eq!(house.load().unwrap().resolved(Key::ResearchRoots).source, Source::Default);
+    std::fs::create_dir_all(here.join("deep")).unwrap();
+    let path =
+        house.project_file("[research]\nroots = [\"src/deep\"]\ndeny = [\"*.{sql,csv}\", \"private/\"]\n");
+    let config = house.load().unwrap();
+    assert_eq!(config.paths(Key::ResearchRoots), [here.join("deep").canonicalize().unwrap()]);
+    assert_eq!(config.resolved(Key::ResearchRoots).source, Source::ProjectFile(path.clone()));
+    assert_eq!(config.texts(Key::ResearchDeny), ["*.{sql,csv}", "private/"]);
+    // Neither above what holds, nor through a link, nor to what is not there.
+    std::os::unix::fs::symlink(house.folder.path(), here.join("out")).unwrap();
+    for wide in ["..", "src/..", "/", "src/out", "src/nowhere", "srcs"] {
+        house.project_file(&format!("[research]\nroots = [\"src/deep\", \"{wide}\"]\n"));
+        let config = house.load().unwrap();
+        assert_eq!(config.paths(Key::ResearchRoots), [here.clone()], "{wide}");
+        let remark = format!("{}: a project may only narrow research.roots; ignored", path.display());
+        assert_eq!(config.remarks, [remark], "{wide}");
+    }
+    house.project_file("");
+    house.user_file("[research]\nroots = \"/a\"\n");
+    assert_eq!(roots(&house), [PathBuf::from("/a")]);
+    house.variable("TAMIS_ROOTS", "/b:c");
+    assert_eq!(roots(&house), [PathBuf::from("/b"), here.join("c")]);
+}
+
+#[test]
+fn a_project_may_lower_researchs_limits_and_deny_more_but_names_no_model() {
+    let house = House::new();
+    house.user_file("[research]\ndeny = [\"ours/\"]\n[limits]\nmaxFilesRead = 20\n");
+    house.project_file(
+        "[limits]\nmaxFilesRead = 30\nmaxBytesRead = 10\n[research]\ndeny = [\"theirs/\"]\nthoughts = \"t\"\n\
+         [model]\nurl = \"http://evil.example/v1\"\n",
+    );
+    let config = house.load().unwrap();
+    assert_eq!((config.number(Key::MaxFilesRead), config.number(Key::MaxBytesRead)), (Some(20), Some(10)));
+    assert_eq!(config.texts(Key::ResearchDeny), ["ours/", "theirs/"]);
+    assert_eq!(config.text(Key::ModelUrl), Some("http://127.0.0.1:1234/v1"));
+    assert_eq!(config.text(Key::ResearchThoughts), None);
+    assert_eq!(config.remarks.len(), 3, "{:?}", config.remarks);
+}
+
+#[test]
+fn what_research_cannot_use_is_refused() {
+    for (name, value, complaint) in [
+        ("TAMIS_MODEL_URL", "localhost:1234", "must be an address that begins with http:// or https://"),
+        ("TAMIS_MODEL_URL", "http://", "must be an address that begins with http:// or https://"),
+        ("TAMIS_DEADLINE_MS", "0", "must be a whole number, 1 or more"),
+        ("TAMIS_MAX_TOKENS", "-5", "must be a whole number, 1 or more"),
+        ("TAMIS_MODEL_USE", "sometimes", "must be one of auto, never, always"),
+        ("TAMIS_RESEARCH_INDEX", "yes", "must be one of auto, on, off"),
+    ] {
+        let mut house = House::new();
+        house.variable(name, value);
+        let error = house.load().unwrap_err().to_string();
+        assert!(error.contains(name) && error.ends_with(complaint), "{error}");
+    }
+    let mut house = House::new();
+    house.variable("TAMIS_MODEL_URL", "https://[::1]:1234/v1");
+    assert_eq!(house.load().unwrap().text(Key::ModelUrl), Some("https://[::1]:1234/v1"));
+}

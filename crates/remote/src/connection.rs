@@ -16,7 +16,7 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-use crate::{PrunerUrl, RemoteError};
+use crate::{Address, RemoteError};
 
 /// A connection under way. Dropping it hangs up, whatever the other side is about to say.
 pub(crate) struct Connection(JoinHandle<()>);
@@ -29,18 +29,18 @@ impl Drop for Connection {
 
 /// Sends a request, and gives the answer once its head is there. Its body comes as long as the connection is held.
 pub(crate) async fn send(
-    url: &PrunerUrl,
+    address: &Address,
     request: Request<Full<Bytes>>,
 ) -> Result<(Response<Incoming>, Connection), RemoteError> {
-    let failed = |source| RemoteError::Connect { host: url.host_header().to_owned(), source };
-    let stream = TcpStream::connect((url.host(), url.port())).await.map_err(failed)?;
+    let failed = |source| RemoteError::Connect { host: address.host_header().to_owned(), source };
+    let stream = TcpStream::connect((address.host(), address.port())).await.map_err(failed)?;
     // The request is whole; waiting to fill a packet only delays it.
     stream.set_nodelay(true).map_err(failed)?;
-    if !url.secure {
+    if !address.secure {
         return exchange(stream, request).await;
     }
     let name =
-        ServerName::try_from(url.host().to_owned()).map_err(|error| failed(io::Error::other(error)))?;
+        ServerName::try_from(address.host().to_owned()).map_err(|error| failed(io::Error::other(error)))?;
     let stream = TlsConnector::from(encryption()).connect(name, stream).await.map_err(failed)?;
     exchange(stream, request).await
 }

@@ -12,23 +12,33 @@
 //! File and byte limits count what is read for an answer, not what is scanned to find it.
 
 mod artifact;
+mod bounds;
+mod class;
+mod crew;
 mod fault;
 mod handoff;
 mod limits;
 mod map;
 mod memo;
+mod model;
 mod pool;
 mod question;
+mod rank;
 mod report;
 mod researcher;
 mod resume;
 mod roles;
+mod survey;
+mod synthesis;
+mod tally;
 mod view;
 
 pub use artifact::{ArtifactError, write_artifact, write_handoff};
+pub use crew::{Assignment, StandIn};
 pub use fault::{Fault, FaultKind};
 pub use handoff::Handoff;
 pub use limits::{Allowance, Constraints, Limits, Used};
+pub use model::{Effort, Model, ModelSettings, ModelTask, ModelUse};
 pub use pool::{Pool, Saturated, Ticket};
 pub use report::{Confidence, Finding, Outcome, Reference, Report, Role, RunRecord, Timing};
 pub use researcher::{Progress, Request, ResearchError, Researcher, Settings};

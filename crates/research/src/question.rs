@@ -1,33 +1,233 @@
-//! A question, taken apart: what it asks for, and the words and identifiers that may lead there.
+//! A question, taken apart: the names that it spells, the words that may lead somewhere, and whether it wants examples.
+//!
+//! A **name** is something written as code writes it: in backticks, with an underscore, dots or a change of case, or with
+//! brackets after it. It is looked for just so. A **term** is the stem of any other word that says something; the parts of
+//! names are terms too. Words that every question about software is made of say nothing, and are left out.
+
+mod jargon;
+
+use tamis_text::words::{Piece, each_word, stem};
+
+use jargon::{EXAMPLE_WORDS, JARGON, STOP_WORDS};
 
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question {
     /// As it was asked.
     pub(crate) text: String,
+    pub(crate) names: Vec<Name>,
+    pub(crate) terms: Vec<Term>,
     /// Whether it wants examples or similar implementations, so that the pattern finder is worth its time.
     pub(crate) wants_examples: bool,
 }
 
-/// Words by which somebody asks for examples.
-const EXAMPLE_WORDS: [&str; 10] = [
-    "example",
-    "examples",
-    "pattern",
-    "patterns",
-    "similar",
-    "elsewhere",
-    "conventions",
-    "convention",
-    "idiom",
-    "usages",
-];
+/// An identifier that the question spells.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Name {
+    pub(crate) text: String,
+    /// Whether it may as well be the first word of a title: it counts only where something of that name is defined.
+    pub(crate) doubtful: bool,
+}
+
+/// A word's stem.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Term {
+    pub(crate) stem: String,
+    /// As the question has it.
+    pub(crate) word: String,
+    /// Whether it stands in the question by itself, and not only as a part of a name.
+    pub(crate) spoken: bool,
+}
+
+/// More would cost time and change nothing: the rest of a very long question is not looked for.
+const MOST_NAMES: usize = 24;
+const MOST_TERMS: usize = 48;
+/// Bytes of a question that are read.
+const LONGEST: usize = 20_000;
 
 impl Question {
     pub(crate) fn new(text: &str) -> Question {
-        let mut words = text.split(|c: char| !c.is_alphanumeric());
-        let wants_examples =
-            words.any(|word| EXAMPLE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
-        Question { text: text.to_owned(), wants_examples }
+        let read = &text[..text.floor_char_boundary(LONGEST)];
+        let mut parts = Parts::default();
+        for (number, piece) in read.split('`').enumerate() {
+            if number % 2 == 1 {
+                parts.quote(piece);
+            } else {
+                parts.read(piece);
+            }
+        }
+        let Parts { mut names, doubtful, words, .. } = parts;
+        let mut terms: Vec<Term> = Vec::new();
+        for (word, spoken) in words.iter().map(|word| (word, true)) {
+            add_term(&mut terms, word, spoken);
+        }
+        for name in &names {
+            each_word(name, |word, piece| {
+                if piece == Piece::Part {
+                    add_term(&mut terms, word, false);
+                }
+            });
+        }
+        terms.truncate(MOST_TERMS);
+        names.truncate(MOST_NAMES);
+        let doubtful = doubtful.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>();
+        let room = MOST_NAMES - names.len();
+        let names = names
+            .into_iter()
+            .map(|text| Name { text, doubtful: false })
+            .chain(doubtful.into_iter().take(room).map(|text| Name { text, doubtful: true }))
+            .collect();
+        let wants_examples = read
+            .split(|c: char| !c.is_alphanumeric())
+            .any(|word| EXAMPLE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
+        Question { text: text.to_owned(), names, terms, wants_examples }
+    }
+}
+
+fn add_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
+    let word = word.to_lowercase();
+    let jargon = spoken && JARGON.contains(&word.as_str());
+    if word.len() < 2 || jargon || STOP_WORDS.contains(&word.as_str()) {
+        return;
+    }
+    let stem = stem(&word).to_owned();
+    if let Some(known) = terms.iter_mut().find(|term| term.stem == stem) {
+        known.spoken |= spoken;
+        return;
+    }
+    terms.push(Term { stem, word, spoken });
+}
+
+#[derive(Default)]
+struct Parts {
+    names: Vec<String>,
+    /// Words with a capital that do not open a sentence.
+    doubtful: Vec<String>,
+    words: Vec<String>,
+    begun: bool,
+}
+
+impl Parts {
+    fn name(&mut self, name: &str) {
+        if name.len() > 1 && !self.names.iter().any(|known| known == name) {
+            self.names.push(name.to_owned());
+        }
+    }
+
+    /// What stands in backticks is code: each identifier in it is a name.
+    fn quote(&mut self, piece: &str) {
+        for name in piece.split(|c: char| !is_word(c)) {
+            if name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
+                self.name(name);
+            }
+        }
+        self.begun = true;
+    }
+
+    fn read(&mut self, piece: &str) {
+        let mut rest = piece;
+        while let Some(start) = rest.find(|c: char| c.is_alphabetic() || c == '_') {
+            rest = &rest[start..];
+            let mut end = 0;
+            // `a.b.c` is one run; a dot at a sentence's end is none of it.
+            loop {
+                end += rest[end..].find(|c: char| !is_word(c)).unwrap_or(rest.len() - end);
+                let dotted = rest[end..].strip_prefix('.');
+                if !dotted.is_some_and(|next| next.starts_with(|c: char| c.is_alphabetic() || c == '_')) {
+                    break;
+                }
+                end += 1;
+            }
+            let (run, after) = rest.split_at(end);
+            self.run(run, after.starts_with("()"));
+            let ends = after.trim_start().starts_with(['.', '?', '!']) || after.starts_with(". ");
+            self.begun = !ends;
+            rest = after;
+        }
+    }
+
+    fn run(&mut self, run: &str, called: bool) {
+        let pieces: Vec<&str> = run.split('.').collect();
+        let dotted = pieces.len() > 1 && pieces.iter().all(|piece| piece.len() > 1);
+        for piece in pieces {
+            if called || dotted || is_code(piece) {
+                self.name(piece);
+                continue;
+            }
+            let capital = piece.starts_with(char::is_uppercase);
+            if capital && self.begun && piece.len() > 2 && !self.doubtful.iter().any(|known| known == piece) {
+                self.doubtful.push(piece.to_owned());
+            }
+            self.words.push(piece.to_owned());
+            self.begun = true;
+        }
+    }
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_'
+}
+
+/// Whether nobody writes a word of a sentence like that: `a_b`, `aB`, `ABc`, `a1`.
+fn is_code(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    let pair = |test: fn(u8, u8) -> bool| bytes.windows(2).any(|pair| test(pair[0], pair[1]));
+    word.contains('_')
+        || pair(|a, b| (a.is_ascii_lowercase() || a.is_ascii_digit()) && b.is_ascii_uppercase())
+        || pair(|a, b| a.is_ascii_lowercase() && b.is_ascii_digit())
+        || bytes.windows(3).any(|three| {
+            three[0].is_ascii_uppercase() && three[1].is_ascii_uppercase() && three[2].is_ascii_lowercase()
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken_apart(text: &str) -> (Vec<String>, Vec<String>) {
+        let question = Question::new(text);
+        let names = question
+            .names
+            .into_iter()
+            .map(|name| if name.doubtful { format!("{}?", name.text) } else { name.text });
+        let terms = question
+            .terms
+            .into_iter()
+            .map(|term| if term.spoken { term.stem } else { format!("({})", term.stem) });
+        (names.collect(), terms.collect())
+    }
+
+    #[test]
+    fn names_are_told_from_words() {
+        for (text, names, terms) in [
+            (
+                "How does the `initial_form_count` method in `BaseFormSet` reconcile the management form?",
+                "initial_form_count BaseFormSet",
+                "reconcil form (initial) (count) (bas) (set)",
+            ),
+            ("Where is retry implemented?", "", "retr"),
+            ("What does Config.load() do when Redis is down?", "Config load Redis?", "redi (config) (load)"),
+            ("why does HTTPAdapter pool connections", "HTTPAdapter", "pool connect (http) (adapt)"),
+            ("Which utf8 decoder is used. Nothing else", "utf8", "decod noth (utf8)"),
+            ("", "", ""),
+            ("how what where", "", ""),
+        ] {
+            let expected = |list: &str| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            assert_eq!(taken_apart(text), (expected(names), expected(terms)), "{text}");
+        }
+    }
+
+    #[test]
+    fn examples_are_asked_for_in_words() {
+        assert!(Question::new("Show me similar handlers").wants_examples);
+        assert!(Question::new("Are there other Examples of retries?").wants_examples);
+        assert!(!Question::new("Where is X implemented?").wants_examples);
+    }
+
+    #[test]
+    fn a_long_question_is_bounded() {
+        let text = (0..10_000).map(|number| format!("word{number} thing_{number} ")).collect::<String>();
+        let question = Question::new(&text);
+        assert_eq!((question.names.len(), question.terms.len()), (MOST_NAMES, MOST_TERMS));
     }
 }

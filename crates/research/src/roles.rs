@@ -2,9 +2,17 @@
 //! the same files give the same finding.
 
 pub(crate) mod analyzer;
+mod asked;
+mod code;
+mod definitions;
 pub(crate) mod locator;
 pub(crate) mod patterns;
+mod places;
+mod survey;
+#[cfg(test)]
+mod tests;
 pub(crate) mod thoughts;
+mod wording;
 
 use std::sync::Arc;
 

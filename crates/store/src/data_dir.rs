@@ -29,6 +29,11 @@ impl DataDir {
         self.root.join("recovery")
     }
 
+    /// The folder of memos and handoffs, one file each.
+    pub fn artifacts(&self) -> PathBuf {
+        self.root.join("artifacts")
+    }
+
     /// The file of the token that the HTTP doors ask for.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tree_sitter::{Node, ParseOptions, ParseState, Parser};
+use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use crate::by_lines::lead;
 use crate::signature::{indent, is_import};
@@ -102,12 +102,23 @@ pub fn outline_by_tree(
     budget: Budget,
     interrupted: &dyn Fn() -> bool,
 ) -> Option<Outline> {
+    let tree = parse(language, text, budget, interrupted)?;
+    let (_, grammar) = language.grammar();
+    Walk { grammar, lines, outline: Outline::default(), open: Vec::new(), errors: 0 }.walk(tree.root_node())
+}
+
+/// The tree of `text`, unless it takes more than the budget has.
+pub(crate) fn parse(
+    language: Language,
+    text: &str,
+    budget: Budget,
+    interrupted: &dyn Fn() -> bool,
+) -> Option<Tree> {
     if text.len() > budget.bytes {
         return None;
     }
-    let (language, grammar) = language.grammar();
     let mut parser = Parser::new();
-    parser.set_language(&language).ok()?;
+    parser.set_language(&language.grammar().0).ok()?;
     let mut steps = 0;
     let mut progress = |_: &ParseState| {
         steps += 1;
@@ -115,8 +126,7 @@ pub fn outline_by_tree(
     };
     let bytes = text.as_bytes();
     let options = ParseOptions::new().progress_callback(&mut progress);
-    let tree = parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options))?;
-    Walk { grammar, lines, outline: Outline::default(), open: Vec::new(), errors: 0 }.walk(tree.root_node())
+    parser.parse_with_options(&mut |at, _| bytes.get(at..).unwrap_or(&[]), None, Some(options))
 }
 
 struct Walk<'a> {

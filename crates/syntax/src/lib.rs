@@ -7,14 +7,16 @@ mod by_lines;
 mod by_tree;
 mod language;
 mod signature;
+mod uses;
 
 pub use by_lines::outline_by_lines;
 pub use by_tree::outline_by_tree;
 pub use language::Language;
 pub use signature::{
-    indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
+    defined_name, indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
     is_comment as is_comment_line,
 };
+pub use uses::{Use, Uses, uses};
 
 /// How much parsing is allowed, counted in bytes and in the parser's own steps: never in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

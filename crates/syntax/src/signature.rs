@@ -94,7 +94,7 @@ pub(crate) fn is_import(trimmed: &str) -> bool {
 
 /// The name that a definition opening on this line gives, as a byte range of the line. `next` are the lines that
 /// follow: C and Java signatures show themselves only by the brace that comes after them.
-pub(crate) fn defined_name(line: &str, next: &[&str]) -> Option<Range<usize>> {
+pub fn defined_name(line: &str, next: &[&str]) -> Option<Range<usize>> {
     let trimmed = line.trim_start();
     if trimmed.is_empty()
         || trimmed

@@ -9,21 +9,27 @@
 //! tests run in any order and beside each other. For tests only: failures panic, with what is needed to understand
 //! them.
 //!
-//! Deliberately missing: models that fail, stall or answer slowly, and any judgement of what agents do between calls.
+//! A [chat server](ChatServer) of another kind fails, stalls and answers nonsense to order; no agent needs to bear it.
+//!
+//! Deliberately missing: any judgement of what agents do between calls.
 
 mod agent;
+mod chat;
 mod clients;
 mod leftovers;
 mod model;
 mod process;
+mod report;
 mod script;
 mod server;
 mod wire;
 
 pub use agent::{Agent, AgentRun, Home, PROMPT, Performance, Stage, StdioServer};
+pub use chat::{ChatServer, ChatStep};
 pub use clients::Clients;
 pub use model::{Request, ScriptedModel};
 pub use process::{Finished, run_bounded};
+pub use report::{assert_finding, assert_outcome, assert_report};
 pub use script::{FINAL_TEXT, History, Step, ToolResult};
 pub use server::Server;
 pub use wire::{ToolName, Wire};

@@ -43,6 +43,35 @@ impl JsonSchema for OptionalText {
     }
 }
 
+/// Something that may be left out. Null counts as left out, since the answers' own `next_cursor` may be null; but the schema
+/// does not say so, because clients warn about types that are nullable.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Maybe<T>(pub(crate) Option<T>);
+
+impl<T> Default for Maybe<T> {
+    fn default() -> Maybe<T> {
+        Maybe(None)
+    }
+}
+
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Option::deserialize(deserializer).map(Maybe)
+    }
+}
+
+impl<T: JsonSchema> JsonSchema for Maybe<T> {
+    fn inline_schema() -> bool {
+        true
+    }
+    fn schema_name() -> Cow<'static, str> {
+        T::schema_name()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        T::json_schema(generator)
+    }
+}
+
 impl<'de> Deserialize<'de> for Ratio {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let value = f64::deserialize(deserializer)?;

@@ -17,7 +17,7 @@ use tracing::Instrument;
 use crate::request::Event;
 use crate::{
     Access, Context, Failure, Reply, Services, Toolset, bash, grep, health, prune_code, prune_text, read,
-    recover_text, schema, trace,
+    recover_text, research, schema, trace,
 };
 
 /// One operation. Implementing this is all that a new tool takes; every door follows.
@@ -160,6 +160,12 @@ impl Registry {
             Tool::of::<trace::get_reasoning_chain::GetReasoningChain>(),
             Tool::of::<trace::compare_sessions::CompareSessions>(),
             Tool::of::<trace::search_events::SearchEvents>(),
+            Tool::of::<research::ping::Ping>(),
+            Tool::of::<research::list_roots::ListRoots>(),
+            Tool::of::<research::research_codebase::ResearchCodebase>(),
+            Tool::of::<research::locate_in_codebase::LocateInCodebase>(),
+            Tool::of::<research::find_patterns::FindPatterns>(),
+            Tool::of::<research::analyze_component::AnalyzeComponent>(),
         ])
     }
 

@@ -53,7 +53,15 @@ pub(crate) fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<Str
     match value {
         Value::Object(members) => {
             let properties = schema.get("properties")?;
-            members.iter().find_map(|(name, value)| inner(properties.get(name), value, name))
+            let required = schema.get("required").and_then(Value::as_array);
+            // Models write null for what they leave out. Whoever does not take that says so.
+            let left_out = |name: &str, value: &Value| {
+                value.is_null() && !required.is_some_and(|names| names.iter().any(|one| one == name))
+            };
+            members
+                .iter()
+                .filter(|(name, value)| !left_out(name, value))
+                .find_map(|(name, value)| inner(properties.get(name), value, name))
         }
         Value::Array(items) => {
             let schema = schema.get("items");

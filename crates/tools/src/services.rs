@@ -8,7 +8,7 @@ use tamis_text::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Failure, Sessions, Workbench};
+use crate::{Failure, Research, Sessions, Workbench};
 
 /// Longer time limits are taken as this one: nobody waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -19,6 +19,8 @@ pub struct Services {
     pub workbench: Workbench,
     /// Past sessions, where they are served.
     pub sessions: Option<Arc<Sessions>>,
+    /// Questions about a codebase, likewise.
+    pub research: Option<Arc<Research>>,
     /// One permit a core: more pruning at once would only make every caller wait longer.
     cores: Arc<Semaphore>,
 }
@@ -41,12 +43,23 @@ pub(crate) struct PruneJob {
 impl Services {
     pub fn new(sieve: Sieve, workbench: Workbench) -> Services {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Services { sieve: Arc::new(sieve), workbench, sessions: None, cores: Arc::new(Semaphore::new(cores)) }
+        Services {
+            sieve: Arc::new(sieve),
+            workbench,
+            sessions: None,
+            research: None,
+            cores: Arc::new(Semaphore::new(cores)),
+        }
     }
 
     /// The same with past sessions.
     pub fn with_sessions(self, sessions: Sessions) -> Services {
         Services { sessions: Some(Arc::new(sessions)), ..self }
+    }
+
+    /// The same with research.
+    pub fn with_research(self, research: Research) -> Services {
+        Services { research: Some(Arc::new(research)), ..self }
     }
 
     /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when that
@@ -101,7 +114,9 @@ impl Services {
 }
 
 /// Runs work on a thread that may block. A panic's own words may quote what was read, so they are not passed on.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> Result<T, Failure> {
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, Failure> {
     tokio::task::spawn_blocking(work).await.map_err(|_| Failure::internal("the tool panicked"))
 }
 

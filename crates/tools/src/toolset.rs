@@ -16,6 +16,8 @@ pub enum Toolset {
     Workbench,
     /// Past sessions of agents: browsing, searching, diagnosing.
     Trace,
+    /// Questions about a codebase.
+    Research,
 }
 
 /// What a door writes back.
@@ -36,7 +38,8 @@ pub struct RpcError {
 }
 
 impl Toolset {
-    pub const ALL: &'static [Toolset] = &[Toolset::Prune, Toolset::Workbench, Toolset::Trace];
+    pub const ALL: &'static [Toolset] =
+        &[Toolset::Prune, Toolset::Workbench, Toolset::Trace, Toolset::Research];
 
     /// As in `tamis mcp --tools`.
     pub fn name(self) -> &'static str {
@@ -44,6 +47,7 @@ impl Toolset {
             Toolset::Prune => "prune",
             Toolset::Workbench => "workbench",
             Toolset::Trace => "trace",
+            Toolset::Research => "research",
         }
     }
 
@@ -55,14 +59,14 @@ impl Toolset {
     pub fn needs(self) -> Access {
         match self {
             Toolset::Prune => Access::Open,
-            Toolset::Workbench | Toolset::Trace => Access::Full,
+            Toolset::Workbench | Toolset::Trace | Toolset::Research => Access::Full,
         }
     }
 
     /// A success in this toolset's form.
     pub(crate) fn success(self, output: String) -> Reply {
         match self {
-            Toolset::Prune | Toolset::Workbench | Toolset::Trace => {
+            Toolset::Prune | Toolset::Workbench | Toolset::Trace | Toolset::Research => {
                 Reply::Text { text: output, is_error: false }
             }
         }
@@ -81,7 +85,7 @@ impl Toolset {
                 Reply::Error(error)
             }
             // What the model can do something about is told to the model, in the contract's words.
-            Toolset::Trace => match stated(failure) {
+            Toolset::Trace | Toolset::Research => match stated(failure) {
                 Ok(error) => Reply::Text { text: json!({"error": error}).to_string(), is_error: true },
                 Err(failure) => Reply::Error(failure.into()),
             },

@@ -1,10 +1,156 @@
-//! To be written.
+//! Thoughts: what was written down before about what a question asks, in notes beside the code.
+//!
+//! Notes are ranked by the question's words in their titles, headings and text; of the best it is told when they were
+//! written and which of their lines say most. Locator and analyzer in one: notes are short.
 
-use tamis_workspace::Halt;
+mod note;
 
+use std::sync::Arc;
+
+use tamis_text::words::{each_word, stem};
+use tamis_workspace::{Halt, Place, scan};
+
+use self::note::{Note, is_note};
 use super::Job;
-use crate::{Fault, FaultKind, Finding};
+use super::asked::Asked;
+use super::wording::{LONGEST_FINDING, References, brief};
+use crate::{Confidence, Fault, Finding, NotRead, View};
 
-pub(crate) fn run(_job: &Job, _halt: &Halt) -> Result<Finding, Fault> {
-    Err(Fault::new(FaultKind::Internal, "not there yet"))
+const MOST_NOTES: usize = 6;
+const MOST_FINDINGS: usize = 8;
+/// Lines told of the best note, and of the others.
+const BEST_LINES: usize = 3;
+
+/// A note as the scan saw it.
+struct Seen {
+    place: Place,
+    /// How often each of the question's words stands in path and headings, and elsewhere.
+    counts: Vec<(u32, u32)>,
+}
+
+pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
+    let Some(roots) = &job.thoughts else { return Ok(not_found("no place for notes is configured", None)) };
+    let asked = Asked::of(&job.question.text);
+    let stems: Vec<&str> = asked.stems.iter().map(String::as_str).collect();
+    let view = View::new(roots.clone(), Arc::clone(&job.view.allowance), halt.clone());
+    let lists = scan(roots, halt, Vec::new, |list: &mut Vec<Seen>, place, bytes| {
+        if is_note(&place.path) {
+            let counts = counts(&stems, &place.path, &String::from_utf8_lossy(bytes));
+            list.push(Seen { place, counts });
+        }
+    })?;
+    let mut seen: Vec<Seen> = lists.into_iter().flatten().collect();
+    seen.sort_by(|a, b| a.place.cmp(&b.place));
+    let looked_at = seen.len();
+    let ranked = ranked(seen, stems.len());
+    let mut references = References::default();
+    let mut findings: Vec<String> = Vec::new();
+    let (mut limited, mut told, mut coverage) = (false, 0, 0.0_f64);
+    for (place, share) in ranked.iter().take(MOST_NOTES) {
+        halt.check()?;
+        let source = match view.read(place) {
+            Ok(source) => source,
+            Err(NotRead::Limited) => {
+                limited = true;
+                continue;
+            }
+            Err(NotRead::Access(_)) => continue,
+        };
+        let note = Note::of(&source);
+        coverage = coverage.max(*share);
+        let most = if told == 0 { BEST_LINES } else { 1 };
+        let lines = note.telling_lines(&asked, most);
+        let date = note.date.as_ref().map_or(String::new(), |date| format!("{date} "));
+        let first = lines.first().map_or(1, |line| line.number);
+        references.add(&place.path, Some(first));
+        let title = brief(&note.title, 80);
+        let mut sentence = format!("{date}{} ({}:{first})", title, place.path);
+        if let Some(line) = lines.first() {
+            sentence.push_str(&format!(": {}", line.told()));
+        }
+        findings.push(brief(&sentence, LONGEST_FINDING + 60));
+        for line in lines.iter().skip(1) {
+            references.add(&place.path, Some(line.number));
+            findings
+                .push(brief(&format!("→ {} ({}:{})", line.told(), place.path, line.number), LONGEST_FINDING));
+        }
+        told += 1;
+    }
+    findings.truncate(MOST_FINDINGS);
+    let limit_note =
+        limited.then(|| "the limits of this request left notes unread: there may be more".to_owned());
+    if findings.is_empty() {
+        return Ok(not_found(
+            &format!("none of {looked_at} notes has the words of the question"),
+            limit_note,
+        ));
+    }
+    let notes = if told == 1 { "note" } else { "notes" };
+    let summary = format!("{told} {notes} of {looked_at} on this; best: {}", findings[0]);
+    let confidence = match coverage {
+        share if share >= 0.75 => Confidence::High,
+        share if share >= 0.4 => Confidence::Med,
+        _ => Confidence::Low,
+    };
+    Ok(Finding {
+        summary: brief(&summary, 320),
+        references: references.into_list(MOST_FINDINGS),
+        key_findings: findings,
+        confidence,
+        notes: limit_note,
+    })
+}
+
+fn not_found(why: &str, notes: Option<String>) -> Finding {
+    let summary = format!("not found: {why}");
+    Finding { summary, references: Vec::new(), key_findings: Vec::new(), confidence: Confidence::Low, notes }
+}
+
+fn counts(stems: &[&str], path: &str, text: &str) -> Vec<(u32, u32)> {
+    let mut counts = vec![(0, 0); stems.len()];
+    let mut count = |text: &str, heading: bool| {
+        each_word(text, |word, _| {
+            if let Ok(at) = stems.binary_search(&stem(word)) {
+                *(if heading { &mut counts[at].0 } else { &mut counts[at].1 }) += 1;
+            }
+        });
+    };
+    count(path, true);
+    for line in text.lines() {
+        count(line, line.starts_with('#') || line.starts_with("title:"));
+    }
+    counts
+}
+
+/// The notes that have some of the words, best first, with the share of the words' worth that they have.
+fn ranked(seen: Vec<Seen>, words: usize) -> Vec<(Place, f64)> {
+    let all = seen.len() as f64;
+    let worths: Vec<f64> = (0..words)
+        .map(|word| {
+            let having = seen.iter().filter(|note| note.counts[word] != (0, 0)).count();
+            // A word that no note has is worth as much as the rarest: it is missing.
+            (1.0 + all / having.max(1) as f64).ln()
+        })
+        .collect();
+    let total: f64 = worths.iter().sum();
+    let mut ranked: Vec<(f64, f64, Place)> = Vec::new();
+    for note in seen {
+        let (mut score, mut met) = (0.0, 0.0);
+        for (worth, &(heading, text)) in worths.iter().zip(&note.counts) {
+            if heading + text > 0 {
+                met += worth;
+                score += worth * (3.0 * f64::from(heading.min(2)) + f64::from(text.min(6)).sqrt());
+            }
+        }
+        if met > 0.0 && met >= 0.34 * total {
+            ranked.push((score * met / total, met / total, note.place));
+        }
+    }
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.2.cmp(&b.2)));
+    let best = ranked.first().map_or(0.0, |first| first.0);
+    ranked
+        .into_iter()
+        .filter(|(score, _, _)| *score >= 0.3 * best)
+        .map(|(_, share, place)| (place, share))
+        .collect()
 }

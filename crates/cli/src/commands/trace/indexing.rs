@@ -1,17 +1,13 @@
 //! Bringing the index up to date before anything is answered, and a bar on stderr for whoever waits.
 
-use std::io::{IsTerminal, Write};
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
 
 use tamis_trace::{Progress, Refreshed, Trace};
 
 use crate::error::CliError;
 use crate::print;
+use crate::waiting::Waiting;
 
-/// What is over sooner needs no bar.
-const PATIENCE: Duration = Duration::from_millis(200);
-const BETWEEN: Duration = Duration::from_millis(100);
 const BAR: usize = 24;
 
 /// Brings the index up to date, and tells of places that could not be looked at.
@@ -34,40 +30,6 @@ pub(crate) fn with_bar<T, E: Into<CliError>>(
         ControlFlow::Continue(())
     })
     .map_err(Into::into)
-}
-
-/// A line on stderr that is written over and over, and gone at the end. Nobody sees it where stderr is no terminal.
-pub(crate) struct Waiting {
-    begun: Instant,
-    drawn: Option<Instant>,
-    looked_at: bool,
-}
-
-impl Waiting {
-    pub(crate) fn new() -> Waiting {
-        Waiting { begun: Instant::now(), drawn: None, looked_at: std::io::stderr().is_terminal() }
-    }
-
-    pub(crate) fn show(&mut self, line: impl FnOnce() -> String) {
-        let due = self.drawn.is_none_or(|drawn| drawn.elapsed() >= BETWEEN);
-        if self.looked_at && due && self.begun.elapsed() >= PATIENCE {
-            self.drawn = Some(Instant::now());
-            draw(&format!("\r{}\x1b[K", line()));
-        }
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        if self.drawn.is_some() {
-            draw("\r\x1b[K");
-        }
-    }
-}
-
-fn draw(text: &str) {
-    let mut out = std::io::stderr().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
 }
 
 /// `[####----]  50 %`

@@ -4,11 +4,12 @@ use clap::Args;
 use serde_json::Value;
 use tamis_trace::{Replayed, Savings, SavingsOptions, SavingsSums};
 
-use super::indexing::{self, Waiting};
+use super::indexing;
 use super::options::{Source, Which};
 use super::told;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
+use crate::waiting::Waiting;
 use crate::{print, shown};
 
 /// Replay pruning over past tool results: what it would have saved, and what it would have cost

@@ -1,11 +1,11 @@
-//! Where a pruner is: an absolute `http` or `https` address.
+//! Where a peer is: an absolute `http` or `https` address.
 
 use http::Uri;
 use http::uri::{Authority, PathAndQuery};
 
 /// An address that can be asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PrunerUrl {
+pub struct Address {
     pub(crate) secure: bool,
     authority: Authority,
     path_and_query: PathAndQuery,
@@ -13,7 +13,7 @@ pub struct PrunerUrl {
 
 /// An address that cannot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum UrlError {
+pub enum AddressError {
     #[error("it is not an address: {0}")]
     Malformed(String),
     #[error("it does not begin with http:// or https://")]
@@ -22,32 +22,45 @@ pub enum UrlError {
     Credentials,
 }
 
-impl std::str::FromStr for PrunerUrl {
-    type Err = UrlError;
+impl std::str::FromStr for Address {
+    type Err = AddressError;
 
-    fn from_str(text: &str) -> Result<PrunerUrl, UrlError> {
-        let parts = text.parse::<Uri>().map_err(|error| UrlError::Malformed(error.to_string()))?.into_parts();
+    fn from_str(text: &str) -> Result<Address, AddressError> {
+        let parts =
+            text.parse::<Uri>().map_err(|error| AddressError::Malformed(error.to_string()))?.into_parts();
         let secure = match parts.scheme.as_ref().map(|scheme| scheme.as_str()) {
             Some("http") => false,
             Some("https") => true,
-            _ => return Err(UrlError::Scheme),
+            _ => return Err(AddressError::Scheme),
         };
-        let authority = parts.authority.ok_or(UrlError::Scheme)?;
+        let authority = parts.authority.ok_or(AddressError::Scheme)?;
         if authority.as_str().contains('@') {
-            return Err(UrlError::Credentials);
+            return Err(AddressError::Credentials);
         }
         if authority.host().is_empty() {
-            return Err(UrlError::Malformed("it names no host".to_owned()));
+            return Err(AddressError::Malformed("it names no host".to_owned()));
         }
         if authority.port_u16().is_none() && authority.as_str().trim_end_matches(':') != authority.host() {
-            return Err(UrlError::Malformed("its port is none".to_owned()));
+            return Err(AddressError::Malformed("its port is none".to_owned()));
         }
         let path_and_query = parts.path_and_query.unwrap_or_else(|| PathAndQuery::from_static("/"));
-        Ok(PrunerUrl { secure, authority, path_and_query })
+        Ok(Address { secure, authority, path_and_query })
     }
 }
 
-impl PrunerUrl {
+impl Address {
+    /// What lies below this one: `http://host/v1` and `models` make `http://host/v1/models`. A query stays.
+    pub fn below(&self, path: &str) -> Result<Address, AddressError> {
+        let (folder, query) = match self.path_and_query.as_str().split_once('?') {
+            Some((folder, query)) => (folder, format!("?{query}")),
+            None => (self.path_and_query.as_str(), String::new()),
+        };
+        let text = format!("{}/{path}{query}", folder.trim_end_matches('/'));
+        let path_and_query =
+            text.parse::<PathAndQuery>().map_err(|error| AddressError::Malformed(error.to_string()))?;
+        Ok(Address { path_and_query, ..self.clone() })
+    }
+
     pub(crate) fn host_header(&self) -> &str {
         self.authority.as_str()
     }
@@ -66,7 +79,7 @@ impl PrunerUrl {
     }
 }
 
-impl std::fmt::Display for PrunerUrl {
+impl std::fmt::Display for Address {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let scheme = if self.secure { "https" } else { "http" };
         write!(out, "{scheme}://{}{}", self.authority, self.path_and_query)
@@ -85,7 +98,7 @@ mod tests {
             ("http://[::1]/a?b=c", "::1", 80, "/a?b=c"),
             ("HTTP://127.0.0.1/", "127.0.0.1", 80, "/"),
         ] {
-            let url: PrunerUrl = text.parse().unwrap();
+            let url: Address = text.parse().unwrap();
             assert_eq!((url.host(), url.port(), url.path_and_query()), (host, port, path));
         }
         for text in [
@@ -100,7 +113,20 @@ mod tests {
             "  ",
             "prune",
         ] {
-            assert!(text.parse::<PrunerUrl>().is_err(), "{text}");
+            assert!(text.parse::<Address>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn what_lies_below_an_address() {
+        for (text, below) in [
+            ("http://h:1/v1", "http://h:1/v1/models"),
+            ("http://h/v1/", "http://h/v1/models"),
+            ("http://h", "http://h/models"),
+            ("https://h/a?b=c", "https://h/a/models?b=c"),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().below("models").unwrap().to_string(), below);
+        }
+        assert!("http://h".parse::<Address>().unwrap().below("a b").is_err());
     }
 }

@@ -1,0 +1,147 @@
+//! What the commands that ask about a codebase have in common: the question, where to look, and how long.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use tamis_config::{Key, Surroundings};
+use tamis_research::{Constraints, Finding, Report, Request, Researcher, Role};
+use tamis_workspace::Halt;
+use tokio_util::sync::CancellationToken;
+
+use super::told;
+use crate::error::{CliError, CliResult};
+use crate::waiting::Ticking;
+use crate::{print, setup, shown, signals};
+
+/// A question, and how it is to be answered.
+#[derive(Args)]
+pub(crate) struct Asking {
+    /// What you want to know, in words; identifiers and file names help
+    #[arg(required = true, value_name = "QUESTION")]
+    words: Vec<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Milliseconds it may take [default: 30000]
+    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    deadline_ms: Option<u64>,
+    /// Files it may read [default: 50]
+    #[arg(long, value_name = "N")]
+    max_files_read: Option<u64>,
+    /// Bytes it may read [default: 1048576]
+    #[arg(long, value_name = "N")]
+    max_bytes_read: Option<u64>,
+    /// Tokens the report may have [default: 2000]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_tokens: Option<u64>,
+    /// Print the report as the tools give it, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where to look.
+#[derive(Args)]
+pub(crate) struct Place {
+    /// Look into this folder instead of those that are configured; may be given again
+    #[arg(long = "root", value_name = "FOLDER")]
+    roots: Vec<PathBuf>,
+}
+
+impl Place {
+    /// Whoever answers, for this place.
+    pub(crate) fn researcher(&self) -> Result<Researcher, CliError> {
+        let roots = match self.roots.as_slice() {
+            [] => None,
+            roots => {
+                let joined = std::env::join_paths(roots).map_err(CliError::usage)?;
+                Some(joined.into_string().map_err(|_| CliError::usage("--root must be UTF-8"))?)
+            }
+        };
+        let config = setup::load(&Surroundings::of_process().flag(Key::ResearchRoots, roots))?;
+        setup::researcher(&config)
+    }
+}
+
+impl Asking {
+    pub(super) fn answer(&self, role: Option<Role>, artifact: bool) -> CliResult {
+        let researcher = self.place.researcher()?;
+        let request = Request {
+            question: self.words.join(" "),
+            roots: Vec::new(),
+            constraints: Constraints {
+                deadline_ms: self.deadline_ms,
+                max_files_read: self.max_files_read,
+                max_bytes_read: self.max_bytes_read,
+                max_tokens: self.max_tokens,
+            },
+            artifact,
+        };
+        let report = interruptible(|halt| {
+            let ticking = Ticking::new();
+            let tell = |step: tamis_research::Progress| ticking.at(step.message);
+            match role {
+                Some(role) => researcher.ask_role(role, &request, halt, &tell),
+                None => researcher.research(&request, halt, &tell),
+            }
+        })?
+        .map_err(|error| CliError::usage(error))?;
+        if self.json {
+            shown::json(&serde_json::to_value(&report).map_err(CliError::internal)?)?;
+        } else {
+            told::report(&report, role)?;
+        }
+        judged(&report, role)
+    }
+}
+
+/// The answer of a report: its synthesis, or what its only role found.
+pub(super) fn answer_of(report: &Report, role: Option<Role>) -> Option<&Finding> {
+    match role {
+        None => report.synthesis.as_ref(),
+        Some(wanted) => {
+            let outcome = report.outcomes().find(|(role, _)| *role == wanted)?.1;
+            outcome.result.as_ref().ok()
+        }
+    }
+}
+
+/// Nothing found is told by the exit code, as grep does; a role that failed is an error.
+fn judged(report: &Report, role: Option<Role>) -> CliResult {
+    let found = answer_of(report, role).is_some_and(|finding| !finding.references.is_empty());
+    let failed = report.outcomes().find_map(|(role, outcome)| Some((role, outcome.result.as_ref().err()?)));
+    match failed {
+        _ if found => Ok(()),
+        Some((role, fault)) => {
+            let error =
+                CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), shown::line(&fault.message)));
+            Err(match fault.kind {
+                tamis_research::FaultKind::Timeout => error.hint("--deadline-ms gives it more time"),
+                _ => error,
+            })
+        }
+        None => {
+            print::note("nothing was found");
+            CliError::passed(Some(1), None)
+        }
+    }
+}
+
+/// Does something that Ctrl-C ends.
+pub(crate) fn interruptible<T>(work: impl FnOnce(&Halt) -> T) -> Result<T, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(CliError::internal)?;
+    let token = CancellationToken::new();
+    let asked = token.clone();
+    runtime.spawn(async move {
+        signals::asked_to_end().await;
+        asked.cancel();
+        // Whoever asks twice does not want to wait.
+        signals::asked_to_end().await;
+        std::process::exit(130);
+    });
+    let done = work(&Halt::on(token.clone()));
+    runtime.shutdown_background();
+    if token.is_cancelled() { Err(CliError::interrupted()) } else { Ok(done) }
+}

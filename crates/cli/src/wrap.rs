@@ -1,0 +1,57 @@
+//! Paragraphs that fit the screen.
+
+use unicode_width::UnicodeWidthStr;
+
+/// A line is hard to read that is longer than this, on however wide a screen.
+const WIDEST: usize = 100;
+
+/// How wide a paragraph is here.
+pub(crate) fn width() -> usize {
+    crate::table::screen().unwrap_or(WIDEST).clamp(20, WIDEST)
+}
+
+/// A text broken at spaces, its first line behind `lead` and the others below it. Lines that the text has itself are kept as
+/// they are: they are code.
+pub(crate) fn paragraph(text: &str, lead: &str, width: usize) -> String {
+    let indent = " ".repeat(lead.width());
+    let mut out = String::new();
+    for (number, line) in text.lines().enumerate() {
+        let mut at = if number == 0 { lead.to_owned() } else { indent.clone() };
+        if number > 0 {
+            at.push_str(line.trim_end());
+            out.push_str(at.trim_end());
+            out.push('\n');
+            continue;
+        }
+        let mut empty = true;
+        for word in line.split(' ').filter(|word| !word.is_empty()) {
+            if !empty && at.width() + 1 + word.width() > width {
+                out.push_str(at.trim_end());
+                out.push('\n');
+                at.clone_from(&indent);
+                empty = true;
+            }
+            if !empty {
+                at.push(' ');
+            }
+            at.push_str(word);
+            empty = false;
+        }
+        out.push_str(at.trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_go_to_the_next_line_and_code_stays() {
+        assert_eq!(paragraph("one two three four", "- ", 10), "- one two\n  three\n  four\n");
+        assert_eq!(paragraph("head of it\n    let a = 1;\n", "- ", 8), "- head\n  of it\n      let a = 1;\n");
+        assert_eq!(paragraph("src/a/very/long/path.rs:12", "", 8), "src/a/very/long/path.rs:12\n");
+        assert_eq!(paragraph("", "- ", 8), "");
+    }
+}

@@ -1,0 +1,389 @@
+//! A chat model somewhere else, asked as LM Studio, Ollama and llama.cpp all understand it: `POST …/chat/completions` with
+//! tools, and `GET …/models`.
+//!
+//! What comes back is read generously, since servers differ: arguments of a call as a string or as an object, contents as
+//! a string or in parts, calls without an id.
+
+use std::fmt;
+use std::time::Duration;
+
+use http::HeaderValue;
+use serde::{Deserialize, Serialize, Serializer};
+use serde_json::{Value, json};
+
+use crate::exchange::{Answer, Question, ask};
+use crate::{Address, RemoteError};
+
+/// A turn of a chat has some thousand tokens; what is larger comes from something else.
+const LARGEST_ANSWER: usize = 4 << 20;
+
+/// As much as is read of an answer that tells of a failure, and as much of that as is passed on.
+const LARGEST_FAILURE: usize = 64 << 10;
+const LONGEST_SAID: usize = 300;
+
+/// What a server wants to see before it answers. Never shown.
+#[derive(Clone)]
+pub struct ModelKey(HeaderValue);
+
+impl ModelKey {
+    /// None when it is empty or cannot stand in a header.
+    pub fn new(key: &str) -> Option<ModelKey> {
+        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim())).ok()?;
+        value.set_sensitive(true);
+        (!key.trim().is_empty()).then_some(ModelKey(value))
+    }
+
+    pub(crate) fn header(&self) -> HeaderValue {
+        self.0.clone()
+    }
+}
+
+impl fmt::Debug for ModelKey {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("ModelKey(…)")
+    }
+}
+
+/// A server of chat models.
+#[derive(Clone, Debug)]
+pub struct ChatClient {
+    base: Address,
+    key: Option<ModelKey>,
+}
+
+/// A model that a server has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct ListedModel {
+    pub id: String,
+    /// What LM Studio says it is for.
+    #[serde(default, rename = "type")]
+    pub kind: Option<String>,
+}
+
+/// One turn to be taken.
+#[derive(Debug, Serialize)]
+pub struct ChatRequest<'a> {
+    pub model: &'a str,
+    pub messages: &'a [ChatMessage],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pub tools: &'a [ChatTool],
+    pub max_tokens: u32,
+    pub temperature: f32,
+}
+
+/// What was said so far.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChatMessage {
+    System(String),
+    User(String),
+    Assistant { content: String, calls: Vec<ToolCall> },
+    Tool { call: String, content: String },
+}
+
+/// A call that the model wants made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolCall {
+    pub id: String,
+    pub name: String,
+    /// JSON, or what the model takes for it.
+    pub arguments: String,
+}
+
+/// A function that the model may call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatTool {
+    pub name: &'static str,
+    pub description: &'static str,
+    /// A JSON schema.
+    pub parameters: Value,
+}
+
+/// The model's turn.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChatAnswer {
+    pub content: String,
+    pub calls: Vec<ToolCall>,
+    /// Why the model will not answer.
+    pub refusal: Option<String>,
+    /// Whether it ended because it became too long.
+    pub cut_off: bool,
+    pub usage: Option<TokenUsage>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+pub struct TokenUsage {
+    #[serde(default)]
+    pub prompt_tokens: u64,
+    #[serde(default)]
+    pub completion_tokens: u64,
+}
+
+impl ChatClient {
+    /// A server by the address that its paths begin with, such as `http://127.0.0.1:1234/v1`.
+    pub fn new(base: Address, key: Option<ModelKey>) -> ChatClient {
+        ChatClient { base, key }
+    }
+
+    /// The models that the server has, in its order.
+    pub async fn models(&self, timeout: Duration) -> Result<Vec<ListedModel>, RemoteError> {
+        #[derive(Deserialize)]
+        struct Listing {
+            data: Vec<ListedModel>,
+        }
+        let body = successful(self.ask("models", None, timeout).await?)?;
+        let listing: Value = json_object(&body)?;
+        let listing: Listing =
+            serde_json::from_value(listing).map_err(|_| RemoteError::NotAChat("it lists no models"))?;
+        Ok(listing.data)
+    }
+
+    /// Takes a turn.
+    pub async fn chat(
+        &self,
+        request: &ChatRequest<'_>,
+        timeout: Duration,
+    ) -> Result<ChatAnswer, RemoteError> {
+        /// Whole answers only: nobody watches the words come.
+        #[derive(Serialize)]
+        struct Whole<'a> {
+            #[serde(flatten)]
+            request: &'a ChatRequest<'a>,
+            stream: bool,
+        }
+        let body = serde_json::to_vec(&Whole { request, stream: false })
+            .map_err(|error| RemoteError::Broken(error.into()))?;
+        let body = successful(self.ask("chat/completions", Some(body), timeout).await?)?;
+        ChatAnswer::read(&json_object(&body)?)
+    }
+
+    async fn ask(&self, path: &str, body: Option<Vec<u8>>, timeout: Duration) -> Result<Answer, RemoteError> {
+        let address = self.base.below(path).map_err(|error| RemoteError::Broken(error.into()))?;
+        let question = Question {
+            address: &address,
+            body,
+            key: self.key.as_ref(),
+            limit: LARGEST_ANSWER,
+            failure_limit: LARGEST_FAILURE,
+        };
+        ask(question, timeout).await
+    }
+}
+
+fn successful(answer: Answer) -> Result<Vec<u8>, RemoteError> {
+    let status = answer.status.as_u16();
+    if answer.status.is_success() {
+        return Ok(answer.body.to_vec());
+    }
+    // `{"error": {"message": …}}`, `{"error": …}` or `{"message": …}`, as it comes.
+    let told: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
+    let said = [&told["error"]["message"], &told["error"], &told["message"]];
+    match said.into_iter().find_map(Value::as_str).map(str::trim) {
+        None | Some("") => Err(RemoteError::Status(status)),
+        Some(said) => {
+            Err(RemoteError::Failed { status, said: said.chars().take(LONGEST_SAID).collect::<String>() })
+        }
+    }
+}
+
+fn json_object(body: &[u8]) -> Result<Value, RemoteError> {
+    match serde_json::from_slice::<Value>(body) {
+        Ok(value) if value.is_object() => Ok(value),
+        Ok(_) => Err(RemoteError::NotJson("it is another value".to_owned())),
+        Err(error) => Err(RemoteError::NotJson(error.to_string())),
+    }
+}
+
+impl ChatAnswer {
+    fn read(body: &Value) -> Result<ChatAnswer, RemoteError> {
+        let choice = body["choices"].get(0).ok_or(RemoteError::NotAChat("it has no choices"))?;
+        let message = choice.get("message").ok_or(RemoteError::NotAChat("it has no message"))?;
+        let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
+        Ok(ChatAnswer {
+            content: text_of(&message["content"]),
+            calls: calls
+                .iter()
+                .enumerate()
+                .map(|(number, call)| ToolCall {
+                    id: call["id"]
+                        .as_str()
+                        .filter(|id| !id.is_empty())
+                        .map_or_else(|| format!("call_{number}"), str::to_owned),
+                    name: call["function"]["name"].as_str().unwrap_or_default().to_owned(),
+                    arguments: match &call["function"]["arguments"] {
+                        Value::String(text) => text.clone(),
+                        Value::Null => "{}".to_owned(),
+                        other => other.to_string(),
+                    },
+                })
+                .collect(),
+            refusal: message["refusal"].as_str().filter(|text| !text.trim().is_empty()).map(str::to_owned),
+            cut_off: choice["finish_reason"] == "length",
+            usage: serde_json::from_value(body["usage"].clone()).ok(),
+        })
+    }
+}
+
+/// A text, or the texts of its parts.
+fn text_of(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part["text"].as_str()).collect(),
+        _ => String::new(),
+    }
+}
+
+impl Serialize for ChatMessage {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let told = match self {
+            ChatMessage::System(content) => json!({"role": "system", "content": content}),
+            ChatMessage::User(content) => json!({"role": "user", "content": content}),
+            ChatMessage::Assistant { content, calls } if calls.is_empty() => {
+                json!({"role": "assistant", "content": content})
+            }
+            ChatMessage::Assistant { content, calls } => {
+                json!({"role": "assistant", "content": content, "tool_calls": calls})
+            }
+            ChatMessage::Tool { call, content } => {
+                json!({"role": "tool", "tool_call_id": call, "content": content})
+            }
+        };
+        told.serialize(serializer)
+    }
+}
+
+impl Serialize for ToolCall {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let function = json!({"name": self.name, "arguments": self.arguments});
+        json!({"id": self.id, "type": "function", "function": function}).serialize(serializer)
+    }
+}
+
+impl Serialize for ChatTool {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let function =
+            json!({"name": self.name, "description": self.description, "parameters": self.parameters});
+        json!({"type": "function", "function": function}).serialize(serializer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(message: Value) -> ChatAnswer {
+        ChatAnswer::read(&json!({"choices": [{"message": message, "finish_reason": "stop"}]})).unwrap()
+    }
+
+    #[test]
+    fn answers_are_read_as_servers_write_them() {
+        let call = |id: &str, arguments: &str| ToolCall {
+            id: id.into(),
+            name: "grep".into(),
+            arguments: arguments.into(),
+        };
+        let said = |content: &str| ChatAnswer { content: content.into(), ..ChatAnswer::default() };
+        let called = |calls| ChatAnswer { calls, ..ChatAnswer::default() };
+        for (message, answer) in [
+            (json!({"content": "a"}), said("a")),
+            (
+                json!({"content": [{"type": "text", "text": "a"}, {"text": "b"}, {"type": "image"}]}),
+                said("ab"),
+            ),
+            (json!({"content": null, "tool_calls": null, "refusal": ""}), said("")),
+            (
+                json!({"tool_calls": [{"id": "x", "function": {"name": "grep", "arguments": "{\"a\":1}"}},
+                    {"function": {"name": "grep", "arguments": {"a": 1}}}, {"id": "", "function": {"name": "grep"}}]}),
+                called(vec![call("x", "{\"a\":1}"), call("call_1", "{\"a\":1}"), call("call_2", "{}")]),
+            ),
+            (json!({"refusal": "no"}), ChatAnswer { refusal: Some("no".into()), ..ChatAnswer::default() }),
+        ] {
+            assert_eq!(read(message.clone()), answer, "{message}");
+        }
+        let cut = json!({"choices": [{"message": {}, "finish_reason": "length"}],
+            "usage": {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}});
+        let usage = Some(TokenUsage { prompt_tokens: 3, completion_tokens: 4 });
+        assert_eq!(
+            ChatAnswer::read(&cut).unwrap(),
+            ChatAnswer { cut_off: true, usage, ..ChatAnswer::default() }
+        );
+        for body in [json!({}), json!({"choices": []}), json!({"choices": "x"}), json!({"choices": [{}]})] {
+            assert!(ChatAnswer::read(&body).is_err(), "{body}");
+        }
+    }
+
+    #[test]
+    fn a_conversation_is_told_in_the_usual_form() {
+        let calls = vec![ToolCall { id: "1".into(), name: "ls".into(), arguments: "{}".into() }];
+        let messages = [
+            ChatMessage::System("s".into()),
+            ChatMessage::Assistant { content: String::new(), calls },
+            ChatMessage::Tool { call: "1".into(), content: "r".into() },
+        ];
+        let tools = [ChatTool { name: "ls", description: "d", parameters: json!({"type": "object"}) }];
+        let request =
+            ChatRequest { model: "m", messages: &messages, tools: &tools, max_tokens: 9, temperature: 0.0 };
+        assert_eq!(
+            serde_json::to_value(&request).unwrap(),
+            json!({"model": "m", "max_tokens": 9, "temperature": 0.0, "messages": [
+                {"role": "system", "content": "s"},
+                {"role": "assistant", "content": "", "tool_calls": [
+                    {"id": "1", "type": "function", "function": {"name": "ls", "arguments": "{}"}}]},
+                {"role": "tool", "tool_call_id": "1", "content": "r"}],
+                "tools": [{"type": "function", "function":
+                    {"name": "ls", "description": "d", "parameters": {"type": "object"}}}]})
+        );
+        let request = ChatRequest { tools: &[], ..request };
+        assert!(serde_json::to_value(&request).unwrap().get("tools").is_none());
+    }
+
+    #[test]
+    fn a_key_is_never_shown() {
+        let key = ModelKey::new(" a-key-that-is-secret ").unwrap();
+        let client = ChatClient::new("http://h/v1".parse().unwrap(), Some(key));
+        assert!(!format!("{client:?}").contains("secret"));
+        assert!(ModelKey::new(" ").is_none() && ModelKey::new("a\nb").is_none());
+    }
+
+    #[test]
+    fn what_a_failing_server_says_is_passed_on() {
+        for (body, told) in [
+            (r#"{"error":{"message":"no such model"}}"#, "it answered with status 404: no such model"),
+            (r#"{"error":"gone"}"#, "it answered with status 404: gone"),
+            ("<html>", "it answered with status 404"),
+        ] {
+            let answer = Answer { status: http::StatusCode::NOT_FOUND, body: body.into() };
+            assert_eq!(successful(answer).unwrap_err().to_string(), told);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_key_goes_along_where_there_is_one() {
+        use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+        for (key, told) in [(ModelKey::new("k-1"), true), (None, false)] {
+            let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("http://{}/v1", listener.local_addr().unwrap());
+            let server = tokio::spawn(async move {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    head.push(stream.read_u8().await.unwrap());
+                }
+                let body = r#"{"data":[{"id":"a","type":"llm"},{"id":"b"}]}"#;
+                let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+                stream.write_all(answer.as_bytes()).await.unwrap();
+                String::from_utf8(head).unwrap()
+            });
+            let client = ChatClient::new(url.parse().unwrap(), key);
+            let listed = client.models(Duration::from_secs(60)).await.unwrap();
+            let kind = Some("llm".to_owned());
+            assert_eq!(
+                listed,
+                [ListedModel { id: "a".into(), kind }, ListedModel { id: "b".into(), kind: None }]
+            );
+            let head = server.await.unwrap();
+            assert!(head.starts_with("GET /v1/models HTTP/1.1\r\n"), "{head}");
+            assert_eq!(head.contains("authorization: Bearer k-1\r\n"), told, "{head}");
+        }
+    }
+}

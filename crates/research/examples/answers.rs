@@ -1,0 +1,196 @@
+//! How often the file that an answer cites is among the first references, on questions about real repositories.
+//!
+//! `cargo run --release -p tamis-research --example answers -- QUESTIONS.jsonl CHECKOUTS [REPOSITORY…]`
+//!
+//! Each line of the questions is `{"id": "kind:name:path", "repo": "owner/name", "query": "…"}`, where the path is the cited
+//! file's; the repository lies in `CHECKOUTS/name`. A line counts when its file is among the first 5 or 10; a question counts
+//! when any of its files is. `grep` is what plain grep for the question's three rarest words gets on the same.
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measurement prints, and may end where it likes"
+)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use tamis_research::{Limits, Request, Researcher, Role, Settings};
+use tamis_workspace::{Halt, Policy, Roots, scan};
+
+#[derive(serde::Deserialize)]
+struct Row {
+    id: String,
+    repo: String,
+    query: String,
+}
+
+/// Counted for a repository.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    rows: usize,
+    questions: usize,
+    rows_at: [usize; 2],
+    questions_at: [usize; 2],
+    grep_at: [usize; 2],
+    tokens: usize,
+    most_tokens: usize,
+    milliseconds: f64,
+}
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let questions = arguments.next().expect("the questions");
+    let checkouts = PathBuf::from(arguments.next().expect("the checkouts"));
+    let only: BTreeSet<String> = arguments.collect();
+    let verbose = std::env::var_os("VERBOSE").is_some();
+    let mut repositories: BTreeMap<String, Vec<(String, Vec<String>)>> = BTreeMap::new();
+    for line in std::fs::read_to_string(questions).unwrap().lines() {
+        let row: Row = serde_json::from_str(line).unwrap();
+        let name = row.repo.rsplit('/').next().unwrap().to_owned();
+        let path = row.id.splitn(3, ':').nth(2).unwrap().to_owned();
+        let asked = repositories.entry(name).or_default();
+        match asked.iter_mut().find(|(query, _)| *query == row.query) {
+            Some((_, paths)) => paths.push(path),
+            None => asked.push((row.query, vec![path])),
+        }
+    }
+    let mut all = Score::default();
+    for (name, asked) in repositories {
+        if !only.is_empty() && !only.contains(&name) {
+            continue;
+        }
+        let score = measure(&checkouts.join(&name), &asked, verbose);
+        tell(&name, &score);
+        all = all.and(&score);
+    }
+    tell("all", &all);
+}
+
+fn measure(folder: &Path, asked: &[(String, Vec<String>)], verbose: bool) -> Score {
+    let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
+    let whole = std::env::var_os("WHOLE").is_some();
+    let researcher = Researcher::new(Settings {
+        roots: roots.clone(),
+        thoughts: None,
+        artifacts: PathBuf::from("."),
+        limits: Limits::default(),
+        workers: 4,
+        most_waiting: 16,
+        model: None,
+    });
+    let mut score = Score::default();
+    for (query, paths) in asked {
+        let request = Request { question: query.clone(), ..Request::default() };
+        let begun = Instant::now();
+        let report = if whole {
+            researcher.research(&request, &Halt::never(), &|_| {}).unwrap()
+        } else {
+            researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap()
+        };
+        score.milliseconds += begun.elapsed().as_secs_f64() * 1000.0;
+        let tokens = serde_json::to_string(&report).unwrap().len().div_ceil(4);
+        score.tokens += tokens;
+        score.most_tokens = score.most_tokens.max(tokens);
+        let references = match &report.synthesis {
+            Some(synthesis) => synthesis.references.clone(),
+            None => report.locator.unwrap().result.unwrap().references,
+        };
+        let mut found: Vec<String> = Vec::new();
+        for reference in &references {
+            if !found.iter().any(|path| path == reference.path()) {
+                found.push(reference.path().to_owned());
+            }
+        }
+        let by_grep = grep(&roots, query);
+        let at =
+            |found: &[String], path: &String| found.iter().position(|one| one == path).unwrap_or(usize::MAX);
+        score.rows += paths.len();
+        score.questions += 1;
+        for (number, limit) in [5, 10].into_iter().enumerate() {
+            let hits = paths.iter().filter(|path| at(&found, path) < limit).count();
+            score.rows_at[number] += hits;
+            score.questions_at[number] += usize::from(hits > 0);
+            score.grep_at[number] += paths.iter().filter(|path| at(&by_grep, path) < limit).count();
+        }
+        if verbose {
+            println!("{query}");
+            for path in paths {
+                println!("   cited {path}: {:?}", found.iter().position(|one| one == path).map(|at| at + 1));
+            }
+            for reference in &references {
+                println!("      {reference}");
+            }
+        }
+    }
+    score
+}
+
+/// The files that have the most of the question's three rarest words, then the most lines with them.
+fn grep(roots: &Roots, query: &str) -> Vec<String> {
+    let words: BTreeSet<String> = query
+        .split(|c: char| !(c.is_alphanumeric() || c == '_'))
+        .filter(|word| word.len() > 3)
+        .map(str::to_lowercase)
+        .collect();
+    let words: Vec<String> = words.into_iter().collect();
+    let lists =
+        scan(roots, &Halt::never(), Vec::new, |list: &mut Vec<(String, Vec<usize>)>, place, bytes| {
+            let text = String::from_utf8_lossy(bytes).to_lowercase();
+            let lines = |word: &String| text.lines().filter(|line| line.contains(word.as_str())).count();
+            list.push((place.path, words.iter().map(lines).collect()));
+        });
+    let mut files: Vec<_> = lists.unwrap().into_iter().flatten().collect();
+    files.sort();
+    let mut rarity: Vec<(usize, usize)> = (0..words.len())
+        .map(|word| (files.iter().filter(|(_, lines)| lines[word] > 0).count(), word))
+        .filter(|(files, _)| *files > 0)
+        .collect();
+    rarity.sort_unstable();
+    let rare: Vec<usize> = rarity.into_iter().take(3).map(|(_, word)| word).collect();
+    let mut scored: Vec<(usize, usize, String)> = files
+        .into_iter()
+        .map(|(path, lines)| {
+            let has = rare.iter().filter(|&&word| lines[word] > 0).count();
+            (has, rare.iter().map(|&word| lines[word]).sum(), path)
+        })
+        .filter(|(has, _, _)| *has > 0)
+        .collect();
+    scored.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then_with(|| a.2.cmp(&b.2)));
+    scored.into_iter().take(10).map(|(_, _, path)| path).collect()
+}
+
+impl Score {
+    fn and(mut self, other: &Score) -> Score {
+        self.rows += other.rows;
+        self.questions += other.questions;
+        for at in 0..2 {
+            self.rows_at[at] += other.rows_at[at];
+            self.questions_at[at] += other.questions_at[at];
+            self.grep_at[at] += other.grep_at[at];
+        }
+        self.tokens += other.tokens;
+        self.most_tokens = self.most_tokens.max(other.most_tokens);
+        self.milliseconds += other.milliseconds;
+        self
+    }
+}
+
+fn tell(name: &str, score: &Score) {
+    let share = |hits: usize, of: usize| 100.0 * hits as f64 / of.max(1) as f64;
+    println!(
+        "{name:14} rows {:4}: {:3.0} % @5 {:3.0} % @10 | questions {:4}: {:3.0} % @5 {:3.0} % @10 | grep rows {:3.0} % {:3.0} % | tokens mean {} most {} | {:.0} ms each",
+        score.rows,
+        share(score.rows_at[0], score.rows),
+        share(score.rows_at[1], score.rows),
+        score.questions,
+        share(score.questions_at[0], score.questions),
+        share(score.questions_at[1], score.questions),
+        share(score.grep_at[0], score.rows),
+        share(score.grep_at[1], score.rows),
+        score.tokens / score.questions.max(1),
+        score.most_tokens,
+        score.milliseconds / score.questions.max(1) as f64,
+    );
+}

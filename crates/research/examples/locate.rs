@@ -1,0 +1,47 @@
+//! How long it takes to locate something, and what it costs.
+//!
+//! `cargo run --release -p tamis-research --example locate -- FOLDER "question" [TIMES]`
+
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measurement prints, and may end where it likes"
+)]
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use tamis_research::{Limits, Request, Researcher, Role, Settings};
+use tamis_workspace::{Halt, Policy, Roots};
+
+fn main() {
+    let mut arguments = std::env::args().skip(1);
+    let folder = PathBuf::from(arguments.next().expect("a folder"));
+    let question = arguments.next().expect("a question");
+    let times: usize = arguments.next().map_or(5, |times| times.parse().unwrap());
+    let researcher = Researcher::new(Settings {
+        roots: Roots::open(&[folder], Policy::standard()).unwrap(),
+        thoughts: None,
+        artifacts: PathBuf::from("."),
+        limits: Limits::default(),
+        workers: 4,
+        most_waiting: 16,
+    });
+    let request = Request { question, ..Request::default() };
+    for _ in 0..times {
+        let begun = Instant::now();
+        let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap();
+        let elapsed = begun.elapsed();
+        let first = report.locator.unwrap().result.unwrap().references.into_iter().next();
+        println!(
+            "{:.0} ms, {} files, first {:?}",
+            elapsed.as_secs_f64() * 1000.0,
+            report.run.files_scanned,
+            first
+        );
+    }
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
+        println!("{line}");
+    }
+}

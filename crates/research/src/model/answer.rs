@@ -1,0 +1,333 @@
+//! What a model answers, made into a finding: read where its meaning is plain, and believed where the files bear it out.
+//!
+//! A reference is to a file that exists below the roots, and its line lies in it. One that does not is left out, and the
+//! notes say how many were; an answer without any must say that nothing was found.
+
+use serde_json::{Map, Value};
+use tamis_text::Redacted;
+
+use super::evidence::{self, Evidence};
+use crate::{Confidence, Finding, View};
+
+/// What is longer is not looked into.
+const LONGEST_ANSWER: usize = 256 << 10;
+
+const LONGEST_SUMMARY: usize = 1000;
+const LONGEST_FINDING: usize = 400;
+const LONGEST_NOTES: usize = 500;
+const MOST_FINDINGS: usize = 12;
+const MOST_REFERENCES: usize = 15;
+
+/// How many references are looked at in all: each may be a file to open.
+const MOST_CHECKED: usize = 60;
+
+/// Why an answer is none.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Unusable {
+    /// Told to the model, so that it may do better.
+    pub(super) complaint: String,
+    /// What it said instead, when that is a refusal.
+    pub(super) declined: Option<String>,
+}
+
+/// Reads an answer and checks what it refers to.
+pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
+    let unusable = |complaint: String| Unusable { complaint, declined: None };
+    if text.len() > LONGEST_ANSWER {
+        return Err(unusable(format!("it has {} bytes", text.len())));
+    }
+    let Some(members) = object_in(text) else {
+        let complaint = if text.trim().is_empty() { "it is empty" } else { "it has no JSON object" };
+        return Err(Unusable { complaint: complaint.to_owned(), declined: declining(text) });
+    };
+    let summary = clean(&texts(members.get("summary")).join(" "), LONGEST_SUMMARY);
+    if summary.is_empty() {
+        return Err(unusable("\"summary\" is missing or empty".to_owned()));
+    }
+    let mut evidence = Evidence::of(view);
+    let said = evidence::references_in(members.get("references"));
+    let told = said.len();
+    let (references, dropped) = evidence.check(said.into_iter().take(MOST_CHECKED));
+    let findings = texts(members.get("keyfindings")).into_iter().take(MOST_CHECKED);
+    let (borne_out, made_up): (Vec<String>, Vec<String>) =
+        findings.partition(|finding| evidence.bears_out(finding));
+    let key_findings: Vec<String> =
+        borne_out.iter().map(|finding| clean(finding, LONGEST_FINDING)).take(MOST_FINDINGS).collect();
+    let nothing_found = says_not_found(&summary);
+    if references.is_empty() && !nothing_found {
+        return Err(unusable(if told == 0 {
+            "\"references\" is empty; cite the files that show it, or say \"not found\" in the summary"
+                .to_owned()
+        } else {
+            format!(
+                "none of its {told} references exists; cite files that you have seen, with their paths from the root"
+            )
+        }));
+    }
+    let mut finding = Finding {
+        summary,
+        confidence: if references.is_empty() {
+            Confidence::Low
+        } else {
+            confidence(members.get("confidence"))
+        },
+        references,
+        key_findings,
+        notes: Some(clean(&texts(members.get("notes")).join(" "), LONGEST_NOTES))
+            .filter(|notes| !notes.is_empty()),
+    };
+    for (count, one, several) in [
+        (dropped, "reference to a file that is not there was", "references to files that are not there were"),
+        (made_up.len(), "finding that cites such a file was", "findings that cite such files were"),
+    ] {
+        if count > 0 {
+            let what = if count == 1 { one } else { several };
+            note(&mut finding, &format!("{count} {what} left out."));
+        }
+    }
+    finding.references.truncate(MOST_REFERENCES);
+    Ok(finding)
+}
+
+/// Adds a sentence to the notes.
+pub(super) fn note(finding: &mut Finding, words: &str) {
+    finding.notes = Some(match finding.notes.take() {
+        Some(notes) => format!("{notes} {words}"),
+        None => words.to_owned(),
+    });
+}
+
+/// The members of the object in an answer, by their names in lower case without `_` and `-`. The last object that has any of
+/// the members asked for counts: models think aloud before they answer.
+fn object_in(text: &str) -> Option<Map<String, Value>> {
+    /// As many places are tried; a text of nothing but braces has no answer in it.
+    const MOST_STARTS: usize = 400;
+
+    let spoken = text.rsplit_once("</think>").map_or(text, |(_, spoken)| spoken);
+    let mut found = None;
+    let mut at = 0;
+    for _ in 0..MOST_STARTS {
+        let Some(start) = spoken[at..].find('{') else { break };
+        let start = at + start;
+        let mut values = serde_json::Deserializer::from_str(&spoken[start..]).into_iter::<Value>();
+        at = match values.next() {
+            Some(Ok(Value::Object(members))) => {
+                let end = start + values.byte_offset();
+                let members: Map<String, Value> = members
+                    .into_iter()
+                    .map(|(name, value)| {
+                        let name = name.chars().filter(|c| !matches!(c, '_' | '-' | ' '));
+                        (name.flat_map(char::to_lowercase).collect(), value)
+                    })
+                    .collect();
+                if members.contains_key("summary") || members.contains_key("references") {
+                    found = Some(members);
+                }
+                end
+            }
+            _ => start + 1,
+        };
+    }
+    found
+}
+
+/// The texts in a value: itself, its lines, its elements, or what objects in it say.
+fn texts(value: Option<&Value>) -> Vec<String> {
+    let of_one = |value: &Value| match value {
+        Value::String(text) => text.trim().to_owned(),
+        Value::Number(number) => number.to_string(),
+        Value::Object(members) => {
+            let said = members.values().filter_map(|value| match value {
+                Value::String(text) => Some(text.trim().to_owned()),
+                Value::Number(number) => Some(number.to_string()),
+                _ => None,
+            });
+            said.collect::<Vec<_>>().join(": ")
+        }
+        _ => String::new(),
+    };
+    let all: Vec<String> = match value {
+        None | Some(Value::Null | Value::Bool(_)) => Vec::new(),
+        Some(Value::Array(elements)) => elements.iter().map(of_one).collect(),
+        // A list in a string has its bullets.
+        Some(Value::String(text)) if text.lines().filter(|line| is_bullet(line)).count() > 1 => text
+            .lines()
+            .map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim().to_owned())
+            .collect(),
+        Some(one) => vec![of_one(one)],
+    };
+    all.into_iter().filter(|text| !text.is_empty()).collect()
+}
+
+fn is_bullet(line: &str) -> bool {
+    line.trim_start().starts_with(['-', '*', '•'])
+}
+
+fn confidence(value: Option<&Value>) -> Confidence {
+    match value {
+        Some(Value::String(word)) => match word.trim().to_lowercase().as_str() {
+            "high" | "very high" | "certain" => Confidence::High,
+            "med" | "medium" | "moderate" | "mid" => Confidence::Med,
+            _ => Confidence::Low,
+        },
+        Some(Value::Number(number)) => match number.as_f64().unwrap_or(0.0) {
+            share if share >= 0.75 => Confidence::High,
+            share if share >= 0.4 => Confidence::Med,
+            _ => Confidence::Low,
+        },
+        _ => Confidence::Low,
+    }
+}
+
+fn says_not_found(summary: &str) -> bool {
+    summary.to_lowercase().contains("not found")
+}
+
+/// Text without secrets and control characters, of bearable length.
+fn clean(text: &str, longest: usize) -> String {
+    let text = Redacted::new(text.trim()).into_string();
+    let mut text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
+    if let Some((end, _)) = text.char_indices().nth(longest) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}
+
+/// Words by which models decline.
+const DECLINING: [&str; 12] = [
+    "i can't",
+    "i can’t",
+    "i cannot",
+    "i won't",
+    "i won’t",
+    "i'm sorry",
+    "i’m sorry",
+    "i am sorry",
+    "i'm unable",
+    "i am unable",
+    "i'm not able",
+    "i must decline",
+];
+
+fn declining(text: &str) -> Option<String> {
+    let lower = text.to_lowercase();
+    DECLINING.iter().any(|words| lower.contains(words)).then(|| text.trim().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::Reference;
+
+    fn view() -> (tempfile::TempDir, View) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("src")).unwrap();
+        std::fs::write(folder.path().join("src/a.rs"), "one\ntwo\nthree\n").unwrap();
+        std::fs::write(folder.path().join("src/b.rs"), "one\n").unwrap();
+        std::fs::write(folder.path().join(".env"), "A=b\n").unwrap();
+        let policy = tamis_workspace::Policy::standard();
+        let roots = tamis_workspace::Roots::open(&[folder.path().to_owned()], policy).unwrap();
+        let allowance = std::sync::Arc::new(crate::Allowance::of(crate::Limits::default()));
+        (folder, View::new(roots, allowance, tamis_workspace::Halt::never()))
+    }
+
+    fn finding(
+        references: &[&str],
+        findings: &[&str],
+        confidence: Confidence,
+        notes: Option<&str>,
+    ) -> Finding {
+        Finding {
+            summary: "It is so.".into(),
+            references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
+            key_findings: findings.iter().map(|text| (*text).to_owned()).collect(),
+            confidence,
+            notes: notes.map(str::to_owned),
+        }
+    }
+
+    #[test]
+    fn what_is_plainly_meant_is_taken_so() {
+        let (_folder, view) = view();
+        let plain = finding(&["src/a.rs:2"], &["x"], Confidence::Med, None);
+        let whole = json!({"summary": "It is so.", "references": ["src/a.rs:2"], "key_findings": ["x"],
+            "confidence": "med", "notes": null});
+        for text in [
+            whole.to_string(),
+            format!("```json\n{whole}\n```"),
+            format!("Here {{it}} is: {whole} That {{is}} all."),
+            format!("<think>{{\"summary\": \"no\"}}</think>{whole}"),
+            format!("{{\"plan\": 1}} {whole}"),
+            json!({"summary": ["It is so."], "references": "src/a.rs:2", "keyFindings": "x", "confidence": "Medium",
+                "extra": 1})
+            .to_string(),
+            json!({"summary": "It is so.", "references": [{"file": "./src/a.rs", "line": 2}], "key_findings": ["x"],
+                "confidence": 0.5, "notes": []})
+            .to_string(),
+        ] {
+            assert_eq!(read(&text, &view).unwrap(), plain, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_does_not_exist_is_left_out_and_told() {
+        let (folder, view) = view();
+        let absolute = format!("{}/src/b.rs:1", folder.path().canonicalize().unwrap().display());
+        let text = json!({"summary": "It is so.", "confidence": "high", "references":
+            ["src/a.rs:2", "src/a.rs:4", "src/gone.rs:1", "../../etc/passwd", "/etc/passwd:1", ".env:1", "src", absolute,
+             "src/a.rs:2", "src/a.rs"],
+            "key_findings": ["src/a.rs:1 begins", "src/gone.rs:3 is made up", "listens on 127.0.0.1:80"]});
+        let told = "5 references to files that are not there were left out. \
+            1 finding that cites such a file was left out.";
+        assert_eq!(
+            read(&text.to_string(), &view).unwrap(),
+            finding(
+                &["src/a.rs:2", "src/b.rs:1"],
+                &["src/a.rs:1 begins", "listens on 127.0.0.1:80"],
+                Confidence::High,
+                Some(told)
+            )
+        );
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_told_exactly() {
+        let (_folder, view) = view();
+        let complaint = |text: &str| read(text, &view).unwrap_err();
+        assert_eq!(complaint("").complaint, "it is empty");
+        assert_eq!(complaint("It is in src.").complaint, "it has no JSON object");
+        assert_eq!(complaint("{\"summary\": \"It is").complaint, "it has no JSON object");
+        assert_eq!(complaint("{\"references\": []}").complaint, "\"summary\" is missing or empty");
+        assert!(complaint("{\"summary\": \"It is so.\"}").complaint.starts_with("\"references\" is empty"));
+        let made_up = json!({"summary": "It is so.", "references": ["x.rs"]}).to_string();
+        assert!(complaint(&made_up).complaint.starts_with("none of its 1 references exists"));
+        assert_eq!(complaint("I'm sorry, no.").declined.as_deref(), Some("I'm sorry, no."));
+        assert_eq!(complaint("It is in src.").declined, None);
+    }
+
+    #[test]
+    fn nothing_found_is_an_answer() {
+        let (_folder, view) = view();
+        let text = json!({"summary": "Frobnication was not found.", "confidence": "high"}).to_string();
+        let found = read(&text, &view).unwrap();
+        assert_eq!((found.references.len(), found.confidence), (0, Confidence::Low));
+    }
+
+    #[test]
+    fn answers_are_bounded_and_redacted() {
+        let (_folder, view) = view();
+        let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());
+        let text = json!({"summary": format!("The token is {key}. {}", "x".repeat(5000)),
+            "references": vec!["src/a.rs:1"; 100], "key_findings": vec![format!("{key} {}", "y".repeat(900)); 100],
+            "notes": format!("{key} {}", "z".repeat(5000))});
+        let found = read(&text.to_string(), &view).unwrap();
+        assert_eq!((found.references.len(), found.key_findings.len()), (1, MOST_FINDINGS));
+        let whole = serde_json::to_string(&found).unwrap();
+        assert!(!whole.contains(&key) && whole.len() < 8000, "{whole}");
+        assert!(read(&"{".repeat(100_000), &view).is_err());
+        assert!(read(&"{\"a\":".repeat(100_000), &view).is_err());
+    }
+}

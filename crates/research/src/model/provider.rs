@@ -1,0 +1,276 @@
+//! The server of the local model: whether it is there, which model it has, and how many may ask it at the same time.
+//!
+//! Those who ask are plain threads. Each waits on a small runtime of its own, for the answer, the cancellation or the deadline,
+//! whichever comes first; when it is not the answer, the connection is closed at once, and the server may stop computing.
+
+use std::collections::BTreeMap;
+use std::future::{Future, pending};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tamis_remote::{Address, ChatAnswer, ChatClient, ChatRequest, ListedModel, ModelKey, RemoteError};
+use tamis_text::Redacted;
+use tamis_workspace::{Halt, Halted};
+use tokio::sync::Semaphore;
+
+use crate::{Fault, FaultKind, Role};
+
+/// When the model is asked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ModelUse {
+    /// When there is one, with the deterministic roles to fall back on.
+    #[default]
+    Auto,
+    Never,
+    /// Even when there is none, which is then an error.
+    Always,
+}
+
+impl ModelUse {
+    pub const NAMES: [(&'static str, ModelUse); 3] =
+        [("auto", ModelUse::Auto), ("never", ModelUse::Never), ("always", ModelUse::Always)];
+}
+
+impl std::str::FromStr for ModelUse {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<ModelUse, String> {
+        let known = ModelUse::NAMES.iter().find(|(name, _)| *name == text);
+        known.map(|(_, usage)| *usage).ok_or_else(|| format!("{text:?} is none of auto, never, always"))
+    }
+}
+
+/// What one role may take of a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Turns in which the model may call tools.
+    pub turns: usize,
+    pub calls_a_turn: usize,
+    /// What all turns together may take in and give out.
+    pub tokens: u64,
+    /// What a conversation may hold; older results of tools leave it first. Local models are often set up with little.
+    pub context_tokens: usize,
+    /// What one turn may give out.
+    pub answer_tokens: u32,
+}
+
+impl Default for Effort {
+    fn default() -> Effort {
+        Effort { turns: 12, calls_a_turn: 6, tokens: 120_000, context_tokens: 12_000, answer_tokens: 4096 }
+    }
+}
+
+/// How a model is reached and used.
+#[derive(Clone, Debug)]
+pub struct ModelSettings {
+    /// What its paths begin with, as in `http://127.0.0.1:1234/v1`.
+    pub url: Address,
+    pub key: Option<ModelKey>,
+    /// The first that the server lists when there is none.
+    pub name: Option<String>,
+    /// For these roles another.
+    pub role_names: BTreeMap<Role, String>,
+    pub usage: ModelUse,
+    /// How many requests may be under way at the same time; the others queue.
+    pub concurrent: usize,
+    /// How long to wait for the server to say that it is there.
+    pub probe_timeout: Duration,
+    /// How long what was found out is believed.
+    pub remembered: Duration,
+    /// How long one turn may take, within the request's deadline.
+    pub turn_timeout: Duration,
+    pub effort: Effort,
+}
+
+impl ModelSettings {
+    /// The usual ones.
+    pub fn at(url: Address) -> ModelSettings {
+        ModelSettings {
+            url,
+            key: None,
+            name: None,
+            role_names: BTreeMap::new(),
+            usage: ModelUse::Auto,
+            concurrent: 1,
+            probe_timeout: Duration::from_millis(400),
+            remembered: Duration::from_secs(30),
+            turn_timeout: Duration::from_secs(300),
+            effort: Effort::default(),
+        }
+    }
+}
+
+/// A local model, or the place where one might be. Any number of threads may ask.
+pub struct Model {
+    settings: ModelSettings,
+    client: ChatClient,
+    seats: Semaphore,
+    known: Mutex<Option<(Instant, Result<Vec<ListedModel>, Fault>)>>,
+}
+
+/// Words in names of models that do not chat.
+const NO_CHAT: [&str; 6] = ["embed", "rerank", "bge-", "minilm", "whisper", "clip-vit"];
+
+/// Statuses that pass: too many requests, and a model that is still being loaded.
+const PASSING: [u16; 2] = [429, 503];
+
+/// How long to wait before asking once more, each time.
+const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(1000)];
+
+impl Model {
+    pub fn new(settings: ModelSettings) -> Model {
+        let client = ChatClient::new(settings.url.clone(), settings.key.clone());
+        let seats = Semaphore::new(settings.concurrent.clamp(1, Semaphore::MAX_PERMITS));
+        Model { settings, client, seats, known: Mutex::default() }
+    }
+
+    pub fn usage(&self) -> ModelUse {
+        self.settings.usage
+    }
+
+    pub fn effort(&self) -> Effort {
+        self.settings.effort
+    }
+
+    /// The model for a role, if the server is there and has one.
+    pub fn name_for(&self, role: Role, halt: &Halt) -> Result<String, Fault> {
+        let listed = self.listed(halt)?;
+        let settings = &self.settings;
+        if let Some(name) = settings.role_names.get(&role).or(settings.name.as_ref()) {
+            return Ok(name.clone());
+        }
+        let chats = |model: &&ListedModel| {
+            let id = model.id.to_lowercase();
+            let kind = model.kind.as_deref().unwrap_or_default();
+            !id.is_empty() && !kind.contains("embed") && !NO_CHAT.iter().any(|word| id.contains(word))
+        };
+        listed.iter().find(chats).map(|model| model.id.clone()).ok_or_else(|| {
+            let message = format!("{} has no model that chats; load one, or name one", settings.url);
+            Fault::new(FaultKind::ProviderUnavailable, message)
+        })
+    }
+
+    /// The server's models. Asked once in a while; whoever comes meanwhile waits for the answer to that.
+    fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, Fault> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // A server that is at work for somebody is there, though it may not find the time to say so.
+        let at_work = self.seats.available_permits() < self.settings.concurrent;
+        if let Some((since, outcome)) = known.as_ref()
+            && (since.elapsed() < self.settings.remembered || (outcome.is_ok() && at_work))
+        {
+            return outcome.clone();
+        }
+        let outcome = wait(halt, async {
+            match self.client.models(self.settings.probe_timeout).await {
+                // It does not tell what it has, and need not when a name is given.
+                Err(
+                    RemoteError::Status(404 | 405 | 501)
+                    | RemoteError::Failed { status: 404 | 405 | 501, .. },
+                ) if self.settings.name.is_some() => Ok(Vec::new()),
+                Err(error) => {
+                    let message = format!("no model at {}: {error}", self.settings.url);
+                    Err(Fault::new(FaultKind::ProviderUnavailable, Redacted::from(message).into_string()))
+                }
+                Ok(listed) => Ok(listed),
+            }
+        });
+        // That this request ran out of time says nothing to the next.
+        if !matches!(&outcome, Err(fault) if fault.kind != FaultKind::ProviderUnavailable) {
+            *known = Some((Instant::now(), outcome.clone()));
+        }
+        outcome
+    }
+
+    /// Takes a turn when a seat is free.
+    pub(super) fn chat(&self, request: &ChatRequest<'_>, halt: &Halt) -> Result<ChatAnswer, Fault> {
+        let outcome = wait(halt, async {
+            let mut waits = WAITS.iter();
+            loop {
+                let seat = self.seats.acquire().await;
+                let outcome = self.client.chat(request, self.settings.turn_timeout).await;
+                drop(seat);
+                let passing = match &outcome {
+                    Err(RemoteError::Status(status) | RemoteError::Failed { status, .. }) => {
+                        PASSING.contains(status)
+                    }
+                    _ => false,
+                };
+                match waits.next().filter(|_| passing) {
+                    Some(time) => tokio::time::sleep(*time).await,
+                    None => return outcome.map_err(fault_of),
+                }
+            }
+        });
+        if matches!(&outcome, Err(fault) if fault.kind == FaultKind::ProviderUnavailable) {
+            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        outcome
+    }
+}
+
+fn fault_of(error: RemoteError) -> Fault {
+    let kind = match &error {
+        RemoteError::Timeout(_) => FaultKind::Timeout,
+        RemoteError::Connect { .. } => FaultKind::ProviderUnavailable,
+        _ => FaultKind::ProviderError,
+    };
+    // A server's words may have anything in them.
+    Fault::new(kind, Redacted::from(format!("the model's server failed: {error}")).into_string())
+}
+
+/// Waits for work that is done, unless it is no longer wanted or its time is over.
+fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+    halt.check()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Fault::new(FaultKind::Internal, format!("no runtime: {error}")))?;
+    let outcome = runtime.block_on(async {
+        let deadline = async {
+            match halt.deadline() {
+                Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+                None => pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            () = halt.token().cancelled() => Err(Halted::Cancelled.into()),
+            () = deadline => Err(Halted::OutOfTime.into()),
+            outcome = work => outcome,
+        }
+    });
+    // Closes the connection now. The look-up of a name may hang; nobody waits for it.
+    runtime.shutdown_background();
+    outcome
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_went_away_is_looked_for_again() {
+        // A port that is taken, so that nobody else gets it meanwhile, and on which nobody listens.
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
+        let model = Model::new(ModelSettings::at(url));
+        let listed = ListedModel { id: "gone".into(), kind: None };
+        *model.known.lock().unwrap() = Some((Instant::now(), Ok(vec![listed])));
+        assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));
+        let request =
+            ChatRequest { model: "gone", messages: &[], tools: &[], max_tokens: 1, temperature: 0.0 };
+        let fault = model.chat(&request, &Halt::never()).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::ProviderUnavailable);
+        let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+        assert!(fault.message.starts_with("no model at http://127.0.0.1:"), "{fault}");
+    }
+
+    #[test]
+    fn how_a_model_is_used_has_three_names() {
+        for (name, usage) in ModelUse::NAMES {
+            assert_eq!(name.parse(), Ok(usage));
+        }
+        assert!("sometimes".parse::<ModelUse>().is_err());
+    }
+}

@@ -1,0 +1,150 @@
+//! Who answers when there is a model, when there is none, and when there is one that fails.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+use tamis_testkit::{ChatServer, ChatStep};
+use tamis_workspace::{Halt, Place, Policy, Roots};
+use tempfile::TempDir;
+
+use super::*;
+use crate::map::{Category, Map, Spot};
+use crate::question::Question;
+use crate::{Allowance, Limits};
+
+/// A folder with one file, and a job on it.
+fn job() -> (TempDir, Job) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("parser.rs"), "fn parse() {}\n").unwrap();
+    let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+    let view = View::new(roots, Arc::new(Allowance::of(Limits::default())), Halt::never());
+    let spot = Spot {
+        place: Place { root: 0, path: "parser.rs".into() },
+        line: Some(1),
+        name: Some("parse".into()),
+        category: Category::Implementation,
+        score: 1.0,
+    };
+    let job = Job {
+        question: Arc::new(Question::new("Where is the parser?")),
+        view: Arc::new(view),
+        map: Arc::new(Map { spots: vec![spot], ..Map::default() }),
+        thoughts: None,
+    };
+    (folder, job)
+}
+
+fn model(server: &ChatServer, usage: ModelUse) -> Model {
+    let settings = ModelSettings::at(server.url().parse().unwrap());
+    Model::new(ModelSettings { usage, probe_timeout: Duration::from_secs(60), ..settings })
+}
+
+fn run_with(server: &ChatServer, usage: ModelUse, halt: &Halt) -> RoleRun {
+    let (_folder, job) = job();
+    run_role(Role::Locator, &job, halt, Some(&model(server, usage)))
+}
+
+fn deterministic() -> Finding {
+    let (_folder, job) = job();
+    roles::run(Role::Locator, &job, &Halt::never()).unwrap()
+}
+
+fn answer() -> ChatStep {
+    ChatStep::say(json!({"summary": "There.", "references": ["parser.rs:1"], "confidence": "high"}))
+}
+
+#[test]
+fn the_model_answers_where_there_is_one() {
+    let server = ChatServer::start(vec![answer()]);
+    let run = run_with(&server, ModelUse::Auto, &Halt::never());
+    assert_eq!((run.model.as_deref(), run.instead_of), (Some("scripted"), None));
+    assert_eq!(run.result.unwrap().summary, "There.");
+    let asked = server.turns()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(asked.ends_with("- parser.rs:1 (implementation) parse"), "{asked}");
+}
+
+#[test]
+fn the_deterministic_role_answers_where_there_is_none() {
+    let (_folder, job) = job();
+    let run = run_role(Role::Locator, &job, &Halt::never(), None);
+    assert_eq!((run.result, run.model, run.instead_of), (Ok(deterministic()), None, None));
+    let server = ChatServer::listing(ChatStep::Body("<html>".into()), vec![], None);
+    let run = run_with(&server, ModelUse::Auto, &Halt::never());
+    assert_eq!((run.result, run.model, run.instead_of), (Ok(deterministic()), None, None));
+    let run = run_with(&server, ModelUse::Always, &Halt::never());
+    assert_eq!(run.result.unwrap_err().kind, FaultKind::ProviderUnavailable);
+}
+
+#[test]
+fn a_model_that_is_not_to_be_used_is_not_even_looked_for() {
+    let server = ChatServer::start(vec![answer()]);
+    assert_eq!(run_with(&server, ModelUse::Never, &Halt::never()).result, Ok(deterministic()));
+    assert_eq!(server.requests().len(), 0);
+}
+
+#[test]
+fn the_deterministic_role_answers_for_a_model_that_fails() {
+    for (step, kind) in [
+        (ChatStep::HangUp, FaultKind::ProviderError),
+        (ChatStep::Refuse("no".into()), FaultKind::Refused),
+        (ChatStep::say("nonsense"), FaultKind::InvalidAnswer),
+        (ChatStep::call("ls", json!({})), FaultKind::BudgetExhausted),
+    ] {
+        let server = ChatServer::endless(vec![], step.clone());
+        let run = run_with(&server, ModelUse::Auto, &Halt::never());
+        assert_eq!((run.instead_of.as_ref().map(|fault| fault.kind), run.model), (Some(kind), None));
+        let finding = run.result.unwrap();
+        let notes = finding.notes.clone().unwrap();
+        assert!(notes.contains("without the model") && notes.contains(kind.name()), "{notes}");
+        assert_eq!(finding, Finding { notes: finding.notes.clone(), ..deterministic() });
+
+        let run = run_with(&server, ModelUse::Always, &Halt::never());
+        assert_eq!((run.result.unwrap_err().kind, run.instead_of), (kind, None), "{step:?}");
+    }
+}
+
+#[test]
+fn a_slow_model_leaves_time_for_the_deterministic_role() {
+    let server = ChatServer::endless(vec![], answer().held());
+    // As long as a machine under load may stand still between the model's end and the request's.
+    let halt = Halt::never().by(Instant::now() + Duration::from_secs(4));
+    let run = run_with(&server, ModelUse::Auto, &halt);
+    assert_eq!(run.instead_of.map(|fault| fault.kind), Some(FaultKind::Timeout));
+    assert!(run.result.is_ok() && halt.check().is_ok());
+    server.wait_for_hang_ups(1);
+}
+
+#[test]
+fn a_cancelled_request_falls_back_on_nothing() {
+    let server = ChatServer::endless(vec![], answer().held());
+    let halt = Halt::never();
+    std::thread::scope(|scope| {
+        let running = scope.spawn(|| run_with(&server, ModelUse::Auto, &halt));
+        server.wait_for_turns(1);
+        halt.cancel();
+        let run = running.join().unwrap();
+        assert_eq!((run.result.unwrap_err().kind, run.instead_of), (FaultKind::Canceled, None));
+    });
+    server.wait_for_hang_ups(1);
+}
+
+#[test]
+fn notes_of_former_work_are_read_where_they_lie() {
+    let (_folder, mut job) = job();
+    let notes = tempfile::tempdir().unwrap();
+    std::fs::write(notes.path().join("old.md"), "We chose to parse by hand.\n").unwrap();
+    job.thoughts = Some(Roots::open(&[notes.path().to_owned()], Policy::standard()).unwrap());
+    let server = ChatServer::start(vec![
+        ChatStep::call("read", json!({"path": "old.md"})),
+        ChatStep::say(
+            json!({"summary": "By hand.", "references": ["old.md:1", "parser.rs:1"], "confidence": "med"}),
+        ),
+    ]);
+    let run = run_role(Role::Thoughts, &job, &Halt::never(), Some(&model(&server, ModelUse::Always)));
+    let references: Vec<String> = run.result.unwrap().references.iter().map(ToString::to_string).collect();
+    assert_eq!(references, ["old.md:1"]);
+    // The map is one of the code, and no help here.
+    assert!(!server.turns()[0]["messages"].to_string().contains("parser.rs"));
+    assert_eq!(job.view.allowance.used().files_read, 1);
+}

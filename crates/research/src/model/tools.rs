@@ -1,0 +1,323 @@
+//! The tools that models may call. They read, within the view's roots and allowance, and nothing else.
+//!
+//! Contents are redacted as whole files, before any part is taken out: half a key is still half a key, and a line in the
+//! middle of one does not look like anything.
+
+use serde_json::{Map, Value, json};
+use tamis_remote::ChatTool;
+use tamis_text::{Redacted, split_lines};
+use tamis_workspace::{
+    AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
+};
+
+use super::desk::Desk;
+use crate::Role;
+use crate::view::{NotRead, Source};
+
+/// Why a call has no result.
+pub(super) enum Trouble {
+    /// This is told to the model in place of one.
+    Told(String),
+    /// The same, and the request's limits are the reason.
+    Limited(String),
+    /// Nobody wants it any more.
+    Halted(Halted),
+}
+
+type Arguments = Map<String, Value>;
+
+/// A tool, defined once.
+struct Tool {
+    name: &'static str,
+    description: &'static str,
+    roles: &'static [Role],
+    parameters: fn() -> Value,
+    call: fn(&Desk<'_>, &Arguments) -> Result<String, Trouble>,
+}
+
+const EVERYONE: &[Role] = &Role::ALL;
+
+const TOOLS: [Tool; 5] = [
+    Tool {
+        name: "grep",
+        description: "Search file contents with a regular expression; gives path:line: text.",
+        roles: EVERYONE,
+        parameters: || {
+            json!({"type": "object", "required": ["pattern"], "properties": {
+                "pattern": {"type": "string", "description": "regular expression; lower case matches any case"},
+                "glob": {"type": "string", "description": "only in files such as *.rs or src/**"},
+                "literal": {"type": "boolean", "description": "take the pattern as it stands"}}})
+        },
+        call: grep,
+    },
+    Tool {
+        name: "glob",
+        description: "Find files by name, such as **/*config*.toml or src/.",
+        roles: EVERYONE,
+        parameters: || json!({"type": "object", "required": ["pattern"], "properties": {"pattern": {"type": "string"}}}),
+        call: find_files,
+    },
+    Tool {
+        name: "ls",
+        description: "List a folder; the root without a path.",
+        roles: EVERYONE,
+        parameters: || json!({"type": "object", "properties": {"path": {"type": "string"}}}),
+        call: list_folder,
+    },
+    Tool {
+        name: "outline",
+        description: "The definitions of a source file with their lines.",
+        roles: EVERYONE,
+        parameters: || json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}}),
+        call: outline,
+    },
+    Tool {
+        name: "read",
+        description: "Read lines of a file, at most 200 at a time.",
+        roles: &[Role::Analyzer, Role::Patterns, Role::Thoughts],
+        parameters: || {
+            json!({"type": "object", "required": ["path"], "properties": {
+                "path": {"type": "string"},
+                "start": {"type": "integer", "description": "first line, from 1"},
+                "end": {"type": "integer", "description": "last line"}}})
+        },
+        call: read,
+    },
+];
+
+const MOST_HITS: usize = 60;
+const MOST_HITS_PER_FILE: usize = 8;
+const MOST_FILES: usize = 100;
+const MOST_ENTRIES: usize = 120;
+const MOST_DEFINITIONS: usize = 150;
+const MOST_LINES: usize = 200;
+const LONGEST_LINE: usize = 240;
+
+/// What a role may call.
+pub(super) fn offered(role: Role) -> Vec<ChatTool> {
+    let own = TOOLS.iter().filter(|tool| tool.roles.contains(&role));
+    own.map(|tool| ChatTool {
+        name: tool.name,
+        description: tool.description,
+        parameters: (tool.parameters)(),
+    })
+    .collect()
+}
+
+pub(super) fn call(desk: &Desk<'_>, name: &str, arguments: &Arguments) -> Result<String, Trouble> {
+    let own = || TOOLS.iter().filter(|tool| tool.roles.contains(&desk.role));
+    let Some(tool) = own().find(|tool| tool.name == name) else {
+        let names: Vec<&str> = own().map(|tool| tool.name).collect();
+        return Err(told(format!("there is no tool {name:?}; there are {}", names.join(", "))));
+    };
+    (tool.call)(desk, arguments)
+}
+
+fn told(why: impl std::fmt::Display) -> Trouble {
+    Trouble::Told(format!("error: {why}"))
+}
+
+fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+    let mut wish = Search::new(text(arguments, "pattern")?);
+    wish.literal = flag(arguments, "literal");
+    wish.case = Case::Smart;
+    wish.most_matches = MOST_HITS;
+    wish.most_per_file = MOST_HITS_PER_FILE;
+    // `path` is not offered, but what other tools of this kind call it.
+    let named = |name| optional_text(arguments, name).filter(|glob| !matches!(*glob, "." | "./" | "" | "*"));
+    wish.globs.extend(match (named("path"), named("glob")) {
+        (Some(folder), Some(glob)) if !glob.contains('/') => {
+            Some(format!("{}/**/{glob}", folder.trim_end_matches('/')))
+        }
+        (_, Some(glob)) => Some(glob.to_owned()),
+        (folder, None) => folder.map(str::to_owned),
+    });
+    let roots = &desk.view.roots;
+    let matches = search(roots, &wish, desk.halt).map_err(|error| match error {
+        SearchError::Halted(halted) => Trouble::Halted(halted),
+        other => told(other.hint().map_or_else(|| other.to_string(), |hint| format!("{other}; {hint}"))),
+    })?;
+    let mut result = String::new();
+    let mut shown = 0;
+    for file in &matches.files {
+        desk.halt.check().map_err(Trouble::Halted)?;
+        // It is read once more, to be redacted as a whole. It may have gone.
+        let Ok(whole) = roots.read_text(&file.place, roots.policy().largest_searched) else { continue };
+        let whole = Redacted::from(whole);
+        let lines = lines_of(whole.as_str());
+        for hit in file.lines.iter().filter(|line| line.is_match) {
+            let number = usize::try_from(hit.number).unwrap_or(usize::MAX);
+            let Some(line) = lines.get(number.saturating_sub(1)) else { continue };
+            result.push_str(&format!("{}:{number}: {}\n", file.place, clipped(line.trim())));
+            shown += 1;
+        }
+        if result.len() > desk.longest {
+            break;
+        }
+    }
+    if matches.matching_lines == 0 {
+        return Ok(format!("nothing in {} files", matches.files_searched));
+    }
+    if shown < matches.matching_lines {
+        result.truncate(result.floor_char_boundary(desk.longest - 100));
+        let (lines, files) = (matches.matching_lines, matches.matching_files);
+        result.push_str(&format!("… not all: {lines} lines match in {files} files"));
+    }
+    Ok(result)
+}
+
+fn find_files(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+    let pattern = text(arguments, "pattern")?;
+    let found = glob(&desk.view.roots, pattern, MOST_FILES, desk.halt).map_err(|error| match error {
+        GlobError::Halted(halted) => Trouble::Halted(halted),
+        GlobError::Pattern(error) => told(error),
+    })?;
+    if found.places.is_empty() {
+        return Ok("no files".to_owned());
+    }
+    let mut result: String = found.places.iter().map(|place| format!("{place}\n")).collect();
+    if found.total > found.places.len() {
+        result.push_str(&format!("… not all: {} files match", found.total));
+    }
+    Ok(result)
+}
+
+fn list_folder(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+    let folder = optional_text(arguments, "path").unwrap_or_default();
+    let listing = list(&desk.view.roots, folder, MOST_ENTRIES).map_err(told)?;
+    if listing.entries.is_empty() {
+        return Ok("empty".to_owned());
+    }
+    let mut result: String = listing
+        .entries
+        .iter()
+        .map(|entry| match entry.kind {
+            EntryKind::File { bytes } => format!("{} ({bytes} bytes)\n", entry.name),
+            EntryKind::Folder => format!("{}/\n", entry.name),
+            EntryKind::Link => format!("{} (link, not followed)\n", entry.name),
+            EntryKind::Other => format!("{} (no file)\n", entry.name),
+        })
+        .collect();
+    if listing.total > listing.entries.len() {
+        result.push_str(&format!("… not all: {} names", listing.total));
+    }
+    Ok(result)
+}
+
+fn outline(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+    let source = open(desk, text(arguments, "path")?)?;
+    let definitions = &source.outline().definitions;
+    if definitions.is_empty() {
+        return Ok(format!("no definitions known in its {} lines", lines_of(&source.text).len()));
+    }
+    let redacted = Redacted::new(&source.text);
+    let lines = lines_of(redacted.as_str());
+    let mut result = String::new();
+    for definition in definitions.iter().take(MOST_DEFINITIONS) {
+        let line = lines.get(definition.signature.first).map_or("", |line| line.trim());
+        let indent = "  ".repeat(definition.depth.min(8));
+        result.push_str(&format!("{}: {indent}{}\n", definition.signature.first + 1, clipped(line)));
+    }
+    if definitions.len() > MOST_DEFINITIONS {
+        result.push_str(&format!("… not all: {} definitions", definitions.len()));
+    }
+    Ok(result)
+}
+
+fn read(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+    let (path, line) = match text(arguments, "path")?.rsplit_once(':') {
+        // `path:line`, as it stands in every result.
+        Some((path, line)) if line.parse::<usize>().is_ok() => (path, line.parse::<usize>().ok()),
+        _ => (text(arguments, "path")?, None),
+    };
+    let source = open(desk, path)?;
+    let redacted = Redacted::new(&source.text);
+    let lines = lines_of(redacted.as_str());
+    let around = line.map(|line| line.saturating_sub(20));
+    let start = number(arguments, "start")?.or(around).unwrap_or(1).max(1);
+    let end = number(arguments, "end")?.unwrap_or(usize::MAX).min(start.saturating_add(MOST_LINES - 1));
+    if start > lines.len() {
+        return Ok(format!("the file has {} lines", lines.len()));
+    }
+    let mut result = String::new();
+    let mut last = start - 1;
+    for (index, line) in lines.iter().enumerate().take(end).skip(start - 1) {
+        if result.len() + LONGEST_LINE + 100 > desk.longest {
+            break;
+        }
+        last = index + 1;
+        result.push_str(&format!("{last}: {}\n", clipped(line.trim_end())));
+    }
+    if last < lines.len() {
+        result.push_str(&format!("… {} lines in all; read on with start {}", lines.len(), last + 1));
+    }
+    Ok(result)
+}
+
+/// A file of the view by the path that a model gave.
+fn open(desk: &Desk<'_>, path: &str) -> Result<std::sync::Arc<Source>, Trouble> {
+    let places: Vec<Place> = desk.view.roots.places_of(path);
+    let mut trouble = told(format!("{path:?} lies outside of the roots"));
+    for place in places {
+        match desk.view.read(&place) {
+            Ok(source) => return Ok(source),
+            Err(NotRead::Limited) => {
+                return Err(Trouble::Limited(format!(
+                    "error: {} Answer from what you have seen.",
+                    "the limits of this request are used up: no further file can be read."
+                )));
+            }
+            Err(NotRead::Access(error @ AccessError::TooLarge { .. })) => {
+                trouble = told(format!("{error}; search in it with grep"));
+            }
+            Err(NotRead::Access(error)) => trouble = told(error),
+        }
+    }
+    Err(trouble)
+}
+
+/// Lines as editors number them: the end of the last one begins no other.
+pub(super) fn lines_of(text: &str) -> Vec<&str> {
+    let mut lines = split_lines(text);
+    lines.pop_if(|last| last.is_empty());
+    lines
+}
+
+/// As much of a line as is shown.
+fn clipped(line: &str) -> String {
+    match line.char_indices().nth(LONGEST_LINE) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line.to_owned(),
+    }
+}
+
+fn optional_text<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
+    arguments.get(name).and_then(Value::as_str)
+}
+
+fn text<'a>(arguments: &'a Arguments, name: &str) -> Result<&'a str, Trouble> {
+    let text = optional_text(arguments, name).filter(|text| !text.is_empty());
+    text.ok_or_else(|| told(format!("{name:?} is missing, or no text")))
+}
+
+fn number(arguments: &Arguments, name: &str) -> Result<Option<usize>, Trouble> {
+    let wrong = || told(format!("{name:?} is no whole number"));
+    match arguments.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => text.trim().parse().map(Some).map_err(|_| wrong()),
+        Some(value) => value
+            .as_u64()
+            .or_else(|| value.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64))
+            .and_then(|number| usize::try_from(number).ok())
+            .map(Some)
+            .ok_or_else(wrong),
+    }
+}
+
+fn flag(arguments: &Arguments, name: &str) -> bool {
+    match arguments.get(name) {
+        Some(Value::Bool(flag)) => *flag,
+        Some(Value::String(text)) => text == "true",
+        _ => false,
+    }
+}

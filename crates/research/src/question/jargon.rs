@@ -1,0 +1,87 @@
+//! Words that say nothing about where to look.
+
+/// Words of grammar.
+#[rustfmt::skip]
+pub(super) const STOP_WORDS: [&str; 145] = [
+    "a", "about", "across", "after", "again", "against", "all", "also", "always", "am", "among", "an", "and",
+    "another", "any", "are", "as", "at", "be", "because", "been", "before", "being", "between", "both", "but",
+    "by", "can", "could", "did", "do", "does", "doing", "done", "down", "during", "each", "either", "else",
+    "even", "ever", "every", "few", "first", "for", "from", "had", "has", "have", "having", "here", "how",
+    "however", "if", "in", "instead", "into", "is", "it", "its", "itself", "just", "least", "less", "many",
+    "may", "might", "more", "most", "much", "must", "neither", "never", "no", "nor", "not", "of", "off",
+    "often", "on", "once", "one", "only", "onto", "or", "other", "out", "over", "own", "per", "rather",
+    "same", "second", "several", "shall", "should", "since", "so", "some", "still", "such", "than", "that",
+    "the", "their", "them", "then", "there", "therefore", "these", "they", "this", "those", "through", "thus",
+    "to", "too", "two", "under", "unless", "until", "up", "upon", "versus", "very", "via", "vs", "was",
+    "were", "what", "when", "where", "whether", "which", "while", "who", "whom", "whose", "why", "will",
+    "with", "within", "without", "would", "yet",
+];
+
+/// What questions about any software are made of.
+#[rustfmt::skip]
+pub(super) const JARGON: [&str; 481] = [
+    "abstract", "abstraction", "actually", "affect", "affecting", "affects", "algorithm", "algorithmic",
+    "algorithms", "allow", "allowing", "allows", "another", "approach", "approaches", "appropriate",
+    "appropriately", "architectural", "architecturally", "architecture", "argument", "arguments", "attribute",
+    "attributes", "automatically", "backward", "backwards", "basic", "become", "becomes", "behavior",
+    "behaviors", "behaviour", "behaviours", "bottleneck", "break", "breaks", "broken", "call", "called",
+    "calling", "calls", "cascading", "case", "cases", "cause", "causes", "causing", "certain", "chain",
+    "chains", "change", "changed", "changes", "changing", "choice", "choices", "class", "classes", "code",
+    "codebase", "common", "compare", "compared", "comparison", "compatibility", "complex", "complexity",
+    "component", "components", "concern", "concerns", "condition", "conditional", "conditionally",
+    "conditions", "consequence", "consequences", "consider", "considered", "considering", "consistency",
+    "consistent", "consistently", "context", "contexts", "control", "coordinate", "coordinates",
+    "coordination", "core", "correct", "correctly", "correctness", "cost", "costs", "couple", "coupled",
+    "couples", "coupling", "currently", "data", "decision", "decisions", "declare", "declared", "define",
+    "defined", "defines", "defining", "definition", "definitions", "delegate", "delegates", "delegating",
+    "delegation", "demonstrate", "depend", "dependencies", "dependency", "dependent", "depends", "describe",
+    "design", "designed", "designing", "designs", "determine", "determines", "determining", "differ",
+    "difference", "differences", "different", "differentiate", "differs", "directly", "distinction",
+    "distinguish", "dual", "dynamically", "edge", "effect", "effects", "efficiency", "efficient", "enable",
+    "enables", "enabling", "enforce", "enforced", "enforces", "enforcing", "ensure", "ensures", "ensuring",
+    "entry", "execute", "executed", "executes", "executing", "execution", "exist", "existing", "exists",
+    "explain", "explicit", "explicitly", "extensibility", "extensible", "external", "externally",
+    "flexibility", "flexible", "flow", "flows", "framework", "frameworks", "function", "functionality",
+    "functions", "general", "generic", "get", "gets", "give", "given", "gives", "guarantee", "guarantees",
+    "handle", "handles", "handling", "happen", "happens", "hidden", "high", "impact", "impacts", "implement",
+    "implementation", "implementations", "implemented", "implementing", "implements", "implication",
+    "implications", "implicit", "implicitly", "improve", "improved", "improvement", "indirectly", "influence",
+    "influences", "information", "instance", "instances", "integrate", "integrates", "integrating",
+    "integration", "integrity", "interact", "interaction", "interactions", "interacts", "internal",
+    "internally", "interplay", "invocation", "invoke", "invoked", "invokes", "invoking", "involve",
+    "involved", "involves", "involving", "issue", "issues", "large", "layer", "layered", "layers", "lead",
+    "leading", "leads", "level", "levels", "leverage", "leverages", "libraries", "library", "lifecycle",
+    "like", "locate", "located", "location", "logic", "low", "main", "maintain", "maintainability",
+    "maintained", "maintaining", "maintains", "make", "makes", "making", "manage", "management", "manages",
+    "managing", "manually", "mechanism", "mechanisms", "memory", "method", "methods", "modification",
+    "modify", "module", "modules", "multiple", "need", "needed", "needs", "number", "object", "objects",
+    "occur", "occurs", "optimization", "optimizations", "optimize", "optimized", "orchestrate",
+    "orchestration", "order", "outcome", "overall", "overhead", "package", "packages", "parameter",
+    "parameters", "part", "particular", "particularly", "parts", "path", "paths", "pattern", "patterns",
+    "perform", "performance", "performing", "performs", "pipeline", "pipelines", "point", "points",
+    "possible", "potential", "potentially", "preserve", "preserves", "preserving", "prevent", "preventing",
+    "prevents", "principle", "principles", "problem", "problems", "process", "processed", "processes",
+    "processing", "project", "propagate", "propagates", "propagation", "proper", "properly", "properties",
+    "property", "provide", "provides", "providing", "purpose", "rationale", "reason", "reasoning", "reasons",
+    "refactor", "refactoring", "reflect", "reflecting", "reflects", "relate", "related", "relation",
+    "relationship", "relationships", "reliable", "relies", "rely", "relying", "remove", "removed", "removing",
+    "repository", "represent", "represents", "require", "required", "requires", "requiring", "respectively",
+    "responsibilities", "responsibility", "result", "resulting", "results", "reveal", "revealed", "reveals",
+    "robust", "robustness", "role", "roles", "safe", "safely", "scalability", "scale", "scaling", "scenario",
+    "scenarios", "semantic", "semantically", "semantics", "separation", "set", "significance", "significant",
+    "simple", "simply", "single", "situation", "situations", "solely", "specific", "specifically", "stage",
+    "stages", "state", "states", "step", "steps", "strategies", "strategy", "structure", "structures",
+    "subsequent", "subsequently", "support", "supporting", "supports", "system", "systems", "take", "taken",
+    "takes", "test", "tested", "testing", "tests", "throughput", "time", "times", "trade", "tradeoff",
+    "tradeoffs", "trigger", "triggered", "triggering", "triggers", "type", "types", "underlying",
+    "understand", "usage", "use", "used", "uses", "using", "utilize", "utilizes", "utilizing", "valid",
+    "validate", "value", "values", "variable", "variables", "various", "verification", "verified", "verifies",
+    "verify", "way", "ways", "whose", "work", "workflow", "workflows", "working", "works", "would",
+];
+
+/// Words by which somebody asks for examples.
+#[rustfmt::skip]
+pub(super) const EXAMPLE_WORDS: [&str; 11] = [
+    "convention", "conventions", "elsewhere", "example", "examples", "idiom", "idioms", "pattern", "patterns",
+    "similar", "usages",
+];

@@ -1,0 +1,243 @@
+//! Which files a question is about, best first.
+//!
+//! A file's worth is a sum of evidence, each kind for a reason: rare words that it has (BM25 over the whole file), words of its
+//! path, names of the question that it defines; then, for the best by these, the best passage of thirty lines, and
+//! definitions whose names are made of the question's words. Last, files vote: who asks about `LoginTest` wants to know what
+//! that test exercises, so what is used inside of a definition that the question names speaks for the files that define
+//! it; and what the best files use, where its name meets the question, speaks for them a little.
+//!
+//! The constants were chosen where moving any of them by half changes little.
+
+mod passage;
+mod votes;
+
+use tamis_workspace::{Halt, Halted, Roots};
+
+use crate::class::Class;
+use crate::question::Question;
+use crate::rank::passage::Passages;
+use crate::survey::{Survey, Surveyed};
+use crate::tally::{Counter, parts_of};
+
+/// BM25's saturation and its share of length.
+const SATURATION: f64 = 1.2;
+const LENGTH_SHARE: f64 = 0.5;
+/// A term that only stands in a name says less than one that was spoken.
+const OF_A_NAME: f64 = 0.7;
+/// What a name is worth, against a term as rare.
+const NAME: f64 = 2.0;
+/// A word with a capital may be no name at all.
+const DOUBTFUL_NAME: f64 = 0.6;
+const WHOLE_FILE: f64 = 0.5;
+const PATH: f64 = 0.3;
+const DEFINITION_IN_TEST: f64 = 0.6;
+const PASSAGE: f64 = 1.0;
+const DEFINITION_NAME: f64 = 0.5;
+/// How many of the best files are looked into.
+const LOOKED_INTO: usize = 200;
+/// Of the first five answers so many may be tests, and again of the next five, and so on.
+const TESTS_IN_FIVE: usize = 2;
+
+/// A file and what speaks for it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ranked {
+    /// Its number in the survey.
+    pub(crate) file: usize,
+    pub(crate) score: f64,
+    /// The line to begin with, from 1.
+    pub(crate) line: usize,
+    /// What is defined there.
+    pub(crate) name: Option<String>,
+    /// What of the question's weight it has, from 0 to 1.
+    pub(crate) coverage: f64,
+}
+
+/// What each column is worth: its rarity in this repository, and where in the question it stands.
+pub(crate) struct Weights {
+    /// By column; zero where nothing has it.
+    pub(crate) columns: Vec<f64>,
+    /// What the columns would be worth that are in no file at all.
+    pub(crate) absent: Vec<f64>,
+    mean_bytes: f64,
+}
+
+impl Weights {
+    pub(crate) fn of(question: &Question, counter: &Counter, survey: &Survey) -> Weights {
+        let mut in_files = vec![0usize; counter.columns()];
+        let mut defined = 0u32;
+        let (mut code_files, mut bytes) = (0usize, 0u64);
+        for file in survey.files.iter().filter(|file| file.class.is_code()) {
+            code_files += 1;
+            bytes += file.bytes;
+            defined |= file.defines;
+            let Some(counts) = &file.counts else { continue };
+            in_files.iter_mut().zip(counts).for_each(|(files, &count)| *files += usize::from(count > 0));
+        }
+        let rarity = |files: usize| {
+            let (all, files) = (code_files as f64, files as f64);
+            libm::log(1.0 + (all - files + 0.5) / (files + 0.5))
+        };
+        let anywhere = |column: usize| survey.files.iter().any(|file| file.count(column) > 0);
+        let mut columns = Vec::with_capacity(counter.columns());
+        let mut absent = vec![0.0; counter.columns()];
+        for (column, (term, &files)) in question.terms.iter().zip(&in_files).enumerate() {
+            let stands = if term.spoken { 1.0 } else { OF_A_NAME };
+            // What is in no code may still be in prose, and is rare there.
+            let is_there = files > 0 || anywhere(column);
+            columns.push(if is_there { rarity(files) * stands } else { 0.0 });
+            absent[column] = if is_there { 0.0 } else { rarity(0) * stands };
+        }
+        for (number, name) in question.names.iter().enumerate() {
+            let column = counter.name_column(number);
+            let is_there = in_files[column] > 0 || anywhere(column);
+            let sure = if name.doubtful { DOUBTFUL_NAME } else { 1.0 };
+            let counts = is_there && (!name.doubtful || defined & (1 << number) != 0);
+            columns.push(if counts { NAME * rarity(in_files[column]) * sure } else { 0.0 });
+            absent[column] = if is_there || name.doubtful { 0.0 } else { NAME * rarity(0) };
+        }
+        let mean_bytes = (bytes as f64 / code_files.max(1) as f64).max(1.0);
+        Weights { columns, absent, mean_bytes }
+    }
+
+    /// How much of what is asked for a file has, from 0 to 1.
+    fn coverage(&self, file: &Surveyed) -> f64 {
+        let has = |column: usize| if file.count(column) > 0 { self.columns[column] } else { 0.0 };
+        let had: f64 = (0..self.columns.len()).map(has).sum();
+        let asked: f64 = self.columns.iter().chain(&self.absent).sum();
+        if asked > 0.0 { had / asked } else { 0.0 }
+    }
+
+    /// How much of what is asked for is nowhere, from 0 to 1.
+    pub(crate) fn share_absent(&self) -> f64 {
+        let absent: f64 = self.absent.iter().sum();
+        let asked: f64 = self.columns.iter().sum::<f64>() + absent;
+        if asked > 0.0 { absent / asked } else { 1.0 }
+    }
+
+    /// What the stems of a name are worth together.
+    fn of_name(&self, counter: &Counter, name: &str) -> f64 {
+        let (mut sum, mut stems) = (0.0, Vec::new());
+        parts_of(name.as_bytes(), |stem| {
+            if !stems.iter().any(|known| known == stem) {
+                stems.push(stem.to_owned());
+                sum += counter.term_column(stem).map_or(0.0, |column| self.columns[column]);
+            }
+        });
+        sum / (stems.len().max(1) as f64).sqrt()
+    }
+}
+
+/// The best files, best first.
+pub(crate) fn rank(
+    question: &Question,
+    counter: &Counter,
+    weights: &Weights,
+    survey: &Survey,
+    roots: &Roots,
+    halt: &Halt,
+) -> Result<Vec<Ranked>, Halted> {
+    let definers = definers(question, survey);
+    let mut best: Vec<(usize, f64)> = survey
+        .files
+        .iter()
+        .enumerate()
+        .map(|(number, file)| (number, at_first_sight(file, counter, weights, &definers)))
+        .filter(|(_, score)| *score > 0.0)
+        .collect();
+    best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
+    best.truncate(LOOKED_INTO);
+    let passages = Passages::read(&best, counter, weights, survey, roots, halt)?;
+    let mut totals: Vec<f64> = best
+        .iter()
+        .zip(&passages.files)
+        .map(|((number, first), looked)| {
+            let names =
+                looked.definitions.iter().map(|definition| weights.of_name(counter, &definition.name));
+            let named = names.fold(0.0, f64::max);
+            first + (PASSAGE * looked.score + DEFINITION_NAME * named) * survey.files[*number].class.worth()
+        })
+        .collect();
+    votes::count(&mut totals, &best, &passages, question, counter, weights, survey);
+    let mut order: Vec<usize> = (0..best.len()).collect();
+    order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(best[a].0.cmp(&best[b].0)));
+    let order = with_few_tests(&order, |at| survey.files[best[at].0].class == Class::Test);
+    Ok(order
+        .into_iter()
+        .map(|at| {
+            let file = &survey.files[best[at].0];
+            let (line, name) = passages.begin_with(at, question, counter, weights);
+            let coverage = weights.coverage(file);
+            Ranked { file: best[at].0, score: totals[at], line, name, coverage }
+        })
+        .collect())
+}
+
+/// In how many files each name is defined.
+fn definers(question: &Question, survey: &Survey) -> Vec<usize> {
+    let mut definers = vec![0; question.names.len()];
+    for file in survey.files.iter().filter(|file| file.defines != 0) {
+        for (number, files) in definers.iter_mut().enumerate() {
+            *files += usize::from(file.defines & (1 << number) != 0);
+        }
+    }
+    definers
+}
+
+fn at_first_sight(file: &Surveyed, counter: &Counter, weights: &Weights, definers: &[usize]) -> f64 {
+    let length = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * file.bytes as f64 / weights.mean_bytes);
+    let mut whole = 0.0;
+    if let Some(counts) = &file.counts {
+        for (&count, weight) in counts.iter().zip(&weights.columns) {
+            let count = f64::from(count);
+            whole += weight * count * (SATURATION + 1.0) / (count + length);
+        }
+    }
+    let mut path = 0.0;
+    let mut seen = 0u64;
+    parts_of_path(&file.place.path, |stem| {
+        if let Some(column) = counter.term_column(stem)
+            && seen & (1 << column) == 0
+        {
+            seen |= 1 << column;
+            path += weights.columns[column];
+        }
+    });
+    let mut defined = 0.0;
+    for (number, &files) in definers.iter().enumerate() {
+        if file.defines & (1 << number) != 0 {
+            let worth = weights.columns[counter.name_column(number)] / NAME / (files as f64).sqrt();
+            defined += worth * if file.class == Class::Test { DEFINITION_IN_TEST } else { 1.0 };
+        }
+    }
+    (WHOLE_FILE * whole + PATH * path + defined) * file.class.worth()
+}
+
+fn parts_of_path(path: &str, mut visit: impl FnMut(&str)) {
+    for name in path.split(['/', '.', '-']) {
+        parts_of(name.as_bytes(), &mut visit);
+    }
+}
+
+/// The order, with tests put back where they would crowd out what they test.
+fn with_few_tests(order: &[usize], is_test: impl Fn(usize) -> bool) -> Vec<usize> {
+    let allowed = |taken: usize| TESTS_IN_FIVE * (1 + taken / 5);
+    let (mut taken, mut waiting, mut tests) = (Vec::new(), std::collections::VecDeque::new(), 0);
+    for &at in order {
+        while tests < allowed(taken.len())
+            && let Some(test) = waiting.pop_front()
+        {
+            taken.push(test);
+            tests += 1;
+        }
+        if !is_test(at) {
+            taken.push(at);
+        } else if tests < allowed(taken.len()) {
+            taken.push(at);
+            tests += 1;
+        } else {
+            waiting.push_back(at);
+        }
+    }
+    taken.extend(waiting);
+    taken
+}

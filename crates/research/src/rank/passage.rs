@@ -1,0 +1,185 @@
+//! The second look: inside of the best files, where the question's words come together, and what is defined there.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tamis_syntax::outline_by_lines;
+use tamis_text::split_lines;
+use tamis_workspace::{Halt, Halted, Roots, is_binary};
+
+use super::Weights;
+use crate::question::Question;
+use crate::survey::Survey;
+use crate::tally::Counter;
+
+/// Lines of a passage.
+const WINDOW: usize = 30;
+/// What the first, second and third line with the same word are worth.
+const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
+
+/// What was seen inside of the best files, in their order.
+pub(crate) struct Passages {
+    pub(crate) files: Vec<Looked>,
+}
+
+/// What was seen inside of a file.
+#[derive(Default)]
+pub(crate) struct Looked {
+    pub(crate) text: String,
+    /// Of the best passage.
+    pub(crate) score: f64,
+    /// Its hits, by line from 1.
+    passage: Vec<(usize, usize)>,
+    pub(crate) definitions: Vec<Defined>,
+}
+
+/// A definition; lines count from 1.
+pub(crate) struct Defined {
+    pub(crate) name: String,
+    pub(crate) first: usize,
+    pub(crate) last: usize,
+    pub(crate) depth: usize,
+}
+
+impl Passages {
+    /// Looks into these files, on all cores.
+    pub(crate) fn read(
+        best: &[(usize, f64)],
+        counter: &Counter,
+        weights: &Weights,
+        survey: &Survey,
+        roots: &Roots,
+        halt: &Halt,
+    ) -> Result<Passages, Halted> {
+        let next = AtomicUsize::new(0);
+        let look = || {
+            let mut seen = Vec::new();
+            let mut bytes = Vec::new();
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some((number, _)) = best.get(at) else { return seen };
+                if halt.is_due() {
+                    return seen;
+                }
+                let place = &survey.files[*number].place;
+                let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
+                // It may have gone since the first look.
+                let looked = match read {
+                    Ok(()) if !is_binary(&bytes) => Looked::into(&bytes, counter, weights),
+                    _ => Looked::default(),
+                };
+                seen.push((at, looked));
+            }
+        };
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let mut seen: Vec<(usize, Looked)> = std::thread::scope(|scope| {
+            let others: Vec<_> = (1..cores).map(|_| scope.spawn(look)).collect();
+            let mut seen = look();
+            for other in others {
+                // A panic there is a panic here.
+                seen.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+            }
+            seen
+        });
+        halt.check()?;
+        seen.sort_by_key(|(at, _)| *at);
+        Ok(Passages { files: seen.into_iter().map(|(_, looked)| looked).collect() })
+    }
+
+    /// The line to begin reading with, and what is defined there: a definition that the question names; else the one
+    /// that the best passage lies in; else the passage's first line.
+    pub(crate) fn begin_with(
+        &self,
+        at: usize,
+        question: &Question,
+        counter: &Counter,
+        weights: &Weights,
+    ) -> (usize, Option<String>) {
+        let looked = &self.files[at];
+        let named = question.names.iter().enumerate().filter_map(|(number, name)| {
+            let worth = weights.columns[counter.name_column(number)];
+            let definition = looked.definitions.iter().find(|definition| definition.name == name.text)?;
+            (worth > 0.0).then_some((worth, definition))
+        });
+        if let Some((_, definition)) = named.fold(None, |best: Option<(f64, &Defined)>, next| match best {
+            Some(best) if best.0 >= next.0 => Some(best),
+            _ => Some(next),
+        }) {
+            return (definition.first, Some(definition.name.clone()));
+        }
+        let Some(&(first, _)) = looked.passage.first() else { return (1, None) };
+        let heaviest = looked
+            .passage
+            .iter()
+            .fold((first, 0.0), |best, &(line, column)| {
+                let weight = weights.columns[column];
+                if weight > best.1 { (line, weight) } else { best }
+            })
+            .0;
+        // The innermost definition around the passage's weightiest line.
+        let around = looked
+            .definitions
+            .iter()
+            .filter(|definition| definition.first <= heaviest && heaviest <= definition.last)
+            .max_by_key(|definition| definition.first);
+        match around {
+            Some(definition) => (definition.first, Some(definition.name.clone())),
+            None => (heaviest, None),
+        }
+    }
+}
+
+impl Looked {
+    fn into(bytes: &[u8], counter: &Counter, weights: &Weights) -> Looked {
+        let text = String::from_utf8_lossy(bytes).into_owned();
+        let lines = split_lines(&text);
+        let outline = outline_by_lines(&lines, &|| false);
+        let definitions = outline
+            .definitions
+            .iter()
+            .filter_map(|definition| {
+                let name = lines[definition.signature.first].get(definition.name.clone())?;
+                (!name.is_empty()).then(|| Defined {
+                    name: name.to_owned(),
+                    first: definition.signature.first + 1,
+                    last: definition.last + 1,
+                    depth: definition.depth,
+                })
+            })
+            .collect();
+        let (score, passage) = best_passage(text.as_bytes(), counter, &weights.columns);
+        Looked { score, passage, definitions, text }
+    }
+}
+
+/// The best window, and its hits by line.
+fn best_passage(bytes: &[u8], counter: &Counter, weights: &[f64]) -> (f64, Vec<(usize, usize)>) {
+    let mut hits: Vec<(usize, usize)> = Vec::new();
+    let (mut line, mut from) = (1, 0);
+    counter.each_hit(bytes, |hit| {
+        // A run's hits are told at its start, so places only grow.
+        line += memchr::memchr_iter(b'\n', &bytes[from..hit.at]).count();
+        from = hit.at;
+        if weights[hit.column] > 0.0 {
+            hits.push((line, hit.column));
+        }
+    });
+    hits.sort_unstable();
+    hits.dedup();
+    let worth = |column: usize, times: usize| weights[column] * AGAIN.get(times).copied().unwrap_or(0.0);
+    let mut times = vec![0usize; weights.len()];
+    let (mut score, mut first, mut best) = (0.0, 0, (0.0, 0..0));
+    for (last, &(line, column)) in hits.iter().enumerate() {
+        score += worth(column, times[column]);
+        times[column] += 1;
+        while hits[first].0 + WINDOW <= line {
+            let column = hits[first].1;
+            times[column] -= 1;
+            score -= worth(column, times[column]);
+            first += 1;
+        }
+        if score > best.0 {
+            best = (score, first..last + 1);
+        }
+    }
+    (best.0, hits[best.1].to_vec())
+}

@@ -1,0 +1,133 @@
+//! Votes: what is used where the question points speaks for the files that define it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Weights;
+use super::passage::Passages;
+use crate::class::Class;
+use crate::question::Question;
+use crate::survey::Survey;
+use crate::tally::{Counter, each_run};
+
+/// What the votes of a named definition's inside weigh, against the mean of the best three.
+const FROM_INSIDE: f64 = 0.5;
+/// What the votes of the best files weigh.
+const FROM_THE_BEST: f64 = 0.2;
+const VOTERS: usize = 20;
+/// A name that is defined in more files speaks for none.
+const MOST_FOR_INSIDE: usize = 6;
+const MOST_FOR_BEST: usize = 3;
+/// A name of the question that is defined more often is no particular thing.
+const MOST_DEFINITIONS: usize = 8;
+
+/// Adds the votes to the totals.
+pub(crate) fn count(
+    totals: &mut [f64],
+    best: &[(usize, f64)],
+    passages: &Passages,
+    question: &Question,
+    counter: &Counter,
+    weights: &Weights,
+    survey: &Survey,
+) {
+    let source = |at: usize| survey.files[best[at].0].class == Class::Source;
+    // Which of the best files define a name, anywhere and outermost.
+    let mut anywhere: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    let mut outermost: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    for (at, looked) in passages.files.iter().enumerate().filter(|(at, _)| source(*at)) {
+        for definition in &looked.definitions {
+            anywhere.entry(&definition.name).or_default().insert(at);
+            if definition.depth == 0 {
+                outermost.entry(&definition.name).or_default().insert(at);
+            }
+        }
+    }
+    let mut inside = vec![0.0; totals.len()];
+    for (number, name) in question.names.iter().enumerate() {
+        if weights.columns[counter.name_column(number)] <= 0.0 {
+            continue;
+        }
+        let definitions: Vec<_> = passages
+            .files
+            .iter()
+            .enumerate()
+            .flat_map(|(at, looked)| {
+                looked.definitions.iter().map(move |definition| (at, looked, definition))
+            })
+            .filter(|(_, _, definition)| definition.name == name.text)
+            .collect();
+        if definitions.is_empty() || definitions.len() > MOST_DEFINITIONS {
+            continue;
+        }
+        let share = if name.doubtful { 0.6 } else { 1.0 } / definitions.len() as f64;
+        for (at, looked, definition) in definitions {
+            let body = lines_of(&looked.text, definition.first, definition.last);
+            for used in names_in(body).into_iter().filter(|used| used.len() > 2 && *used != name.text) {
+                let Some(files) = anywhere.get(used) else { continue };
+                let others: Vec<usize> = files.iter().copied().filter(|&file| file != at).collect();
+                if others.is_empty() || others.len() > MOST_FOR_INSIDE {
+                    continue;
+                }
+                let rarity = libm::log(1.0 + passages.files.len() as f64 / (files.len() as f64 + 0.5));
+                for &file in &others {
+                    inside[file] += share * rarity / others.len() as f64;
+                }
+            }
+        }
+    }
+    let most = inside.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 {
+        let measure = mean_of_best(totals);
+        for (total, votes) in totals.iter_mut().zip(&inside) {
+            *total += FROM_INSIDE * votes / most * measure;
+        }
+    }
+    let mut order: Vec<usize> = (0..totals.len()).collect();
+    order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
+    let Some(&first) = order.first() else { return };
+    let mut votes = vec![0.0; totals.len()];
+    for &voter in order.iter().take(VOTERS) {
+        let standing = totals[voter] / totals[first];
+        for used in names_in(&passages.files[voter].text) {
+            let Some(files) = outermost.get(used) else { continue };
+            if files.len() > MOST_FOR_BEST || files.contains(&voter) {
+                continue;
+            }
+            let meets = weights.of_name(counter, used);
+            for &file in files {
+                votes[file] += standing * meets / files.len() as f64;
+            }
+        }
+    }
+    let most = votes.iter().copied().fold(0.0, f64::max);
+    if most > 0.0 {
+        let measure = mean_of_best(totals);
+        for ((total, votes), (number, _)) in totals.iter_mut().zip(&votes).zip(best) {
+            *total += FROM_THE_BEST * (votes / most).sqrt() * measure * survey.files[*number].class.worth();
+        }
+    }
+}
+
+fn mean_of_best(totals: &[f64]) -> f64 {
+    let mut sorted = totals.to_vec();
+    sorted.sort_by(|a, b| b.total_cmp(a));
+    sorted.truncate(3);
+    sorted.iter().sum::<f64>() / sorted.len().max(1) as f64
+}
+
+fn lines_of(text: &str, first: usize, last: usize) -> &str {
+    let mut starts = memchr::memchr_iter(b'\n', text.as_bytes()).map(|newline| newline + 1);
+    let start = if first <= 1 { 0 } else { starts.nth(first - 2).unwrap_or(text.len()) };
+    let length = memchr::memchr_iter(b'\n', &text.as_bytes()[start..]).nth(last.saturating_sub(first));
+    &text[start..length.map_or(text.len(), |length| start + length)]
+}
+
+fn names_in(text: &str) -> BTreeSet<&str> {
+    let mut names = BTreeSet::new();
+    each_run(text.as_bytes(), |at, run| {
+        if let Some(name) = text.get(at..at + run.len()) {
+            names.insert(name);
+        }
+    });
+    names
+}

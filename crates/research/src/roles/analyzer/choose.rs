@@ -1,0 +1,248 @@
+//! Which definitions a question is about: those that it names, else those that have most of its words.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::target::Target;
+use crate::map::{Category, Map, Spot};
+use crate::roles::asked::Asked;
+use crate::roles::definitions::Outlined;
+use crate::roles::places::{is_prose_or_data, is_test};
+use crate::roles::survey::{HitKind, Sought, Survey};
+use crate::{NotRead, Source, View};
+
+/// So many files of the map are read at most, and no more once all names are found.
+const MOST_SPOTS: usize = 6;
+/// So many definitions are told of.
+const MOST_TARGETS: usize = 3;
+const MOST_UNNAMED: usize = 2;
+/// By so much must a definition elsewhere fit better than what the map's files have.
+const MUCH_BETTER: f64 = 15.0;
+
+/// What was chosen.
+#[derive(Default)]
+pub(super) struct Chosen {
+    /// Best first.
+    pub(super) named: Vec<Target>,
+    /// For when nothing that the question names is defined anywhere.
+    pub(super) unnamed: Vec<Target>,
+    /// Whether a file was left unread because of the request's limits.
+    pub(super) limited: bool,
+}
+
+struct Candidate<'a> {
+    source: Arc<Source>,
+    number: usize,
+    score: f64,
+    words: Words<'a>,
+}
+
+/// The question's words that a definition has, by where it has them.
+#[derive(Clone, Default)]
+struct Words<'a> {
+    name: BTreeSet<&'a str>,
+    told: BTreeSet<&'a str>,
+    body: BTreeSet<&'a str>,
+}
+
+/// Reads the best files of the map and picks from their definitions.
+pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
+    let (mut named, mut unnamed): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
+    let mut chosen = Chosen::default();
+    let telling = |spot: &&Spot| {
+        !matches!(spot.category, Category::Docs | Category::Configuration)
+            && !is_prose_or_data(&spot.place.path)
+    };
+    let asks_for_tests = asked.stems.contains("test");
+    let is_asked = |spot: &Spot| asked.names.iter().any(|asked| spot.name.as_ref() == Some(&asked.name));
+    let mut spots: Vec<(usize, &Spot)> = map.spots.iter().filter(telling).enumerate().collect();
+    spots.sort_by_key(|(rank, spot)| (!is_asked(spot), is_test(&spot.place.path) && !asks_for_tests, *rank));
+    for (rank, spot) in spots.into_iter().take(MOST_SPOTS) {
+        let found = |name: &str| named.iter().any(|known| known.score > 60.0 && known.name() == name);
+        let all_found =
+            asked.names_surely().count() > 0 && asked.names_surely().all(|asked| found(&asked.name));
+        if view.halt.is_due() || all_found {
+            break;
+        }
+        // Half is left for what the search brings, and for the other roles.
+        let limits = view.allowance.limits();
+        let used = view.allowance.used();
+        if used.bytes_read > limits.max_bytes_read / 2 || used.files_read > limits.max_files_read / 2 {
+            chosen.limited = named.is_empty();
+            break;
+        }
+        let source = match view.read(&spot.place) {
+            Ok(source) => source,
+            Err(NotRead::Limited) => {
+                chosen.limited = true;
+                continue;
+            }
+            Err(NotRead::Access(_)) => continue,
+        };
+        let lines = source.lines();
+        let outlined = Outlined { lines: &lines, outline: source.outline() };
+        let pointed = spot.line.and_then(|line| outlined.around(line.saturating_sub(1)));
+        for number in 0..source.outline().definitions.len() {
+            let source = Arc::clone(&source);
+            if let Some(score) = by_name(asked, outlined, number, &source.place.path) {
+                // Of namesakes, the one that speaks of what the question speaks of.
+                let definition = outlined.definition(number);
+                let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
+                let score = score + 20.0 * asked.coverage(&own) - rank as f64;
+                named.push(Candidate { source, number, score, words: Words::default() });
+            } else if !outlined.name(number).is_empty() {
+                let test = is_test(&source.place.path) && !asks_for_tests;
+                let pointed = if pointed == Some(number) { 4.0 } else { 0.0 };
+                let score = pointed - 0.7 * rank as f64 - if test { 4.0 } else { 0.0 };
+                unnamed.push(Candidate { source, number, score, words: Words::of(asked, outlined, number) });
+            }
+        }
+    }
+    weigh(&mut unnamed);
+    chosen.named = best(named, asked, true, MOST_TARGETS);
+    chosen.unnamed = best(unnamed, asked, false, MOST_UNNAMED);
+    chosen
+}
+
+/// Adds what their words are worth: the rarer among all of them, the more. Those that have hardly any go.
+fn weigh(candidates: &mut Vec<Candidate<'_>>) {
+    let mut having: BTreeMap<&str, f64> = BTreeMap::new();
+    for candidate in candidates.iter() {
+        for word in candidate.words.name.union(&candidate.words.told) {
+            *having.entry(word).or_default() += 1.0;
+        }
+    }
+    let all = candidates.len() as f64;
+    let worth = |words: &BTreeSet<&str>| -> f64 {
+        words.iter().map(|word| (all / having.get(word).copied().unwrap_or(1.0)).ln_1p()).sum()
+    };
+    candidates.retain_mut(|candidate| {
+        let words = &candidate.words;
+        candidate.score += 2.0 * worth(&words.name) + worth(&words.told) + 0.25 * worth(&words.body);
+        let pointed = candidate.score > 4.0;
+        words.name.union(&words.told).count() >= 2 || (pointed && !words.body.is_empty())
+    });
+}
+
+/// Puts in what the survey found that fits much better than what was chosen so far, having read it.
+pub(super) fn choose_surveyed(
+    chosen: &mut Chosen,
+    asked: &Asked,
+    sought: &[Sought],
+    survey: &Survey,
+    view: &View,
+) {
+    let mut places: Vec<(f64, usize)> = Vec::new();
+    for (at, file) in survey.files.iter().enumerate() {
+        for hit in file.hits.iter().filter(|hit| hit.kind == HitKind::Definition) {
+            let fit = fit(asked, &sought[hit.name].name, hit.within.as_deref(), &file.place.path);
+            places.extend(fit.map(|score| (score, at)));
+        }
+    }
+    places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+    let mut seen = BTreeSet::new();
+    places.retain(|(_, at)| seen.insert(*at));
+    let enough = chosen.named.iter().map(|target| target.score).fold(0.0, f64::max) + MUCH_BETTER;
+    let mut candidates = Vec::new();
+    for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MOST_UNNAMED) {
+        match view.read(&survey.files[at].place) {
+            Err(NotRead::Limited) => chosen.limited = true,
+            Err(NotRead::Access(_)) => {}
+            Ok(source) => {
+                let lines = source.lines();
+                let outlined = Outlined { lines: &lines, outline: source.outline() };
+                for number in 0..source.outline().definitions.len() {
+                    let score = by_name(asked, outlined, number, &source.place.path);
+                    let source = Arc::clone(&source);
+                    let words = Words::default();
+                    candidates.extend(score.map(|score| Candidate { source, number, score, words }));
+                }
+            }
+        }
+    }
+    let better = best(candidates, asked, true, MOST_UNNAMED);
+    for target in better {
+        chosen.named.retain(|known| known.name != target.name);
+        chosen.named.push(target);
+    }
+    chosen.named.sort_by(|a, b| b.score.total_cmp(&a.score));
+    let top = chosen.named.first().map_or(0.0, |first| first.score);
+    chosen.named.retain(|target| target.score >= top - FAR_BEHIND);
+    chosen.named.truncate(MOST_TARGETS);
+}
+
+/// What is so far behind the best is somebody else's namesake.
+const FAR_BEHIND: f64 = 55.0;
+
+fn best(mut candidates: Vec<Candidate<'_>>, asked: &Asked, named: bool, most: usize) -> Vec<Target> {
+    candidates.sort_by(|a, b| {
+        let place = |candidate: &Candidate<'_>| (candidate.source.place.clone(), candidate.number);
+        b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
+    });
+    let Some(top) = candidates.first().map(|first| first.score) else { return Vec::new() };
+    let mut targets: Vec<Target> = Vec::new();
+    for candidate in candidates {
+        let behind = if named { candidate.score < top - FAR_BEHIND } else { candidate.score < 0.7 * top };
+        if targets.len() == most || behind {
+            break;
+        }
+        let target = Target::of(&candidate.source, candidate.number, asked, named.then_some(candidate.score));
+        // One of several that are called the same is enough: `impl` blocks, overloads, copies.
+        if !targets.iter().any(|known| known.name == target.name) {
+            targets.push(target);
+        }
+    }
+    targets
+}
+
+fn by_name(asked: &Asked, outlined: Outlined<'_>, number: usize, path: &str) -> Option<f64> {
+    let adds = outlined.lines[outlined.definition(number).signature.first].trim_start().starts_with("impl");
+    let score = fit(asked, outlined.name(number), outlined.parent(number), path)?;
+    Some(score - if adds { 20.0 } else { 0.0 })
+}
+
+/// How well a definition fits a name of the question; none when it has another name.
+fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f64> {
+    let order = asked.names.iter().position(|asked| asked.name == name)?;
+    let wanted = &asked.names[order];
+    let parent_is = |name: &str| parent.is_some_and(|parent| parent.eq_ignore_ascii_case(name));
+    let mut score = if wanted.sure { 100.0 } else { 40.0 };
+    if wanted.of.as_deref().is_some_and(parent_is) {
+        score += 40.0;
+    } else if let Some(place) = asked.names.iter().position(|other| parent_is(&other.name)) {
+        score += 30.0 - 4.0 * place as f64;
+    } else if wanted.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {
+        score += 15.0;
+    }
+    let asks_for_test = name.to_lowercase().contains("test");
+    if is_test(path) && !asks_for_test {
+        score -= 50.0;
+    } else if asks_for_test {
+        // What a test tests says more of the matter than the test.
+        score -= 15.0;
+    }
+    let around = asked.met(path).len() + parent.map_or(0, |parent| asked.met(parent).len());
+    Some(score + 3.0 * around as f64 - 5.0 * order as f64)
+}
+
+impl Candidate<'_> {
+    fn name(&self) -> &str {
+        let definition = &self.source.outline().definitions[self.number];
+        let line = self.source.text.split('\n').nth(definition.signature.first).unwrap_or("");
+        line.get(definition.name.clone()).unwrap_or("")
+    }
+}
+
+impl<'a> Words<'a> {
+    fn of(asked: &'a Asked, outlined: Outlined<'_>, number: usize) -> Words<'a> {
+        let definition = outlined.definition(number);
+        let told = format!("{} {}", outlined.signature(number), outlined.first_sentence(number));
+        let body = outlined.lines.get(definition.signature.first..=definition.last).unwrap_or_default();
+        let whole = if outlined.is_type(number) { String::new() } else { body.join("\n") };
+        Words {
+            name: asked.met(&outlined.qualified(number)),
+            told: asked.met(&told),
+            body: asked.met(&whole),
+        }
+    }
+}

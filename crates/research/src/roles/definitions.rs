@@ -1,0 +1,240 @@
+//! What an outline tells of a definition: its name and whose it is, what kind of thing, its first sentence.
+
+use tamis_syntax::{Definition, Outline, is_attribute_line, is_comment_line};
+
+/// Lines and the outline that was made of them.
+#[derive(Clone, Copy)]
+pub(super) struct Outlined<'a> {
+    pub(super) lines: &'a [&'a str],
+    pub(super) outline: &'a Outline,
+}
+
+/// Words that say that a type or a module is defined, not something that runs.
+#[rustfmt::skip]
+const TYPES: [&str; 15] = [
+    "class", "struct", "enum", "trait", "interface", "impl", "module", "mod", "type", "namespace", "record", "union",
+    "object", "protocol", "extension",
+];
+
+/// Comments that are for a program, not for a reader.
+#[rustfmt::skip]
+const PRAGMAS: [&str; 14] = [
+    "type:", "fmt:", "mypy:",
+    "noqa",
+    "eslint",
+    "go:",
+    "nolint",
+    "prettier",
+    "pylint",
+    "rubocop",
+    "SPDX",
+    "Copyright",
+    "TODO",
+    "FIXME",
+];
+
+impl<'a> Outlined<'a> {
+    pub(super) fn definition(&self, number: usize) -> &'a Definition {
+        &self.outline.definitions[number]
+    }
+
+    /// Its own name; empty when it has none.
+    pub(super) fn name(&self, number: usize) -> &'a str {
+        let definition = self.definition(number);
+        let line = self.lines.get(definition.signature.first);
+        let name = line.and_then(|line| line.get(definition.name.clone())).unwrap_or("");
+        // `impl Name<'a>` and `impl &Name` are about Name.
+        name.split('<').next().unwrap_or("").trim_matches(['&', '*', ' '])
+    }
+
+    /// The definition that it lies in, or the type that it is a method of.
+    pub(super) fn parent(&self, number: usize) -> Option<&'a str> {
+        if let Some(receiver) = self.receiver(number) {
+            return Some(receiver);
+        }
+        let own = self.definition(number);
+        let outer = (0..number).rev().find(|&at| {
+            let outer = self.definition(at);
+            outer.depth < own.depth && outer.last >= own.last && outer.signature.first <= own.signature.first
+        })?;
+        Some(self.name(outer)).filter(|name| !name.is_empty())
+    }
+
+    /// `Server` in `func (s *Server) Close()`.
+    fn receiver(&self, number: usize) -> Option<&'a str> {
+        let line = self.lines.get(self.definition(number).signature.first)?;
+        let (receiver, _) = line.strip_prefix("func (")?.split_once(')')?;
+        let name = receiver.split(['[', ']']).next()?.rsplit([' ', '*']).next()?;
+        (!name.is_empty()).then_some(name)
+    }
+
+    pub(super) fn qualified(&self, number: usize) -> String {
+        let name = self.name(number);
+        match self.parent(number) {
+            Some(parent) if !name.is_empty() => format!("{parent}.{name}"),
+            _ => name.to_owned(),
+        }
+    }
+
+    pub(super) fn is_type(&self, number: usize) -> bool {
+        let definition = self.definition(number);
+        let Some(line) = self.lines.get(definition.signature.first) else { return false };
+        let before = line.get(..definition.name.start).unwrap_or("");
+        before.split(|c: char| !c.is_alphanumeric()).any(|word| TYPES.contains(&word))
+    }
+
+    /// The innermost definition that a line lies in, with its lead.
+    pub(super) fn around(&self, line: usize) -> Option<usize> {
+        let spans = |definition: &Definition| definition.lead <= line && line <= definition.last;
+        let inner = |&at: &usize| (self.definition(at).depth, at);
+        (0..self.outline.definitions.len())
+            .filter(|&at| spans(self.definition(at)) && !self.name(at).is_empty())
+            .max_by_key(inner)
+    }
+
+    /// The lines that say what it is, as one.
+    pub(super) fn signature(&self, number: usize) -> String {
+        let span = self.definition(number).signature;
+        let lines = self.lines.get(span.first..=span.last).unwrap_or_default();
+        let told = lines
+            .iter()
+            .filter(|line| !is_comment_line(line.trim_start()) || line.trim_start().starts_with('*'));
+        let joined =
+            told.copied().collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        let open = joined.trim_end_matches(['{', ':']).trim_end();
+        open.replace("( ", "(").replace(", )", ")").replace(",)", ")").replace(" )", ")")
+    }
+
+    /// The first sentence of its doc comment or docstring; empty when there is none.
+    pub(super) fn first_sentence(&self, number: usize) -> String {
+        let definition = self.definition(number);
+        let above = self.lines.get(definition.lead..definition.signature.first).unwrap_or_default();
+        let below =
+            self.lines.get(definition.signature.last + 1..=definition.last.max(definition.signature.last));
+        let docstring = below.and_then(docstring);
+        docstring.unwrap_or_else(|| comment(above))
+    }
+}
+
+fn comment(lines: &[&str]) -> String {
+    let mut text = String::new();
+    for line in lines {
+        let trimmed = line.trim();
+        if is_attribute_line(trimmed) || !is_comment_line(trimmed) || trimmed.starts_with("#!") {
+            continue;
+        }
+        let told = trimmed.trim_start_matches(['/', '*', '#', '!', '-', '<']).trim_end_matches("*/").trim();
+        let pragma = PRAGMAS.iter().any(|pragma| told.starts_with(pragma));
+        // Rulers, and what has no words.
+        if pragma || (!told.is_empty() && !told.contains(char::is_alphabetic)) {
+            continue;
+        }
+        if told.starts_with(['@', '\\']) || (told.is_empty() && !text.is_empty()) {
+            break;
+        }
+        text.push_str(told);
+        text.push(' ');
+        if ends_sentence(&text) {
+            break;
+        }
+    }
+    sentence(&text)
+}
+
+fn docstring(body: &[&str]) -> Option<String> {
+    let first = body.first()?.trim_start_matches([' ', '\t']);
+    let first = first.strip_prefix(['r', 'R', 'u', 'f']).unwrap_or(first);
+    let mark = ["\"\"\"", "'''"].into_iter().find(|mark| first.starts_with(mark))?;
+    let mut text = String::new();
+    for (number, line) in body.iter().enumerate().take(12) {
+        let line = if number == 0 { &first[mark.len()..] } else { line.trim() };
+        let (told, ended) = line.split_once(mark).map_or((line, false), |(told, _)| (told, true));
+        if told.trim().is_empty() && !text.is_empty() {
+            break;
+        }
+        text.push_str(told.trim());
+        text.push(' ');
+        if ended || ends_sentence(&text) {
+            break;
+        }
+    }
+    Some(sentence(&text)).filter(|text| !text.is_empty())
+}
+
+fn ends_sentence(text: &str) -> bool {
+    let end = text.trim_end();
+    end.ends_with(['.', '!', '?']) || text.contains(". ")
+}
+
+fn sentence(text: &str) -> String {
+    // Sphinx: :class:`Name` is Name.
+    let mut plain = String::new();
+    for (number, part) in text.trim().split(":`").enumerate() {
+        let role = part
+            .rfind(':')
+            .filter(|at| part[at + 1..].chars().all(char::is_alphanumeric) && at + 1 < part.len());
+        if number > 0 {
+            plain.push('`');
+        }
+        plain.push_str(role.map_or(part, |at| &part[..at]));
+    }
+    let text = plain.trim();
+    let mut from = 0;
+    while let Some(found) = text[from..].find(". ") {
+        let end = from + found;
+        let abbreviated = ["e.g", "i.e", "etc", "vs", "cf"].iter().any(|short| text[..end].ends_with(short));
+        if !abbreviated {
+            return text[..=end].to_owned();
+        }
+        from = end + 2;
+    }
+    text.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Vec<String> {
+        let lines = tamis_text::split_lines(text);
+        let budget = tamis_syntax::Budget::for_bytes(text.len());
+        let outline = tamis_syntax::outline(text, &lines, budget, &|| false);
+        let outlined = Outlined { lines: &lines, outline: &outline };
+        let one = |at| {
+            let kind = if outlined.is_type(at) { "type" } else { "code" };
+            format!(
+                "{kind} {} | {} | {}",
+                outlined.qualified(at),
+                outlined.signature(at),
+                outlined.first_sentence(at)
+            )
+        };
+        (0..outline.definitions.len()).map(one).collect()
+    }
+
+    #[test]
+    fn definitions_say_what_they_are() {
+        assert_eq!(
+            told(
+                "use a;\n\n/// Reads it, e.g. from disk. More.\n#[derive(Debug)]\npub struct A {\n    b: C,\n}\n\nimpl A {\n    // ----\n    fn run(\n        &self,\n    ) -> B {\n        let mut x = 1;\n    }\n}\n"
+            ),
+            [
+                "type A | pub struct A | Reads it, e.g. from disk.",
+                "type A | impl A | ",
+                "code A.run | fn run(&self) -> B | ",
+            ]
+        );
+        assert_eq!(
+            told(
+                "import os\n\nclass A(B):\n    \"\"\"\n    Holds things\n    together. And more.\n    \"\"\"\n\n    def run(self):\n        r'''Runs.'''\n        self.x = 1\n"
+            ),
+            ["type A | class A(B) | Holds things together.", "code A.run | def run(self) | Runs."]
+        );
+        assert_eq!(
+            told(
+                "package a\n\nimport (\n\t\"fmt\"\n)\n\n// Close ends it.\nfunc (s *Server[T]) Close() error {\n\treturn nil\n}\n"
+            ),
+            ["code Server.Close | func (s *Server[T]) Close() error | Close ends it."]
+        );
+    }
+}

@@ -1,0 +1,215 @@
+//! One answer of what the roles found, and the whole report in no more tokens than were asked for.
+//!
+//! Both are pure: the same outcomes give the same answer, in whatever order the roles ended.
+
+mod fit;
+
+pub(crate) use fit::fit;
+
+use crate::bounds::{cut, finding as bounded};
+use crate::{Confidence, Fault, Finding, Outcome, Reference, Role};
+
+/// Key findings of the answer, over all roles.
+const MOST_FINDINGS: usize = 12;
+const MOST_REFERENCES: usize = 20;
+/// Characters of a pattern in the answer: its head, without the snippet, which is in the role's own findings.
+const PATTERN: usize = 160;
+
+/// What a finding contributes to: the order of the answer, with how many of each kind it has.
+const PRIORITIES: [(Kind, usize); 8] = [
+    (Kind::Answer, 5),
+    (Kind::Implementation, 3),
+    (Kind::EntryPoint, 2),
+    (Kind::Configuration, 2),
+    (Kind::Other, 2),
+    (Kind::Pattern, 3),
+    (Kind::TestsAndDocs, 2),
+    (Kind::History, 2),
+];
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Answer,
+    Implementation,
+    EntryPoint,
+    Configuration,
+    /// Of the locator, in no category.
+    Other,
+    Pattern,
+    TestsAndDocs,
+    History,
+}
+
+impl Kind {
+    fn of(role: Role, finding: &str) -> Kind {
+        // The locator says of each place what it is.
+        let category = |name: &str| finding.starts_with(name);
+        match role {
+            Role::Analyzer => Kind::Answer,
+            Role::Patterns => Kind::Pattern,
+            Role::Thoughts => Kind::History,
+            Role::Locator if category("implementation") => Kind::Implementation,
+            Role::Locator if category("entry point") => Kind::EntryPoint,
+            Role::Locator if category("configuration") => Kind::Configuration,
+            Role::Locator if category("tests") || category("docs") => Kind::TestsAndDocs,
+            Role::Locator => Kind::Other,
+        }
+    }
+}
+
+/// The answer that the outcomes add up to. `remarks` are what else must be said, such as that a limit was reached.
+pub(crate) fn synthesise(outcomes: &[(Role, &Outcome)], remarks: &[String]) -> Finding {
+    let found: Vec<(Role, &Finding)> =
+        outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().ok()?))).collect();
+    let missing: Vec<(Role, &Fault)> =
+        outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().err()?))).collect();
+    let references = references(&found);
+    bounded(Finding {
+        summary: summary(&found, &missing, references.is_empty()),
+        key_findings: key_findings(&found),
+        confidence: confidence(&found, &missing, references.is_empty()),
+        notes: notes(&found, &missing, remarks),
+        references,
+    })
+}
+
+/// The roles' own words: how it works first, else where it is; then what examples and notes there are.
+fn summary(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool) -> String {
+    let of = |wanted: Role| found.iter().find(|(role, _)| *role == wanted).map(|(_, finding)| *finding);
+    let telling = |finding: &&Finding| !finding.references.is_empty();
+    let mut sentences: Vec<&str> = Vec::new();
+    let answers = [Role::Analyzer, Role::Locator].map(|role| of(role).filter(telling));
+    match answers {
+        [Some(analyzer), Some(locator)] => sentences.extend([&*analyzer.summary, &*locator.summary]),
+        [one, other] => sentences.extend(one.or(other).map(|finding| &*finding.summary)),
+    }
+    for role in [Role::Patterns, Role::Thoughts] {
+        sentences.extend(of(role).filter(telling).map(|finding| &*finding.summary));
+    }
+    if nothing {
+        sentences.extend(of(Role::Locator).map(|finding| &*finding.summary));
+    }
+    let mut text = String::new();
+    for sentence in sentences.into_iter().map(str::trim).filter(|sentence| !sentence.is_empty()) {
+        if text.contains(sentence) {
+            continue;
+        }
+        if !text.is_empty() {
+            text.push(' ');
+        }
+        text.push_str(sentence);
+        if !sentence.ends_with(['.', '!', '?', '…', ':']) {
+            text.push('.');
+        }
+    }
+    // A search that was broken off found nothing either, but that is not the same.
+    let looked = !missing.iter().any(|(role, _)| *role == Role::Locator);
+    if nothing && !text.to_lowercase().contains("not found") {
+        let said = if looked { "Not found." } else { "Not found, since the search did not come to its end." };
+        text = if text.is_empty() { said.to_owned() } else { format!("{said} {text}") };
+    }
+    text
+}
+
+/// The first ten are different files, in the order of the locator, then of the others; further lines of the same files
+/// follow. Of two that differ only in how exactly they point, the more exact one takes the place of the first.
+fn references(found: &[(Role, &Finding)]) -> Vec<Reference> {
+    let all = || found.iter().flat_map(|(_, finding)| &finding.references);
+    let mut files: Vec<Reference> = Vec::new();
+    for reference in all() {
+        let path = reference.path();
+        match files.iter_mut().find(|known| known.path() == path) {
+            None => files.push(reference.clone()),
+            Some(known) if more_exact(reference, known) => *known = reference.clone(),
+            Some(_) => {}
+        }
+    }
+    let mut others: Vec<Reference> = Vec::new();
+    for reference in all() {
+        let (path, line) = reference.split();
+        let said = |known: &&Reference| known.split() == (path, line);
+        if line.is_none() || files.iter().any(|known| said(&known)) {
+            continue;
+        }
+        match others.iter_mut().find(|known| known.split() == (path, line)) {
+            None => others.push(reference.clone()),
+            Some(known) if more_exact(reference, known) => *known = reference.clone(),
+            Some(_) => {}
+        }
+    }
+    let mut references = files;
+    references.extend(others);
+    references.truncate(MOST_REFERENCES);
+    references
+}
+
+/// Whether one says the same place as another, and more of it.
+fn more_exact(one: &Reference, other: &Reference) -> bool {
+    match (one.split().1, other.split().1) {
+        (Some(_), None) => true,
+        (Some(line), Some(known)) => line == known && one.as_str().len() > other.as_str().len(),
+        _ => false,
+    }
+}
+
+fn key_findings(found: &[(Role, &Finding)]) -> Vec<String> {
+    let mut chosen: Vec<String> = Vec::new();
+    for (kind, most) in PRIORITIES {
+        let of_kind = found
+            .iter()
+            .flat_map(|(role, finding)| finding.key_findings.iter().map(move |text| (*role, text)))
+            .filter(|(role, text)| Kind::of(*role, text) == kind)
+            .take(most);
+        for (_, text) in of_kind {
+            let text = match kind {
+                Kind::Pattern => cut(text.lines().next().unwrap_or_default(), PATTERN).into_owned(),
+                _ => text.clone(),
+            };
+            if chosen.len() < MOST_FINDINGS && !chosen.contains(&text) {
+                chosen.push(text);
+            }
+        }
+    }
+    chosen
+}
+
+/// That of the role that answers; never high when something is missing.
+fn confidence(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool) -> Confidence {
+    if nothing {
+        return Confidence::Low;
+    }
+    let telling = found.iter().filter(|(_, finding)| !finding.references.is_empty());
+    let answering = [Role::Analyzer, Role::Locator, Role::Patterns, Role::Thoughts]
+        .into_iter()
+        .find_map(|wanted| telling.clone().find(|(role, _)| *role == wanted));
+    let confidence = answering.map_or(Confidence::Low, |(_, finding)| finding.confidence);
+    if missing.is_empty() { confidence } else { confidence.min(Confidence::Med) }
+}
+
+fn notes(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], remarks: &[String]) -> Option<String> {
+    let mut notes: Vec<String> = remarks.to_vec();
+    notes.extend(missing.iter().map(|(role, fault)| missing_role(*role, fault)));
+    for (role, finding) in found {
+        // What one role says of itself, and all the same, is said once.
+        if let Some(note) = finding.notes.as_deref().map(str::trim).filter(|note| !note.is_empty())
+            && !notes.iter().any(|known| known.contains(note))
+        {
+            notes.push(format!("{}: {note}", role.key()));
+        }
+    }
+    (!notes.is_empty()).then(|| notes.join(" "))
+}
+
+/// That a role is missing, and why, in one sentence.
+pub(crate) fn missing_role(role: Role, fault: &Fault) -> String {
+    let ended = match fault.kind.status() {
+        "timeout" => "ran out of time",
+        "canceled" => "was cancelled",
+        _ => "failed",
+    };
+    let message = cut(&fault.message, 160);
+    format!("{} {ended} ({}: {}).", role.key(), fault.kind.name(), message.trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,192 @@
+//! A report of no more tokens than were asked for: what matters least goes first, and the report says that something went.
+
+use crate::bounds::cut;
+use crate::{Finding, Report};
+
+/// As everywhere in tamis, four bytes are a token.
+const BYTES_PER_TOKEN: u64 = 4;
+/// Digits that a time may take: how long something took must not decide what is told.
+const ROOM_FOR_A_TIME: u64 = 6;
+/// What the note about it takes.
+const ROOM_FOR_THE_NOTE: u64 = 120;
+
+/// Trims a report until it fits. What cannot go is the form itself: a report is whole however small the limit.
+pub(crate) fn fit(report: &mut Report, max_tokens: u64) {
+    let room = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+    if weight(report) <= room {
+        return;
+    }
+    // What is said twice may go without a word.
+    for number in (0..4).rev() {
+        while weight(report) > room && drop_duplicate(report, number) {}
+    }
+    if weight(report) <= room {
+        return;
+    }
+    let room = room.saturating_sub(ROOM_FOR_THE_NOTE);
+    for step in STEPS {
+        while weight(report) > room {
+            if !step(report) {
+                break;
+            }
+        }
+    }
+    say_so(report, max_tokens);
+}
+
+/// Each takes a little away, and says whether there was something left to take.
+const STEPS: &[fn(&mut Report) -> bool] = &[
+    |report| pop_finding(report, 3, 3),
+    |report| pop_reference(report, 10, 10),
+    |report| shorten(report, 400, 400),
+    |report| pop_finding(report, 2, 2),
+    |report| pop_reference(report, 5, 10),
+    |report| shorten(report, 200, 240),
+    |report| pop_finding(report, 1, 1),
+    |report| pop_reference(report, 3, 5),
+    |report| pop_keyword(report, 3),
+    |report| shorten(report, 100, 120),
+    |report| pop_finding(report, 0, 0),
+    |report| pop_reference(report, 1, 1),
+    |report| pop_keyword(report, 0),
+    |report| shorten(report, 40, 40),
+    |report| shorten_question(report, 80),
+];
+
+/// Bytes of the report's text, whatever the clock said.
+fn weight(report: &Report) -> u64 {
+    let mut timeless = report.clone();
+    let mut times = 1;
+    timeless.run.elapsed_ms = 0;
+    for outcome in all(&mut timeless) {
+        outcome.timing.elapsed_ms = 0;
+        times += 1;
+    }
+    serde_json::to_string(&timeless).map_or(u64::MAX, |text| text.len() as u64) + times * ROOM_FOR_A_TIME
+}
+
+fn all(report: &mut Report) -> impl Iterator<Item = &mut crate::Outcome> {
+    let Report { locator, analyzer, patterns, thoughts, .. } = report;
+    [locator, analyzer, patterns, thoughts].into_iter().flatten()
+}
+
+/// The findings of the roles, the least important last.
+fn findings(report: &mut Report) -> impl DoubleEndedIterator<Item = &mut Finding> {
+    let Report { locator, analyzer, patterns, thoughts, .. } = report;
+    [locator, analyzer, patterns, thoughts]
+        .into_iter()
+        .filter_map(|outcome| outcome.as_mut()?.result.as_mut().ok())
+}
+
+/// Takes the last finding of a role that the synthesis has word for word.
+fn drop_duplicate(report: &mut Report, number: usize) -> bool {
+    let Some(said) = report.synthesis.as_ref().map(|synthesis| synthesis.key_findings.clone()) else {
+        return false;
+    };
+    let Some(finding) = findings(report).nth(number) else { return false };
+    match finding.key_findings.iter().rposition(|text| said.contains(text)) {
+        Some(index) => {
+            finding.key_findings.remove(index);
+            true
+        }
+        None => false,
+    }
+}
+
+/// Takes the last finding of whoever has the most: of the roles beyond `of_a_role`, then of the synthesis beyond `of_all`.
+fn pop_finding(report: &mut Report, of_a_role: usize, of_all: usize) -> bool {
+    let alone = report.synthesis.is_none();
+    let least = if alone { of_all } else { of_a_role };
+    let longest = findings(report)
+        .rev()
+        .filter(|finding| finding.key_findings.len() > least)
+        .max_by_key(|finding| finding.key_findings.len());
+    if let Some(finding) = longest {
+        finding.key_findings.pop();
+        return true;
+    }
+    match report.synthesis.as_mut().filter(|synthesis| synthesis.key_findings.len() > of_all) {
+        Some(synthesis) => synthesis.key_findings.pop().is_some(),
+        None => false,
+    }
+}
+
+fn pop_reference(report: &mut Report, of_a_role: usize, of_all: usize) -> bool {
+    let alone = report.synthesis.is_none();
+    let least = if alone { of_all } else { of_a_role };
+    let longest = findings(report)
+        .rev()
+        .filter(|finding| finding.references.len() > least)
+        .max_by_key(|finding| finding.references.len());
+    if let Some(finding) = longest {
+        finding.references.pop();
+        return true;
+    }
+    match report.synthesis.as_mut().filter(|synthesis| synthesis.references.len() > of_all) {
+        Some(synthesis) => synthesis.references.pop().is_some(),
+        None => false,
+    }
+}
+
+fn pop_keyword(report: &mut Report, least: usize) -> bool {
+    report.run.keywords.len() > least && report.run.keywords.pop().is_some()
+}
+
+/// Shortens all texts at once: of the roles to so many characters, of the synthesis to so many.
+fn shorten(report: &mut Report, of_roles: usize, of_all: usize) -> bool {
+    let alone = report.synthesis.is_none();
+    let mut shortened = false;
+    let mut to = |text: &mut String, most: usize| {
+        let short = cut(text, most).into_owned();
+        if short.len() < text.len() {
+            *text = short;
+            shortened = true;
+        }
+    };
+    for outcome in all(report) {
+        let most = if alone { of_all } else { of_roles };
+        match &mut outcome.result {
+            Ok(finding) => {
+                to(&mut finding.summary, most);
+                finding.notes.iter_mut().for_each(|notes| to(notes, most));
+                finding.key_findings.iter_mut().for_each(|text| to(text, most));
+            }
+            Err(fault) => to(&mut fault.message, most),
+        }
+    }
+    if let Some(synthesis) = &mut report.synthesis {
+        to(&mut synthesis.summary, of_all);
+        synthesis.notes.iter_mut().for_each(|notes| to(notes, of_all));
+        synthesis.key_findings.iter_mut().for_each(|text| to(text, of_all));
+    }
+    report.run.partial.iter_mut().for_each(|text| to(text, of_all));
+    shortened
+}
+
+fn shorten_question(report: &mut Report, most: usize) -> bool {
+    let short = cut(&report.question, most).into_owned();
+    let shorter = short.len() < report.question.len();
+    if shorter {
+        report.question = short;
+    }
+    shorter
+}
+
+/// In the notes of the answer, or of the only role; where nobody has notes, in the run's record.
+fn say_so(report: &mut Report, max_tokens: u64) {
+    let said =
+        format!("Truncated to the limit of {max_tokens} tokens; ask with a higher maxTokens for the rest.");
+    let notes = match &mut report.synthesis {
+        Some(synthesis) => Some(&mut synthesis.notes),
+        None => findings(report).next().map(|finding| &mut finding.notes),
+    };
+    match notes {
+        Some(notes) => {
+            *notes = Some(match notes.take() {
+                Some(before) => format!("{said} {before}"),
+                None => said,
+            });
+        }
+        None => report.run.partial.push(said),
+    }
+}

@@ -1,0 +1,188 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::{FaultKind, Limits, Report, RunRecord, Timing};
+
+fn finding(references: &[&str], key_findings: &[&str]) -> Finding {
+    Finding {
+        summary: format!("{} places", references.len()),
+        references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
+        key_findings: key_findings.iter().map(|text| (*text).to_owned()).collect(),
+        confidence: Confidence::High,
+        notes: None,
+    }
+}
+
+fn outcome(result: Result<Finding, Fault>) -> Outcome {
+    Outcome { result, timing: Timing { started_at: 1_700_000_000_000, elapsed_ms: 5 } }
+}
+
+fn told(finding: &Finding) -> Vec<&str> {
+    finding.references.iter().map(Reference::as_str).collect()
+}
+
+#[test]
+fn the_more_exact_reference_takes_the_place_of_the_first() {
+    let locator = outcome(Ok(finding(&["a.rs", "b.rs:4", "c.rs"], &["implementation: a.rs defines a"])));
+    let analyzer =
+        outcome(Ok(finding(&["c.rs:7", "b.rs:4:2", "b.rs:9", "a.rs", "d.rs:1"], &["a calls c (c.rs:7)"])));
+    let all = [(Role::Locator, &locator), (Role::Analyzer, &analyzer)];
+    let answer = synthesise(&all, &[]);
+    assert_eq!(told(&answer), ["a.rs", "b.rs:4:2", "c.rs:7", "d.rs:1", "b.rs:9"]);
+    assert_eq!(answer.key_findings, ["a calls c (c.rs:7)", "implementation: a.rs defines a"]);
+    assert_eq!(answer, synthesise(&all, &[]), "the same again");
+}
+
+#[test]
+fn findings_come_in_the_order_of_what_they_are_for() {
+    let locator = outcome(Ok(finding(
+        &["a.rs"],
+        &[
+            "docs: r.md",
+            "configuration: c.toml",
+            "entry point: main.rs",
+            "implementation: a.rs",
+            "tests: t.rs",
+        ],
+    )));
+    let patterns = outcome(Ok(finding(&["p.rs:1"], &["p.rs:1 opens a file\n    let file = open();"])));
+    let analyzer = outcome(Ok(finding(&["a.rs:2"], &["a is called by main (main.rs:3)"])));
+    let thoughts = outcome(Ok(finding(&["n.md"], &["2024: a was rewritten"])));
+    let answer = synthesise(
+        &[
+            (Role::Locator, &locator),
+            (Role::Analyzer, &analyzer),
+            (Role::Patterns, &patterns),
+            (Role::Thoughts, &thoughts),
+        ],
+        &[],
+    );
+    assert_eq!(
+        answer.key_findings,
+        [
+            "a is called by main (main.rs:3)",
+            "implementation: a.rs",
+            "entry point: main.rs",
+            "configuration: c.toml",
+            "p.rs:1 opens a file",
+            "docs: r.md",
+            "tests: t.rs",
+            "2024: a was rewritten"
+        ]
+    );
+    assert_eq!((answer.confidence, answer.notes), (Confidence::High, None));
+}
+
+#[test]
+fn what_is_missing_is_said_and_lowers_the_confidence() {
+    let locator = outcome(Ok(finding(&["a.rs"], &[])));
+    let analyzer = outcome(Err(Fault::new(FaultKind::Timeout, "the deadline passed.")));
+    let answer = synthesise(&[(Role::Locator, &locator), (Role::Analyzer, &analyzer)], &["Limits.".into()]);
+    assert_eq!(answer.confidence, Confidence::Med);
+    assert_eq!(
+        answer.notes.as_deref(),
+        Some("Limits. analyzer ran out of time (TimeoutError: the deadline passed).")
+    );
+}
+
+#[test]
+fn nothing_found_is_said_in_so_many_words() {
+    let locator = outcome(Ok(Finding { summary: "No file mentions it".into(), ..finding(&[], &[]) }));
+    let answer = synthesise(&[(Role::Locator, &locator)], &[]);
+    assert_eq!(answer.summary, "Not found. No file mentions it.");
+    assert_eq!(answer.confidence, Confidence::Low);
+    let broken = outcome(Err(Fault::new(FaultKind::Timeout, "late")));
+    let answer = synthesise(&[(Role::Locator, &broken)], &[]);
+    assert_eq!(answer.summary, "Not found, since the search did not come to its end.");
+}
+
+fn report(outcomes: [Option<Outcome>; 4], with_synthesis: bool) -> Report {
+    let [locator, analyzer, patterns, thoughts] = outcomes;
+    let mut report = Report {
+        question: "Where is it? ".repeat(4),
+        roots_searched: vec!["/home/somebody/project".to_owned()],
+        locator,
+        analyzer,
+        patterns,
+        thoughts,
+        synthesis: None,
+        run: RunRecord {
+            keywords: vec!["where".into(); 5],
+            limits: Limits::default(),
+            ..RunRecord::default()
+        },
+        artifact_path: None,
+    };
+    if with_synthesis {
+        let outcomes: Vec<_> = report.outcomes().collect();
+        report.synthesis = Some(synthesise(&outcomes, &[]));
+    }
+    report
+}
+
+fn tokens(report: &Report) -> u64 {
+    (serde_json::to_string(report).unwrap().len() as u64).div_ceil(4)
+}
+
+fn any_outcome() -> impl Strategy<Value = Option<Outcome>> {
+    let text = "[a-zé \"]{0,300}";
+    let found = (
+        text,
+        proptest::collection::vec("[a-f]{1,3}/[a-f]{1,40}(:[1-9]{1,3})?", 0..20),
+        proptest::collection::vec(text, 0..14),
+        proptest::option::of(text),
+    )
+        .prop_map(|(summary, references, key_findings, notes)| {
+            let references = references.into_iter().map(Reference::from).collect();
+            let finding = Finding { summary, references, key_findings, confidence: Confidence::Med, notes };
+            Some(outcome(Ok(crate::bounds::finding(finding))))
+        });
+    let failed = text.prop_map(|message| Some(outcome(Err(Fault::new(FaultKind::ProviderError, message)))));
+    prop_oneof![6 => found, 1 => failed, 1 => Just(None)]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    #[test]
+    fn a_report_fits_says_so_when_it_was_cut_and_is_the_same_each_time(
+        outcomes in [any_outcome(), any_outcome(), any_outcome(), any_outcome()],
+        max_tokens in 500u64..4000,
+        with_synthesis: bool,
+    ) {
+        let whole = report(outcomes, with_synthesis);
+        let mut cut = whole.clone();
+        fit(&mut cut, max_tokens);
+        prop_assert!(tokens(&cut) <= max_tokens, "{} > {max_tokens}", tokens(&cut));
+        let mut again = whole.clone();
+        again.run.elapsed_ms = 54_321;
+        fit(&mut again, max_tokens);
+        again.run.elapsed_ms = cut.run.elapsed_ms;
+        prop_assert_eq!(&cut, &again);
+        let references = |report: &Report| -> usize {
+            report.outcomes().filter_map(|(_, outcome)| Some(outcome.result.as_ref().ok()?.references.len())).sum()
+        };
+        let lost = cut.synthesis != whole.synthesis || references(&cut) < references(&whole);
+        let said = serde_json::to_string(&cut).unwrap().contains(&format!("Truncated to the limit of {max_tokens}"));
+        prop_assert!(!lost || said);
+    }
+
+    #[test]
+    fn the_first_ten_references_are_different_files(outcomes in [any_outcome(), any_outcome(), any_outcome(), any_outcome()]) {
+        let answer = report(outcomes, true).synthesis.unwrap();
+        let files: Vec<&str> = answer.references.iter().map(Reference::path).collect();
+        let distinct: std::collections::BTreeSet<&str> = files.iter().copied().collect();
+        let first: std::collections::BTreeSet<&str> = files.iter().copied().take(10).collect();
+        prop_assert_eq!(first.len(), distinct.len().min(10).min(files.len()));
+    }
+}
+
+#[test]
+fn however_small_the_limit_a_report_is_whole() {
+    let locator = outcome(Ok(finding(&["a.rs:1", "b.rs:2"], &["implementation: a.rs"])));
+    let mut cut = report([Some(locator), None, None, None], true);
+    fit(&mut cut, 1);
+    let told = serde_json::to_value(&cut).unwrap();
+    assert_eq!(told["locator"]["value"]["references"], serde_json::json!(["a.rs:1"]));
+    assert!(told["synthesis"]["notes"].as_str().unwrap().contains("limit of 1 tokens"));
+}

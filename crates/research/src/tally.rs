@@ -1,0 +1,226 @@
+//! Counting a question's words in files: the first look at everything, so it must be fast.
+//!
+//! Text is a sequence of **runs**: letters, digits, underscores. A run is a name when it is spelled just so, and its parts
+//! (`parseYaml` has two) are terms when their stems are. Whoever keeps counts for later must count by [`each_run`] and
+//! [`parts_of`] too, so that the numbers are the same.
+//!
+//! Most of a text is of no interest, and is passed over by an automaton that knows the stems: a stem is the beginning of
+//! every word that has it. Only runs that it stops at are taken apart.
+
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
+use memchr::{memchr, memrchr};
+use tamis_text::vocabulary::Vocabulary;
+use tamis_text::words::{Piece, each_word, stem};
+
+use crate::question::Question;
+
+/// Counts what a question looks for. Columns are its terms, then its names.
+pub(crate) struct Counter {
+    automaton: Option<AhoCorasick>,
+    stems: Vocabulary,
+    names: Vocabulary,
+    /// Terms with letters that have a large and a small form beyond ASCII, for which the automaton is no help.
+    foreign: bool,
+}
+
+/// One hit: where it is, and of which column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Hit {
+    pub(crate) at: usize,
+    pub(crate) column: usize,
+}
+
+/// Of a run that is longer no more is read: it is no word.
+const LONGEST_RUN: usize = 96;
+
+pub(crate) fn in_run(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+}
+
+/// Calls `visit` with the place of each run.
+pub(crate) fn each_run(bytes: &[u8], mut visit: impl FnMut(usize, &[u8])) {
+    let mut at = 0;
+    while at < bytes.len() {
+        if !in_run(bytes[at]) {
+            at += 1;
+            continue;
+        }
+        let end = end_of_run(bytes, at);
+        visit(at, &bytes[at..end.min(at + LONGEST_RUN)]);
+        at = end;
+    }
+}
+
+/// Calls `visit` with the stem of each part of a run.
+pub(crate) fn parts_of(run: &[u8], mut visit: impl FnMut(&str)) {
+    let mut tell = |text: &str| {
+        each_word(text, |word, piece| {
+            if piece == Piece::Part && word.starts_with(|c: char| c.is_alphabetic()) {
+                visit(stem(word));
+            }
+        });
+    };
+    match std::str::from_utf8(run) {
+        Ok(text) => tell(text),
+        Err(_) => tell(&String::from_utf8_lossy(run)),
+    }
+}
+
+fn end_of_run(bytes: &[u8], from: usize) -> usize {
+    bytes[from..].iter().position(|&byte| !in_run(byte)).map_or(bytes.len(), |length| from + length)
+}
+
+impl Counter {
+    pub(crate) fn new(question: &Question) -> Counter {
+        let (mut stems, mut names) = (Vocabulary::default(), Vocabulary::default());
+        for term in &question.terms {
+            stems.intern(&term.stem);
+        }
+        for name in &question.names {
+            names.intern(&name.text);
+        }
+        let foreign = question.terms.iter().any(|term| !term.stem.is_ascii());
+        let wanted: Vec<&str> = question
+            .terms
+            .iter()
+            .map(|term| term.stem.as_str())
+            .chain(question.names.iter().map(|name| name.text.as_str()))
+            .collect();
+        let automaton = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .match_kind(MatchKind::LeftmostFirst)
+            .kind(Some(AhoCorasickKind::DFA))
+            .build(wanted)
+            .ok()
+            .filter(|_| !foreign);
+        Counter { automaton, stems, names, foreign }
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.stems.len() + self.names.len()
+    }
+
+    /// The column of the name of that number.
+    pub(crate) fn name_column(&self, number: usize) -> usize {
+        self.stems.len() + number
+    }
+
+    pub(crate) fn term_column(&self, stem: &str) -> Option<usize> {
+        self.stems.find(stem).map(|column| column as usize)
+    }
+
+    /// Calls `visit` with each hit, in order of place.
+    pub(crate) fn each_hit(&self, bytes: &[u8], mut visit: impl FnMut(Hit)) {
+        let Some(automaton) = &self.automaton else {
+            if self.foreign {
+                each_run(bytes, |at, run| self.hits_of(at, run, &mut visit));
+            }
+            return;
+        };
+        let mut at = 0;
+        while let Some(found) = automaton.find(Input::new(bytes).range(at..)) {
+            let mut start = found.start();
+            while start > at && in_run(bytes[start - 1]) {
+                start -= 1;
+            }
+            at = end_of_run(bytes, found.end());
+            self.hits_of(start, &bytes[start..at.min(start + LONGEST_RUN)], &mut visit);
+        }
+    }
+
+    fn hits_of(&self, at: usize, run: &[u8], visit: &mut impl FnMut(Hit)) {
+        parts_of(run, |part| {
+            if let Some(column) = self.stems.find(part) {
+                visit(Hit { at, column: column as usize });
+            }
+        });
+        let name = std::str::from_utf8(run).ok().and_then(|run| self.names.find(run));
+        if let Some(number) = name {
+            visit(Hit { at, column: self.name_column(number as usize) });
+        }
+    }
+
+    /// Whether what stands at a hit of a name is where it is defined.
+    pub(crate) fn defines(&self, bytes: &[u8], hit: Hit) -> bool {
+        let start = memrchr(b'\n', &bytes[..hit.at]).map_or(0, |newline| newline + 1);
+        let mut lines = [""; 4];
+        let mut from = start;
+        for line in &mut lines {
+            let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |length| from + length);
+            // A line that is not UTF-8 defines nothing.
+            *line = std::str::from_utf8(&bytes[from..end]).unwrap_or_default();
+            if end == bytes.len() {
+                break;
+            }
+            from = end + 1;
+        }
+        tamis_syntax::defined_name(lines[0], &lines[1..]).is_some_and(|name| start + name.start == hit.at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn counts(question: &str, text: &[u8]) -> Vec<u32> {
+        let counter = Counter::new(&Question::new(question));
+        let mut counts = vec![0; counter.columns()];
+        counter.each_hit(text, |hit| counts[hit.column] += 1);
+        counts
+    }
+
+    /// The same by reading everything.
+    fn counts_by_reading(question: &str, text: &[u8]) -> Vec<u32> {
+        let question = Question::new(question);
+        let counter = Counter::new(&question);
+        let mut counts = vec![0; counter.columns()];
+        each_run(text, |_, run| {
+            parts_of(run, |part| {
+                if let Some(column) = question.terms.iter().position(|term| term.stem == part) {
+                    counts[column] += 1;
+                }
+            });
+            if let Some(number) = question.names.iter().position(|name| name.text.as_bytes() == run) {
+                counts[counter.name_column(number)] += 1;
+            }
+        });
+        counts
+    }
+
+    #[test]
+    fn forms_of_a_word_and_parts_of_names_are_found() {
+        let text = b"def parse_config(): pass\nclass ConfigParser: parsing = CONFIG\nreparse()";
+        assert_eq!(counts("parser of the configs", text), [3, 3]);
+        assert_eq!(counts("where is `ConfigParser` defined", text), [3, 3, 1]);
+    }
+
+    #[test]
+    fn a_definition_is_told_from_a_use() {
+        let text = b"load()\nimport load\n\ndef load(path):\n    return load(path)\n";
+        let counter = Counter::new(&Question::new("`load`"));
+        let mut defined = Vec::new();
+        counter.each_hit(text, |hit| {
+            if hit.column == counter.name_column(0) {
+                defined.push(counter.defines(text, hit));
+            }
+        });
+        assert_eq!(defined, [false, false, true, false]);
+    }
+
+    proptest! {
+        #[test]
+        fn the_automaton_misses_nothing(
+            question in "([a-zA-Z_`é.]{1,8} ){0,6}",
+            text in "([a-zA-Z_é0-9]{1,9}[ .\n(]{0,2}){0,40}",
+        ) {
+            prop_assert_eq!(counts(&question, text.as_bytes()), counts_by_reading(&question, text.as_bytes()));
+        }
+
+        #[test]
+        fn any_bytes_can_be_counted(question in ".{0,60}", text: Vec<u8>) {
+            prop_assert_eq!(counts(&question, &text), counts_by_reading(&question, &text));
+        }
+    }
+}

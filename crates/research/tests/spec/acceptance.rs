@@ -1,0 +1,87 @@
+//! Phase 3's acceptance scenarios: what an answer must be like, whatever it rests on.
+
+use serde_json::json;
+use tamis_research::{Constraints, Request, ResearchError};
+use tamis_workspace::RootError;
+
+use crate::house::{House, asking, research, secret, texts};
+
+#[test]
+fn locate_only() {
+    let house = House::new();
+    let ask = || research(&house.researcher(), &asking("Where is parse_shop_config implemented?")).1;
+    let told = ask();
+    assert_eq!(told["locator"]["status"], "ok");
+    let references = texts(&told["locator"]["value"]["references"]);
+    assert!(references[0].starts_with("src/config.rs:10"), "{references:?}");
+    assert!(texts(&told["synthesis"]["references"])[0].starts_with("src/config.rs"), "{told}");
+    // No large excerpts, and the same each time.
+    let excerpts = texts(&told["locator"]["value"]["key_findings"]);
+    assert!(excerpts.iter().all(|text| text.len() <= 200 && !text.contains('\n')), "{excerpts:?}");
+    assert_eq!(ask()["locator"]["value"], told["locator"]["value"]);
+}
+
+#[test]
+fn not_found() {
+    let house = House::new();
+    let (_, told) = research(&house.researcher(), &asking("Where is frobnicate_zyxwv implemented?"));
+    for value in [&told["locator"]["value"], &told["synthesis"]] {
+        assert_eq!(value["references"], json!([]), "{told}");
+        assert!(value["summary"].as_str().unwrap().to_lowercase().contains("not found"), "{told}");
+        assert_eq!(value["confidence"], "low");
+    }
+}
+
+#[test]
+fn scope_restriction() {
+    let house = House::new();
+    let request = Request { roots: vec!["tests".into()], ..asking("Where is serve_orders implemented?") };
+    let (report, told) = research(&house.researcher(), &request);
+    let root = house.code().join("tests").canonicalize().unwrap();
+    assert_eq!(told["rootsSearched"], json!([root]));
+    let text = serde_json::to_string(&report).unwrap();
+    assert!(!text.contains("orders.rs"), "{text}");
+    assert_eq!(told["locator"]["value"]["references"], json!([]));
+    // Folders outside of the roots are refused, without a word on what is there.
+    for outside in ["/etc", "..", "../code-of-others"] {
+        let request = Request { roots: vec![outside.into()], ..asking("Where?") };
+        let refused = house.researcher().research(&request, &tamis_workspace::Halt::never(), &|_| ());
+        let refused = refused.unwrap_err();
+        assert!(matches!(refused, ResearchError::Root(RootError::Outside { .. })), "{outside}: {refused}");
+    }
+}
+
+#[test]
+fn budget_pressure() {
+    let house = House::new();
+    let ask = |max_files_read, max_bytes_read| {
+        let constraints = Constraints {
+            max_files_read: Some(max_files_read),
+            max_bytes_read: Some(max_bytes_read),
+            ..Constraints::default()
+        };
+        let question = asking("How does parse_shop_config work, and how do retries? Show examples.");
+        research(&house.researcher(), &Request { constraints, ..question }).1
+    };
+    for (files, bytes) in [(1, 1 << 20), (50, 60), (0, 0)] {
+        let told = ask(files, bytes);
+        let used = &told["run"]["used"];
+        assert!(used["filesRead"].as_u64().unwrap() <= files && used["bytesRead"].as_u64().unwrap() <= bytes);
+        let said = format!("{} {}", told["synthesis"]["summary"], told["synthesis"]["notes"]);
+        assert!(said.contains("limit"), "{told}");
+        assert!(!texts(&told["synthesis"]["references"]).is_empty(), "what was found without reading stays");
+    }
+    let free = ask(50, 1 << 20);
+    assert!(!free["synthesis"]["notes"].as_str().unwrap_or_default().contains("limit"), "{free}");
+}
+
+#[test]
+fn redaction() {
+    let house = House::new();
+    let text = format!("pub fn call_gateway() {{\n    let token = \"{}\";\n    send(token);\n}}\n", secret());
+    house.write("src/gateway.rs", &text);
+    let question = "How does call_gateway work? Show examples of call_gateway and its token.";
+    let (report, told) = research(&house.researcher(), &asking(question));
+    assert!(!serde_json::to_string(&report).unwrap().contains(&secret()));
+    assert!(texts(&told["locator"]["value"]["references"])[0].starts_with("src/gateway.rs"), "{told}");
+}

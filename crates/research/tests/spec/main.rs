@@ -1,0 +1,11 @@
+//! The contract's unit tests and acceptance scenarios, by name: each test here is a line there.
+//!
+//! Phase 1, and the forms of what tools answer, are held where the tools are.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod acceptance;
+mod house;
+mod phase_2;
+mod phase_3;
+mod phase_4;

@@ -1,0 +1,330 @@
+//! A chat model that misbehaves to order, on a port of 127.0.0.1 that the system chooses.
+//!
+//! It plays a list of steps, one for each turn that is asked for: answers and calls, but also what goes wrong with servers:
+//! failures, halves of answers, other things than HTTP, silence. Silence lasts until the test ends it or the client hangs up,
+//! so that no test waits for time to pass.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::Request;
+
+/// How long a test waits for what must come.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How often a silent server looks whether it may speak, or is alone.
+const LOOK: Duration = Duration::from_millis(5);
+
+/// What the server does when asked for a turn.
+#[derive(Clone, Debug)]
+pub enum ChatStep {
+    /// Says this.
+    Say(String),
+    /// Will not answer, for this reason.
+    Refuse(String),
+    /// Calls these tools with these arguments.
+    Call(Vec<(String, Value)>),
+    /// The message as it is.
+    Message(Value),
+    /// This as the whole body, in place of a turn.
+    Body(String),
+    /// Fails with a status, and says this.
+    Fail(u16, String),
+    /// These bytes and no others, not even a head; then hangs up.
+    Raw(Vec<u8>),
+    /// Hangs up in the middle of the answer.
+    HangUp,
+    /// Is silent until it is released, then takes the step. When the client hangs up first, that is all.
+    Hold(Box<ChatStep>),
+}
+
+impl ChatStep {
+    pub fn say(text: impl ToString) -> ChatStep {
+        ChatStep::Say(text.to_string())
+    }
+
+    pub fn call(tool: &str, arguments: Value) -> ChatStep {
+        ChatStep::Call(vec![(tool.to_owned(), arguments)])
+    }
+
+    pub fn held(self) -> ChatStep {
+        ChatStep::Hold(Box::new(self))
+    }
+}
+
+/// A running server. Dropping it ends it.
+pub struct ChatServer {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+    listening: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// What `GET …/models` answers.
+    models: ChatStep,
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    steps: VecDeque<ChatStep>,
+    /// Once the steps are over.
+    for_ever: Option<ChatStep>,
+    requests: Vec<Request>,
+    in_flight: usize,
+    most_in_flight: usize,
+    hung_up: usize,
+    released: bool,
+    closed: bool,
+}
+
+impl ChatServer {
+    /// Takes these steps, and fails after the last of them. It says to have the model `scripted`, after one that only embeds.
+    pub fn start(steps: Vec<ChatStep>) -> ChatServer {
+        ChatServer::with_models(&["text-embedding-nomic", "scripted"], steps, None)
+    }
+
+    /// Takes these steps, and then the last one for ever.
+    pub fn endless(steps: Vec<ChatStep>, for_ever: ChatStep) -> ChatServer {
+        ChatServer::with_models(&["scripted"], steps, Some(for_ever))
+    }
+
+    pub fn with_models(models: &[&str], steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
+        let models: Vec<Value> = models.iter().map(|id| json!({"id": id, "object": "model"})).collect();
+        let listing = json!({"object": "list", "data": models}).to_string();
+        ChatServer::listing(ChatStep::Body(listing), steps, for_ever)
+    }
+
+    /// Does this when asked which models it has.
+    pub fn listing(models: ChatStep, steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("a bound port");
+        let state = State { steps: steps.into(), for_ever, ..State::default() };
+        let shared = Arc::new(Shared { models, state: Mutex::new(state), changed: Condvar::new() });
+        let serving = Arc::clone(&shared);
+        let listening = std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                if serving.lock().closed {
+                    break;
+                }
+                let (Ok(stream), serving) = (stream, Arc::clone(&serving)) else { continue };
+                std::thread::spawn(move || serving.serve(stream));
+            }
+        });
+        ChatServer { address, shared, listening: Some(listening) }
+    }
+
+    /// `http://127.0.0.1:<port>/v1`.
+    pub fn url(&self) -> String {
+        format!("http://{}/v1", self.address)
+    }
+
+    /// The turns that were asked for so far, in order of arrival.
+    pub fn turns(&self) -> Vec<Value> {
+        let state = self.shared.lock();
+        state.requests.iter().filter(|request| request.method == "POST").map(|r| r.body.clone()).collect()
+    }
+
+    /// All requests so far.
+    pub fn requests(&self) -> Vec<Request> {
+        self.shared.lock().requests.clone()
+    }
+
+    /// Lets held steps go on, those to come too.
+    pub fn release(&self) {
+        self.shared.lock().released = true;
+        self.shared.changed.notify_all();
+    }
+
+    /// Waits until so many turns were asked for.
+    pub fn wait_for_turns(&self, count: usize) {
+        assert!(self.turns_come(count, PATIENCE), "{count} turns were not asked for");
+    }
+
+    /// Whether so many turns are asked for within a time.
+    pub fn turns_come(&self, count: usize, patience: Duration) -> bool {
+        self.shared.wait(patience, |state| {
+            state.requests.iter().filter(|request| request.method == "POST").count() >= count
+        })
+    }
+
+    /// Waits until so many clients hung up on a silent server.
+    pub fn wait_for_hang_ups(&self, count: usize) {
+        assert!(
+            self.shared.wait(PATIENCE, |state| state.hung_up >= count),
+            "{count} clients did not hang up"
+        );
+    }
+
+    /// The most turns that were under way at the same time.
+    pub fn most_in_flight(&self) -> usize {
+        self.shared.lock().most_in_flight
+    }
+}
+
+impl Drop for ChatServer {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.changed.notify_all();
+        // Wakes the listener, which then sees that it is over.
+        drop(TcpStream::connect(self.address));
+        if let Some(listening) = self.listening.take() {
+            let _ = listening.join();
+        }
+    }
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait(&self, patience: Duration, done: impl Fn(&State) -> bool) -> bool {
+        let end = Instant::now() + patience;
+        let mut state = self.lock();
+        while !done(&state) {
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        true
+    }
+
+    fn serve(&self, mut stream: TcpStream) {
+        let Some(request) = read_request(&mut stream) else { return };
+        let asks_for_turn = request.method == "POST";
+        let mut state = self.lock();
+        state.requests.push(request);
+        let mut step = self.models.clone();
+        if asks_for_turn {
+            state.in_flight += 1;
+            state.most_in_flight = state.most_in_flight.max(state.in_flight);
+            let over = ChatStep::Fail(500, "the script is over".to_owned());
+            step = state.steps.pop_front().or_else(|| state.for_ever.clone()).unwrap_or(over);
+        }
+        drop(state);
+        self.changed.notify_all();
+        let mut wanted = true;
+        while let (true, ChatStep::Hold(then)) = (wanted, &step) {
+            wanted = self.hold(&mut stream);
+            step = then.as_ref().clone();
+        }
+        // The next request may come as soon as this one is answered.
+        self.lock().in_flight -= usize::from(asks_for_turn);
+        if wanted {
+            take(&mut stream, step);
+        }
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+
+    /// Waits to be released; not when the client hangs up or the server ends.
+    fn hold(&self, stream: &mut TcpStream) -> bool {
+        let _ = stream.set_read_timeout(Some(LOOK));
+        loop {
+            {
+                let state = self.lock();
+                if state.released || state.closed {
+                    return state.released;
+                }
+            }
+            match stream.read(&mut [0]) {
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                _ => {
+                    self.lock().hung_up += 1;
+                    self.changed.notify_all();
+                    return false;
+                }
+            }
+        }
+    }
+}
+
+fn take(stream: &mut TcpStream, step: ChatStep) {
+    let say = |stream: &mut TcpStream, message: Value| respond(stream, 200, &turn(&message).to_string());
+    match step {
+        ChatStep::Say(text) => say(stream, json!({"role": "assistant", "content": text})),
+        ChatStep::Refuse(why) => {
+            say(stream, json!({"role": "assistant", "content": null, "refusal": why}));
+        }
+        ChatStep::Message(message) => say(stream, message),
+        ChatStep::Call(calls) => {
+            let calls: Vec<Value> = calls
+                .into_iter()
+                .enumerate()
+                .map(|(number, (name, arguments))| {
+                    let function = json!({"name": name, "arguments": arguments.to_string()});
+                    json!({"id": format!("call_{number}"), "type": "function", "function": function})
+                })
+                .collect();
+            say(stream, json!({"role": "assistant", "content": null, "tool_calls": calls}));
+        }
+        ChatStep::Body(body) => respond(stream, 200, &body),
+        ChatStep::Fail(status, said) => {
+            respond(stream, status, &json!({"error": {"message": said}}).to_string());
+        }
+        ChatStep::Raw(bytes) => {
+            let _ = stream.write_all(&bytes);
+        }
+        ChatStep::HangUp => {
+            let body = turn(&json!({"content": "never read to its end"})).to_string();
+            let _ = stream.write_all(head(200, body.len()).as_bytes());
+            let _ = stream.write_all(&body.as_bytes()[..body.len() / 2]);
+        }
+        // Waited for already.
+        ChatStep::Hold(then) => take(stream, *then),
+    }
+}
+
+fn turn(message: &Value) -> Value {
+    json!({"id": "x", "object": "chat.completion", "model": "scripted",
+        "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+        "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}})
+}
+
+fn head(status: u16, length: usize) -> String {
+    format!(
+        "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+    )
+}
+
+fn respond(stream: &mut TcpStream, status: u16, body: &str) {
+    // Whoever asked may have left.
+    let _ = stream.write_all((head(status, body.len()) + body).as_bytes());
+}
+
+/// A request with its whole body; none when the client left before.
+fn read_request(stream: &mut TcpStream) -> Option<Request> {
+    let mut bytes = Vec::new();
+    let mut buffer = [0; 16 << 10];
+    let (head, body) = loop {
+        let count = stream.read(&mut buffer).ok().filter(|&count| count > 0)?;
+        bytes.extend_from_slice(&buffer[..count]);
+        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
+        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
+        let length = head.lines().find_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
+        });
+        let whole = end + 4 + length.unwrap_or(0);
+        while bytes.len() < whole {
+            let count = stream.read(&mut buffer).ok().filter(|&count| count > 0)?;
+            bytes.extend_from_slice(&buffer[..count]);
+        }
+        break (head, bytes[end + 4..whole].to_vec());
+    };
+    let mut words = head.split_whitespace();
+    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
+    let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
+    let body =
+        if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap_or_else(|_| text()) };
+    Some(Request { method, path, body })
+}

@@ -1,0 +1,23 @@
+//! `analyze_component`: how something works.
+
+use tamis_research::{Report, Role};
+
+use super::asked::answer;
+use super::input::RoleInput;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct AnalyzeComponent;
+
+impl Operation for AnalyzeComponent {
+    const NAME: &'static str = "analyze_component";
+    const TOOLSET: Toolset = Toolset::Research;
+    const DESCRIPTION: &'static str = "Explain how a function, type or component of the local codebase works: where it is \
+        defined, who calls it, what it calls and touches, each with path:line. Name it as the code does.";
+    const READ_ONLY: bool = true;
+    type Input = RoleInput;
+    type Output = Report;
+
+    async fn run(input: RoleInput, context: Context) -> Result<Report, Failure> {
+        answer(Some(Role::Analyzer), input.request(), context).await
+    }
+}

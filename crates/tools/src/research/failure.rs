@@ -1,0 +1,60 @@
+//! Failures in words that whoever called the tool can do something about.
+
+use serde_json::{Map, Value, json};
+use tamis_research::ResearchError;
+use tamis_text::Redacted;
+use tamis_workspace::RootError;
+
+use crate::Failure;
+
+fn stated(code: &'static str, message: String, details: Value, retryable: bool) -> Failure {
+    let details = match details {
+        Value::Object(details) => details,
+        _ => Map::new(),
+    };
+    Failure::Stated { code, message: Redacted::from(message).into_string(), details, retryable }
+}
+
+pub(crate) fn invalid_parameter(parameter: &str, why: &str) -> Failure {
+    stated(
+        "invalid_parameter",
+        format!("Invalid parameter: {parameter}: {why}"),
+        json!({"parameter": parameter, "detail": why}),
+        false,
+    )
+}
+
+pub(crate) fn no_roots(why: &str) -> Failure {
+    stated(
+        "no_roots",
+        format!("There is nothing to look into: {why}"),
+        json!({"hint": "Set TAMIS_ROOTS to the folders of the codebase, in the server's configuration."}),
+        false,
+    )
+}
+
+pub(crate) fn saturated(why: &str) -> Failure {
+    stated("saturated", format!("Too much at once: {why}"), json!({"hint": "Try again in a moment."}), true)
+}
+
+/// What a researcher says, in these words.
+pub(crate) fn told(error: ResearchError) -> Failure {
+    let message = error.to_string();
+    match error {
+        ResearchError::NoQuestion | ResearchError::LongQuestion { .. } => {
+            invalid_parameter("question", &message)
+        }
+        ResearchError::Root(RootError::Outside { .. } | RootError::System { .. }) => stated(
+            "outside_roots",
+            message,
+            json!({"parameter": "roots", "hint": "list_roots says which folders may be looked into."}),
+            false,
+        ),
+        ResearchError::Root(RootError::Denied { .. }) => {
+            stated("denied", message, json!({"parameter": "roots"}), false)
+        }
+        ResearchError::Root(RootError::Unreadable { .. }) => {
+            stated("root_unreadable", message, json!({"parameter": "roots"}), false)
+        }
+    }
+}

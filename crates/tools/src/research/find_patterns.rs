@@ -1,0 +1,23 @@
+//! `find_patterns`: how it is done elsewhere.
+
+use tamis_research::{Report, Role};
+
+use super::asked::answer;
+use super::input::RoleInput;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct FindPatterns;
+
+impl Operation for FindPatterns {
+    const NAME: &'static str = "find_patterns";
+    const TOOLSET: Toolset = Toolset::Research;
+    const DESCRIPTION: &'static str = "Show how something is already done in the local codebase: two to six different \
+        examples, each with its path:line and the smallest snippet that shows it.";
+    const READ_ONLY: bool = true;
+    type Input = RoleInput;
+    type Output = Report;
+
+    async fn run(input: RoleInput, context: Context) -> Result<Report, Failure> {
+        answer(Some(Role::Patterns), input.request(), context).await
+    }
+}

@@ -1,0 +1,23 @@
+//! `locate_in_codebase`: where things are.
+
+use tamis_research::{Report, Role};
+
+use super::asked::answer;
+use super::input::RoleInput;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct LocateInCodebase;
+
+impl Operation for LocateInCodebase {
+    const NAME: &'static str = "locate_in_codebase";
+    const TOOLSET: Toolset = Toolset::Research;
+    const DESCRIPTION: &'static str = "Find where something is in the local codebase: paths and lines, best first, \
+        sorted into implementation, entry points, configuration, tests and docs. Fast, and reads next to nothing.";
+    const READ_ONLY: bool = true;
+    type Input = RoleInput;
+    type Output = Report;
+
+    async fn run(input: RoleInput, context: Context) -> Result<Report, Failure> {
+        answer(Some(Role::Locator), input.request(), context).await
+    }
+}

@@ -1,0 +1,24 @@
+//! `research_codebase`: a question about a codebase, answered by all roles that it calls for.
+
+use tamis_research::Report;
+
+use super::asked::answer;
+use super::input::ResearchInput;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct ResearchCodebase;
+
+impl Operation for ResearchCodebase {
+    const NAME: &'static str = "research_codebase";
+    const TOOLSET: Toolset = Toolset::Research;
+    const DESCRIPTION: &'static str = "Answer a question about the local codebase: where something is, how it works, what \
+        examples of it there are. Gives a short report (JSON, 2,000 tokens at most) with path:line references instead of \
+        file contents; its synthesis is the answer. Prefer it to reading files one by one. Reads only; never the web.";
+    const READ_ONLY: bool = true;
+    type Input = ResearchInput;
+    type Output = Report;
+
+    async fn run(input: ResearchInput, context: Context) -> Result<Report, Failure> {
+        answer(None, input.request(), context).await
+    }
+}
