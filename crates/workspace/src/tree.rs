@@ -245,7 +245,10 @@ mod tests {
                 (folder.path.as_str(), folder.files.iter().map(|(name, _)| name.as_str()).collect())
             })
             .collect();
-        assert_eq!(names, [("", vec![]), ("a", vec!["x.rs"]), ("a/b", vec!["y.rs"]), ("empty", vec![])]);
+        assert_eq!(
+            names,
+            [("", vec![".gitignore"]), ("a", vec!["x.rs"]), ("a/b", vec!["y.rs"]), ("empty", vec![])]
+        );
         assert_eq!(since(&known), Changes::default());
 
         fs::write(at("a/b/y.rs"), "TWO").unwrap();
