@@ -2,7 +2,11 @@
 //!
 //! `cargo run --release -p tamis-research --example locate -- FOLDER "question" [TIMES]`
 
-#![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement prints, and may end where it likes")]
+#![allow(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a measurement prints, and may end where it likes"
+)]
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -29,7 +33,12 @@ fn main() {
         let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap();
         let elapsed = begun.elapsed();
         let first = report.locator.unwrap().result.unwrap().references.into_iter().next();
-        println!("{:.0} ms, {} files, first {:?}", elapsed.as_secs_f64() * 1000.0, report.run.files_scanned, first);
+        println!(
+            "{:.0} ms, {} files, first {:?}",
+            elapsed.as_secs_f64() * 1000.0,
+            report.run.files_scanned,
+            first
+        );
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {
