@@ -9,8 +9,12 @@ use crate::Reference;
 pub(crate) struct Map {
     pub(crate) spots: Vec<Spot>,
     pub(crate) files_scanned: u64,
-    /// What was searched for, rarest first.
+    /// What was searched for: names first, then words.
     pub(crate) keywords: Vec<String>,
+    /// Of these, what is in no file.
+    pub(crate) absent: Vec<String>,
+    /// How much of what the question asks for the best place has, from 0 to 1.
+    pub(crate) coverage: f64,
 }
 
 /// A file, and the line in it to begin with.

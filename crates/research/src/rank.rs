@@ -48,17 +48,16 @@ pub(crate) struct Ranked {
     pub(crate) line: usize,
     /// What is defined there.
     pub(crate) name: Option<String>,
-    /// Columns of which it has something.
-    pub(crate) matched: usize,
+    /// What of the question's weight it has, from 0 to 1.
+    pub(crate) coverage: f64,
 }
 
 /// What each column is worth: its rarity in this repository, and where in the question it stands.
 pub(crate) struct Weights {
     /// By column; zero where nothing has it.
     pub(crate) columns: Vec<f64>,
-    /// In how many code files each column is.
-    pub(crate) in_files: Vec<usize>,
-    code_files: usize,
+    /// What the columns would be worth that are in no file at all.
+    pub(crate) absent: Vec<f64>,
     mean_bytes: f64,
 }
 
@@ -78,19 +77,41 @@ impl Weights {
             let (all, files) = (code_files as f64, files as f64);
             libm::log(1.0 + (all - files + 0.5) / (files + 0.5))
         };
+        let anywhere = |column: usize| survey.files.iter().any(|file| file.count(column) > 0);
         let mut columns = Vec::with_capacity(counter.columns());
-        for (term, &files) in question.terms.iter().zip(&in_files) {
+        let mut absent = vec![0.0; counter.columns()];
+        for (column, (term, &files)) in question.terms.iter().zip(&in_files).enumerate() {
             let stands = if term.spoken { 1.0 } else { OF_A_NAME };
-            columns.push(if files == 0 { 0.0 } else { rarity(files) * stands });
+            // What is in no code may still be in prose, and is rare there.
+            let is_there = files > 0 || anywhere(column);
+            columns.push(if is_there { rarity(files) * stands } else { 0.0 });
+            absent[column] = if is_there { 0.0 } else { rarity(0) * stands };
         }
         for (number, name) in question.names.iter().enumerate() {
-            let files = in_files[counter.name_column(number)];
+            let column = counter.name_column(number);
+            let is_there = in_files[column] > 0 || anywhere(column);
             let sure = if name.doubtful { DOUBTFUL_NAME } else { 1.0 };
-            let none = files == 0 || (name.doubtful && defined & (1 << number) == 0);
-            columns.push(if none { 0.0 } else { NAME * rarity(files) * sure });
+            let counts = is_there && (!name.doubtful || defined & (1 << number) != 0);
+            columns.push(if counts { NAME * rarity(in_files[column]) * sure } else { 0.0 });
+            absent[column] = if is_there || name.doubtful { 0.0 } else { NAME * rarity(0) };
         }
         let mean_bytes = (bytes as f64 / code_files.max(1) as f64).max(1.0);
-        Weights { columns, in_files, code_files, mean_bytes }
+        Weights { columns, absent, mean_bytes }
+    }
+
+    /// How much of what is asked for a file has, from 0 to 1.
+    fn coverage(&self, file: &Surveyed) -> f64 {
+        let has = |column: usize| if file.count(column) > 0 { self.columns[column] } else { 0.0 };
+        let had: f64 = (0..self.columns.len()).map(has).sum();
+        let asked: f64 = self.columns.iter().chain(&self.absent).sum();
+        if asked > 0.0 { had / asked } else { 0.0 }
+    }
+
+    /// How much of what is asked for is nowhere, from 0 to 1.
+    pub(crate) fn share_absent(&self) -> f64 {
+        let absent: f64 = self.absent.iter().sum();
+        let asked: f64 = self.columns.iter().sum::<f64>() + absent;
+        if asked > 0.0 { absent / asked } else { 1.0 }
     }
 
     /// What the stems of a name are worth together.
@@ -110,22 +131,22 @@ impl Weights {
 pub(crate) fn rank(
     question: &Question,
     counter: &Counter,
+    weights: &Weights,
     survey: &Survey,
     roots: &Roots,
     halt: &Halt,
 ) -> Result<Vec<Ranked>, Halted> {
-    let weights = Weights::of(question, counter, survey);
     let definers = definers(question, survey);
     let mut best: Vec<(usize, f64)> = survey
         .files
         .iter()
         .enumerate()
-        .map(|(number, file)| (number, at_first_sight(file, counter, &weights, &definers)))
+        .map(|(number, file)| (number, at_first_sight(file, counter, weights, &definers)))
         .filter(|(_, score)| *score > 0.0)
         .collect();
     best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
     best.truncate(LOOKED_INTO);
-    let passages = Passages::read(&best, question, counter, &weights, survey, roots, halt)?;
+    let passages = Passages::read(&best, counter, weights, survey, roots, halt)?;
     let mut totals: Vec<f64> = best
         .iter()
         .zip(&passages.files)
@@ -136,7 +157,7 @@ pub(crate) fn rank(
             first + (PASSAGE * looked.score + DEFINITION_NAME * named) * survey.files[*number].class.worth()
         })
         .collect();
-    votes::count(&mut totals, &best, &passages, question, counter, &weights, survey);
+    votes::count(&mut totals, &best, &passages, question, counter, weights, survey);
     let mut order: Vec<usize> = (0..best.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(best[a].0.cmp(&best[b].0)));
     let order = with_few_tests(&order, |at| survey.files[best[at].0].class == Class::Test);
@@ -144,10 +165,9 @@ pub(crate) fn rank(
         .into_iter()
         .map(|at| {
             let file = &survey.files[best[at].0];
-            let (line, name) = passages.begin_with(at, question, counter, &weights);
-            let matched = (0..counter.columns())
-                .filter(|&column| weights.columns[column] > 0.0 && file.count(column) > 0);
-            Ranked { file: best[at].0, score: totals[at], line, name, matched: matched.count() }
+            let (line, name) = passages.begin_with(at, question, counter, weights);
+            let coverage = weights.coverage(file);
+            Ranked { file: best[at].0, score: totals[at], line, name, coverage }
         })
         .collect())
 }

@@ -9,6 +9,8 @@ pub(crate) mod locator;
 pub(crate) mod patterns;
 mod places;
 mod survey;
+#[cfg(test)]
+mod tests;
 pub(crate) mod thoughts;
 mod wording;
 

@@ -2,8 +2,11 @@
 //!
 //! Read from a syntax tree where the language has one. Elsewhere only calls are told, by the bracket that follows a name.
 
+mod by_brackets;
+
 use tree_sitter::Node;
 
+use self::by_brackets::by_brackets;
 use crate::by_tree::parse;
 use crate::{Budget, Language, LineSpan};
 
@@ -268,49 +271,4 @@ fn stands_alone(node: Node<'_>) -> bool {
 
 fn is_name_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$' | b'?' | b'!' | b'@' | b'-') || byte >= 0x80
-}
-
-/// Words that stand before a bracket and call nothing.
-#[rustfmt::skip]
-const NO_CALLS: [&str; 24] = [
-    "if", "for", "while", "switch", "catch", "return", "else", "elif", "match", "with", "case", "using", "when",
-    "unless", "until", "assert", "throw", "new", "sizeof", "typeof", "and", "or", "not", "in",
-];
-
-fn by_brackets(lines: &[&str], span: LineSpan) -> Uses {
-    let mut uses = Uses::default();
-    for (number, line) in lines.iter().enumerate().take(span.last + 1).skip(span.first) {
-        let line = &line[..line.floor_char_boundary(1000)];
-        if crate::is_comment_line(line.trim_start()) {
-            continue;
-        }
-        for (at, _) in line.match_indices('(') {
-            let before = &line[..at];
-            let name_of = |text: &str| {
-                let start = text
-                    .char_indices()
-                    .rev()
-                    .take_while(|(_, c)| c.is_alphanumeric() || *c == '_')
-                    .last()
-                    .map_or(text.len(), |(start, _)| start);
-                start
-            };
-            let start = name_of(before);
-            let name = &before[start..];
-            let sound = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
-                && name.len() <= LONGEST_NAME
-                && !NO_CALLS.contains(&name);
-            if !sound {
-                continue;
-            }
-            let of = before[..start]
-                .strip_suffix('.')
-                .or_else(|| before[..start].strip_suffix("::"))
-                .or_else(|| before[..start].strip_suffix("->"))
-                .map(|receiver| receiver[name_of(receiver)..].to_owned())
-                .filter(|of| !of.is_empty());
-            uses.calls.push(Use { line: number, name: name.to_owned(), of });
-        }
-    }
-    uses
 }

@@ -44,14 +44,12 @@ impl Passages {
     /// Looks into these files, on all cores.
     pub(crate) fn read(
         best: &[(usize, f64)],
-        question: &Question,
         counter: &Counter,
         weights: &Weights,
         survey: &Survey,
         roots: &Roots,
         halt: &Halt,
     ) -> Result<Passages, Halted> {
-        let _ = question;
         let next = AtomicUsize::new(0);
         let look = || {
             let mut seen = Vec::new();

@@ -41,10 +41,10 @@ impl<'a> Outlined<'a> {
     /// Its own name; empty when it has none.
     pub(super) fn name(&self, number: usize) -> &'a str {
         let definition = self.definition(number);
-        self.lines
-            .get(definition.signature.first)
-            .and_then(|line| line.get(definition.name.clone()))
-            .unwrap_or("")
+        let line = self.lines.get(definition.signature.first);
+        let name = line.and_then(|line| line.get(definition.name.clone())).unwrap_or("");
+        // `impl Name<'a>` and `impl &Name` are about Name.
+        name.split('<').next().unwrap_or("").trim_matches(['&', '*', ' '])
     }
 
     /// The definition that it lies in, or the type that it is a method of.

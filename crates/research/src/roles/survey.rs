@@ -66,7 +66,8 @@ pub(super) enum HitKind {
     Import,
 }
 
-const MOST_DEFINITIONS: usize = 4;
+/// Many: a file may have dozens of types with a method of the same name.
+const MOST_DEFINITIONS: usize = 64;
 const MOST_USES: usize = 8;
 /// Files with longer lines are generated.
 const LONGEST_LINE: usize = 2000;
@@ -207,7 +208,8 @@ fn kind(line: &str, here: &std::ops::Range<usize>, opens_type: bool) -> HitKind 
     if opening.starts_with('@') || opening.starts_with("#[") {
         return HitKind::Decorator;
     }
-    if opens_type {
+    // `struct X(Name)` has one, and is none.
+    if opens_type && (!before.contains("struct ") || before.contains(':')) {
         return HitKind::Extension;
     }
     let call = after.trim_start_matches("::");

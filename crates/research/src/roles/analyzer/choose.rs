@@ -85,7 +85,11 @@ pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
         for number in 0..source.outline().definitions.len() {
             let source = Arc::clone(&source);
             if let Some(score) = by_name(asked, outlined, number, &source.place.path) {
-                named.push(Candidate { source, number, score: score - rank as f64, words: Words::default() });
+                // Of namesakes, the one that speaks of what the question speaks of.
+                let definition = outlined.definition(number);
+                let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
+                let score = score + 20.0 * asked.coverage(&own) - rank as f64;
+                named.push(Candidate { source, number, score, words: Words::default() });
             } else if !outlined.name(number).is_empty() {
                 let test = is_test(&source.place.path) && !asks_for_tests;
                 let pointed = if pointed == Some(number) { 4.0 } else { 0.0 };
@@ -136,7 +140,8 @@ pub(super) fn choose_surveyed(
         }
     }
     places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-    places.dedup_by_key(|(_, at)| *at);
+    let mut seen = BTreeSet::new();
+    places.retain(|(_, at)| seen.insert(*at));
     let enough = chosen.named.iter().map(|target| target.score).fold(0.0, f64::max) + MUCH_BETTER;
     let mut candidates = Vec::new();
     for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MOST_UNNAMED) {
@@ -204,8 +209,8 @@ fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f6
     let mut score = if wanted.sure { 100.0 } else { 40.0 };
     if wanted.of.as_deref().is_some_and(parent_is) {
         score += 40.0;
-    } else if asked.names.iter().any(|other| parent_is(&other.name)) {
-        score += 30.0;
+    } else if let Some(place) = asked.names.iter().position(|other| parent_is(&other.name)) {
+        score += 30.0 - 4.0 * place as f64;
     } else if wanted.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {
         score += 15.0;
     }
@@ -216,7 +221,8 @@ fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f6
         // What a test tests says more of the matter than the test.
         score -= 15.0;
     }
-    Some(score - 5.0 * order as f64)
+    let around = asked.met(path).len() + parent.map_or(0, |parent| asked.met(parent).len());
+    Some(score + 3.0 * around as f64 - 5.0 * order as f64)
 }
 
 impl Candidate<'_> {

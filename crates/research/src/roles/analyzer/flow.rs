@@ -36,8 +36,8 @@ pub(super) struct Callers {
     pub(super) more_tests: usize,
     /// Types made from it.
     pub(super) extensions: Vec<Item>,
-    /// Other definitions of the same name.
-    pub(super) namesakes: usize,
+    /// Other definitions of the same name, outside of tests.
+    pub(super) namesakes: Vec<Item>,
 }
 
 /// A survey, and what was sought by it.
@@ -68,8 +68,18 @@ impl Surveyed<'_> {
         let made = name != target.name;
         let is_type = target.is_type || made;
         let defined = self.definitions(name);
-        callers.namesakes = defined.len().saturating_sub(1);
-        let strict = !is_type && (callers.namesakes > 0 || is_ubiquitous(name));
+        if !made {
+            let other = |(path, line, _): &&(&str, usize, Option<&str>)| {
+                (*path != target.place.path || *line != target.line) && !is_test(path)
+            };
+            let others = defined.iter().filter(other).map(|&(path, line, parent)| Item {
+                what: parent.map_or_else(|| name.to_owned(), |parent| format!("{parent}.{name}")),
+                path: path.to_owned(),
+                line,
+            });
+            callers.namesakes = others.collect();
+        }
+        let strict = !is_type && (defined.len() > 1 || is_ubiquitous(name));
         let parent = target.parent.as_deref().filter(|_| !made);
         let parent_number = parent.and_then(|parent| self.number(parent));
         let mut found = Vec::new();

@@ -69,6 +69,10 @@ impl Target {
         };
         let all = || 0..source.outline().definitions.len();
         let line_of = |at: usize| outlined.definition(at).signature.first + 1;
+        let of_member = |at| (outlined.name(at).to_owned(), line_of(at));
+        let mut members: Vec<(String, usize)> = all().filter(within).map(of_member).collect();
+        // Those that the question speaks of first.
+        members.sort_by_key(|(name, _)| asked.met(name).is_empty());
         Target {
             place: source.place.clone(),
             line: definition.signature.first + 1,
@@ -79,7 +83,7 @@ impl Target {
             sentence: outlined.first_sentence(number),
             data: if is_type { Vec::new() } else { data(&lines, inside, &source.place.path) },
             uses,
-            members: all().filter(within).map(|at| (outlined.name(at).to_owned(), line_of(at))).collect(),
+            members,
             neighbours: all()
                 .filter(|&at| at != number && !within(&at))
                 .map(|at| Neighbour {

@@ -61,7 +61,8 @@ pub(super) fn snippet(lines: &[&str], line: usize, kind: HitKind) -> Option<(usi
 }
 
 fn opens(line: &str) -> bool {
-    line.trim_end().ends_with(['(', '[', ',', '{', '.'])
+    let end = line.trim_end();
+    end.ends_with(['(', '[', ',', '.']) || end.ends_with("({")
 }
 
 /// Brackets that a line opens and does not close; braces count for none, since bodies stand in them.

@@ -95,7 +95,9 @@ impl<'a> Note<'a> {
             }
             let score =
                 words + context + if decides { 1.5 } else { 0.0 } - if is_heading { 0.6 } else { 0.0 };
-            if words > 0.0 || (decides && context > 0.0) {
+            // The title is told already, and a heading without the words says nothing by itself.
+            let idle = heading(line).is_some_and(|heading| words == 0.0 || heading == self.title);
+            if !idle && (words > 0.0 || (decides && context > 0.0)) {
                 let above = under.filter(|_| !is_heading).map(str::to_owned);
                 found.push((score, number, above));
             }

@@ -1,0 +1,176 @@
+//! What the analyzer says: short sentences, each with its place.
+
+use super::LIMITED;
+use super::data::DatumKind;
+use super::flow::Surveyed;
+use super::target::Target;
+use crate::roles::asked::Asked;
+use crate::roles::places::is_test;
+use crate::roles::survey::HitKind;
+use crate::roles::wording::{Item, LONGEST_FINDING, References, brief, listed};
+use crate::{Confidence, Finding};
+
+const MOST_FINDINGS: usize = 8;
+const MOST_REFERENCES: usize = 12;
+
+/// What is being said.
+#[derive(Default)]
+pub(super) struct Telling {
+    pub(super) findings: Vec<String>,
+    references: References,
+    /// How many use the first target, outside of tests and in them.
+    used: Option<(usize, usize)>,
+    /// By which names users were told already.
+    told: Vec<String>,
+}
+
+impl Telling {
+    pub(super) fn tell(&mut self, targets: &[Target], surveyed: Surveyed<'_>) {
+        for target in targets {
+            self.references.add(&target.place.path, Some(target.line));
+        }
+        // The first is told whole, the others in what room is left.
+        for (number, target) in targets.iter().enumerate() {
+            let mut sentences = self.of_target(target, surveyed, number == 0);
+            let others = targets.len() - number - 1;
+            let room = MOST_FINDINGS.saturating_sub(self.findings.len()).saturating_sub(others);
+            sentences.truncate(room);
+            for (sentence, items) in sentences {
+                items.iter().for_each(|item| self.references.add(&item.path, Some(item.line)));
+                self.findings.push(sentence);
+            }
+        }
+    }
+
+    fn of_target(
+        &mut self,
+        target: &Target,
+        surveyed: Surveyed<'_>,
+        first: bool,
+    ) -> Vec<(String, Vec<Item>)> {
+        let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
+        let doc = if target.sentence.is_empty() {
+            String::new()
+        } else {
+            format!(" — {}", brief(&target.sentence, 140))
+        };
+        let signature = brief(&target.signature, 110);
+        let mut sentences =
+            vec![(brief(&format!("{head}: {signature}{doc}"), 2 * LONGEST_FINDING), Vec::new())];
+        let mut list = |verb: &str, items: &[Item], more: usize| {
+            if !items.is_empty() {
+                let (sentence, taken) = listed(verb, items, more, LONGEST_FINDING);
+                sentences.push((sentence, taken.to_vec()));
+            }
+        };
+        let item = |what: String, line: usize| Item { what, path: target.place.path.clone(), line };
+        let callers = surveyed.callers(target);
+        if first {
+            let total = |items: &[Item], more: usize| items.len() + more;
+            self.used = Some((total(&callers.code, callers.more), total(&callers.tests, callers.more_tests)));
+        }
+        // A constructor is used by its type's name, and the type may have been told of before.
+        if !self.told.iter().any(|name| name == target.used_as()) {
+            self.told.push(target.used_as().to_owned());
+            list("→ is used by", &callers.code, callers.more);
+            if callers.code.is_empty() {
+                list("→ is used only in tests:", &callers.tests, callers.more_tests);
+            }
+            list("→ is extended by", &callers.extensions, 0);
+        }
+        if target.is_type {
+            let members: Vec<Item> =
+                target.members.iter().map(|(name, line)| item(name.clone(), *line)).collect();
+            list("→ has", &members, 0);
+        }
+        list("→ calls", &surveyed.callees(target), 0);
+        let mut touched: Vec<Item> = Vec::new();
+        for write in &target.uses.writes {
+            let what = format!("sets {}.{}", write.of.as_deref().unwrap_or("…"), write.name);
+            if !touched.iter().any(|known| known.what == what) {
+                touched.push(item(what, write.line + 1));
+            }
+        }
+        let (telling, constants): (Vec<_>, Vec<_>) =
+            target.data.iter().partition(|datum| datum.kind != DatumKind::Constant);
+        for datum in telling.into_iter().chain(constants) {
+            touched.push(item(format!("{}{}", datum.kind.word(), datum.name), datum.line));
+        }
+        list("→ data:", &touched, 0);
+        list("→ raises", &surveyed.raises(target), 0);
+        // A constructor's name is everybody's, and of a function that has only words in common nobody asked for namesakes.
+        if target.named && !target.name.starts_with("__") {
+            list("→ not to be confused with", &callers.namesakes, 0);
+        }
+        sentences
+    }
+
+    /// Where the names are set and used that nothing is defined by: fields, settings, parameters.
+    pub(super) fn places_of_names(&mut self, asked: &Asked, surveyed: Surveyed<'_>) {
+        for name in asked.names_surely().take(2) {
+            let Some(number) = surveyed.sought.iter().position(|sought| sought.name == name.name) else {
+                continue;
+            };
+            let (mut set, mut used): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
+            let mut files: Vec<_> = surveyed.survey.files.iter().collect();
+            files.sort_by_key(|file| is_test(&file.place.path));
+            for file in files {
+                for hit in file.hits.iter().filter(|hit| hit.name == number && hit.kind != HitKind::Import) {
+                    let what = hit.within.clone().unwrap_or_else(|| "top level".to_owned());
+                    let item = Item { what, path: file.place.path.clone(), line: hit.line + 1 };
+                    let list = if hit.kind == HitKind::Assignment { &mut set } else { &mut used };
+                    if !list.iter().any(|known| known.what == item.what && known.path == item.path) {
+                        list.push(item);
+                    }
+                }
+            }
+            for (verb, items) in [("is set in", set), ("is used in", used)] {
+                if !items.is_empty() {
+                    let (sentence, taken) =
+                        listed(&format!("{} {verb}", name.name), &items, 0, LONGEST_FINDING);
+                    taken.iter().for_each(|item| self.references.add(&item.path, Some(item.line)));
+                    self.findings.push(sentence);
+                }
+            }
+        }
+    }
+
+    pub(super) fn finding(
+        self,
+        targets: &[Target],
+        missing: &[String],
+        limited: bool,
+        confidence: Confidence,
+    ) -> Finding {
+        let summary = match targets.first() {
+            None => self.findings.first().cloned().unwrap_or_default(),
+            Some(target) => {
+                let sentence = target.sentence.trim_end_matches('.');
+                let doc = if sentence.is_empty() { ".".to_owned() } else { format!(": {sentence}.") };
+                let used = match self.used {
+                    Some((0, 0)) | None => String::new(),
+                    Some((code, tests)) => {
+                        let places = if code == 1 { "place" } else { "places" };
+                        format!(" Used in {code} {places}, and {tests} in tests.")
+                    }
+                };
+                let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
+                brief(&format!("{head}{doc}{used}"), 320)
+            }
+        };
+        let mut notes = Vec::new();
+        if limited {
+            notes.push(LIMITED.to_owned());
+        }
+        if !missing.is_empty() {
+            notes.push(format!("not found in any file: {}", missing.join(", ")));
+        }
+        Finding {
+            summary,
+            references: self.references.into_list(MOST_REFERENCES),
+            key_findings: self.findings,
+            confidence,
+            notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), LONGEST_FINDING)),
+        }
+    }
+}

@@ -1,0 +1,316 @@
+//! The roles on small repositories of several languages, and on files that are none.
+
+mod noise;
+
+use std::path::Path;
+use std::sync::Arc;
+
+use tamis_workspace::{Halt, Place, Policy, Roots};
+use tempfile::TempDir;
+
+use super::{Job, run};
+use crate::map::{Category, Map, Spot};
+use crate::question::Question;
+use crate::{Allowance, Confidence, Finding, Limits, Role, View};
+
+fn repository(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, content) in files {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, content).unwrap();
+    }
+    folder
+}
+
+fn ask(role: Role, folder: &Path, question: &str, spots: &[&str], limits: Limits) -> Finding {
+    let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
+    let spot = |path: &&str| Spot {
+        place: Place { root: 0, path: (*path).to_owned() },
+        line: None,
+        name: None,
+        category: Category::Implementation,
+        score: 1.0,
+    };
+    let map = Map { spots: spots.iter().map(spot).collect(), ..Map::default() };
+    let halt = Halt::never();
+    let view = View::new(roots.clone(), Arc::new(Allowance::of(limits)), halt.clone());
+    let job = Job {
+        question: Arc::new(Question::new(question)),
+        view: Arc::new(view),
+        map: Arc::new(map),
+        thoughts: Some(roots),
+    };
+    run(role, &job, &halt).unwrap()
+}
+
+fn analyse(files: &[(&str, &str)], question: &str) -> Finding {
+    let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let folder = repository(&bytes);
+    ask(Role::Analyzer, folder.path(), question, &[files[0].0], Limits::default())
+}
+
+#[test]
+fn python_is_analysed() {
+    let finding = analyse(
+        &[
+            (
+                "src/config.py",
+                "import os\nfrom .parse import parse_file\n\nLIMIT_BYTES = 10\n\nclass Config:\n    \"\"\"Holds settings.\"\"\"\n\n    def load(self, path):\n        \"\"\"Load settings from a file. Twice.\"\"\"\n        # nothing()\n        self.values = parse_file(path, LIMIT_BYTES)\n        if os.environ.get(\"APP_DEBUG\"):\n            raise ConfigError(path)\n        return self.merge({})\n\n    def merge(self, other):\n        return len(other)\n\nclass ConfigError(Exception):\n    pass\n",
+            ),
+            ("src/parse.py", "def parse_file(path, limit):\n    return {}\n"),
+            (
+                "src/main.py",
+                "from .config import Config\n\ndef main():\n    # Config.load is called here\n    config = Config()\n    config.load(\"app.toml\")\n",
+            ),
+            (
+                "tests/test_config.py",
+                "from src.config import Config\n\ndef test_load():\n    Config().load(\"x\")\n",
+            ),
+        ],
+        "How does Config.load work?",
+    );
+    assert_eq!(
+        finding.key_findings,
+        [
+            "Config.load (src/config.py:9): def load(self, path) — Load settings from a file.",
+            "→ is used by main (src/main.py:6)",
+            "→ calls parse_file (src/parse.py:1), ConfigError (src/config.py:20), Config.merge (:17)",
+            "→ data: sets self.values (src/config.py:12), environment variable APP_DEBUG (:13), LIMIT_BYTES (:12)",
+            "→ raises ConfigError (src/config.py:14)",
+        ]
+    );
+    assert_eq!(
+        finding.summary,
+        "Config.load (src/config.py:9): Load settings from a file. Used in 1 place, and 1 in tests."
+    );
+    assert_eq!((finding.confidence, finding.notes), (Confidence::High, None));
+    assert_eq!(finding.references[0].as_str(), "src/config.py:9");
+}
+
+#[test]
+fn rust_is_analysed() {
+    let finding = analyse(
+        &[
+            (
+                "src/watch.rs",
+                "use std::fs;\n\npub struct Watch {\n    seen: u64,\n}\n\nimpl Watch {\n    /// Looks for changes.\n    #[must_use]\n    pub fn poll(&mut self) -> Result<u64, WatchError> {\n        self.seen = count_changes(&self.root);\n        let mut total = self.seen;\n        if total == 0 {\n            return Err(WatchError::Nothing);\n        }\n        Ok(total)\n    }\n}\n",
+            ),
+            ("src/count.rs", "pub fn count_changes(root: &str) -> u64 {\n    let mut n = 0;\n    n\n}\n"),
+            (
+                "src/main.rs",
+                "fn main() {\n    let mut watch = Watch::default();\n    let _ = watch.poll();\n}\n",
+            ),
+        ],
+        "how does `poll` decide what changed",
+    );
+    assert_eq!(
+        finding.key_findings,
+        [
+            "Watch.poll (src/watch.rs:10): pub fn poll(&mut self) -> Result<u64, WatchError> — Looks for changes.",
+            "→ is used by main (src/main.rs:3)",
+            "→ calls count_changes (src/count.rs:1)",
+            "→ data: sets self.seen (src/watch.rs:11)",
+            "→ raises WatchError::Nothing (src/watch.rs:14)",
+        ]
+    );
+}
+
+/// The other languages: what is called and who calls, in one function each.
+#[test]
+fn other_languages_are_analysed() {
+    type Files = &'static [(&'static str, &'static str)];
+    let cases: [(Files, [&str; 2]); 6] = [
+        (
+            &[
+                (
+                    "src/load.ts",
+                    "import { readAll } from './read'\n\nexport function loadUsers(path: string): void {\n  const a: string = readAll(path)\n}\n",
+                ),
+                ("src/read.ts", "export function readAll(path: string): string {\n  return path\n}\n"),
+                (
+                    "src/app.ts",
+                    "import { loadUsers } from './load'\n\nexport function start(): void {\n  loadUsers('a')\n}\n",
+                ),
+            ],
+            ["→ is used by start (src/app.ts:4)", "→ calls readAll (src/read.ts:1)"],
+        ),
+        (
+            &[
+                (
+                    "load.go",
+                    "package app\n\nimport (\n\t\"fmt\"\n)\n\nfunc loadUsers(path string) error {\n\treturn readAll(path)\n}\n",
+                ),
+                ("read.go", "package app\n\nfunc readAll(path string) error {\n\treturn nil\n}\n"),
+                (
+                    "server.go",
+                    "package app\n\nfunc (s *Server) Start() error {\n\treturn loadUsers(s.path)\n}\n",
+                ),
+            ],
+            ["→ is used by Server.Start (server.go:4)", "→ calls readAll (read.go:3)"],
+        ),
+        (
+            &[
+                (
+                    "a/Loader.java",
+                    "package a;\n\nimport java.util.List;\n\npublic class Loader {\n  public int loadUsers(String path) {\n    return new Reader(path).size();\n  }\n}\n",
+                ),
+                (
+                    "a/Reader.java",
+                    "package a;\n\npublic class Reader {\n  public Reader(String path) {\n  }\n}\n",
+                ),
+                (
+                    "a/App.java",
+                    "package a;\n\npublic class App {\n  public void start() {\n    loader.loadUsers(\"a\");\n  }\n}\n",
+                ),
+            ],
+            ["→ is used by App.start (a/App.java:5)", "→ calls Reader (a/Reader.java:3)"],
+        ),
+        (
+            &[
+                (
+                    "load.c",
+                    "#include <stdio.h>\n\nint loadUsers(const char *path) {\n    return read_all(path);\n}\n",
+                ),
+                ("read.c", "#include <stdio.h>\n\nint read_all(const char *path) {\n    return 0;\n}\n"),
+                ("main.c", "#include <stdio.h>\n\nint main(void) {\n    return loadUsers(\"a\");\n}\n"),
+            ],
+            ["→ is used by main (main.c:4)", "→ calls read_all (read.c:3)"],
+        ),
+        (
+            &[
+                (
+                    "load.rb",
+                    "require 'set'\n\nmodule Users\n  def loadUsers(path)\n    read_all path\n  end\nend\n",
+                ),
+                ("read.rb", "require 'set'\n\ndef read_all(path)\n  puts path\nend\n"),
+                ("app.rb", "require 'set'\n\ndef start\n  loadUsers 'a'\nend\n"),
+            ],
+            ["→ is used by start (app.rb:4)", "→ calls read_all (read.rb:3)"],
+        ),
+        (
+            &[
+                ("load.sh", "#!/usr/bin/env bash\nloadUsers() {\n  read_all \"$1\"\n}\n"),
+                ("read.sh", "#!/usr/bin/env bash\nread_all() {\n  cat \"$1\"\n}\n"),
+                ("app.sh", "#!/usr/bin/env bash\nstart() {\n  loadUsers a\n}\n"),
+            ],
+            ["→ is used by start (app.sh:3)", "→ calls read_all (read.sh:2)"],
+        ),
+    ];
+    for (files, expected) in cases {
+        let finding = analyse(files, "How does loadUsers work?");
+        assert_eq!(finding.key_findings[1..3], expected, "{}", files[0].0);
+    }
+}
+
+#[test]
+fn what_is_nowhere_is_not_found() {
+    let files = [("src/a.py", "def other():\n    return 1\n")];
+    let finding = analyse(&files, "How does frobnicate_widget work?");
+    assert_eq!(
+        (finding.references.len(), finding.key_findings.len(), finding.confidence),
+        (0, 0, Confidence::Low)
+    );
+    assert_eq!(finding.summary, "not found: `frobnicate_widget` is in none of the files");
+    let folder = repository(&[("src/a.py", files[0].1.as_bytes())]);
+    for role in [Role::Patterns, Role::Thoughts] {
+        let finding = ask(role, folder.path(), "How does frobnicate_widget work?", &[], Limits::default());
+        assert!(finding.summary.contains("not found"), "{}", finding.summary);
+        assert_eq!((finding.references.len(), finding.confidence), (0, Confidence::Low));
+    }
+}
+
+#[test]
+fn a_name_defined_outside_of_the_map_is_found() {
+    let files = [
+        ("src/a.py", "import os\n\ndef other():\n    return 1\n"),
+        ("src/deep/b.py", "def wanted_thing(x):\n    \"\"\"Wants.\"\"\"\n    return x\n"),
+    ];
+    let finding = analyse(&files, "How does wanted_thing work?");
+    assert_eq!(finding.key_findings, ["wanted_thing (src/deep/b.py:1): def wanted_thing(x) — Wants."]);
+}
+
+#[test]
+fn limits_that_bite_are_told() {
+    let folder = repository(&[("a.py", b"def load_it():\n    return 1\n"), ("b.py", b"load_it()\n")]);
+    let limits = Limits { max_files_read: 0, ..Limits::default() };
+    for role in [Role::Analyzer, Role::Patterns] {
+        let finding = ask(role, folder.path(), "show examples of load_it", &["a.py"], limits);
+        assert!(finding.notes.as_deref().unwrap_or("").contains("limit"), "{role:?} {finding:?}");
+    }
+}
+
+#[test]
+fn examples_differ_and_count_what_is_alike() {
+    let route = |name: &str| {
+        format!("@app.route(\"/{name}\")\ndef {name}():\n    return render(\"{name}\", page=1)\n\n")
+    };
+    let many: String = ["one", "two", "three"].iter().map(|name| route(name)).collect();
+    let other = "class Base:\n    pass\n\ndef build(app):\n    app.add(\n        route=app.route,\n        name=\"x\",\n    )\n";
+    let folder = repository(&[
+        ("src/views.py", many.as_bytes()),
+        ("src/build.py", other.as_bytes()),
+        ("tests/test_views.py", route("four").as_bytes()),
+    ]);
+    let finding = ask(Role::Patterns, folder.path(), "Show examples of app.route", &[], Limits::default());
+    assert_eq!(
+        finding.key_findings,
+        [
+            "src/views.py:1: @app.route(\"/one\")\ndef one():\n(and 3 more like it, most of them in src/)",
+            "src/build.py:5: app.add(\n    route=app.route,\n    name=\"x\",\n)",
+        ]
+    );
+    assert_eq!(finding.summary, "2 examples of `route`, out of 5 places");
+}
+
+#[test]
+fn words_find_examples_where_they_come_together() {
+    let folder = repository(&[
+        (
+            "src/http.rs",
+            b"use std::io;\n\nfn fetch() {\n    let x = retry_with_backoff(3, || get(url));\n}\n",
+        ),
+        ("src/other.rs", b"use std::io;\n\nfn retry() {}\n\nfn wait() {}\n"),
+    ]);
+    let finding = ask(
+        Role::Patterns,
+        folder.path(),
+        "existing patterns for retrying with backoff",
+        &[],
+        Limits::default(),
+    );
+    assert_eq!(finding.key_findings, ["src/http.rs:4: let x = retry_with_backoff(3, || get(url));"]);
+}
+
+#[test]
+fn notes_are_told_with_date_and_decision() {
+    let folder = repository(&[
+        ("plans/2025-03-01-sessions.md", b"# Session storage\n\nSome words.\n\n## Decision\n\nSessions live in signed cookies, since servers restart.\n"),
+        ("ideas.md", b"---\ntitle: Colours\ndate: 2024-01-02\n---\nBlue is nice.\n"),
+        ("code.py", b"def sessions_in_cookies(): pass\n"),
+    ]);
+    let finding =
+        ask(Role::Thoughts, folder.path(), "Where do we store sessions, in cookies?", &[], Limits::default());
+    assert_eq!(
+        finding.key_findings,
+        [
+            "2025-03-01 Session storage (plans/2025-03-01-sessions.md:7): Decision: Sessions live in signed cookies, since servers restart.",
+        ]
+    );
+    assert_eq!(finding.confidence, Confidence::Med);
+}
+
+#[test]
+fn secrets_stay_where_they_are() {
+    let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
+    let code = format!(
+        "def connect_now(x):\n    \"\"\"Uses {token} to connect.\"\"\"\n    return x\n\nconnect_now(\"{token}\")\n"
+    );
+    let note = format!("# connect_now\n\nWe decided that connect_now has {token} in it.\n");
+    let folder = repository(&[("a.py", code.as_bytes()), ("n.md", note.as_bytes())]);
+    for role in [Role::Analyzer, Role::Patterns, Role::Thoughts] {
+        let finding = ask(role, folder.path(), "show how connect_now is used", &["a.py"], Limits::default());
+        assert!(!format!("{finding:?}").contains(token), "{role:?}");
+        assert!(!finding.references.is_empty(), "{role:?}");
+    }
+}
