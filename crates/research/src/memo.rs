@@ -98,7 +98,7 @@ pub(crate) fn parse(memo: &str) -> Option<Handoff> {
             Some(Section::Summary) => handoff.summary = prose(&lines),
             Some(Section::KeyFindings) => handoff.key_findings = items(&lines),
             Some(Section::References) => {
-                handoff.references = items(&lines).into_iter().map(Reference::from).collect()
+                handoff.references = items(&lines).into_iter().map(Reference::from).collect();
             }
             Some(Section::Constraints) => handoff.constraints = items(&lines),
             Some(Section::Notes) => handoff.notes = Some(prose(&lines)).filter(|notes| !notes.is_empty()),

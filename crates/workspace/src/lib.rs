@@ -5,11 +5,12 @@
 //! good order, and, by way of a [warden](run_warden), when it is killed.
 //!
 //! Reading for research is another matter: it stays below its [`Roots`], whatever paths and links say, and passes by where
-//! secrets are kept.
+//! secrets are kept. [`search`], [`glob`] and [`list`] answer in bounds and in order; [`scan`] hands on every text file.
 //!
 //! Deliberately missing: containment of commands. Whoever may run one may do anything; a check of paths would only
 //! pretend otherwise.
 
+mod access;
 mod below;
 mod command;
 mod errors;
@@ -18,6 +19,7 @@ mod glob;
 mod groups;
 mod halt;
 mod list;
+mod matching;
 mod policy;
 mod queue;
 mod read;
@@ -31,6 +33,7 @@ mod walk;
 mod wanted;
 mod warden;
 
+pub use access::{AccessError, RootError};
 pub use command::{Ended, RunError, Shell, bash, grep};
 pub use folder::WorkingFolder;
 pub use glob::{Found, GlobError, glob};
@@ -39,7 +42,7 @@ pub use halt::{Halt, Halted};
 pub use list::{Entry, EntryKind, Listing, list};
 pub use policy::{LARGEST_SEARCHED, PatternError, Policy};
 pub use read::{LARGEST_FILE, ReadError, read_file};
-pub use roots::{AccessError, Place, RootError, Roots};
+pub use roots::{Place, Roots};
 pub use running::LARGEST_OUTPUT;
 pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, Want, search};
 pub use walk::{files, is_binary, scan};

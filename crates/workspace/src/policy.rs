@@ -131,7 +131,7 @@ impl Policy {
         let tells = |known: &&str| {
             name.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        name.starts_with('.') && !is_example(name) && !TELLING.iter().any(|known| tells(&known))
+        name.starts_with('.') && !is_example(name) && !TELLING.iter().any(tells)
     }
 
     fn is_secret(&self, folder: &str, name: &str) -> bool {

@@ -20,7 +20,7 @@ pub(crate) const RULE_FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
 const OF_GIT: usize = 2;
 
 /// Rules that nobody wrote by hand are none.
-const LARGEST: u64 = 1 << 20;
+const LARGEST: u64 = 256 << 10;
 
 /// The rules of a folder, and of those above it.
 pub(crate) struct Rules {
@@ -127,12 +127,16 @@ impl Rules {
     }
 }
 
-/// Whether a path from a root is left out, by rules of its folder or by those of the person who asks.
-pub(crate) fn leaves_out(rules: Option<&Rules>, own: &Gitignore, path: &str, is_folder: bool) -> bool {
-    rules
-        .and_then(|rules| rules.verdict(path, is_folder))
-        .or_else(|| verdict(own, path, is_folder))
-        .unwrap_or(false)
+/// Whether a path from a root is left out, by rules of its folder or by those of the person who asks; none when they say
+/// nothing of it.
+pub(crate) fn leaves_out(
+    rules: Option<&Rules>,
+    own: &Gitignore,
+    path: &str,
+    is_folder: bool,
+) -> Option<bool> {
+    let ruled = rules.and_then(|rules| rules.verdict(path, is_folder));
+    ruled.or_else(|| verdict(own, path, is_folder))
 }
 
 /// What a person leaves out everywhere, by `core.excludesFile`.

@@ -110,13 +110,13 @@ pub(crate) fn is_secret(folder: &str, name: &str) -> bool {
 
 fn is_secret_in_ascii(folder: &str, name: &str) -> bool {
     let is = |known: &&str| name.eq_ignore_ascii_case(known);
-    if EXAMPLES.iter().any(|known| is(&known)) {
+    if EXAMPLES.iter().any(is) {
         return false;
     }
-    NAMES.iter().any(|known| is(&known))
+    NAMES.iter().any(is)
         || ENDINGS.iter().any(|end| ends_with(name, end))
         || BEGINNINGS.iter().any(|start| starts_with(name, start))
-        || IN_FOLDER.iter().any(|(known, inner)| is(&inner) && folder.eq_ignore_ascii_case(known))
+        || IN_FOLDER.iter().any(|(known, inner)| is(inner) && folder.eq_ignore_ascii_case(known))
 }
 
 pub(crate) fn is_example(name: &str) -> bool {

@@ -75,7 +75,7 @@ pub(crate) fn walk<S: Send>(
     for (root, known) in roots.all().iter().enumerate() {
         queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
     }
-    let walker = Walker { roots, queue: &queue, personal: personal() };
+    let walker = Walker { roots, halt, queue: &queue, personal: personal() };
     let done = Mutex::new(Vec::new());
     let work = || {
         let mut state = state();
@@ -107,6 +107,7 @@ pub(crate) fn walk<S: Send>(
 
 struct Walker<'a> {
     roots: &'a Roots,
+    halt: &'a Halt,
     queue: &'a Queue<Job>,
     personal: Gitignore,
 }
@@ -123,15 +124,18 @@ impl Walker<'_> {
             return files;
         };
         let mut found = Found::default();
-        let mut entries: Vec<(String, bool)> = Vec::new();
+        let mut entries: Vec<(String, bool, bool)> = Vec::new();
         while let Some(Ok(entry)) = folder.read() {
-            let Ok(name) = entry.file_name().to_str() else { continue };
-            if name.starts_with('.') {
-                found.note(name);
-                if self.roots.policy().hides(name) {
-                    continue;
-                }
+            // A folder of a million names takes long by itself.
+            if entries.len() % 4096 == 4095 && self.halt.is_due() {
+                return files;
             }
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            if name == "." || name == ".." {
+                continue;
+            }
+            let is_hidden = name.starts_with('.') && self.roots.policy().hides(name);
+            found.note(name);
             let is_folder = match entry.file_type() {
                 FileType::RegularFile => false,
                 FileType::Directory => true,
@@ -143,15 +147,19 @@ impl Walker<'_> {
             };
             let full = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
             if !self.roots.policy().denies_last(&full) {
-                entries.push((full, is_folder));
+                entries.push((full, is_folder, is_hidden));
             }
         }
         let rules = match folder.fd() {
             Ok(folder) => Rules::of(folder, path, found, above),
             Err(_) => above.cloned(),
         };
-        for (full, is_folder) in entries {
-            if leaves_out(rules.as_deref(), &self.personal, &full, is_folder) {
+        for (number, (full, is_folder, is_hidden)) in entries.into_iter().enumerate() {
+            if number % 1024 == 1023 && self.halt.is_due() {
+                return Vec::new();
+            }
+            // A name with a dot that rules let in on purpose is part of the codebase.
+            if leaves_out(rules.as_deref(), &self.personal, &full, is_folder).unwrap_or(is_hidden) {
                 continue;
             }
             if !is_folder {
