@@ -24,6 +24,7 @@ fn main() {
         thoughts: None,
         artifacts: PathBuf::from("."),
         limits: Limits::default(),
+        model: None,
         workers: 4,
         most_waiting: 16,
     });

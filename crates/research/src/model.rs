@@ -9,10 +9,12 @@
 
 mod agent;
 mod answer;
+mod arguments;
 mod desk;
 mod evidence;
 mod prompts;
 mod provider;
+mod settings;
 mod tools;
 
 use std::time::Instant;
@@ -20,7 +22,8 @@ use std::time::Instant;
 use tamis_workspace::Halt;
 
 pub use agent::ModelTask;
-pub use provider::{Effort, Model, ModelSettings, ModelUse};
+pub use provider::Model;
+pub use settings::{Effort, ModelSettings, ModelUse};
 
 use crate::roles::{self, Job};
 use crate::{Fault, FaultKind, Finding, Role, View};

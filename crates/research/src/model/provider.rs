@@ -3,109 +3,30 @@
 //! Those who ask are plain threads. Each waits on a small runtime of its own, for the answer, the cancellation or the deadline,
 //! whichever comes first; when it is not the answer, the connection is closed at once, and the server may stop computing.
 
-use std::collections::BTreeMap;
 use std::future::{Future, pending};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use tamis_remote::{Address, ChatAnswer, ChatClient, ChatRequest, ListedModel, ModelKey, RemoteError};
+use tamis_remote::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
 use tamis_text::Redacted;
 use tamis_workspace::{Halt, Halted};
 use tokio::sync::Semaphore;
 
+use super::{Effort, ModelSettings, ModelUse};
 use crate::{Fault, FaultKind, Role};
-
-/// When the model is asked.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ModelUse {
-    /// When there is one, with the deterministic roles to fall back on.
-    #[default]
-    Auto,
-    Never,
-    /// Even when there is none, which is then an error.
-    Always,
-}
-
-impl ModelUse {
-    pub const NAMES: [(&'static str, ModelUse); 3] =
-        [("auto", ModelUse::Auto), ("never", ModelUse::Never), ("always", ModelUse::Always)];
-}
-
-impl std::str::FromStr for ModelUse {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ModelUse, String> {
-        let known = ModelUse::NAMES.iter().find(|(name, _)| *name == text);
-        known.map(|(_, usage)| *usage).ok_or_else(|| format!("{text:?} is none of auto, never, always"))
-    }
-}
-
-/// What one role may take of a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
-    /// Turns in which the model may call tools.
-    pub turns: usize,
-    pub calls_a_turn: usize,
-    /// What all turns together may take in and give out.
-    pub tokens: u64,
-    /// What a conversation may hold; older results of tools leave it first. Local models are often set up with little.
-    pub context_tokens: usize,
-    /// What one turn may give out.
-    pub answer_tokens: u32,
-}
-
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort { turns: 12, calls_a_turn: 6, tokens: 120_000, context_tokens: 12_000, answer_tokens: 4096 }
-    }
-}
-
-/// How a model is reached and used.
-#[derive(Clone, Debug)]
-pub struct ModelSettings {
-    /// What its paths begin with, as in `http://127.0.0.1:1234/v1`.
-    pub url: Address,
-    pub key: Option<ModelKey>,
-    /// The first that the server lists when there is none.
-    pub name: Option<String>,
-    /// For these roles another.
-    pub role_names: BTreeMap<Role, String>,
-    pub usage: ModelUse,
-    /// How many requests may be under way at the same time; the others queue.
-    pub concurrent: usize,
-    /// How long to wait for the server to say that it is there.
-    pub probe_timeout: Duration,
-    /// How long what was found out is believed.
-    pub remembered: Duration,
-    /// How long one turn may take, within the request's deadline.
-    pub turn_timeout: Duration,
-    pub effort: Effort,
-}
-
-impl ModelSettings {
-    /// The usual ones.
-    pub fn at(url: Address) -> ModelSettings {
-        ModelSettings {
-            url,
-            key: None,
-            name: None,
-            role_names: BTreeMap::new(),
-            usage: ModelUse::Auto,
-            concurrent: 1,
-            probe_timeout: Duration::from_millis(400),
-            remembered: Duration::from_secs(30),
-            turn_timeout: Duration::from_secs(300),
-            effort: Effort::default(),
-        }
-    }
-}
 
 /// A local model, or the place where one might be. Any number of threads may ask.
 pub struct Model {
     settings: ModelSettings,
     client: ChatClient,
     seats: Semaphore,
-    known: Mutex<Option<(Instant, Result<Vec<ListedModel>, Fault>)>>,
+    known: Mutex<Option<Known>>,
+}
+
+/// What was found out about the server.
+struct Known {
+    since: Instant,
+    listed: Result<Vec<ListedModel>, Fault>,
 }
 
 /// Words in names of models that do not chat.
@@ -155,10 +76,10 @@ impl Model {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         // A server that is at work for somebody is there, though it may not find the time to say so.
         let at_work = self.seats.available_permits() < self.settings.concurrent;
-        if let Some((since, outcome)) = known.as_ref()
-            && (since.elapsed() < self.settings.remembered || (outcome.is_ok() && at_work))
+        if let Some(Known { since, listed }) = known.as_ref()
+            && (since.elapsed() < self.settings.remembered || (listed.is_ok() && at_work))
         {
-            return outcome.clone();
+            return listed.clone();
         }
         let outcome = wait(halt, async {
             match self.client.models(self.settings.probe_timeout).await {
@@ -176,7 +97,7 @@ impl Model {
         });
         // That this request ran out of time says nothing to the next.
         if !matches!(&outcome, Err(fault) if fault.kind != FaultKind::ProviderUnavailable) {
-            *known = Some((Instant::now(), outcome.clone()));
+            *known = Some(Known { since: Instant::now(), listed: outcome.clone() });
         }
         outcome
     }
@@ -256,7 +177,7 @@ mod tests {
         let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
         let model = Model::new(ModelSettings::at(url));
         let listed = ListedModel { id: "gone".into(), kind: None };
-        *model.known.lock().unwrap() = Some((Instant::now(), Ok(vec![listed])));
+        *model.known.lock().unwrap() = Some(Known { since: Instant::now(), listed: Ok(vec![listed]) });
         assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));
         let request =
             ChatRequest { model: "gone", messages: &[], tools: &[], max_tokens: 1, temperature: 0.0 };
@@ -264,13 +185,5 @@ mod tests {
         assert_eq!(fault.kind, FaultKind::ProviderUnavailable);
         let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
         assert!(fault.message.starts_with("no model at http://127.0.0.1:"), "{fault}");
-    }
-
-    #[test]
-    fn how_a_model_is_used_has_three_names() {
-        for (name, usage) in ModelUse::NAMES {
-            assert_eq!(name.parse(), Ok(usage));
-        }
-        assert!("sometimes".parse::<ModelUse>().is_err());
     }
 }

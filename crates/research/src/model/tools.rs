@@ -3,13 +3,14 @@
 //! Contents are redacted as whole files, before any part is taken out: half a key is still half a key, and a line in the
 //! middle of one does not look like anything.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tamis_remote::ChatTool;
 use tamis_text::{Redacted, split_lines};
 use tamis_workspace::{
     AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
 };
 
+use super::arguments::{Arguments, flag, number, optional_text, text};
 use super::desk::Desk;
 use crate::Role;
 use crate::view::{NotRead, Source};
@@ -23,8 +24,6 @@ pub(super) enum Trouble {
     /// Nobody wants it any more.
     Halted(Halted),
 }
-
-type Arguments = Map<String, Value>;
 
 /// A tool, defined once.
 struct Tool {
@@ -113,7 +112,7 @@ pub(super) fn call(desk: &Desk<'_>, name: &str, arguments: &Arguments) -> Result
     (tool.call)(desk, arguments)
 }
 
-fn told(why: impl std::fmt::Display) -> Trouble {
+pub(super) fn told(why: impl std::fmt::Display) -> Trouble {
     Trouble::Told(format!("error: {why}"))
 }
 
@@ -288,36 +287,5 @@ fn clipped(line: &str) -> String {
     match line.char_indices().nth(LONGEST_LINE) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
-    }
-}
-
-fn optional_text<'a>(arguments: &'a Arguments, name: &str) -> Option<&'a str> {
-    arguments.get(name).and_then(Value::as_str)
-}
-
-fn text<'a>(arguments: &'a Arguments, name: &str) -> Result<&'a str, Trouble> {
-    let text = optional_text(arguments, name).filter(|text| !text.is_empty());
-    text.ok_or_else(|| told(format!("{name:?} is missing, or no text")))
-}
-
-fn number(arguments: &Arguments, name: &str) -> Result<Option<usize>, Trouble> {
-    let wrong = || told(format!("{name:?} is no whole number"));
-    match arguments.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => text.trim().parse().map(Some).map_err(|_| wrong()),
-        Some(value) => value
-            .as_u64()
-            .or_else(|| value.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64))
-            .and_then(|number| usize::try_from(number).ok())
-            .map(Some)
-            .ok_or_else(wrong),
-    }
-}
-
-fn flag(arguments: &Arguments, name: &str) -> bool {
-    match arguments.get(name) {
-        Some(Value::Bool(flag)) => *flag,
-        Some(Value::String(text)) => text == "true",
-        _ => false,
     }
 }

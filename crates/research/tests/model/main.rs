@@ -1,0 +1,115 @@
+//! Roles by a model, against a server that misbehaves to order: each loop ends within its budget, in a finding that the
+//! files bear out or in a fault that says what went wrong.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod conversation;
+mod files;
+mod reports;
+mod server;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tamis_research::{
+    Allowance, Confidence, Effort, Fault, FaultKind, Finding, Limits, Model, ModelSettings, ModelTask,
+    Reference, Role, View,
+};
+use tamis_testkit::{ChatServer, ChatStep};
+use tamis_workspace::{Halt, Policy, Roots};
+use tempfile::TempDir;
+
+/// A small codebase.
+fn codebase() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write(
+        "src/config.rs",
+        "use std::fs;\n\npub fn parse_config(text: &str) -> Config {\n    Config::of(text)\n}\n",
+    );
+    write("src/main.rs", "fn main() {\n    let config = parse_config(\"\");\n}\n");
+    write("README.md", "# A program\n");
+    folder
+}
+
+fn view_with(folder: &Path, limits: Limits) -> View {
+    let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
+    View::new(roots, Arc::new(Allowance::of(limits)), Halt::never())
+}
+
+fn view(folder: &Path) -> View {
+    view_with(folder, Limits::default())
+}
+
+fn settings(server: &ChatServer) -> ModelSettings {
+    // Slow machines are no matter of these tests.
+    ModelSettings {
+        probe_timeout: Duration::from_secs(60),
+        ..ModelSettings::at(server.url().parse().unwrap())
+    }
+}
+
+fn model(server: &ChatServer) -> Model {
+    Model::new(settings(server))
+}
+
+fn ask(model: &Model, view: &View, halt: &Halt) -> Result<Finding, Fault> {
+    let hints = ["src/config.rs:3 (implementation) parse_config".to_owned()];
+    let task =
+        ModelTask { role: Role::Analyzer, question: "How is configuration parsed?", view, hints: &hints };
+    model.answer(&task, halt)
+}
+
+/// Asks once, with all the time in the world.
+fn outcome(server: &ChatServer) -> Result<Finding, Fault> {
+    let folder = codebase();
+    ask(&model(server), &view(folder.path()), &Halt::never())
+}
+
+fn kind(outcome: Result<Finding, Fault>) -> FaultKind {
+    outcome.unwrap_err().kind
+}
+
+fn good() -> Value {
+    json!({"summary": "parse_config makes a Config.", "references": ["src/config.rs:3", "src/main.rs:2"],
+        "key_findings": ["src/config.rs:3 defines parse_config"], "confidence": "high", "notes": null})
+}
+
+fn good_finding() -> Finding {
+    Finding {
+        summary: "parse_config makes a Config.".into(),
+        references: vec![Reference::new("src/config.rs", Some(3)), Reference::new("src/main.rs", Some(2))],
+        key_findings: vec!["src/config.rs:3 defines parse_config".into()],
+        confidence: Confidence::High,
+        notes: None,
+    }
+}
+
+/// The results of tools that a turn was asked with.
+fn results(turn: &Value) -> Vec<String> {
+    let messages = turn["messages"].as_array().unwrap().iter();
+    messages.filter(|m| m["role"] == "tool").map(|m| m["content"].as_str().unwrap().to_owned()).collect()
+}
+
+fn offered(turn: &Value) -> Vec<&str> {
+    let tools = turn["tools"].as_array().map_or(&[][..], Vec::as_slice);
+    tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
+}
+
+/// What a model is told when it makes these calls, all in one turn.
+fn told(folder: &Path, role: Role, calls: &[(&str, Value)]) -> Vec<String> {
+    let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone())).collect();
+    let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
+    let effort = Effort { calls_a_turn: 100, ..Effort::default() };
+    let model = Model::new(ModelSettings { effort, ..settings(&server) });
+    let view = view(folder);
+    let task = ModelTask { role, question: "?", view: &view, hints: &[] };
+    let _ = model.answer(&task, &Halt::never());
+    results(&server.turns()[1])
+}

@@ -1,0 +1,111 @@
+//! Whole reports with a model: whatever it does, the report is one, in time, and says what is missing in it.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tamis_research::{
+    Constraints, Limits, Model, ModelSettings, ModelUse, Report, Request, Researcher, Role, Settings,
+};
+use tamis_testkit::{ChatServer, ChatStep};
+use tamis_workspace::{Halt, Policy, Roots};
+use tempfile::TempDir;
+
+use crate::{codebase, good, settings};
+
+/// Asks for a report on the codebase, where the model is used so.
+fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (Report, TempDir) {
+    let folder = codebase();
+    let researcher = Researcher::new(Settings {
+        roots: Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap(),
+        thoughts: None,
+        artifacts: folder.path().join("artifacts"),
+        limits: Limits::default(),
+        model: Some(Arc::new(Model::new(ModelSettings { usage, concurrent: 2, ..settings(server) }))),
+        workers: 4,
+        most_waiting: 64,
+    });
+    let request = Request {
+        question: "How does parse_config work? Show examples.".into(),
+        constraints: Constraints { deadline_ms: Some(deadline_ms), ..Constraints::default() },
+        ..Request::default()
+    };
+    (researcher.research(&request, &Halt::never(), &|_| ()).unwrap(), folder)
+}
+
+/// What holds of every report: each role is wrapped, and refers to what is there.
+fn check(report: &Report, folder: &TempDir) {
+    let told = serde_json::to_value(report).unwrap();
+    for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
+        let wrapper = &told[role.key()];
+        let ok = wrapper["status"] == "ok";
+        let members: Vec<&str> = wrapper.as_object().unwrap().keys().map(String::as_str).collect();
+        let expected = if ok { ["status", "timing", "value"] } else { ["error", "status", "timing"] };
+        assert_eq!(members, expected, "{wrapper}");
+    }
+    let findings = report.outcomes().filter_map(|(_, outcome)| outcome.result.as_ref().ok());
+    for reference in findings.chain(&report.synthesis).flat_map(|finding| &finding.references) {
+        assert!(folder.path().join(reference.path()).is_file(), "{reference}");
+    }
+    assert!(report.synthesis.is_some());
+}
+
+fn statuses(report: &Report) -> Vec<&'static str> {
+    report.outcomes().map(|(_, outcome)| outcome.status()).collect()
+}
+
+const LONG: u64 = 300_000;
+
+#[test]
+fn a_model_that_answers_makes_the_report() {
+    let server = ChatServer::endless(
+        vec![ChatStep::call("grep", json!({"pattern": "parse_config"}))],
+        ChatStep::say(good()),
+    );
+    let (report, folder) = report(&server, ModelUse::Auto, LONG);
+    check(&report, &folder);
+    assert_eq!((report.run.model.as_deref(), report.run.partial.len()), (Some("scripted"), 0));
+    assert_eq!(statuses(&report), ["ok"; 3]);
+    // One call, and an answer by each role.
+    assert_eq!((server.turns().len(), report.run.used.model_tokens), (4, 480));
+}
+
+#[test]
+fn a_model_that_fails_leaves_a_report_that_says_so() {
+    let made_up = json!({"summary": "It is so.", "references": ["made/up.rs:1"]});
+    for (step, name) in [
+        (ChatStep::HangUp, "ProviderError"),
+        (ChatStep::Fail(500, "out of memory".into()), "ProviderError"),
+        (ChatStep::Refuse("I will not.".into()), "ProviderRefusalError"),
+        (ChatStep::say("I think it is in src."), "InvalidAnswerError"),
+        (ChatStep::say(made_up), "InvalidAnswerError"),
+        (ChatStep::call("ls", Value::Null), "BudgetExhaustedError"),
+    ] {
+        let server = ChatServer::endless(vec![], step.clone());
+        let (with, folder) = report(&server, ModelUse::Auto, LONG);
+        check(&with, &folder);
+        assert_eq!((statuses(&with), with.run.model.as_deref()), (vec!["ok"; 3], None), "{step:?}");
+        assert_eq!(with.run.partial.len(), 3, "{:?}", with.run.partial);
+        for (role, outcome) in with.outcomes() {
+            let notes = outcome.result.as_ref().unwrap().notes.clone().unwrap_or_default();
+            assert!(notes.contains("without the model"), "{role:?}: {notes}");
+            assert!(with.run.partial.iter().any(|told| told.contains(role.key())), "{:?}", with.run.partial);
+        }
+        let (without, folder) = report(&server, ModelUse::Always, LONG);
+        check(&without, &folder);
+        assert_eq!(statuses(&without), ["error"; 3], "{step:?}");
+        assert_eq!(serde_json::to_value(&without).unwrap()["analyzer"]["error"]["name"], name);
+    }
+}
+
+#[test]
+fn a_model_that_hangs_leaves_a_report_in_time() {
+    let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
+    let begun = Instant::now();
+    let (report, folder) = report(&server, ModelUse::Auto, 10_000);
+    check(&report, &folder);
+    assert_eq!((statuses(&report), report.run.partial.len()), (vec!["ok"; 3], 3), "{:?}", report.run.partial);
+    // It would hang for ever; how late is too late depends on what else the machine does.
+    assert!(begun.elapsed() < Duration::from_secs(60));
+    server.wait_for_hang_ups(server.turns().len());
+}
