@@ -6,6 +6,7 @@ mod completions;
 mod config;
 mod data;
 mod grep;
+mod handoff;
 mod mcp;
 mod minder;
 mod prune;
@@ -36,6 +37,7 @@ pub(crate) enum Command {
     Locate(research::Locate),
     Patterns(research::Patterns),
     Analyze(research::Analyze),
+    Handoff(handoff::HandoffCommand),
     Trace(trace::TraceCommand),
     Tools(tools::Tools),
     Call(call::Call),
@@ -61,6 +63,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Locate(arguments) => research::locate(&arguments),
         Command::Patterns(arguments) => research::patterns(&arguments),
         Command::Analyze(arguments) => research::analyze(&arguments),
+        Command::Handoff(arguments) => handoff::run(arguments),
         Command::Trace(arguments) => trace::run(arguments),
         Command::Tools(arguments) => tools::run(arguments),
         Command::Call(arguments) => call::run(arguments),

@@ -176,11 +176,10 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
     if usage == ModelUse::Never {
         return Ok(None);
     }
-    let refused = |error: &dyn std::fmt::Display| {
+    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<Address>().map_err(|error| {
         CliError::usage(format_args!("model.url: {error}"))
             .hint("TAMIS_MODEL_URL is an address such as http://127.0.0.1:1234/v1")
-    };
-    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<Address>();
+    })?;
     let text = |key| config.text(key).map(str::to_owned);
     let roles = [
         (Role::Locator, Key::ModelLocator),
@@ -194,9 +193,9 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
         role_names: roles.into_iter().filter_map(|(role, key)| Some((role, text(key)?))).collect(),
         usage,
         concurrent: usize::try_from(config.number(Key::ModelConcurrent).unwrap_or(1)).unwrap_or(usize::MAX),
-        ..ModelSettings::at(address.map_err(|error| refused(&error))?)
+        ..ModelSettings::at(address)
     };
-    Model::new(settings).map(Some).map_err(|error| refused(&error))
+    Ok(Some(Model::new(settings)))
 }
 
 /// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.

@@ -166,6 +166,8 @@ impl Registry {
             Tool::of::<research::locate_in_codebase::LocateInCodebase>(),
             Tool::of::<research::find_patterns::FindPatterns>(),
             Tool::of::<research::analyze_component::AnalyzeComponent>(),
+            Tool::of::<research::create_handoff::CreateHandoff>(),
+            Tool::of::<research::resume_handoff::ResumeHandoff>(),
         ])
     }
 

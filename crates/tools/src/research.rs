@@ -5,12 +5,15 @@
 
 pub(crate) mod analyze_component;
 mod asked;
+pub(crate) mod create_handoff;
 mod failure;
 pub(crate) mod find_patterns;
+mod handoff;
 mod input;
 pub(crate) mod list_roots;
 pub(crate) mod locate_in_codebase;
 pub(crate) mod ping;
 pub(crate) mod research_codebase;
+pub(crate) mod resume_handoff;
 
 pub use asked::Research;

@@ -36,5 +36,7 @@ pub(crate) fn run(arguments: Tools) -> CliResult {
             [tool.name.to_owned(), tool.toolset.name().to_owned(), first_sentence.trim().to_owned()]
         })
         .collect();
-    print::columns(&rows)
+    print::columns(&rows)?;
+    print::note("research looks at local files only: there is no web_research");
+    Ok(())
 }

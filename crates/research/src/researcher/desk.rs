@@ -7,6 +7,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use jiff::Timestamp;
 use tamis_workspace::Halt;
 
 use super::{LONGEST_QUESTION, Progress, Request, ResearchError, Researcher, shown};
@@ -16,12 +17,15 @@ use crate::question::Question;
 use crate::synthesis::{fit, missing_role, synthesise};
 use crate::{
     Allowance, Fault, FaultKind, Limits, Outcome, Report, Role, RunRecord, Ticket, Timing, View, bounds,
+    write_artifact,
 };
 
 /// How often somebody who waits for roles looks whether they are still wanted.
 const LOOK: Duration = Duration::from_millis(20);
 /// Characters of a keyword that are told.
 const KEYWORD: usize = 60;
+/// Of what went wrong.
+const MESSAGE: usize = 300;
 const MOST_KEYWORDS: usize = 12;
 
 /// A request, and what has come of it so far.
@@ -126,7 +130,28 @@ impl<'a> Desk<'a> {
         let remarks = self.remarks();
         let outcomes: Vec<_> = self.report.outcomes().collect();
         self.report.synthesis = Some(synthesise(&outcomes, &remarks));
+        self.count();
+        if artifact {
+            self.write_artifact();
+        }
         self.finish()
+    }
+
+    /// Persists the answer, unless whoever wanted it has left.
+    fn write_artifact(&mut self) {
+        if self.halt.token().is_cancelled() {
+            return;
+        }
+        self.steps.tell("writing the artifact".to_owned());
+        match write_artifact(&self.researcher.settings.artifacts, &self.report, Timestamp::now()) {
+            Ok(path) => self.report.artifact_path = Some(path.to_string_lossy().into_owned()),
+            Err(error) => self.report.run.partial.push(bounds::short(&error.to_string(), MESSAGE)),
+        }
+    }
+
+    fn count(&mut self) {
+        self.report.run.used = self.allowance.used();
+        self.report.run.elapsed_ms = milliseconds(self.begun.elapsed());
     }
 
     /// One role, and what it goes by.
@@ -147,8 +172,7 @@ impl<'a> Desk<'a> {
     }
 
     fn finish(mut self) -> Report {
-        self.report.run.used = self.allowance.used();
-        self.report.run.elapsed_ms = milliseconds(self.begun.elapsed());
+        self.count();
         fit(&mut self.report, self.limits.max_tokens);
         self.report
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tamis_research::{FaultKind, Progress, Report, Request, ResearchError, Researcher, Role};
+use tamis_research::{FaultKind, Progress, Report, Request, Researcher, Role};
 use tamis_workspace::Halt;
 
 use super::failure::{no_roots, saturated, told};
@@ -44,12 +44,14 @@ pub(crate) async fn answer(
     context: Context,
 ) -> Result<Report, Failure> {
     let progress = context.progress.clone();
-    let report = on_a_thread(&context, move |researcher, halt| {
+    let halt = Halt::on(context.cancellation.clone());
+    let report = blocking_with(&context, move |researcher| {
         let tell = |step: Progress| progress.report(update(step));
-        match role {
-            Some(role) => researcher.ask_role(role, &request, halt, &tell),
-            None => researcher.research(&request, halt, &tell),
-        }
+        let report = match role {
+            Some(role) => researcher.ask_role(role, &request, &halt, &tell),
+            None => researcher.research(&request, &halt, &tell),
+        };
+        report.map_err(told)
     })
     .await?;
     let faults: Vec<_> = report.outcomes().map(|(_, outcome)| outcome.result.as_ref().err()).collect();
@@ -63,20 +65,16 @@ pub(crate) async fn answer(
     Ok(report)
 }
 
-/// Runs what blocks away from the threads that serve connections.
-pub(crate) async fn on_a_thread<T: Send + 'static>(
+/// Runs what blocks away from the threads that serve connections, until it ends or nobody waits any more.
+pub(crate) async fn blocking_with<T: Send + 'static>(
     context: &Context,
-    work: impl FnOnce(&Researcher, &Halt) -> Result<T, ResearchError> + Send + 'static,
+    work: impl FnOnce(&Researcher) -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
     let researcher = researcher(context)?;
     let cancellation = context.cancellation.clone();
-    let halt = Halt::on(cancellation.clone());
-    let working = blocking(move || work(&researcher, &halt));
+    let working = blocking(move || work(&researcher));
     tokio::select! {
-        outcome = working => match outcome? {
-            _ if cancellation.is_cancelled() => Err(Failure::Cancelled),
-            outcome => outcome.map_err(told),
-        },
+        outcome = working => if cancellation.is_cancelled() { Err(Failure::Cancelled) } else { outcome? },
         () = cancellation.cancelled() => Err(Failure::Cancelled),
     }
 }

@@ -7,6 +7,9 @@ use tamis_workspace::RootError;
 
 use crate::Failure;
 
+/// Handoffs that are offered in place of one that is not there.
+const MOST_OFFERED: usize = 10;
+
 fn stated(code: &'static str, message: String, details: Value, retryable: bool) -> Failure {
     let details = match details {
         Value::Object(details) => details,
@@ -35,6 +38,19 @@ pub(crate) fn no_roots(why: &str) -> Failure {
 
 pub(crate) fn saturated(why: &str) -> Failure {
     stated("saturated", format!("Too much at once: {why}"), json!({"hint": "Try again in a moment."}), true)
+}
+
+pub(crate) fn artifact_failed(why: &str, hint: &str) -> Failure {
+    stated("artifact_failed", format!("Not written: {why}"), json!({"hint": hint}), false)
+}
+
+/// Why no handoff was taken up, with those that there are.
+pub(crate) fn not_resumed(code: &'static str, message: String, available: &[String]) -> Failure {
+    let mut details = json!({"parameter": "name"});
+    if !available.is_empty() {
+        details["available"] = available.iter().take(MOST_OFFERED).cloned().collect();
+    }
+    stated(code, message, details, false)
 }
 
 /// What a researcher says, in these words.

@@ -20,7 +20,7 @@ pub(crate) struct Asking {
     #[arg(required = true, value_name = "QUESTION")]
     words: Vec<String>,
     #[command(flatten)]
-    place: Place,
+    pub(crate) place: Place,
     /// Milliseconds it may take [default: 30000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     deadline_ms: Option<u64>,
@@ -35,11 +35,11 @@ pub(crate) struct Asking {
     max_tokens: Option<u64>,
     /// Print the report as the tools give it, for programs
     #[arg(long)]
-    json: bool,
+    pub(crate) json: bool,
 }
 
 /// Where to look.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct Place {
     /// Look into this folder instead of those that are configured; may be given again
     #[arg(long = "root", value_name = "FOLDER")]
@@ -62,10 +62,14 @@ impl Place {
 }
 
 impl Asking {
-    pub(super) fn answer(&self, role: Option<Role>, artifact: bool) -> CliResult {
+    pub(crate) fn question(&self) -> String {
+        self.words.join(" ")
+    }
+
+    pub(crate) fn answer(&self, role: Option<Role>, artifact: bool) -> CliResult {
         let researcher = self.place.researcher()?;
         let request = Request {
-            question: self.words.join(" "),
+            question: self.question(),
             roots: Vec::new(),
             constraints: Constraints {
                 deadline_ms: self.deadline_ms,
@@ -83,11 +87,16 @@ impl Asking {
                 None => researcher.research(&request, halt, &tell),
             }
         })?
-        .map_err(|error| CliError::usage(error))?;
+        .map_err(CliError::usage)?;
         if self.json {
             shown::json(&serde_json::to_value(&report).map_err(CliError::internal)?)?;
         } else {
             told::report(&report, role)?;
+        }
+        if artifact && report.artifact_path.is_none() {
+            let why = report.run.partial.last().map(|why| shown::line(why)).unwrap_or_default();
+            return Err(CliError::failed(anyhow::anyhow!("nothing was written: {why}"))
+                .hint("TAMIS_ARTIFACTS names another folder"));
         }
         judged(&report, role)
     }

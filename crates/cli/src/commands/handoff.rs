@@ -1,0 +1,180 @@
+use clap::{Args, Subcommand};
+use jiff::Timestamp;
+use serde_json::json;
+use tamis_research::{
+    Handoff, Reference, Researcher, ResumeError, Resumed, Standing, list_handoffs, resume_handoff,
+    write_handoff,
+};
+
+use super::research::asking::{Asking, Place};
+use crate::error::{CliError, CliResult};
+use crate::{print, shown, wrap};
+
+/// Write down what is known, and take it up again later
+///
+/// Handoffs lie in the data folder, or where research.artifacts (TAMIS_ARTIFACTS) says. Secrets in them are redacted.
+#[derive(Args)]
+pub(crate) struct HandoffCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Create(Create),
+    Show(Show),
+    List(List),
+}
+
+/// Write a handoff, and print its path
+///
+/// With --summary it is what you say; without, the codebase is researched for the question.
+#[derive(Args)]
+struct Create {
+    #[command(flatten)]
+    asking: Asking,
+    /// What is known, in a few sentences
+    #[arg(long, value_name = "TEXT")]
+    summary: Option<String>,
+    /// One thing that was found out; may be given again
+    #[arg(long, value_name = "TEXT", requires = "summary")]
+    finding: Vec<String>,
+    /// Where, as path:line; may be given again
+    #[arg(long, value_name = "PATH:LINE", requires = "summary")]
+    reference: Vec<String>,
+    /// What is open, what comes next
+    #[arg(long, value_name = "TEXT", requires = "summary")]
+    notes: Option<String>,
+}
+
+/// Show a handoff, and what of it has changed since
+#[derive(Args)]
+struct Show {
+    /// Its path or name, or a part of its name; the latest one when left out
+    name: Option<String>,
+    #[command(flatten)]
+    place: Place,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+/// List the handoffs, the latest first
+#[derive(Args)]
+struct List {
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: HandoffCommand) -> CliResult {
+    match arguments.command {
+        Command::Create(arguments) => create(arguments),
+        Command::Show(arguments) => show(&arguments),
+        Command::List(arguments) => list(&arguments),
+    }
+}
+
+fn create(arguments: Create) -> CliResult {
+    let Some(summary) = arguments.summary else {
+        return arguments.asking.answer(None, true);
+    };
+    let researcher = arguments.asking.place.researcher()?;
+    let handoff = Handoff {
+        question: arguments.asking.question(),
+        summary,
+        key_findings: arguments.finding,
+        references: arguments.reference.into_iter().map(Reference::from).collect(),
+        constraints: researcher.roots().into_iter().map(|root| format!("root: {root}")).collect(),
+        notes: arguments.notes,
+        written: None,
+    };
+    let path =
+        write_handoff(&researcher.settings().artifacts, handoff, Timestamp::now()).map_err(|error| {
+            let hint = error.hint();
+            CliError::failed(error).hint(hint)
+        })?;
+    if arguments.asking.json {
+        return print::json(&json!({"artifactPath": path}));
+    }
+    print::line(path.display())
+}
+
+fn show(arguments: &Show) -> CliResult {
+    let researcher = arguments.place.researcher()?;
+    let settings = researcher.settings();
+    let resumed =
+        resume_handoff(&settings.artifacts, arguments.name.as_deref(), &settings.roots).map_err(refused)?;
+    if arguments.json {
+        shown::json(&as_json(&resumed))
+    } else {
+        print::bytes(rendered(&resumed, wrap::width()).as_bytes())
+    }
+}
+
+fn as_json(resumed: &Resumed) -> serde_json::Value {
+    let handoff = &resumed.handoff;
+    let stale = resumed.references.iter().filter(|(_, standing)| *standing != Standing::Unchanged);
+    json!({
+        "artifactPath": resumed.path,
+        "written": handoff.written.map(|time| time.to_string()),
+        "question": handoff.question,
+        "summary": handoff.summary,
+        "key_findings": handoff.key_findings,
+        "references": handoff.references,
+        "stale": stale.map(|(reference, standing)| json!({"reference": reference, "standing": standing})).collect::<Vec<_>>(),
+        "constraints": handoff.constraints,
+        "notes": handoff.notes,
+    })
+}
+
+fn rendered(resumed: &Resumed, width: usize) -> String {
+    let handoff = &resumed.handoff;
+    let mut text = wrap::paragraph(&shown::text(&handoff.question), "", width);
+    text.push('\n');
+    text.push_str(&wrap::paragraph(&shown::text(&handoff.summary), "", width));
+    if !handoff.key_findings.is_empty() {
+        text.push('\n');
+    }
+    for finding in &handoff.key_findings {
+        text.push_str(&wrap::paragraph(&shown::text(finding), "- ", width));
+    }
+    if !resumed.references.is_empty() {
+        text.push_str("\nwhere to look:\n");
+    }
+    for (reference, standing) in &resumed.references {
+        let said = match standing {
+            Standing::Unchanged => "",
+            Standing::Changed => "  (changed since)",
+            Standing::LineGone => "  (the line is gone)",
+            Standing::Missing => "  (not there)",
+        };
+        text.push_str(&format!("  {}{said}\n", shown::line(reference.as_str())));
+    }
+    if let Some(notes) = &handoff.notes {
+        text.push('\n');
+        text.push_str(&wrap::paragraph(&shown::text(notes), "note: ", width));
+    }
+    text.push_str(&format!("\n{}\n", shown::line(&resumed.path.to_string_lossy())));
+    text
+}
+
+fn list(arguments: &List) -> CliResult {
+    let researcher: Researcher = Place::default().researcher()?;
+    let names = list_handoffs(&researcher.settings().artifacts).map_err(refused)?;
+    if arguments.json {
+        return print::json(&json!({"handoffs": names}));
+    }
+    if names.is_empty() {
+        print::note("there are no handoffs yet; `tamis handoff create` writes one");
+    }
+    names.iter().try_for_each(|name| print::line(shown::line(name)))
+}
+
+fn refused(error: ResumeError) -> CliError {
+    let hint = match &error {
+        ResumeError::NoneThere { .. } => "`tamis handoff create` writes one",
+        _ => "`tamis handoff list` lists them",
+    };
+    CliError::failed(error).hint(hint)
+}

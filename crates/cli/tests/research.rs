@@ -1,0 +1,288 @@
+//! Research as a person meets it: answers, exit codes, JSON, configuration, and servers that cannot look anywhere.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::process::Command;
+
+use common::{House, Ran, finish};
+use serde_json::json;
+use tamis_testkit::assert_report;
+
+/// A house whose working folder is a small shop. No model is looked for, whatever runs on this machine.
+struct Shop {
+    house: House,
+}
+
+impl Shop {
+    fn new() -> Shop {
+        let shop = Shop { house: House::new() };
+        shop.write(
+            "src/prices.rs",
+            "/// Reads a price.\npub fn parse_price(text: &str) -> u32 {\n    text.parse().unwrap_or(0)\n}\n",
+        );
+        shop.write(
+            "src/main.rs",
+            "mod prices;\n\nfn main() {\n    println!(\"{}\", prices::parse_price(\"7\"));\n}\n",
+        );
+        shop.write("README.md", "# Shop\n\nPrices are read by `parse_price`.\n");
+        shop
+    }
+
+    fn write(&self, path: &str, text: &str) {
+        let path = self.house.work().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn tamis(&self, arguments: &[&str]) -> Command {
+        let mut command = self.house.tamis(arguments);
+        command.env("TAMIS_MODEL_USE", "never");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        finish(&mut self.tamis(arguments), b"")
+    }
+}
+
+#[test]
+fn an_answer_reads_well_and_its_references_can_be_opened_from_here() {
+    let shop = Shop::new();
+    let ran = shop.run(&["research", "Where is parse_price implemented?"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("\nwhere to look:\n  src/prices.rs:2\n"), "{}", ran.stdout);
+    assert!(ran.stdout.lines().all(|line| line.chars().count() <= 100), "{}", ran.stdout);
+    assert!(ran.stderr.contains("3 files scanned"), "{}", ran.stderr);
+    // From elsewhere they are whole.
+    let elsewhere = tempfile::tempdir().unwrap();
+    let mut command = shop.tamis(&["locate", "parse_price", "--root"]);
+    command.arg(shop.house.work()).current_dir(elsewhere.path());
+    let ran = finish(&mut command, b"");
+    let whole = shop.house.work().canonicalize().unwrap().join("src/prices.rs:2");
+    assert!(ran.stdout.contains(&format!("  {}\n", whole.display())), "{}", ran.stdout);
+    // A narrow screen breaks lines, never a path.
+    let mut command = shop.tamis(&["analyze", "parse_price"]);
+    let ran = finish(command.env("COLUMNS", "40"), b"");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("src/prices.rs:2"), "{}", ran.stdout);
+}
+
+#[test]
+fn json_is_the_report_as_the_tool_gives_it() {
+    let shop = Shop::new();
+    for (command, tool) in [
+        ("research", "research_codebase"),
+        ("locate", "locate_in_codebase"),
+        ("patterns", "find_patterns"),
+        ("analyze", "analyze_component"),
+    ] {
+        let ran = shop.run(&[command, "parse_price", "--json", "--max-tokens", "1500"]);
+        let mut printed = ran.json();
+        assert_report(&printed);
+        let input = json!({"question": "parse_price", "constraints": {"maxTokens": 1500}}).to_string();
+        let mut called = shop.run(&["call", tool, &input]).json();
+        for report in [&mut printed, &mut called] {
+            report["run"]["elapsedMs"] = json!(0);
+            for role in ["locator", "analyzer", "patterns"] {
+                if report.get(role).is_some() {
+                    report[role]["timing"] = json!(null);
+                }
+            }
+        }
+        assert_eq!(printed, called, "{command}");
+    }
+}
+
+#[test]
+fn nothing_found_is_said_and_ends_with_1() {
+    let shop = Shop::new();
+    for command in ["research", "locate", "patterns", "analyze"] {
+        let ran = shop.run(&[command, "frobnicate_zyxwv"]);
+        assert_eq!(ran.code, Some(1), "{command}: {}", ran.stdout);
+        assert!(ran.stderr.contains("nothing was found\n"), "{command}: {}", ran.stderr);
+        let ran = shop.run(&[command, "frobnicate_zyxwv", "--json"]);
+        assert_eq!(ran.code, Some(1), "{command}");
+        assert_report(&ran.json());
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_refused_at_once() {
+    let shop = Shop::new();
+    for (arguments, variable) in [
+        (vec!["research", "a", "--root", "nowhere"], None),
+        (vec!["locate", "a"], Some(("TAMIS_ROOTS", "/nowhere/at/all"))),
+        (vec!["locate", "a", "--root", "/etc"], None),
+        (vec!["analyze", "a"], Some(("TAMIS_THOUGHTS", "/nowhere"))),
+        (vec!["research", "a"], Some(("TAMIS_RESEARCH_DENY", "a["))),
+        (vec!["research", "a"], Some(("TAMIS_MODEL_URL", "localhost"))),
+        (vec!["research", "a", "--deadline-ms", "0"], None),
+        (vec!["research", " "], None),
+    ] {
+        let mut command = shop.tamis(&arguments);
+        if let Some((name, value)) = variable {
+            command.env(name, value);
+        }
+        let ran = finish(&mut command, b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_server_that_cannot_look_anywhere_serves_its_other_tools_and_says_why() {
+    let shop = Shop::new();
+    let mut command = shop.tamis(&["call", "list_roots"]);
+    let ran = finish(command.env("TAMIS_ROOTS", "/nowhere"), b"");
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("research will not answer: /nowhere"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("\"code\":\"no_roots\""), "{}", ran.stderr);
+    for tool in ["ping", "health"] {
+        let mut command = shop.tamis(&["call", tool]);
+        assert_eq!(finish(command.env("TAMIS_ROOTS", "/nowhere"), b"").code, Some(0), "{tool}");
+    }
+}
+
+#[test]
+fn a_project_narrows_where_research_looks_and_the_explanation_says_so() {
+    let shop = Shop::new();
+    shop.write(".tamis.toml", "[research]\nroots = [\"src\"]\n[limits]\nmaxFilesRead = 5\n");
+    let report = shop.run(&["locate", "parse_price", "--json"]).json();
+    let src = shop.house.work().canonicalize().unwrap().join("src");
+    assert_eq!(report["rootsSearched"], json!([src]));
+    assert_eq!(report["run"]["limits"]["maxFilesRead"], 5);
+    let explained = shop.run(&["config", "--explain"]).stdout;
+    for row in [
+        "research.roots = ",
+        "research.index = auto",
+        "limits.maxFilesRead = 5\n",
+        "limits.maxBytesRead = 1048576",
+        "limits.maxTokens = 2000",
+        "runtime.defaultDeadlineMs = 30000",
+        "runtime.maxConcurrentTasks = 4",
+        "runtime.maxQueuedTasks = 64",
+        "model.url = http://127.0.0.1:1234/v1",
+        "model.use = never",
+    ] {
+        assert!(explained.contains(&format!("\n{row}")), "{row} in {explained}");
+    }
+}
+
+#[test]
+fn logging_level_changes_what_is_logged_and_not_what_is_answered() {
+    let shop = Shop::new();
+    let answers: Vec<_> = ["off", "info", "debug"]
+        .iter()
+        .map(|level| {
+            let mut command = shop.tamis(&["call", "locate_in_codebase", r#"{"question": "parse_price"}"#]);
+            let ran = finish(command.env("TAMIS_LOG", level), b"");
+            let mut report = ran.json();
+            report["run"]["elapsedMs"] = json!(0);
+            report["locator"]["timing"] = json!(null);
+            assert_eq!(ran.stderr.contains("DEBUG"), *level == "debug", "{}", ran.stderr);
+            assert!(!ran.stderr.contains("unwrap_or(0)"), "no text of files");
+            report
+        })
+        .collect();
+    assert!(answers.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn a_memo_is_written_when_asked_for_and_a_handoff_is_taken_up_again() {
+    let shop = Shop::new();
+    let ran = shop.run(&["research", "Where is parse_price?", "--artifact"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let path = ran.stdout.lines().find_map(|line| line.strip_prefix("written to ")).unwrap();
+    assert!(std::fs::read_to_string(path).unwrap().starts_with("# Research Handoff\n"));
+    let artifacts = shop.house.data().canonicalize().unwrap().join("artifacts");
+    assert!(std::path::Path::new(path).starts_with(artifacts));
+    let created = shop.run(&[
+        "handoff",
+        "create",
+        "exact prices",
+        "--summary",
+        "Cents are lost.",
+        "--reference",
+        "src/prices.rs:2",
+        "--reference",
+        "src/gone.rs:1",
+        "--notes",
+        "Next: decimals.",
+    ]);
+    assert_eq!(created.code, Some(0), "{}", created.stderr);
+    let listed = shop.run(&["handoff", "list"]).stdout;
+    assert_eq!(listed.lines().count(), 2);
+    assert!(listed.lines().next().unwrap().contains("exact-prices"), "{listed}");
+    let shown = shop.run(&["handoff", "show"]).stdout;
+    for part in [
+        "exact prices\n",
+        "Cents are lost.\n",
+        "  src/prices.rs:2\n",
+        "  src/gone.rs:1  (not there)\n",
+        "note: Next: decimals.\n",
+    ] {
+        assert!(shown.contains(part), "{part:?} in {shown}");
+    }
+    let shown = shop.run(&["handoff", "show", "parse-price", "--json"]).json();
+    assert_eq!(shown["question"], "Where is parse_price?");
+    let ran = shop.run(&["handoff", "show", "nothing-like-it"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stderr.contains("hint: `tamis handoff list`"), "{}", ran.stderr);
+    // A folder that cannot be written to is an error, with the answer all the same.
+    let mut command = shop.tamis(&["research", "Where is parse_price?", "--artifact"]);
+    let ran = finish(command.env("TAMIS_ARTIFACTS", shop.house.work().join("README.md")), b"");
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.stdout.contains("src/prices.rs:2") && ran.stderr.contains("nothing was written"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn what_a_file_is_called_does_not_lead_the_terminal() {
+    let shop = Shop::new();
+    shop.write("src/parse_cost\u{1b}[31m.rs", "pub fn parse_cost() {}\n");
+    let ran = shop.run(&["locate", "parse_cost"]);
+    assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_it_with_130() {
+    use std::io::{BufRead, BufReader, Read, Write};
+    use std::process::Stdio;
+
+    let shop = Shop::new();
+    // A model that takes a question and never answers.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/v1", silent.local_addr().unwrap());
+    let mut command = shop.tamis(&["research", "Where is parse_price?"]);
+    command.env("TAMIS_MODEL_USE", "always").env("TAMIS_MODEL_URL", url).env("TAMIS_MODEL", "silent");
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let models = r#"{"data":[{"id":"silent"}]}"#;
+    let mut held = Vec::new();
+    loop {
+        let (mut stream, _) = silent.accept().unwrap();
+        let mut first = String::new();
+        BufReader::new(stream.try_clone().unwrap()).read_line(&mut first).unwrap();
+        if first.starts_with("POST") {
+            held.push(stream);
+            break;
+        }
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
+            models.len()
+        );
+        stream.write_all(format!("{head}{models}").as_bytes()).unwrap();
+    }
+    let kill = format!("kill -s INT {}", child.id());
+    assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let mut said = String::new();
+    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert_eq!(said, "");
+}

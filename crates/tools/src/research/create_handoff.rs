@@ -1,0 +1,82 @@
+//! `create_handoff`: what is known so far, on disk, to begin again with.
+
+use jiff::Timestamp;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use tamis_research::{Handoff, Reference, Request, write_handoff};
+
+use super::asked::{answer, blocking_with};
+use super::failure::{artifact_failed, invalid_parameter};
+use super::handoff::{HandoffOutput, name_of, not_written, read};
+use crate::input::Maybe;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct CreateHandoff;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateHandoffInput {
+    /// The question or task that the work is about.
+    #[serde(alias = "topic", alias = "title", alias = "query")]
+    question: String,
+    /// What is known, in two to six sentences. Left out, the codebase is researched for the question instead.
+    #[serde(default)]
+    summary: Maybe<String>,
+    /// What was found out, one thing each.
+    #[serde(default)]
+    key_findings: Maybe<Vec<String>>,
+    /// Where: path, path:line or path:line:col, relative to a root.
+    #[serde(default)]
+    references: Maybe<Vec<String>>,
+    /// What else whoever goes on should know: what is open, what comes next.
+    #[serde(default)]
+    notes: Maybe<String>,
+}
+
+impl Operation for CreateHandoff {
+    const NAME: &'static str = "create_handoff";
+    const TOOLSET: Toolset = Toolset::Research;
+    const DESCRIPTION: &'static str = "Write a compact handoff of the work so far to a file, so that it can be resumed later \
+        with resume_handoff: give a summary, key findings and references; with a question alone, the codebase is \
+        researched for it. Secrets are redacted.";
+    // What it writes is tamis' own, in a folder of its own.
+    const READ_ONLY: bool = true;
+    type Input = CreateHandoffInput;
+    type Output = HandoffOutput;
+
+    async fn run(input: CreateHandoffInput, context: Context) -> Result<HandoffOutput, Failure> {
+        if input.question.trim().is_empty() {
+            return Err(invalid_parameter("question", "it is empty"));
+        }
+        let Some(summary) = input.summary.0.filter(|summary| !summary.trim().is_empty()) else {
+            return of_research(input.question, context).await;
+        };
+        let texts = |list: Maybe<Vec<String>>| list.0.unwrap_or_default();
+        let handoff = Handoff {
+            question: input.question,
+            summary,
+            key_findings: texts(input.key_findings),
+            references: texts(input.references).into_iter().map(Reference::from).collect(),
+            constraints: Vec::new(),
+            notes: input.notes.0,
+            written: None,
+        };
+        blocking_with(&context, move |researcher| {
+            let constraints = researcher.roots().into_iter().map(|root| format!("root: {root}")).collect();
+            let handoff = Handoff { constraints, ..handoff };
+            let path = write_handoff(&researcher.settings().artifacts, handoff, Timestamp::now());
+            read(researcher, name_of(&path.map_err(not_written)?))
+        })
+        .await
+    }
+}
+
+async fn of_research(question: String, context: Context) -> Result<HandoffOutput, Failure> {
+    let request = Request { question, artifact: true, ..Request::default() };
+    let report = answer(None, request, context.clone()).await?;
+    let Some(path) = report.artifact_path else {
+        let why = report.run.partial.last().map_or("nothing was written", String::as_str);
+        return Err(artifact_failed(why, "TAMIS_ARTIFACTS names another folder."));
+    };
+    blocking_with(&context, move |researcher| read(researcher, name_of(path.as_ref()))).await
+}

@@ -1,0 +1,33 @@
+//! `resume_handoff`: what was known, and whether it still holds.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use super::asked::blocking_with;
+use super::handoff::{HandoffOutput, read};
+use crate::input::Maybe;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct ResumeHandoff;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ResumeHandoffInput {
+    /// The handoff's path or name, or a part of its name; the latest one when left out.
+    #[serde(default, alias = "path", alias = "handoff", alias = "artifactPath")]
+    name: Maybe<String>,
+}
+
+impl Operation for ResumeHandoff {
+    const NAME: &'static str = "resume_handoff";
+    const TOOLSET: Toolset = Toolset::Research;
+    const DESCRIPTION: &'static str = "Read a handoff that create_handoff or research_codebase wrote, the latest one unless \
+        named, to go on with the work. Says which of its references have changed since or are gone.";
+    const READ_ONLY: bool = true;
+    type Input = ResumeHandoffInput;
+    type Output = HandoffOutput;
+
+    async fn run(input: ResumeHandoffInput, context: Context) -> Result<HandoffOutput, Failure> {
+        blocking_with(&context, move |researcher| read(researcher, input.name.0.as_deref())).await
+    }
+}

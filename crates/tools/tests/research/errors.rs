@@ -1,0 +1,122 @@
+//! What a caller is told who asks for what cannot be.
+
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tamis_research::{Assignment, Researcher};
+use tamis_tools::{Reply, Research};
+
+use crate::house::{House, Says, call, context, registry};
+
+/// An error has these four members and no others.
+fn code(error: &Value) -> &str {
+    let members: Vec<&str> = error.as_object().unwrap().keys().map(String::as_str).collect();
+    assert_eq!(members, ["code", "details", "message", "retryable"], "{error}");
+    error["code"].as_str().unwrap()
+}
+
+#[test]
+fn tool_input_validation_missing_required_fields_returns_a_structured_error() {
+    let house = House::new();
+    for tool in
+        ["research_codebase", "locate_in_codebase", "find_patterns", "analyze_component", "create_handoff"]
+    {
+        let error = house.fail(tool, json!({}));
+        assert_eq!(
+            (code(&error), &error["details"]["parameter"]),
+            ("invalid_parameter", &json!("question")),
+            "{tool}"
+        );
+        assert_eq!(error["retryable"], false);
+    }
+    for (arguments, parameter) in [
+        (json!({"question": "  "}), "question"),
+        (json!({"question": "x".repeat(5000)}), "question"),
+        (json!({"question": 7}), "question"),
+        (json!({"question": "a", "roots": "src"}), "roots"),
+        (json!({"question": "a", "constraints": {"deadlineMs": 0}}), "constraints.deadlineMs"),
+        (json!({"question": "a", "constraints": {"maxTokens": -1}}), "constraints.maxTokens"),
+        (json!({"question": "a", "artifact": "yes"}), "artifact"),
+    ] {
+        let error = house.fail("research_codebase", arguments);
+        assert_eq!(
+            (code(&error), &error["details"]["parameter"]),
+            ("invalid_parameter", &json!(parameter)),
+            "{error}"
+        );
+    }
+    let error = house.fail("locate_in_codebase", json!({"question": "a", "artifact": true}));
+    assert_eq!(code(&error), "invalid_parameter", "only research_codebase writes");
+}
+
+#[test]
+fn folders_outside_of_the_roots_are_refused_without_a_word_on_what_is_there() {
+    let house = House::new();
+    std::os::unix::fs::symlink(house.path("bakery"), house.path("shop/linked")).unwrap();
+    let bakery = house.path("bakery");
+    for outside in [bakery.to_str().unwrap(), "../bakery", "/etc", "/nowhere", "linked"] {
+        let error = house.fail("locate_in_codebase", json!({"question": "bake_bread", "roots": [outside]}));
+        assert_eq!(code(&error), "outside_roots", "{outside}");
+        assert!(!error.to_string().contains("bread.py"));
+    }
+    // What is in the roots and what is not is not told apart by what exists.
+    let there = house.fail("locate_in_codebase", json!({"question": "x", "roots": ["/etc"]}));
+    let not_there = house.fail("locate_in_codebase", json!({"question": "x", "roots": ["/xyz"]}));
+    assert_eq!(there.to_string().replace("/etc", "/xyz"), not_there.to_string());
+}
+
+#[test]
+fn without_roots_the_tools_say_why_and_ping_answers() {
+    let why = "/nowhere is no folder that can be read";
+    for tool in ["list_roots", "research_codebase", "resume_handoff"] {
+        let arguments = if tool == "research_codebase" { json!({"question": "a"}) } else { json!({}) };
+        let (answer, is_error) = call(Research::unusable(why.to_owned()), tool, arguments);
+        assert!(is_error);
+        assert_eq!(code(&answer["error"]), "no_roots");
+        assert!(answer["error"]["message"].as_str().unwrap().contains(why));
+    }
+    let pong = crate::house::reply("ping", json!({}), context(Research::unusable(why.to_owned())));
+    assert_eq!(pong, Reply::Text { text: "pong".into(), is_error: false });
+}
+
+#[test]
+fn a_full_queue_is_an_error_that_says_to_try_again() {
+    let house = House::new();
+    let mut settings = house.settings();
+    settings.most_waiting = 0;
+    let idle = Says(|_: &Assignment<'_>| unreachable!("nobody gets that far"));
+    let research = Research::new(Arc::new(Researcher::with_stand_in(settings, Arc::new(idle))));
+    let (answer, is_error) = call(research, "research_codebase", json!({"question": "a"}));
+    assert!(is_error, "{answer}");
+    assert_eq!((code(&answer["error"]), &answer["error"]["retryable"]), ("saturated", &json!(true)));
+}
+
+#[test]
+fn a_call_that_is_cancelled_ends_at_once_and_its_work_stops() {
+    let house = House::new();
+    let (begun, has_begun) = channel();
+    let (ended, has_ended) = channel();
+    let ends = Mutex::new((begun, ended));
+    let patient = Says(move |assignment: &Assignment<'_>| {
+        ends.lock().unwrap().0.send(()).unwrap();
+        while !assignment.halt.is_due() {
+            std::thread::yield_now();
+        }
+        ends.lock().unwrap().1.send(()).unwrap();
+        Err(assignment.halt.check().unwrap_err().into())
+    });
+    let research = Research::new(Arc::new(Researcher::with_stand_in(house.settings(), Arc::new(patient))));
+    let context = context(research);
+    let cancellation = context.cancellation.clone();
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let call = runtime
+        .spawn(async move { registry().call("research_codebase", json!({"question": "a"}), context).await });
+    let patience = Duration::from_secs(60);
+    has_begun.recv_timeout(patience).unwrap();
+    cancellation.cancel();
+    let reply = runtime.block_on(call).unwrap();
+    assert!(matches!(reply, Reply::Error(error) if error.data.as_ref().unwrap()["code"] == "cancelled"));
+    has_ended.recv_timeout(patience).unwrap();
+}

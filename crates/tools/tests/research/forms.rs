@@ -1,0 +1,102 @@
+//! Phase 3: every answer has the form of the contract.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tamis_research::{Confidence, Fault, FaultKind, Finding, Researcher, Role};
+use tamis_testkit::{assert_outcome, assert_report};
+use tamis_tools::{Research, Toolset};
+
+use crate::house::{House, Says, call};
+
+/// The tools that answer with a report, with the keys that it has beside those that every report has.
+const REPORTING: [(&str, &[&str]); 4] = [
+    ("research_codebase", &["locator", "analyzer", "synthesis"]),
+    ("locate_in_codebase", &["locator"]),
+    ("find_patterns", &["patterns"]),
+    ("analyze_component", &["analyzer"]),
+];
+
+fn keys(report: &Value) -> Vec<&str> {
+    let common = ["question", "rootsSearched", "run"];
+    let mut keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
+    keys.retain(|key| !common.contains(key));
+    keys
+}
+
+#[test]
+fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_fields() {
+    let house = House::new();
+    let questions = [
+        "Where is parse_price implemented?",
+        "How does parse_price work?",
+        "Where is frobnicate_zyxwv?",
+        "日本語 \u{0} \"quotes\"",
+    ];
+    for (tool, wanted) in REPORTING {
+        for question in questions {
+            let told = house.ask(tool, json!({"question": question}));
+            assert_report(&told);
+            let mut keys = keys(&told);
+            keys.sort_by_key(|key| wanted.iter().position(|wanted| wanted == key));
+            assert_eq!(keys, wanted, "{tool}: {question}");
+            assert!(told.to_string().len() <= 8000, "{tool}: {question}");
+        }
+    }
+    let told =
+        house.ask("research_codebase", json!({"question": "Show examples of parse_price", "artifact": true}));
+    assert_report(&told);
+    assert!(told["patterns"].is_object() && told["artifactPath"].is_string(), "{told}");
+}
+
+#[test]
+fn schema_validation_holds_however_a_role_ends() {
+    let house = House::new();
+    let finding = Finding {
+        summary: "Here".into(),
+        references: vec!["src/main.rs:1".to_owned().into()],
+        key_findings: vec![],
+        confidence: Confidence::Med,
+        notes: None,
+    };
+    for kind in [FaultKind::Timeout, FaultKind::Canceled, FaultKind::ProviderError, FaultKind::Refused] {
+        let finding = finding.clone();
+        let roles = Says(move |assignment: &tamis_research::Assignment<'_>| match assignment.role {
+            Role::Locator => Ok(finding.clone()),
+            _ => Err(Fault::new(kind, "it went wrong")),
+        });
+        let research = Research::new(Arc::new(Researcher::with_stand_in(house.settings(), Arc::new(roles))));
+        let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
+        assert!(!is_error);
+        assert_report(&told);
+        assert_outcome(&told["analyzer"], "analyzer");
+        assert_eq!(told["analyzer"]["status"], kind.status());
+    }
+    let panicking =
+        Says(|_: &tamis_research::Assignment<'_>| -> Result<Finding, Fault> { panic!("as it should") });
+    let research = Research::new(Arc::new(Researcher::with_stand_in(house.settings(), Arc::new(panicking))));
+    let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
+    assert!(!is_error);
+    assert_report(&told);
+    assert_eq!(told["locator"]["error"]["name"], "InternalError");
+}
+
+#[test]
+fn redaction_holds_in_every_tool_and_references_stay() {
+    let house = House::new();
+    let token = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
+    house.write("shop/src/gateway.rs", "pub fn call_gateway(token: &str) {\n    send(token);\n}\n");
+    for name in ["orders", "payments"] {
+        let text = format!("pub fn send_{name}() {{\n    call_gateway(\"{token}\");\n}}\n");
+        house.write(&format!("shop/src/{name}.rs"), &text);
+    }
+    for (tool, _) in REPORTING {
+        let told = house.ask(tool, json!({"question": "examples of call_gateway token"}));
+        assert!(!told.to_string().contains(&token), "{tool}");
+        assert!(
+            ["gateway", "orders"].iter().any(|name| told.to_string().contains(&format!("src/{name}.rs:"))),
+            "{tool}: {told}"
+        );
+    }
+    assert_eq!(Toolset::named("research"), Some(Toolset::Research));
+}

@@ -1,0 +1,103 @@
+//! A codebase in a temporary folder, and the tools over it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use serde_json::Value;
+use tamis_research::{Assignment, Fault, Finding, Limits, Researcher, Settings, StandIn};
+use tamis_tools::{Access, Caller, Context, Registry, Reply, Research, Services, Toolset, Workbench};
+use tamis_workspace::{Policy, Roots};
+
+pub struct House {
+    pub folder: tempfile::TempDir,
+}
+
+impl House {
+    pub fn new() -> House {
+        let house = House { folder: tempfile::tempdir().unwrap() };
+        house.write(
+            "shop/src/prices.rs",
+            "/// Reads a price.\npub fn parse_price(text: &str) -> u32 {\n    text.parse().unwrap_or(0)\n}\n",
+        );
+        house.write(
+            "shop/src/main.rs",
+            "mod prices;\n\nfn main() {\n    println!(\"{}\", prices::parse_price(\"7\"));\n}\n",
+        );
+        house.write("shop/README.md", "# Shop\n\nPrices are read by `parse_price`.\n");
+        house.write("bakery/bread.py", "def bake_bread(flour):\n    return flour * 2\n");
+        house
+    }
+
+    pub fn write(&self, path: &str, text: &str) {
+        let path = self.folder.path().join(path);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.folder.path().canonicalize().unwrap().join(path)
+    }
+
+    pub fn settings(&self) -> Settings {
+        Settings {
+            roots: Roots::open(&[self.path("shop")], Policy::standard()).unwrap(),
+            thoughts: None,
+            artifacts: self.path("artifacts"),
+            limits: Limits::default(),
+            model: None,
+            workers: 4,
+            most_waiting: 64,
+        }
+    }
+
+    pub fn research(&self) -> Research {
+        Research::new(Arc::new(Researcher::new(self.settings())))
+    }
+
+    pub fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
+        call(self.research(), tool, arguments)
+    }
+
+    pub fn ask(&self, tool: &str, arguments: Value) -> Value {
+        let (answer, is_error) = self.call(tool, arguments);
+        assert!(!is_error, "{answer}");
+        answer
+    }
+
+    pub fn fail(&self, tool: &str, arguments: Value) -> Value {
+        let (answer, is_error) = self.call(tool, arguments);
+        assert!(is_error, "{answer}");
+        answer["error"].clone()
+    }
+}
+
+pub fn registry() -> Registry {
+    Registry::all().only(&[Toolset::Research])
+}
+
+pub fn context(research: Research) -> Context {
+    let sieve = tamis_sieve::Sieve::new(tamis_sieve::Settings::default());
+    let services = Services::new(sieve, Workbench::here().unwrap()).with_research(research);
+    Context::new(Arc::new(services), Caller::default(), Access::Full)
+}
+
+pub fn reply(tool: &str, arguments: Value, context: Context) -> Reply {
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    runtime.block_on(registry().call(tool, arguments, context))
+}
+
+pub fn call(research: Research, tool: &str, arguments: Value) -> (Value, bool) {
+    match reply(tool, arguments, context(research)) {
+        Reply::Text { text, is_error } => (serde_json::from_str(&text).unwrap(), is_error),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// One role for all.
+pub struct Says<F>(pub F);
+
+impl<F: Fn(&Assignment<'_>) -> Result<Finding, Fault> + Send + Sync> StandIn for Says<F> {
+    fn work(&self, assignment: &Assignment<'_>) -> Result<Finding, Fault> {
+        (self.0)(assignment)
+    }
+}
