@@ -10,7 +10,7 @@ use common::{House, Ran, finish};
 use serde_json::json;
 use tamis_testkit::assert_report;
 
-/// A house whose working folder is a small shop. No model is looked for, whatever runs on this machine.
+/// A house whose working folder is a small shop.
 struct Shop {
     house: House,
 }
@@ -37,9 +37,7 @@ impl Shop {
     }
 
     fn tamis(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.tamis(arguments);
-        command.env("TAMIS_MODEL_USE", "never");
-        command
+        self.house.tamis(arguments)
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
@@ -349,7 +347,7 @@ fn the_settings_on_the_page_are_all_of_them() {
     let file = shop.house.folder.path().join("config.toml");
     std::fs::write(&file, block).unwrap();
     let mut command = shop.house.tamis(&["config", "--json"]);
-    let told = finish(command.env("TAMIS_CONFIG", &file), b"").json();
+    let told = finish(command.env("TAMIS_CONFIG", &file).env_remove("TAMIS_MODEL_USE"), b"").json();
     assert_eq!(told["remarks"], json!([]));
     let mut seen = 0;
     for setting in told["settings"].as_array().unwrap() {
