@@ -211,7 +211,8 @@ mod tests {
         // Either the waiting ends first or the task's own answer comes just then.
         let outcome = slow.unwrap().wait();
         assert!(outcome.as_ref().is_ok() || outcome.unwrap_err().kind == FaultKind::Timeout);
-        has_ended.recv().unwrap();
+        // It has ended, or on a busy machine was never begun and is dropped; it does not go on.
+        let _ = has_ended.recv();
         let late = Halt::never().by(Instant::now());
         let never_begun = pool.submit(late, |_| -> Result<(), Fault> { panic!("begun") }).unwrap();
         assert_eq!(never_begun.wait().unwrap_err().kind, FaultKind::Timeout);

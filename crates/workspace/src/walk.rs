@@ -14,6 +14,7 @@ use rustix::fs::{AtFlags, Dir, FileType};
 
 use crate::queue::Queue;
 use crate::rules::{Found, Rules, leaves_out, personal};
+use crate::tree::{Folder, Stamp};
 use crate::{Halt, Halted, Place, Roots};
 
 /// As much of a file as it takes to tell that it is not text.
@@ -70,18 +71,35 @@ pub(crate) fn walk<S: Send>(
     state: impl Fn() -> S + Sync,
     each: impl Fn(&mut S, Place) + Sync,
 ) -> Result<Vec<S>, Halted> {
+    walk_with_folders(roots, halt, state, None::<fn(&mut S, Folder)>, each)
+}
+
+/// The same, and `folder` with every folder, if it is there.
+pub(crate) fn walk_with_folders<S: Send>(
+    roots: &Roots,
+    halt: &Halt,
+    state: impl Fn() -> S + Sync,
+    folder: Option<impl Fn(&mut S, Folder) + Sync>,
+    each: impl Fn(&mut S, Place) + Sync,
+) -> Result<Vec<S>, Halted> {
     halt.check()?;
     let queue = Queue::new();
     for (root, known) in roots.all().iter().enumerate() {
         queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
     }
-    let walker = Walker { roots, halt, queue: &queue, personal: personal() };
+    let walker = Walker { roots, halt, queue: &queue, personal: personal(), stamps: folder.is_some() };
     let done = Mutex::new(Vec::new());
     let work = || {
         let mut state = state();
         queue.work(|job| {
             let (root, paths) = match job {
-                Job::Folder { root, path, rules } => (root, walker.list(root, &path, rules.as_ref())),
+                Job::Folder { root, path, rules } => {
+                    let (files, listed) = walker.list(root, &path, rules.as_ref());
+                    if let (Some(folder), Some(listed)) = (&folder, listed) {
+                        folder(&mut state, listed);
+                    }
+                    (root, files)
+                }
                 Job::Files { root, paths } => (root, paths),
             };
             for path in paths {
@@ -110,25 +128,26 @@ struct Walker<'a> {
     halt: &'a Halt,
     queue: &'a Queue<Job>,
     personal: Gitignore,
+    /// Whether somebody wants to know the folders with what tells whether they have changed.
+    stamps: bool,
 }
 
 impl Walker<'_> {
     /// Hands on the folders of a folder, and all but the last lot of its files, which come back.
-    fn list(&self, root: usize, path: &str, above: Option<&Arc<Rules>>) -> Vec<String> {
+    fn list(&self, root: usize, path: &str, above: Option<&Arc<Rules>>) -> (Vec<String>, Option<Folder>) {
         let mut files = Vec::new();
         // A folder that cannot be read, or is gone, or has become a link, has no files.
-        let Ok(mut folder) = self.roots.open_folder(root, path).and_then(|folder| {
-            Dir::new(folder)
-                .map_err(|cause| crate::AccessError::System { path: path.to_owned(), cause: cause.into() })
-        }) else {
-            return files;
-        };
+        let Ok(folder) = self.roots.open_folder(root, path) else { return (files, None) };
+        // First the stamp, then the names: what changes between is noticed the next time.
+        let stamp = self.stamps.then(|| Stamp::of_folder(&folder)).flatten();
+        let Ok(mut folder) = Dir::new(folder) else { return (files, None) };
+        let mut listed = stamp.map(|stamp| Folder::new(root, path, stamp));
         let mut found = Found::default();
         let mut entries: Vec<(String, bool, bool)> = Vec::new();
         while let Some(Ok(entry)) = folder.read() {
             // A folder of a million names takes long by itself.
             if entries.len() % 4096 == 4095 && self.halt.is_due() {
-                return files;
+                return (files, None);
             }
             let Ok(name) = entry.file_name().to_str() else { continue };
             if name == "." || name == ".." {
@@ -156,13 +175,16 @@ impl Walker<'_> {
         };
         for (number, (full, is_folder, is_hidden)) in entries.into_iter().enumerate() {
             if number % 1024 == 1023 && self.halt.is_due() {
-                return Vec::new();
+                return (Vec::new(), None);
             }
             // A name with a dot that rules let in on purpose is part of the codebase.
             if leaves_out(rules.as_deref(), &self.personal, &full, is_folder).unwrap_or(is_hidden) {
                 continue;
             }
             if !is_folder {
+                if let (Some(listed), Ok(folder)) = (&mut listed, folder.fd()) {
+                    listed.add_file(folder, &full);
+                }
                 files.push(full);
                 if files.len() == LOT {
                     self.queue.push(Job::Files { root, paths: std::mem::take(&mut files) });
@@ -171,7 +193,10 @@ impl Walker<'_> {
                 self.queue.push(Job::Folder { root, path: full, rules: rules.clone() });
             }
         }
-        files
+        if let (Some(listed), Ok(folder)) = (&mut listed, folder.fd()) {
+            listed.add_rules(folder, found);
+        }
+        (files, listed)
     }
 
     /// Whether a folder is a root of its own right: its files are found there, and nowhere twice.

@@ -1,0 +1,269 @@
+//! The roots' folders and files with what tells whether they have changed, for whoever keeps something about them.
+//!
+//! Looking at a folder's stamp takes the place of listing it: names come and go with a change of the folder's own time, and
+//! contents with a change of the file's. Times are those of the last change of any kind, which no program can set back.
+//!
+//! Clocks tick: what changed just before it was looked at may change again without its time telling. Such a stamp is kept as
+//! [`Stamp::UNSURE`], which nothing equals.
+
+use std::os::fd::AsFd;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustix::fs::{AtFlags, FileType, Stat};
+
+use crate::rules::{Found, RULE_FILES};
+use crate::walk::walk_with_folders;
+use crate::{Halt, Halted, Place, Roots};
+
+/// What a file or folder was like when it was looked at.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    pub inode: u64,
+    pub size: u64,
+    /// Nanoseconds since 1970 of the last change.
+    pub changed: i64,
+}
+
+/// A folder that is part of the codebase, and what of it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Folder {
+    pub root: usize,
+    /// From the root; empty for the root itself.
+    pub path: String,
+    pub stamp: Stamp,
+    /// Its files by name, in order.
+    pub files: Vec<(String, Stamp)>,
+    /// Its files that say what is left out.
+    pub rules: Vec<(String, Stamp)>,
+}
+
+/// What is no longer as it was.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Whether files may have come or gone: then only a new [`tree`] tells.
+    pub structure: bool,
+    /// Files with other contents, as numbers of folder and file.
+    pub files: Vec<(usize, usize)>,
+}
+
+/// Many times what a file system's clock takes from one tick to the next.
+const TICK: i64 = 100_000_000;
+
+impl Stamp {
+    /// Of what may have changed without telling.
+    pub const UNSURE: Stamp = Stamp { inode: 0, size: 0, changed: i64::MIN };
+
+    fn of(stat: &Stat) -> Stamp {
+        let nanoseconds = i64::try_from(stat.st_ctime_nsec).unwrap_or(0);
+        Stamp {
+            inode: stat.st_ino,
+            size: u64::try_from(stat.st_size).unwrap_or(0),
+            changed: stat.st_ctime.saturating_mul(1_000_000_000).saturating_add(nanoseconds),
+        }
+    }
+
+    /// The same if it changed long enough before `now`.
+    fn if_sure(self, now: i64) -> Stamp {
+        if self.changed < now - TICK { self } else { Stamp::UNSURE }
+    }
+
+    pub(crate) fn of_folder(folder: impl AsFd) -> Option<Stamp> {
+        rustix::fs::fstat(folder).ok().map(|stat| Stamp { size: 0, ..Stamp::of(&stat) })
+    }
+
+    fn of_file(folder: impl AsFd, name: &str) -> Option<Stamp> {
+        let stat = rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        (FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile).then(|| Stamp::of(&stat))
+    }
+}
+
+impl Folder {
+    pub(crate) fn new(root: usize, path: &str, stamp: Stamp) -> Folder {
+        Folder { root, path: path.to_owned(), stamp, files: Vec::new(), rules: Vec::new() }
+    }
+
+    pub(crate) fn add_file(&mut self, folder: impl AsFd, path: &str) {
+        let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+        // What goes away meanwhile has changed the next time.
+        let stamp = Stamp::of_file(folder, name).unwrap_or_default();
+        self.files.push((name.to_owned(), stamp));
+    }
+
+    pub(crate) fn add_rules(&mut self, folder: impl AsFd, found: Found) {
+        for (name, _) in RULE_FILES.iter().zip(found.rules).filter(|(_, found)| *found) {
+            let stamp = Stamp::of_file(&folder, name).unwrap_or_default();
+            self.rules.push(((*name).to_owned(), stamp));
+        }
+        if found.repository {
+            let stamp = Stamp::of_file(&folder, OWN_RULES).unwrap_or_default();
+            self.rules.push((OWN_RULES.to_owned(), stamp));
+        }
+    }
+
+    /// The place of a file by its number.
+    pub fn place(&self, file: usize) -> Place {
+        let name = &self.files[file].0;
+        let path = if self.path.is_empty() { name.clone() } else { format!("{}/{name}", self.path) };
+        Place { root: self.root, path }
+    }
+}
+
+/// A repository's rules that it does not share.
+const OWN_RULES: &str = ".git/info/exclude";
+
+/// All folders, in order.
+pub fn tree(roots: &Roots, halt: &Halt) -> Result<Vec<Folder>, Halted> {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let now = i64::try_from(now).unwrap_or(i64::MAX);
+    let add = |list: &mut Vec<Folder>, mut folder: Folder| {
+        folder.stamp = folder.stamp.if_sure(now);
+        for (_, stamp) in folder.files.iter_mut().chain(&mut folder.rules) {
+            *stamp = stamp.if_sure(now);
+        }
+        folder.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+        list.push(folder);
+    };
+    let lists = walk_with_folders(roots, halt, Vec::new, Some(add), |_, _| {})?;
+    let mut all: Vec<Folder> = lists.into_iter().flatten().collect();
+    all.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
+    Ok(all)
+}
+
+/// What has changed since the folders were looked at. What cannot be looked at has.
+pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes, Halted> {
+    const LOT: usize = 32;
+    let next = AtomicUsize::new(0);
+    let structure = AtomicBool::new(false);
+    let work = || {
+        let mut changed = Vec::new();
+        loop {
+            let first = next.fetch_add(LOT, Ordering::Relaxed);
+            if first >= folders.len() || halt.is_due() || structure.load(Ordering::Relaxed) {
+                return changed;
+            }
+            let end = (first + LOT).min(folders.len());
+            for (number, known) in folders[first..end].iter().enumerate() {
+                if !is_as_it_was(roots, known, first + number, &mut changed) {
+                    structure.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let mut files = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut all = work();
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    });
+    halt.check()?;
+    files.sort_unstable();
+    Ok(Changes { structure: structure.into_inner(), files })
+}
+
+/// Whether a folder has the same names and rules; its files that have changed are noted.
+fn is_as_it_was(roots: &Roots, known: &Folder, number: usize, changed: &mut Vec<(usize, usize)>) -> bool {
+    let Ok(folder) = roots.open_folder(known.root, &known.path) else { return false };
+    if Stamp::of_folder(&folder) != Some(known.stamp) {
+        return false;
+    }
+    for (name, stamp) in &known.rules {
+        if Stamp::of_file(&folder, name).unwrap_or_default() != *stamp {
+            return false;
+        }
+    }
+    for (file, (name, stamp)) in known.files.iter().enumerate() {
+        if Stamp::of_file(&folder, name) != Some(*stamp) {
+            changed.push((number, file));
+        }
+    }
+    true
+}
+
+/// What tells whether rules from above the roots, or the person's own, have changed. Equal as long as they have not.
+pub fn outer_rules(roots: &Roots) -> Vec<(String, Option<Stamp>)> {
+    let stamp = |path: &Path| {
+        let stat = rustix::fs::lstat(path).ok()?;
+        Some(Stamp::of(&stat))
+    };
+    let mut all = Vec::new();
+    for root in roots.all() {
+        for folder in root.path.ancestors().skip(1) {
+            for name in RULE_FILES.iter().chain(&[OWN_RULES]) {
+                let path = folder.join(name);
+                if let Some(stamp) = stamp(&path) {
+                    all.push((path.to_string_lossy().into_owned(), Some(stamp)));
+                }
+            }
+        }
+    }
+    if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
+        all.push((path.to_string_lossy().into_owned(), stamp(&path)));
+    }
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::Policy;
+
+    #[test]
+    fn changes_are_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir_all(at("a/b")).unwrap();
+        fs::create_dir(at("empty")).unwrap();
+        for (name, text) in
+            [("a/x.rs", "one"), ("a/b/y.rs", "two"), (".gitignore", "*.log\n"), ("a/z.log", "")]
+        {
+            fs::write(at(name), text).unwrap();
+        }
+        let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+        // Until the clock has moved on.
+        let look = || loop {
+            let tree = tree(&roots, &Halt::never()).unwrap();
+            let stamps = |folder: &Folder| {
+                let files = folder.files.iter().chain(&folder.rules).map(|(_, stamp)| *stamp);
+                files.chain([folder.stamp]).all(|stamp| stamp != Stamp::UNSURE)
+            };
+            if tree.iter().all(stamps) {
+                return tree;
+            }
+        };
+        let since = |known: &[Folder]| changes(&roots, known, &Halt::never()).unwrap();
+        let known = look();
+        let names: Vec<(&str, Vec<&str>)> = known
+            .iter()
+            .map(|folder| {
+                (folder.path.as_str(), folder.files.iter().map(|(name, _)| name.as_str()).collect())
+            })
+            .collect();
+        assert_eq!(
+            names,
+            [("", vec![".gitignore"]), ("a", vec!["x.rs"]), ("a/b", vec!["y.rs"]), ("empty", vec![])]
+        );
+        assert_eq!(since(&known), Changes::default());
+
+        fs::write(at("a/b/y.rs"), "TWO").unwrap();
+        assert_eq!(since(&known), Changes { structure: false, files: vec![(2, 0)] });
+        let known = look();
+        fs::write(at("empty/new.rs"), "").unwrap();
+        assert!(since(&known).structure);
+        let known = look();
+        fs::write(at(".gitignore"), "*.txt\n").unwrap();
+        assert!(since(&known).structure);
+        let known = look();
+        fs::remove_file(at("a/x.rs")).unwrap();
+        assert!(since(&known).structure);
+        let known = look();
+        fs::remove_dir_all(at("a")).unwrap();
+        assert!(since(&known).structure);
+    }
+}
