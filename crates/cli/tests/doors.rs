@@ -43,6 +43,17 @@ fn without_times(mut output: Value) -> Value {
     if let Some(timestamp) = output.get_mut("timestamp") {
         *timestamp = Value::Null;
     }
+    // A handoff is a new file each time.
+    for name in ["artifactPath", "written"] {
+        if let Some(value) = output.get_mut(name) {
+            *value = Value::Null;
+        }
+    }
+    for place in ["/run/elapsedMs", "/locator/timing", "/analyzer/timing", "/patterns/timing"] {
+        if let Some(value) = output.pointer_mut(place) {
+            *value = Value::Null;
+        }
+    }
     // Each process counts for itself.
     if let Some(rate) = output.get_mut("rate_limit") {
         *rate = Value::Null;
@@ -101,6 +112,32 @@ impl Doors {
     }
 }
 
+/// Asks about the codebase that the doors stand in.
+fn research(doors: &mut Doors) -> Vec<&'static str> {
+    std::fs::write(doors.house.work().join("prices.py"), "def parse_price(text):\n    return int(text)\n")
+        .unwrap();
+    let work = doors.house.work().canonicalize().unwrap();
+    assert_eq!(doors.call("ping", &json!({})), Answer::Output(json!("pong")));
+    assert_eq!(doors.call("list_roots", &json!({})), Answer::Output(json!({"roots": [work]})));
+    let mut called = vec!["ping", "list_roots"];
+    let question = json!({"question": "Where is parse_price?"});
+    let handoff = json!({"question": "prices", "summary": "They are whole.", "references": ["prices.py:1"]});
+    for (tool, arguments, place) in [
+        ("research_codebase", &question, "/synthesis/references/0"),
+        ("locate_in_codebase", &question, "/locator/value/references/0"),
+        ("find_patterns", &question, "/patterns/status"),
+        ("analyze_component", &question, "/analyzer/value/references/0"),
+        ("create_handoff", &handoff, "/references/0"),
+        ("resume_handoff", &json!({}), "/references/0"),
+    ] {
+        let Answer::Output(output) = doors.call(tool, arguments) else { panic!("{tool} failed") };
+        let told = output.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("{output}"));
+        assert!(["prices.py:1", "ok"].contains(&told), "{tool}: {output}");
+        called.push(tool);
+    }
+    called
+}
+
 #[test]
 fn every_tool_answers_alike_through_every_door() {
     let mut doors = Doors::open();
@@ -153,6 +190,7 @@ fn every_tool_answers_alike_through_every_door() {
         called.push(tool);
     }
     called.extend(past_sessions(&mut doors));
+    called.extend(research(&mut doors));
     assert_eq!(names, called, "every listed tool is called here");
 
     let unknown = json!({"prune_id": "prn_none", "ranges": [], "include_line_numbers": true});

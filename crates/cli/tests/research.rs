@@ -10,7 +10,7 @@ use common::{House, Ran, finish};
 use serde_json::json;
 use tamis_testkit::assert_report;
 
-/// A house whose working folder is a small shop. No model is looked for, whatever runs on this machine.
+/// A house whose working folder is a small shop.
 struct Shop {
     house: House,
 }
@@ -37,9 +37,7 @@ impl Shop {
     }
 
     fn tamis(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.tamis(arguments);
-        command.env("TAMIS_MODEL_USE", "never");
-        command
+        self.house.tamis(arguments)
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
@@ -285,4 +283,100 @@ fn an_interrupt_ends_it_with_130() {
     let mut said = String::new();
     child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
     assert_eq!(said, "");
+}
+
+/// The blocks of `docs/research.md` in a language.
+fn blocks(language: &str) -> Vec<&'static str> {
+    let page = include_str!("../../../docs/research.md");
+    let fence = format!("```{language}\n");
+    page.split(fence.as_str()).skip(1).map(|block| block.split_once("```").unwrap().0).collect()
+}
+
+/// How a client starts the server: the program with its arguments, and variables.
+fn started(server: &serde_json::Value) -> (Vec<String>, Vec<(String, String)>) {
+    let list = |value: &serde_json::Value| -> Vec<String> {
+        value.as_array().into_iter().flatten().map(|item| item.as_str().unwrap().to_owned()).collect()
+    };
+    let command = match &server["command"] {
+        serde_json::Value::String(program) => [vec![program.clone()], list(&server["args"])].concat(),
+        words => list(words),
+    };
+    let variables = ["env", "environment"].iter().filter_map(|name| server[name].as_object()).flatten();
+    (command, variables.map(|(name, value)| (name.clone(), value.as_str().unwrap().to_owned())).collect())
+}
+
+#[test]
+fn every_clients_configuration_on_the_page_starts_a_server_that_answers() {
+    let shop = Shop::new();
+    let mut servers: Vec<serde_json::Value> = Vec::new();
+    for block in blocks("json") {
+        let configuration: serde_json::Value = serde_json::from_str(block).unwrap();
+        let named = configuration.get("mcpServers").or_else(|| configuration.get("mcp")).unwrap();
+        servers.push(named["tamis"].clone());
+    }
+    for block in blocks("toml").into_iter().filter(|block| block.contains("mcp_servers")) {
+        let configuration: toml::Table = block.parse().unwrap();
+        servers.push(json!(configuration["mcp_servers"]["tamis"]));
+    }
+    assert_eq!(servers.len(), 5, "LM Studio, Claude Code, Codex, Gemini CLI and OpenCode");
+    for server in servers {
+        let (command, variables) = started(&server);
+        assert_eq!(command[0], "tamis");
+        let arguments: Vec<&str> = command[1..].iter().map(String::as_str).collect();
+        let mut command = shop.tamis(&arguments);
+        for (name, value) in variables {
+            // The page's folder stands for one that is there.
+            assert_eq!((name.as_str(), value.as_str()), ("TAMIS_ROOTS", "/path/to/project"));
+            command.env(name, shop.house.work());
+        }
+        let mut mcp = common::Mcp::start(command);
+        let mut call = |tool: &str| {
+            let answer = mcp.request("tools/call", json!({"name": tool, "arguments": {}}));
+            answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
+        };
+        let work = shop.house.work().canonicalize().unwrap();
+        assert_eq!(call("ping"), "pong", "{server}");
+        assert_eq!(call("list_roots"), json!({"roots": [work]}).to_string());
+    }
+}
+
+#[test]
+fn the_settings_on_the_page_are_all_of_them() {
+    let shop = Shop::new();
+    let block = blocks("toml").into_iter().find(|block| block.contains("[research]")).unwrap();
+    let file = shop.house.folder.path().join("config.toml");
+    std::fs::write(&file, block).unwrap();
+    let mut command = shop.house.tamis(&["config", "--json"]);
+    let told = finish(command.env("TAMIS_CONFIG", &file).env_remove("TAMIS_MODEL_USE"), b"").json();
+    assert_eq!(told["remarks"], json!([]));
+    let mut seen = 0;
+    for setting in told["settings"].as_array().unwrap() {
+        let name = setting["name"].as_str().unwrap();
+        if ["research.", "limits.", "runtime.", "model."].iter().any(|table| name.starts_with(table)) {
+            assert_eq!(setting["source"], json!(file), "{name} is on the page");
+            let variable = setting["variables"][0].as_str().unwrap();
+            assert!(block.contains(&format!("# {variable}")), "{variable} is on the page");
+            seen += 1;
+        }
+    }
+    assert_eq!(seen, 20);
+}
+
+#[test]
+fn every_code_of_an_error_is_on_the_page() {
+    let page = include_str!("../../../docs/research.md");
+    let sources = [
+        include_str!("../../tools/src/research/failure.rs"),
+        include_str!("../../tools/src/research/handoff.rs"),
+    ];
+    let codes = sources.iter().flat_map(|source| {
+        ["stated(\"", "stated(\n        \"", "not_resumed(\""]
+            .into_iter()
+            .flat_map(move |call| source.split(call).skip(1).map(|rest| rest.split('"').next().unwrap()))
+    });
+    let codes: Vec<&str> = codes.collect();
+    assert!(codes.len() >= 10, "{codes:?}");
+    for code in codes {
+        assert!(page.contains(&format!("`{code}`")), "{code}");
+    }
 }

@@ -6,6 +6,7 @@ mod agents;
 mod conformance;
 mod inspector;
 mod python;
+mod research;
 mod runner;
 mod sample;
 mod trace;

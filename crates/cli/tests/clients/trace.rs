@@ -87,7 +87,7 @@ fn play(agent: Agent, home: Home, calls: Vec<Call>) -> Played {
 }
 
 /// The tool's text. Of an error Gemini CLI makes a text of its own, with the call and what was answered in it.
-fn said(agent: Agent, result: &ToolResult) -> String {
+pub(crate) fn said(agent: Agent, result: &ToolResult) -> String {
     if agent != Agent::GeminiCli || result.text.starts_with("<untrusted_context>") {
         return passed_on(agent, result);
     }

@@ -40,6 +40,8 @@ impl House {
             .env_clear()
             .env("HOME", self.folder.path().join("home"))
             .env("TAMIS_DATA_DIR", self.data())
+            // No model is looked for, whatever runs on this machine.
+            .env("TAMIS_MODEL_USE", "never")
             .current_dir(self.work());
         command
     }
