@@ -13,7 +13,11 @@
 mod codec;
 mod db;
 mod segment;
+mod shelf;
 mod tree;
+
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -30,6 +34,8 @@ use crate::question::Question;
 use crate::survey::{Survey, Surveyed};
 use crate::tally::Counter;
 use segment::{Builder, Key};
+pub use shelf::IndexSettings;
+pub(crate) use shelf::{Shelf, survey};
 use tree::{Entry, Tree};
 
 /// When an index is kept.

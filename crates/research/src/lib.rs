@@ -38,7 +38,7 @@ pub use artifact::{ArtifactError, write_artifact, write_handoff};
 pub use crew::{Assignment, StandIn};
 pub use fault::{Fault, FaultKind};
 pub use handoff::Handoff;
-pub use index::IndexUse;
+pub use index::{IndexSettings, IndexUse};
 pub use limits::{Allowance, Constraints, Limits, Used};
 pub use model::{Effort, Model, ModelSettings, ModelTask, ModelUse};
 pub use pool::{Pool, Saturated, Ticket};
