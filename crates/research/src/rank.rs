@@ -34,7 +34,7 @@ const DEFINITION_IN_TEST: f64 = 0.6;
 const PASSAGE: f64 = 1.0;
 const DEFINITION_NAME: f64 = 0.5;
 /// How many of the best files are looked into.
-const LOOKED_INTO: usize = 150;
+const LOOKED_INTO: usize = 100;
 /// Of the first five answers so many may be tests, and again of the next five, and so on.
 const TESTS_IN_FIVE: usize = 2;
 
@@ -137,13 +137,7 @@ pub(crate) fn rank(
     halt: &Halt,
 ) -> Result<Vec<Ranked>, Halted> {
     let definers = definers(question, survey);
-    let mut best: Vec<(usize, f64)> = survey
-        .files
-        .iter()
-        .enumerate()
-        .map(|(number, file)| (number, at_first_sight(file, counter, weights, &definers)))
-        .filter(|(_, score)| *score > 0.0)
-        .collect();
+    let mut best = scores(survey, |file| at_first_sight(file, counter, weights, &definers));
     let by_place = |a: usize, b: usize| survey.files[a].place.cmp(&survey.files[b].place);
     let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| by_place(a.0, b.0));
     if best.len() > LOOKED_INTO {
@@ -175,6 +169,27 @@ pub(crate) fn rank(
             Ranked { file: best[at].0, score: totals[at], line, name, coverage }
         })
         .collect())
+}
+
+/// The files that have any score, with their numbers; worked out on all cores.
+fn scores(survey: &Survey, score: impl Fn(&Surveyed) -> f64 + Sync) -> Vec<(usize, f64)> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let share = survey.files.len().div_ceil(cores).max(1000);
+    let work = |(part, files): (usize, &[Surveyed])| -> Vec<(usize, f64)> {
+        let numbered = files.iter().enumerate().map(|(at, file)| (part * share + at, score(file)));
+        numbered.filter(|(_, score)| *score > 0.0).collect()
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let mut parts = survey.files.chunks(share).enumerate();
+        let first = parts.next();
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let mut all = first.map_or_else(Vec::new, work);
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    })
 }
 
 /// In how many files each name is defined.
