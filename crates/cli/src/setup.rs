@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_remote::{Address, ModelKey};
-use tamis_research::{Limits, Model, ModelSettings, ModelUse, Researcher, Role};
+use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
 use tamis_tools::{Caller, Pruner, Registry, Research, Services, Sessions, Workbench};
@@ -120,7 +120,7 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
 
 /// Research for a server. One that cannot look anywhere serves its other tools, and says why when it is asked.
 fn research(config: &Config) -> Research {
-    match researcher(config) {
+    match researcher(config, true) {
         Ok(researcher) => Research::new(Arc::new(researcher)),
         Err(error) => {
             let why = format!("{:#}", error.error);
@@ -133,8 +133,9 @@ fn research(config: &Config) -> Research {
     }
 }
 
-/// The researcher that this configuration asks for. Its folders must be there.
-pub(crate) fn researcher(config: &Config) -> Result<Researcher, CliError> {
+/// The researcher that this configuration asks for. Its folders must be there. One that is there for long makes an index of
+/// a large codebase; a short command uses it, and makes one only when it is told to.
+pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, CliError> {
     let refused = |error: &dyn std::fmt::Display| {
         CliError::usage(error).hint("TAMIS_ROOTS, or --root, names the folders of the codebase to look into")
     };
@@ -149,6 +150,11 @@ pub(crate) fn researcher(config: &Config) -> Result<Researcher, CliError> {
                 .hint("TAMIS_THOUGHTS names a folder of notes; unset, there is no role for them")
         })
     });
+    let used = match config.text(Key::ResearchIndex) {
+        Some("on") => IndexUse::Always,
+        Some("off") => IndexUse::Never,
+        _ => IndexUse::Large,
+    };
     let number = |key| config.number(key).unwrap_or(u64::MAX);
     let count = |key| usize::try_from(number(key)).unwrap_or(usize::MAX);
     let limits = Limits {
@@ -165,6 +171,11 @@ pub(crate) fn researcher(config: &Config) -> Result<Researcher, CliError> {
             .map_or_else(|| DataDir::at(config.data_dir()).artifacts(), PathBuf::from),
         limits,
         model: model(config)?.map(Arc::new),
+        index: Some(IndexSettings {
+            folder: DataDir::at(config.data_dir()).research(),
+            used,
+            builds: stays || used == IndexUse::Always,
+        }),
         workers: count(Key::MaxConcurrentTasks).min(MOST_WORKERS),
         most_waiting: count(Key::MaxQueuedTasks),
     }))

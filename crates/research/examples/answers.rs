@@ -76,6 +76,7 @@ fn measure(folder: &Path, asked: &[(String, Vec<String>)], verbose: bool) -> Sco
         thoughts: None,
         artifacts: PathBuf::from("."),
         limits: Limits::default(),
+        index: None,
         workers: 4,
         most_waiting: 16,
         model: None,

@@ -1,6 +1,6 @@
 //! How long it takes to locate something, and what it costs.
 //!
-//! `cargo run --release -p tamis-research --example locate -- FOLDER "question" [TIMES]`
+//! `cargo run --release -p tamis-research --example locate -- FOLDER "question" [TIMES]`, with `INDEX=FOLDER` in the environment for an index that is kept there.
 
 #![allow(
     clippy::print_stdout,
@@ -11,7 +11,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use tamis_research::{Limits, Request, Researcher, Role, Settings};
+use tamis_research::{IndexSettings, IndexUse, Limits, Request, Researcher, Role, Settings};
 use tamis_workspace::{Halt, Policy, Roots};
 
 fn main() {
@@ -19,12 +19,18 @@ fn main() {
     let folder = PathBuf::from(arguments.next().expect("a folder"));
     let question = arguments.next().expect("a question");
     let times: usize = arguments.next().map_or(5, |times| times.parse().unwrap());
+    let index = std::env::var_os("INDEX").map(|folder| IndexSettings {
+        folder: folder.into(),
+        used: IndexUse::Always,
+        builds: true,
+    });
     let researcher = Researcher::new(Settings {
         roots: Roots::open(&[folder], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: PathBuf::from("."),
         limits: Limits::default(),
         model: None,
+        index: index.clone(),
         workers: 4,
         most_waiting: 16,
     });
@@ -40,6 +46,11 @@ fn main() {
             report.run.files_scanned,
             first
         );
+        let begun = Instant::now();
+        researcher.wait_for_index(std::time::Duration::from_secs(600));
+        if begun.elapsed().as_millis() > 5 {
+            println!("   {:.0} ms for the index", begun.elapsed().as_secs_f64() * 1000.0);
+        }
     }
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     for line in status.lines().filter(|line| line.starts_with("VmHWM")) {

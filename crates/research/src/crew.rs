@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use tamis_workspace::{Halt, Roots};
 
+use crate::index::Shelf;
 use crate::map::Map;
 use crate::model::{Model, run_role};
 use crate::question::Question;
@@ -37,6 +38,7 @@ pub(crate) struct Brief {
     pub(crate) question: Arc<Question>,
     pub(crate) view: Arc<View>,
     pub(crate) thoughts: Option<Roots>,
+    pub(crate) shelf: Option<Arc<Shelf>>,
 }
 
 /// What came of a task.
@@ -74,7 +76,12 @@ impl Crew {
                 Ok((Arc::default(), done))
             }
             Crew::BuiltIn(_) => {
-                let mut map = Arc::new(roles::locator::locate(&brief.question, &brief.view, halt)?);
+                let mut map = Arc::new(roles::locator::locate(
+                    &brief.question,
+                    &brief.view,
+                    brief.shelf.as_ref(),
+                    halt,
+                )?);
                 let done = wanted.then(|| self.work(Role::Locator, brief, &map, halt));
                 // What a model found is where the others should look first.
                 if let Some(Done { result: Ok(finding), model: Some(_), .. }) = &done {

@@ -4,11 +4,13 @@ mod desk;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
+use std::time::Duration;
 
 use tamis_workspace::{Halt, RootError, Roots};
 
 use crate::crew::{Crew, StandIn};
-use crate::{Constraints, Limits, Model, Pool, Report, Role};
+use crate::index::Shelf;
+use crate::{Constraints, IndexSettings, Limits, Model, Pool, Report, Role};
 use desk::Desk;
 
 /// How a researcher is set up.
@@ -22,6 +24,8 @@ pub struct Settings {
     pub limits: Limits,
     /// The local model; without one the roles are deterministic.
     pub model: Option<Arc<Model>>,
+    /// Without them everything is read for every question.
+    pub index: Option<IndexSettings>,
     pub workers: usize,
     pub most_waiting: usize,
 }
@@ -30,6 +34,7 @@ pub struct Settings {
 pub struct Researcher {
     settings: Settings,
     crew: Crew,
+    shelf: Option<Arc<Shelf>>,
     /// A process that is never asked has no workers.
     pool: LazyLock<Pool, Box<dyn FnOnce() -> Pool + Send + Sync>>,
 }
@@ -78,13 +83,21 @@ impl Researcher {
     }
 
     fn of(settings: Settings, crew: Crew) -> Researcher {
+        let shelf = settings.index.clone().map(|settings| Arc::new(Shelf::new(settings)));
         let (workers, most_waiting) = (settings.workers, settings.most_waiting);
         let pool = LazyLock::new(Box::new(move || Pool::new(workers, most_waiting)) as Box<_>);
-        Researcher { settings, crew, pool }
+        Researcher { shelf, settings, crew, pool }
     }
 
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Waits for an index that is being brought up to date, but no longer than that. For processes that are about to end.
+    pub fn wait_for_index(&self, patience: Duration) {
+        if let Some(shelf) = &self.shelf {
+            shelf.wait(patience);
+        }
     }
 
     /// Where it may look.

@@ -3,7 +3,7 @@
 use tamis_workspace::{Halt, Halted, Place, Roots, scan};
 
 use crate::class::Class;
-use crate::tally::Counter;
+use crate::tally::{Counter, defines_at};
 
 /// Every text file of the roots, in order.
 pub(crate) struct Survey {
@@ -31,33 +31,31 @@ impl Surveyed {
 impl Survey {
     /// Reads everything.
     pub(crate) fn by_reading(roots: &Roots, counter: &Counter, halt: &Halt) -> Result<Survey, Halted> {
-        let first_name = counter.name_column(0);
-        let lists = scan(
-            roots,
-            halt,
-            || (Vec::new(), vec![0u16; counter.columns()]),
-            |(files, counts): &mut (Vec<Surveyed>, Vec<u16>), place, bytes| {
-                let (mut defines, mut any) = (0, false);
-                counter.each_hit(bytes, |hit| {
-                    counts[hit.column] = counts[hit.column].saturating_add(1);
-                    any = true;
-                    if let Some(number) = hit.column.checked_sub(first_name)
-                        && defines & (1 << number) == 0
-                        && counter.defines(bytes, hit)
-                    {
-                        defines |= 1 << number;
-                    }
-                });
-                let class = Class::of(&place.path);
-                let counted = any.then(|| counts.clone().into_boxed_slice());
-                if any {
-                    counts.fill(0);
-                }
-                files.push(Surveyed { place, class, bytes: bytes.len() as u64, counts: counted, defines });
-            },
-        )?;
-        let mut files: Vec<Surveyed> = lists.into_iter().flat_map(|(files, _)| files).collect();
+        let lists = scan(roots, halt, Vec::new, |files: &mut Vec<Surveyed>, place, bytes| {
+            files.push(Surveyed::by_reading(place, bytes, counter));
+        })?;
+        let mut files: Vec<Surveyed> = lists.into_iter().flatten().collect();
         files.sort_unstable_by(|a, b| a.place.cmp(&b.place));
         Ok(Survey { files })
+    }
+}
+
+impl Surveyed {
+    pub(crate) fn by_reading(place: Place, bytes: &[u8], counter: &Counter) -> Surveyed {
+        let first_name = counter.name_column(0);
+        let mut counts: Option<Box<[u16]>> = None;
+        let mut defines = 0;
+        counter.each_hit(bytes, |hit| {
+            let counts = counts.get_or_insert_with(|| vec![0; counter.columns()].into_boxed_slice());
+            counts[hit.column] = counts[hit.column].saturating_add(1);
+            if let Some(number) = hit.column.checked_sub(first_name)
+                && defines & (1 << number) == 0
+                && defines_at(bytes, hit.at)
+            {
+                defines |= 1 << number;
+            }
+        });
+        let class = Class::of(&place.path);
+        Surveyed { place, class, bytes: bytes.len() as u64, counts, defines }
     }
 }

@@ -139,23 +139,46 @@ impl Counter {
             visit(Hit { at, column: self.name_column(number as usize) });
         }
     }
+}
 
-    /// Whether what stands at a hit of a name is where it is defined.
-    pub(crate) fn defines(&self, bytes: &[u8], hit: Hit) -> bool {
-        let start = memrchr(b'\n', &bytes[..hit.at]).map_or(0, |newline| newline + 1);
-        let mut lines = [""; 4];
-        let mut from = start;
-        for line in &mut lines {
-            let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |length| from + length);
-            // A line that is not UTF-8 defines nothing.
-            *line = std::str::from_utf8(&bytes[from..end]).unwrap_or_default();
-            if end == bytes.len() {
-                break;
+/// Whether the run that begins at `at` is a name that is defined there.
+pub(crate) fn defines_at(bytes: &[u8], at: usize) -> bool {
+    let start = memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+    defined_in_line(bytes, start).is_some_and(|name| name == at)
+}
+
+/// Calls `visit` with each run that is a name defined where it stands.
+pub(crate) fn each_definition(bytes: &[u8], mut visit: impl FnMut(&str)) {
+    let mut start = 0;
+    while start < bytes.len() {
+        if let Some(at) = defined_in_line(bytes, start)
+            && (at == 0 || !in_run(bytes[at - 1]))
+        {
+            let end = end_of_run(bytes, at).min(at + LONGEST_RUN);
+            if end > at
+                && let Ok(name) = std::str::from_utf8(&bytes[at..end])
+            {
+                visit(name);
             }
-            from = end + 1;
         }
-        tamis_syntax::defined_name(lines[0], &lines[1..]).is_some_and(|name| start + name.start == hit.at)
+        start = memchr(b'\n', &bytes[start..]).map_or(bytes.len(), |length| start + length + 1);
     }
+}
+
+/// Where the name begins that the line from `start` defines.
+fn defined_in_line(bytes: &[u8], start: usize) -> Option<usize> {
+    let mut lines = [""; 4];
+    let mut from = start;
+    for line in &mut lines {
+        let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |length| from + length);
+        // A line that is not UTF-8 defines nothing.
+        *line = std::str::from_utf8(&bytes[from..end]).unwrap_or_default();
+        if end == bytes.len() {
+            break;
+        }
+        from = end + 1;
+    }
+    tamis_syntax::defined_name(lines[0], &lines[1..]).map(|name| start + name.start)
 }
 
 #[cfg(test)]
@@ -203,7 +226,7 @@ mod tests {
         let mut defined = Vec::new();
         counter.each_hit(text, |hit| {
             if hit.column == counter.name_column(0) {
-                defined.push(counter.defines(text, hit));
+                defined.push(defines_at(text, hit.at));
             }
         });
         assert_eq!(defined, [false, false, true, false]);

@@ -34,6 +34,11 @@ impl DataDir {
         self.root.join("artifacts")
     }
 
+    /// The folder of indexes of codebases, which may be deleted.
+    pub fn research(&self) -> PathBuf {
+        self.root.join("research")
+    }
+
     /// The file of the token that the HTTP doors ask for.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")

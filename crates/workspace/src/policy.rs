@@ -13,6 +13,8 @@ pub const LARGEST_SEARCHED: u64 = 4 << 20;
 pub struct Policy {
     /// Patterns beyond the list of secrets.
     more: GlobSet,
+    /// The same as they were written.
+    patterns: Vec<String>,
     /// Names of that list that are read nevertheless.
     spared: Vec<String>,
     pub largest_searched: u64,
@@ -72,7 +74,12 @@ const TELLING: [&str; 39] = [
 impl Policy {
     /// What nobody wants to see in an answer.
     pub fn standard() -> Policy {
-        Policy { more: GlobSet::empty(), spared: Vec::new(), largest_searched: LARGEST_SEARCHED }
+        Policy {
+            more: GlobSet::empty(),
+            patterns: Vec::new(),
+            spared: Vec::new(),
+            largest_searched: LARGEST_SEARCHED,
+        }
     }
 
     /// The same, and what matches these patterns too. A pattern without `/` counts wherever it stands; a folder takes
@@ -85,7 +92,7 @@ impl Policy {
             }
         }
         let wrong = |why: globset::Error| PatternError { pattern: more.join(", "), why: why.to_string() };
-        Ok(Policy { more: denied.build().map_err(wrong)?, ..Policy::standard() })
+        Ok(Policy { more: denied.build().map_err(wrong)?, patterns: more.to_vec(), ..Policy::standard() })
     }
 
     /// The same, but for these names of the list of secrets, such as `.npmrc`. For the settings of whoever owns the machine:
@@ -95,6 +102,11 @@ impl Policy {
         let always = [".git", ".hg", ".svn", ".jj"];
         let spared = names.iter().filter(|name| !always.iter().any(|known| name.eq_ignore_ascii_case(known)));
         Policy { spared: spared.cloned().collect(), ..self }
+    }
+
+    /// What it leaves out, as a text: policies that leave out the same have the same.
+    pub fn fingerprint(&self) -> String {
+        format!("{:?} {:?} {}", self.patterns, self.spared, self.largest_searched)
     }
 
     /// Whether a path from a root is off limits, itself or by a folder that it lies in. One that is not UTF-8 always is.

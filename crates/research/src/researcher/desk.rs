@@ -109,6 +109,7 @@ impl<'a> Desk<'a> {
             question: Arc::new(Question::new(&request.question)),
             view: Arc::new(View::new(roots, Arc::clone(&allowance), halt.clone())),
             thoughts: settings.thoughts.clone(),
+            shelf: researcher.shelf.clone(),
         };
         let steps = Steps { progress, done: 0, total: 0 };
         Ok(Desk { researcher, brief, allowance, limits, halt, begun, report, steps })

@@ -3,13 +3,15 @@
 //! [`locate`] looks at everything and makes a [`Map`]; [`finding`] says in words what is on it. Only the best few files are
 //! opened for that, to show what stands at the lines that are pointed at.
 
+use std::sync::Arc;
+
 use tamis_workspace::Halt;
 
 use crate::bounds;
+use crate::index::{Shelf, survey};
 use crate::map::{Category, Map, Spot};
 use crate::question::Question;
 use crate::rank::{Weights, rank};
-use crate::survey::Survey;
 use crate::tally::Counter;
 use crate::{Confidence, Fault, Finding, NotRead, Reference, View};
 
@@ -25,10 +27,15 @@ const SHOWN_CHARACTERS: usize = 100;
 const TOGETHER: usize = 6;
 const MOST_ABSENT_TOLD: usize = 6;
 
-/// Finds the best places. Scans every file of the view's roots.
-pub(crate) fn locate(question: &Question, view: &View, halt: &Halt) -> Result<Map, Fault> {
+/// Finds the best places: scans every file of the view's roots, or asks their index.
+pub(crate) fn locate(
+    question: &Question,
+    view: &View,
+    shelf: Option<&Arc<Shelf>>,
+    halt: &Halt,
+) -> Result<Map, Fault> {
     let counter = Counter::new(question);
-    let survey = Survey::by_reading(&view.roots, &counter, halt)?;
+    let survey = survey(shelf, &view.roots, question, &counter, halt)?;
     let weights = Weights::of(question, &counter, &survey);
     let ranked = if weights.share_absent() > MOST_ABSENT {
         Vec::new()

@@ -22,6 +22,7 @@ fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (Report, Te
         artifacts: folder.path().join("artifacts"),
         limits: Limits::default(),
         model: Some(Arc::new(Model::new(ModelSettings { usage, concurrent: 2, ..settings(server) }))),
+        index: None,
         workers: 4,
         most_waiting: 64,
     });

@@ -65,6 +65,7 @@ impl House {
             artifacts: self.folder.path().join("artifacts"),
             limits: Limits::default(),
             model: None,
+            index: None,
             workers: 4,
             most_waiting: 64,
         }

@@ -1,6 +1,7 @@
 //! What the commands that ask about a codebase have in common: the question, where to look, and how long.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 use tamis_config::{Key, Surroundings};
@@ -38,6 +39,9 @@ pub(crate) struct Asking {
     pub(crate) json: bool,
 }
 
+/// How long a command waits, once its answer is out, for an index that is being brought up to date.
+const LAST_PATIENCE: Duration = Duration::from_secs(120);
+
 /// Where to look.
 #[derive(Args, Default)]
 pub(crate) struct Place {
@@ -57,7 +61,7 @@ impl Place {
             }
         };
         let config = setup::load(&Surroundings::of_process().flag(Key::ResearchRoots, roots))?;
-        setup::researcher(&config)
+        setup::researcher(&config, false)
     }
 }
 
@@ -93,6 +97,7 @@ impl Asking {
         } else {
             told::report(&report, role)?;
         }
+        researcher.wait_for_index(LAST_PATIENCE);
         if artifact && report.artifact_path.is_none() {
             let why = report.run.partial.last().map(|why| shown::line(why)).unwrap_or_default();
             return Err(CliError::failed(anyhow::anyhow!("nothing was written: {why}"))

@@ -1,0 +1,94 @@
+//! All SQL of the index.
+
+use tamis_store::Component;
+use tamis_store::rusqlite::{self, Connection, OptionalExtension, Transaction, params};
+
+use super::segment::Made;
+
+/// The version in the index's place. Raise it when what is stored, or how words are counted, changes: the index is then
+/// built anew.
+pub(super) const VERSION: u32 = 1;
+
+pub(super) const COMPONENTS: &[Component] = &[Component {
+    name: "research",
+    migrations: &["
+        CREATE TABLE tree (
+            id INTEGER PRIMARY KEY CHECK (id = 1),
+            made_by TEXT NOT NULL,          -- the root, and what is left out of it
+            tree BLOB NOT NULL
+        ) STRICT;
+        CREATE TABLE segments (
+            id INTEGER PRIMARY KEY,
+            lengths BLOB NOT NULL           -- of each file, its bytes plus one; zero when it is no text
+        ) STRICT;
+        CREATE TABLE buckets (
+            segment INTEGER NOT NULL REFERENCES segments (id) ON DELETE CASCADE,
+            bucket INTEGER NOT NULL,
+            counts BLOB NOT NULL,
+            PRIMARY KEY (segment, bucket)
+        ) STRICT, WITHOUT ROWID;
+    "],
+}];
+
+pub(super) fn tree(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
+    connection.query_row("SELECT tree FROM tree", [], |row| row.get(0)).optional()
+}
+
+pub(super) fn put_tree(transaction: &Transaction<'_>, tree: &[u8], made_by: &str) -> rusqlite::Result<()> {
+    transaction.execute(
+        "INSERT OR REPLACE INTO tree (id, made_by, tree) VALUES (1, ?1, ?2)",
+        params![made_by, tree],
+    )?;
+    Ok(())
+}
+
+pub(super) fn put_segment(transaction: &Transaction<'_>, made: &Made) -> rusqlite::Result<u32> {
+    transaction.execute("INSERT INTO segments (lengths) VALUES (?1)", params![made.lengths])?;
+    let segment = u32::try_from(transaction.last_insert_rowid())
+        .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    let mut insert =
+        transaction.prepare_cached("INSERT INTO buckets (segment, bucket, counts) VALUES (?1, ?2, ?3)")?;
+    for (bucket, counts) in &made.buckets {
+        insert.execute(params![segment, bucket, counts])?;
+    }
+    Ok(segment)
+}
+
+pub(super) fn count_segments(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.query_row("SELECT count(*) FROM segments", [], |row| row.get(0))
+}
+
+pub(super) fn lengths(connection: &Connection, segment: u32) -> rusqlite::Result<Vec<u8>> {
+    let found = connection
+        .prepare_cached("SELECT lengths FROM segments WHERE id = ?1")?
+        .query_row([segment], |row| row.get(0))
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+pub(super) fn bucket(
+    connection: &Connection,
+    segment: u32,
+    bucket: u32,
+) -> rusqlite::Result<Option<Vec<u8>>> {
+    connection
+        .prepare_cached("SELECT counts FROM buckets WHERE segment = ?1 AND bucket = ?2")?
+        .query_row([segment, bucket], |row| row.get(0))
+        .optional()
+}
+
+/// Removes the segments that no file is in any more.
+pub(super) fn keep_segments(transaction: &Transaction<'_>, kept: &[u32]) -> rusqlite::Result<()> {
+    let all: Vec<u32> = transaction
+        .prepare("SELECT id FROM segments")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for segment in all.into_iter().filter(|segment| !kept.contains(segment)) {
+        transaction.execute("DELETE FROM segments WHERE id = ?1", [segment])?;
+    }
+    Ok(())
+}
+
+pub(super) fn clear(transaction: &Transaction<'_>) -> rusqlite::Result<()> {
+    transaction.execute_batch("DELETE FROM tree; DELETE FROM segments;")
+}

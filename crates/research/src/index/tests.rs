@@ -1,0 +1,198 @@
+//! An answer is the same with an index and without, whatever happened to the files meanwhile.
+
+use std::fs;
+use std::path::Path;
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use tamis_workspace::{Halt, Policy, Roots};
+use tempfile::TempDir;
+
+use super::*;
+
+struct Place {
+    folder: TempDir,
+    roots: Roots,
+    index: Index,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("code")).unwrap();
+        let roots = Roots::open(&[folder.path().join("code")], Policy::standard()).unwrap();
+        let index = Index::of(&folder.path().join("index"), &roots);
+        Place { folder, roots, index }
+    }
+
+    fn write(&self, path: &str, text: &[u8]) {
+        let path = self.folder.path().join("code").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn remove(&self, path: &str) {
+        // Whether it is there is of no interest.
+        let _ = fs::remove_file(self.folder.path().join("code").join(path));
+    }
+
+    fn both(&self, text: &str) -> (Vec<Surveyed>, Result<(Survey, bool), NoIndex>) {
+        let question = Question::new(text);
+        let counter = Counter::new(&question);
+        let read = Survey::by_reading(&self.roots, &counter, &Halt::never()).unwrap();
+        (read.files, self.index.survey(&self.roots, &question, &counter, &Halt::never()))
+    }
+
+    fn check(&self, text: &str) -> bool {
+        let (read, looked_up) = self.both(text);
+        let (survey, stale) = looked_up.unwrap();
+        assert_eq!(survey.files, read, "{text}");
+        stale
+    }
+}
+
+const QUESTION: &str = "How does `parse_config` in ConfigParser read the settings file?";
+
+#[test]
+fn it_tells_what_reading_tells() {
+    let place = Place::new();
+    assert!(matches!(place.both(QUESTION).1, Err(NoIndex::Missing)));
+    place.write(
+        "src/config.py",
+        b"class ConfigParser:\n    def parse_config(self, file):\n        return file.read()\n",
+    );
+    place.write("src/other.py", b"from config import ConfigParser\nConfigParser().parse_config(settings)\n");
+    place.write("docs/settings.md", b"# Settings\n\nHow settings are parsed.\n");
+    place.write("logo.png", b"\x89PNG\0\0settings");
+    place.write("empty.txt", b"");
+    place.write("latin.c", b"/* r\xe9glages */ int parse_config(void)\n{\n}\n");
+    assert!(place.index.build(&place.roots, &Halt::never()).unwrap());
+    place.check(QUESTION);
+    place.check("nothing of this zebra");
+    place.check("");
+    let (read, _) = place.both(QUESTION);
+    let defines: Vec<_> = read.iter().map(|file| (file.place.path.as_str(), file.defines)).collect();
+    // `parse_config` is the first name, `ConfigParser` the second.
+    assert_eq!(
+        defines,
+        [
+            ("docs/settings.md", 0),
+            ("empty.txt", 0),
+            ("latin.c", 0),
+            ("src/config.py", 3),
+            ("src/other.py", 0)
+        ]
+    );
+}
+
+#[test]
+fn it_notices_every_change() {
+    let place = Place::new();
+    for number in 0..30 {
+        place.write(&format!("src/part{}/file{number}.py", number % 5), b"def parse_config(): pass\n");
+    }
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    place.check(QUESTION);
+    place.write("src/part1/file1.py", b"settings = 1\n");
+    assert!(place.check(QUESTION));
+    place.write("src/new/file.py", b"class ConfigParser:\n");
+    assert!(place.check(QUESTION));
+    place.remove("src/part2/file2.py");
+    assert!(place.check(QUESTION));
+    place.write(".gitignore", b"part3/\n");
+    assert!(place.check(QUESTION));
+    fs::rename(place.folder.path().join("code/src/part4"), place.folder.path().join("code/src/moved"))
+        .unwrap();
+    assert!(place.check(QUESTION));
+    while place.check(QUESTION) {
+        // Until the clock has moved on from what was just written.
+        assert!(place.index.refresh(&place.roots, &Halt::never()).unwrap());
+    }
+    place.check("where are the settings");
+}
+
+#[test]
+fn one_that_is_damaged_is_none() {
+    let place = Place::new();
+    place.write("a.py", b"def parse_config(): pass\n");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let database = Database::open(&place.index.path, db::COMPONENTS).unwrap();
+    let tree = database.read(db::tree).unwrap().unwrap();
+    for length in 0..tree.len() {
+        let cut = tree[..length].to_vec();
+        database.write(|transaction| db::put_tree(transaction, &cut, "")).unwrap();
+        assert!(place.both(QUESTION).1.is_err(), "{length}");
+    }
+    drop(database);
+    fs::write(&place.index.path, b"no database").unwrap();
+    assert!(place.both(QUESTION).1.is_err());
+}
+
+#[test]
+fn two_do_not_build_at_once() {
+    let place = Place::new();
+    place.write("a.py", b"");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let lock = place.index.lock().unwrap();
+    assert!(!place.index.build(&place.roots, &Halt::never()).unwrap());
+    assert!(!place.index.refresh(&place.roots, &Halt::never()).unwrap());
+    drop(lock);
+    assert!(place.index.refresh(&place.roots, &Halt::never()).unwrap());
+}
+
+#[test]
+fn another_policy_has_another_index() {
+    let place = Place::new();
+    let folder = Path::new("/indexes");
+    let code = place.folder.path().join("code");
+    let denying = Roots::open(&[code], Policy::denying(&["*.sql".to_owned()]).unwrap()).unwrap();
+    assert_ne!(Index::of(folder, &denying).path, Index::of(folder, &place.roots).path);
+}
+
+/// What happens to a codebase.
+#[derive(Clone, Debug)]
+enum Deed {
+    Write(u8, String),
+    Remove(u8),
+    Refresh,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let text = "((def |class |fn |)[a-cé_]{1,4}[A-C]?[ (:\n]{1,2}){0,12}";
+    let deed = prop_oneof![
+        4 => (0u8..12, text).prop_map(|(file, text)| Deed::Write(file, text)),
+        1 => (0u8..12).prop_map(Deed::Remove),
+        1 => Just(Deed::Refresh),
+    ];
+    proptest::collection::vec(deed, 0..24)
+}
+
+fn config() -> Config {
+    let seed = if std::env::var_os("PROPTEST_CASES").is_some() { RngSeed::Random } else { RngSeed::Fixed(7) };
+    Config { cases: Config::default().cases.min(48), rng_seed: seed, ..Config::default() }
+}
+
+proptest! {
+    #![proptest_config(config())]
+    #[test]
+    fn nothing_that_happens_to_files_changes_an_answer(
+        before in deeds(),
+        after in deeds(),
+        question in "(`[a-c_]{1,3}[A-C]?`|[a-cé]{2,4}| ){0,8}",
+    ) {
+        let place = Place::new();
+        let path = |file: u8| format!("d{}/f{file}.py", file % 3);
+        let act = |deed: &Deed| match deed {
+            Deed::Write(file, text) => place.write(&path(*file), text.as_bytes()),
+            Deed::Remove(file) => place.remove(&path(*file)),
+            Deed::Refresh => drop(place.index.refresh(&place.roots, &Halt::never())),
+        };
+        before.iter().for_each(act);
+        place.index.build(&place.roots, &Halt::never()).unwrap();
+        place.check(&question);
+        for deed in &after {
+            act(deed);
+            place.check(&question);
+        }
+    }
+}
