@@ -45,6 +45,7 @@ impl House {
             artifacts: self.path("artifacts"),
             limits: Limits::default(),
             model: None,
+            index: None,
             workers: 4,
             most_waiting: 64,
         }
