@@ -140,6 +140,28 @@ fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_withou
 }
 
 #[test]
+fn notes_of_former_work_are_asked_only_when_configured_and_never_beyond_the_roots_of_a_call() {
+    let house = House::new();
+    let notes = house.folder.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    std::fs::write(notes.join("2024-retries.md"), "# Retries\n\nDecided: retry_order gives up after 3.\n")
+        .unwrap();
+    let question = asking("Why does retry_order give up?");
+    let (_, told) = research(&house.researcher(), &question);
+    assert_eq!(told.get("thoughts"), None);
+    let mut settings = house.settings();
+    settings.thoughts = Some(Roots::open(std::slice::from_ref(&notes), Policy::standard()).unwrap());
+    let researcher = Researcher::new(settings);
+    let (_, told) = research(&researcher, &question);
+    assert!(texts(&told["thoughts"]["value"]["references"])[0].starts_with("2024-retries.md"), "{told}");
+    let roots = [house.code(), notes].map(|path| path.canonicalize().unwrap());
+    assert_eq!(told["rootsSearched"], json!(roots));
+    let (_, told) = research(&researcher, &Request { roots: vec!["src".into()], ..question });
+    assert_eq!(told.get("thoughts"), None);
+    assert!(!told.to_string().contains("2024-retries"));
+}
+
+#[test]
 fn progress_tells_of_tasks_as_they_begin_and_end_and_only_grows() {
     let house = House::new();
     let told = std::sync::Mutex::new(Vec::new());
