@@ -166,9 +166,7 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
     Ok(Researcher::new(tamis_research::Settings {
         roots,
         thoughts: thoughts.transpose()?,
-        artifacts: config
-            .text(Key::ResearchArtifacts)
-            .map_or_else(|| DataDir::at(config.data_dir()).artifacts(), PathBuf::from),
+        artifacts: artifacts(config),
         limits,
         model: model(config)?.map(Arc::new),
         index: Some(IndexSettings {
@@ -179,6 +177,12 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
         workers: count(Key::MaxConcurrentTasks).min(MOST_WORKERS),
         most_waiting: count(Key::MaxQueuedTasks),
     }))
+}
+
+/// Where memos and handoffs lie.
+pub(crate) fn artifacts(config: &Config) -> PathBuf {
+    let named = config.text(Key::ResearchArtifacts).map(PathBuf::from);
+    named.unwrap_or_else(|| DataDir::at(config.data_dir()).artifacts())
 }
 
 /// The local model that roles may use, if they may.

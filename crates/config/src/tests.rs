@@ -257,7 +257,7 @@ fn research_looks_into_the_working_folder_unless_told_and_a_project_may_only_nar
     let mut house = House::new();
     let here = house.surroundings.working_dir.clone();
     let roots = |house: &House| house.load().unwrap().paths(Key::ResearchRoots);
-    assert_eq!(roots(&house), [here.clone()]);
+    assert_eq!(roots(&house), std::slice::from_ref(&here));
     assert_eq!(house.load().unwrap().resolved(Key::ResearchRoots).source, Source::Default);
     std::fs::create_dir_all(here.join("deep")).unwrap();
     let path =
@@ -271,7 +271,7 @@ fn research_looks_into_the_working_folder_unless_told_and_a_project_may_only_nar
     for wide in ["..", "src/..", "/", "src/out", "src/nowhere", "srcs"] {
         house.project_file(&format!("[research]\nroots = [\"src/deep\", \"{wide}\"]\n"));
         let config = house.load().unwrap();
-        assert_eq!(config.paths(Key::ResearchRoots), [here.clone()], "{wide}");
+        assert_eq!(config.paths(Key::ResearchRoots), std::slice::from_ref(&here), "{wide}");
         let remark = format!("{}: a project may only narrow research.roots; ignored", path.display());
         assert_eq!(config.remarks, [remark], "{wide}");
     }

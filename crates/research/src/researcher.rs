@@ -1,6 +1,7 @@
 //! The way of a question: locate, analyse, find patterns, put together.
 
 mod desk;
+mod running;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};

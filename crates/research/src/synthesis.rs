@@ -12,6 +12,8 @@ use crate::{Confidence, Fault, Finding, Outcome, Reference, Role};
 /// Key findings of the answer, over all roles.
 const MOST_FINDINGS: usize = 12;
 const MOST_REFERENCES: usize = 20;
+/// Of them to notes of former work.
+const MOST_NOTES: usize = 4;
 /// Characters of a pattern in the answer: its head, without the snippet, which is in the role's own findings.
 const PATTERN: usize = 160;
 
@@ -114,7 +116,10 @@ fn summary(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool
 /// The first ten are different files, in the order of the locator, then of the others; further lines of the same files
 /// follow. Of two that differ only in how exactly they point, the more exact one takes the place of the first.
 fn references(found: &[(Role, &Finding)]) -> Vec<Reference> {
-    let all = || found.iter().flat_map(|(_, finding)| &finding.references);
+    // Notes lie in a root of their own, where the same path is another file: they follow, and are merged with nothing.
+    let of_notes = |(role, _): &&(Role, &Finding)| *role == Role::Thoughts;
+    let notes = found.iter().filter(of_notes).flat_map(|(_, finding)| &finding.references);
+    let all = || found.iter().filter(|one| !of_notes(one)).flat_map(|(_, finding)| &finding.references);
     let mut files: Vec<Reference> = Vec::new();
     for reference in all() {
         let path = reference.path();
@@ -139,7 +144,10 @@ fn references(found: &[(Role, &Finding)]) -> Vec<Reference> {
     }
     let mut references = files;
     references.extend(others);
-    references.truncate(MOST_REFERENCES);
+    let notes: Vec<&Reference> =
+        notes.filter(|note| !references.iter().any(|known| known.path() == note.path())).collect();
+    references.truncate(MOST_REFERENCES - notes.len().min(MOST_NOTES));
+    references.extend(notes.into_iter().take(MOST_NOTES).cloned());
     references
 }
 

@@ -1,4 +1,4 @@
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
@@ -33,7 +33,9 @@ struct Show {
     json: bool,
 }
 
-/// Erase originals, the record of calls and the index of past sessions, or some of them
+/// Erase originals, the record of calls and the indexes, or some of them
+///
+/// Memos and handoffs of research stay: they are yours.
 #[derive(Args)]
 struct Erase {
     /// Only the originals that cuts are recovered from
@@ -45,8 +47,11 @@ struct Erase {
     /// Only the index of past sessions; the agents' logs stay, and it is built from them again
     #[arg(long)]
     trace: bool,
-    /// Only what is older: 12h, 7d; the index is as old as the logs, and stays
-    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with = "trace")]
+    /// Only the indexes of codebases; they are built again when they pay
+    #[arg(long)]
+    research: bool,
+    /// Only what is older: 12h, 7d; indexes are as old as what they are made of, and stay
+    #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["trace", "research"])]
     older_than: Option<Duration>,
     /// Do it, rather than say what would be done
     #[arg(long)]
@@ -80,6 +85,8 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let folder = config.data_dir();
     let index = index_files(&DataDir::at(&folder)).unwrap_or_default();
     let index_bytes: u64 = index.iter().map(|(_, size)| size).sum();
+    let codebases = held_in(&DataDir::at(&folder).research());
+    let memos = held_in(&setup::artifacts(config));
     let uses = services.sessions.as_ref().map(|sessions| sessions.trace.uses()).transpose();
     let mut problems = holdings.problems.clone();
     let uses = uses.unwrap_or_else(|error| {
@@ -102,6 +109,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 "files": index.iter().map(|(path, _)| path).collect::<Vec<_>>(),
                 "bytes": index_bytes,
             },
+            "research": {"index_bytes": codebases.1, "memos": memos.0, "memo_bytes": memos.1},
             "savings": {
                 "calls": savings.calls,
                 "fallbacks": savings.fallbacks,
@@ -137,6 +145,15 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
             ),
         ],
         ["sessions".to_owned(), indexed(&index, index_bytes)],
+        [
+            "research".to_owned(),
+            format!(
+                "indexes of {}, {} in {}",
+                print::size(codebases.1),
+                print::count(memos.0, "memo"),
+                setup::artifacts(config).display()
+            ),
+        ],
         ["saved".to_owned(), saved(&savings)],
     ])?;
     if !uses.is_empty() {
@@ -146,6 +163,20 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
         print::note(format_args!("warning: {problem}"));
     }
     Ok(())
+}
+
+/// Files in a folder and below it, and their bytes. What cannot be looked at is none.
+fn held_in(folder: &Path) -> (u64, u64) {
+    let mut held = (0, 0);
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let (files, bytes) = match entry.metadata() {
+            Ok(about) if about.is_dir() => held_in(&entry.path()),
+            Ok(about) if about.is_file() => (1, about.len()),
+            _ => (0, 0),
+        };
+        held = (held.0 + files, held.1 + bytes);
+    }
+    held
 }
 
 /// How the tools for past sessions were used.
@@ -217,13 +248,14 @@ fn saved(savings: &Savings) -> String {
 fn erase(config: &Config, arguments: &Erase) -> CliResult {
     let services = setup::services(config)?;
     let data_dir = DataDir::at(config.data_dir());
-    let all = !(arguments.recovery || arguments.ledger || arguments.trace);
+    let all = !(arguments.recovery || arguments.ledger || arguments.trace || arguments.research);
     let purge = Purge {
         recovery: all || arguments.recovery,
         ledger: all || arguments.ledger,
         older_than: arguments.older_than,
     };
     let trace = arguments.trace || all && arguments.older_than.is_none();
+    let research = arguments.research || all && arguments.older_than.is_none();
     if !arguments.yes {
         let holdings = services.sieve.holdings();
         let mut what = Vec::new();
@@ -235,6 +267,9 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
         }
         if trace {
             what.push("the index of past sessions".to_owned());
+        }
+        if research {
+            what.push("the indexes of codebases".to_owned());
         }
         let older = if purge.older_than.is_some() { ", as far as they are older" } else { "" };
         return Err(CliError::usage(format_args!("this would erase {}{older}", listed(&what)))
@@ -265,6 +300,16 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
                 print::note(format_args!("erased the index of past sessions ({})", print::size(bytes)));
             }
             Err(error) => problems.push(format!("{:#}", anyhow::Error::new(error))),
+        }
+    }
+    if research {
+        let folder = data_dir.research();
+        let (_, bytes) = held_in(&folder);
+        match std::fs::remove_dir_all(&folder) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                problems.push(format!("{}: {error}", folder.display()));
+            }
+            _ => print::note(format_args!("erased the indexes of codebases ({})", print::size(bytes))),
         }
     }
     for problem in &problems {

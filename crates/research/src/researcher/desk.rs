@@ -3,20 +3,21 @@
 //! Whoever asks waits here, outside of the pool; the roles are tasks in it. However a task ends, it has an outcome in the
 //! report: in time, out of time, cancelled, turned away by a full queue, or by a defect of ours.
 
+use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tamis_workspace::Halt;
 
+use super::running::{Running, Steps, milliseconds};
 use super::{LONGEST_QUESTION, Progress, Request, ResearchError, Researcher, shown};
 use crate::crew::{Brief, Crew, Done};
 use crate::map::Map;
 use crate::question::Question;
 use crate::synthesis::{fit, missing_role, synthesise};
 use crate::{
-    Allowance, Fault, FaultKind, Limits, Outcome, Report, Role, RunRecord, Ticket, Timing, View, bounds,
+    Allowance, Fault, FaultKind, Limits, Outcome, Report, Role, RunRecord, Timing, View, bounds,
     write_artifact,
 };
 
@@ -38,37 +39,6 @@ pub(super) struct Desk<'a> {
     begun: Instant,
     report: Report,
     steps: Steps<'a>,
-}
-
-/// What is told while it works.
-struct Steps<'a> {
-    progress: &'a (dyn Fn(Progress) + Sync),
-    done: u64,
-    total: u64,
-}
-
-/// A role at work.
-struct Running<T> {
-    role: Role,
-    ticket: Result<Ticket<T>, Fault>,
-    started_at: i64,
-    begun: Instant,
-    ended: Arc<Mutex<Option<Instant>>>,
-}
-
-/// Tells that a task is over, by whatever way it ends.
-struct Ending {
-    number: usize,
-    ended: Arc<Mutex<Option<Instant>>>,
-    over: Sender<usize>,
-}
-
-impl Drop for Ending {
-    fn drop(&mut self) {
-        *self.ended.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
-        // Whoever asked may have left.
-        let _ = self.over.send(self.number);
-    }
 }
 
 impl<'a> Desk<'a> {
@@ -108,10 +78,11 @@ impl<'a> Desk<'a> {
         let brief = Brief {
             question: Arc::new(Question::new(&request.question)),
             view: Arc::new(View::new(roots, Arc::clone(&allowance), halt.clone())),
-            thoughts: settings.thoughts.clone(),
+            // Whoever names folders wants nothing from elsewhere.
+            thoughts: settings.thoughts.clone().filter(|_| request.roots.is_empty()),
             shelf: researcher.shelf.clone(),
         };
-        let steps = Steps { progress, done: 0, total: 0 };
+        let steps = Steps::new(progress);
         Ok(Desk { researcher, brief, allowance, limits, halt, begun, report, steps })
     }
 
@@ -121,8 +92,9 @@ impl<'a> Desk<'a> {
         if self.brief.question.wants_examples {
             others.push(Role::Patterns);
         }
-        if self.brief.thoughts.is_some() {
+        if let Some(thoughts) = &self.brief.thoughts {
             others.push(Role::Thoughts);
+            self.report.roots_searched.extend(shown(thoughts));
         }
         self.steps.total = 2 * (others.len() as u64 + 1) + 1 + u64::from(artifact);
         let map = self.locate(true);
@@ -268,18 +240,16 @@ impl<'a> Desk<'a> {
         over: &Sender<usize>,
         task: impl FnOnce(&Crew, &Halt) -> Result<T, Fault> + Send + 'static,
     ) -> Running<T> {
-        let ended = Arc::new(Mutex::new(None));
-        let ending = Ending { number, ended: Arc::clone(&ended), over: over.clone() };
-        let crew = self.researcher.crew.clone();
-        let started_at = now();
-        let begun = Instant::now();
-        let submitted = self.researcher.pool.submit(self.halt.clone(), move |halt| {
-            let _ending = ending;
-            task(&crew, halt)
+        let (crew, pool, halt) = (self.researcher.crew.clone(), &self.researcher.pool, self.halt.clone());
+        let running = Running::begin(role, number, over, |ending| {
+            let submitted = pool.submit(halt, move |halt| {
+                let _ending = ending;
+                task(&crew, halt)
+            });
+            submitted.map_err(|full| Fault::new(FaultKind::Saturated, full.to_string()))
         });
-        let ticket = submitted.map_err(|full| Fault::new(FaultKind::Saturated, full.to_string()));
-        self.report.run.tasks_spawned += u64::from(ticket.is_ok());
-        Running { role, ticket, started_at, begun, ended }
+        self.report.run.tasks_spawned += u64::from(running.is_spawned());
+        running
     }
 
     /// Puts an outcome into the report, with what it says of the run.
@@ -321,34 +291,4 @@ impl<'a> Desk<'a> {
             Role::Thoughts => &mut self.report.thoughts,
         }
     }
-}
-
-impl<T> Running<T> {
-    fn turned_away(role: Role, fault: Fault) -> Running<T> {
-        let ended = Arc::new(Mutex::new(Some(Instant::now())));
-        Running { role, ticket: Err(fault), started_at: now(), begun: Instant::now(), ended }
-    }
-
-    fn wait(self) -> (Result<T, Fault>, Timing) {
-        let result = self.ticket.and_then(Ticket::wait);
-        let ended = *self.ended.lock().unwrap_or_else(PoisonError::into_inner);
-        let elapsed = ended.unwrap_or_else(Instant::now).saturating_duration_since(self.begun);
-        (result, Timing { started_at: self.started_at, elapsed_ms: milliseconds(elapsed) })
-    }
-}
-
-impl Steps<'_> {
-    fn tell(&mut self, message: String) {
-        self.done += 1;
-        (self.progress)(Progress { done: self.done, total: self.total.max(self.done), message });
-    }
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
-}
-
-fn milliseconds(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -34,6 +34,14 @@ fn the_more_exact_reference_takes_the_place_of_the_first() {
 }
 
 #[test]
+fn notes_are_merged_with_no_code_of_the_same_name() {
+    let locator = outcome(Ok(finding(&["README.md", "a.rs:1"], &[])));
+    let thoughts = outcome(Ok(finding(&["README.md:9", "2024/a.md:3"], &[])));
+    let answer = synthesise(&[(Role::Locator, &locator), (Role::Thoughts, &thoughts)], &[]);
+    assert_eq!(told(&answer), ["README.md", "a.rs:1", "2024/a.md:3"]);
+}
+
+#[test]
 fn findings_come_in_the_order_of_what_they_are_for() {
     let locator = outcome(Ok(finding(
         &["a.rs"],

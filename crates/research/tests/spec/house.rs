@@ -12,8 +12,8 @@ use tamis_research::{
 use tamis_testkit::assert_report;
 use tamis_workspace::{Halt, Policy, Roots};
 
-pub struct House {
-    pub folder: tempfile::TempDir,
+pub(crate) struct House {
+    pub(crate) folder: tempfile::TempDir,
 }
 
 /// What the codebase has.
@@ -33,7 +33,7 @@ const FILES: &[(&str, &str)] = &[
     (
         "src/orders.rs",
         "/// Serves orders over HTTP.\npub fn serve_orders(port: u16) {\n    println!(\"listening on {port}\");\n}\n\n\
-         pub fn retry_order(attempt: u32) -> bool {\n    attempt < 3\n}\n",
+         pub(crate) fn retry_order(attempt: u32) -> bool {\n    attempt < 3\n}\n",
     ),
     ("src/payments.rs", "pub fn retry_payment(attempt: u32) -> bool {\n    attempt < 5\n}\n"),
     ("tests/config.rs", "#[test]\nfn the_port_is_read() {\n    let config = parse_shop_config(path);\n}\n"),
@@ -42,23 +42,23 @@ const FILES: &[(&str, &str)] = &[
 ];
 
 impl House {
-    pub fn new() -> House {
+    pub(crate) fn new() -> House {
         let house = House { folder: tempfile::tempdir().unwrap() };
         FILES.iter().for_each(|(path, text)| house.write(path, text));
         house
     }
 
-    pub fn code(&self) -> PathBuf {
+    pub(crate) fn code(&self) -> PathBuf {
         self.folder.path().join("code")
     }
 
-    pub fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.code().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         Settings {
             roots: Roots::open(&[self.code()], Policy::standard()).unwrap(),
             thoughts: None,
@@ -71,16 +71,16 @@ impl House {
         }
     }
 
-    pub fn researcher(&self) -> Researcher {
+    pub(crate) fn researcher(&self) -> Researcher {
         Researcher::new(self.settings())
     }
 
-    pub fn with(&self, roles: Roles) -> Researcher {
+    pub(crate) fn with(&self, roles: Roles) -> Researcher {
         Researcher::with_stand_in(self.settings(), Arc::new(roles))
     }
 
     /// Whether a reference points at something that is there.
-    pub fn has(&self, reference: &str) -> bool {
+    pub(crate) fn has(&self, reference: &str) -> bool {
         let reference = Reference::from(reference.to_owned());
         let (path, line) = reference.split();
         let Ok(text) = std::fs::read_to_string(self.code().join(path)) else { return false };
@@ -90,10 +90,12 @@ impl House {
 
 /// Roles that do as they are told.
 #[derive(Default)]
-pub struct Roles(BTreeMap<Role, Box<dyn Fn(&Assignment<'_>) -> Result<Finding, Fault> + Send + Sync>>);
+pub(crate) struct Roles(BTreeMap<Role, Work>);
+
+type Work = Box<dyn Fn(&Assignment<'_>) -> Result<Finding, Fault> + Send + Sync>;
 
 impl Roles {
-    pub fn with(
+    pub(crate) fn with(
         mut self,
         role: Role,
         work: impl Fn(&Assignment<'_>) -> Result<Finding, Fault> + Send + Sync + 'static,
@@ -102,7 +104,7 @@ impl Roles {
         self
     }
 
-    pub fn finding(self, role: Role, finding: Finding) -> Roles {
+    pub(crate) fn finding(self, role: Role, finding: Finding) -> Roles {
         self.with(role, move |_| Ok(finding.clone()))
     }
 }
@@ -116,7 +118,7 @@ impl StandIn for Roles {
     }
 }
 
-pub fn finding(summary: &str, references: &[&str], key_findings: &[&str]) -> Finding {
+pub(crate) fn finding(summary: &str, references: &[&str], key_findings: &[&str]) -> Finding {
     Finding {
         summary: summary.to_owned(),
         references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
@@ -126,27 +128,27 @@ pub fn finding(summary: &str, references: &[&str], key_findings: &[&str]) -> Fin
     }
 }
 
-pub fn asking(question: &str) -> Request {
+pub(crate) fn asking(question: &str) -> Request {
     Request { question: question.to_owned(), ..Request::default() }
 }
 
 /// Asks to the end, and holds that the report has its form.
-pub fn research(researcher: &Researcher, request: &Request) -> (Report, Value) {
+pub(crate) fn research(researcher: &Researcher, request: &Request) -> (Report, Value) {
     research_until(researcher, request, &Halt::never())
 }
 
-pub fn research_until(researcher: &Researcher, request: &Request, halt: &Halt) -> (Report, Value) {
+pub(crate) fn research_until(researcher: &Researcher, request: &Request, halt: &Halt) -> (Report, Value) {
     let report = researcher.research(request, halt, &|_| ()).unwrap();
     let told = serde_json::to_value(&report).unwrap();
     assert_report(&told);
     (report, told)
 }
 
-pub fn texts(value: &Value) -> Vec<&str> {
+pub(crate) fn texts(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
 }
 
 /// Put together so that nobody's scanner finds it here.
-pub fn secret() -> String {
+pub(crate) fn secret() -> String {
     ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat()
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
-use tamis_research::{Constraints, Fault, FaultKind, Request, Researcher, Role};
+use tamis_research::{Constraints, Fault, FaultKind, IndexSettings, IndexUse, Request, Researcher, Role};
 use tamis_workspace::{Halt, Policy, Roots};
 
 use crate::house::{House, Roles, asking, finding, research, texts};
@@ -140,6 +140,28 @@ fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_withou
 }
 
 #[test]
+fn notes_of_former_work_are_asked_only_when_configured_and_never_beyond_the_roots_of_a_call() {
+    let house = House::new();
+    let notes = house.folder.path().join("notes");
+    std::fs::create_dir(&notes).unwrap();
+    std::fs::write(notes.join("2024-retries.md"), "# Retries\n\nDecided: retry_order gives up after 3.\n")
+        .unwrap();
+    let question = asking("Why does retry_order give up?");
+    let (_, told) = research(&house.researcher(), &question);
+    assert_eq!(told.get("thoughts"), None);
+    let mut settings = house.settings();
+    settings.thoughts = Some(Roots::open(std::slice::from_ref(&notes), Policy::standard()).unwrap());
+    let researcher = Researcher::new(settings);
+    let (_, told) = research(&researcher, &question);
+    assert!(texts(&told["thoughts"]["value"]["references"])[0].starts_with("2024-retries.md"), "{told}");
+    let roots = [house.code(), notes].map(|path| path.canonicalize().unwrap());
+    assert_eq!(told["rootsSearched"], json!(roots));
+    let (_, told) = research(&researcher, &Request { roots: vec!["src".into()], ..question });
+    assert_eq!(told.get("thoughts"), None);
+    assert!(!told.to_string().contains("2024-retries"));
+}
+
+#[test]
 fn progress_tells_of_tasks_as_they_begin_and_end_and_only_grows() {
     let house = House::new();
     let told = std::sync::Mutex::new(Vec::new());
@@ -156,4 +178,51 @@ fn progress_tells_of_tasks_as_they_begin_and_end_and_only_grows() {
         assert_eq!(said.iter().filter(|one| **one == message).count(), 1, "{said:?}");
     }
     assert_eq!(told.last().unwrap().done, told.last().unwrap().total);
+}
+
+#[test]
+fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_semantic_results() {
+    let house = House::new();
+    let folder = house.folder.path().join("indexes");
+    let with = |used| {
+        let mut settings = house.settings();
+        settings.index = Some(IndexSettings { folder: folder.clone(), used, builds: true });
+        Researcher::new(settings)
+    };
+    let questions =
+        ["Where is parse_shop_config implemented?", "Show examples of retries", "frobnicate_zyxwv"];
+    let answers = |researcher: &Researcher| -> Vec<serde_json::Value> {
+        let answer = |question: &&str| {
+            let (_, mut told) = research(researcher, &asking(question));
+            for role in ["locator", "analyzer", "patterns"] {
+                told[role]["timing"].take();
+            }
+            told["run"]["elapsedMs"].take();
+            told
+        };
+        questions.iter().map(answer).collect()
+    };
+    let databases = || -> Vec<std::path::PathBuf> {
+        let versions = std::fs::read_dir(&folder).into_iter().flatten().flatten();
+        let files = versions.flat_map(|version| std::fs::read_dir(version.path()).unwrap().flatten());
+        files
+            .map(|file| file.path())
+            .filter(|path| path.extension().is_some_and(|kind| kind == "db"))
+            .collect()
+    };
+    // Bypassed, nothing is kept.
+    let plain = answers(&with(IndexUse::Never));
+    assert_eq!(databases(), Vec::<std::path::PathBuf>::new());
+    // Made, found again under the same key, and never noticed.
+    for _ in 0..3 {
+        let indexed = with(IndexUse::Always);
+        assert_eq!(answers(&indexed), plain);
+        indexed.wait_for_index(std::time::Duration::from_secs(60));
+        assert_eq!(databases().len(), 1);
+    }
+    // What changes is seen at once.
+    house.write("src/frobnicate.rs", "pub fn frobnicate_zyxwv() {}\n");
+    let told = answers(&with(IndexUse::Always));
+    assert_eq!(told, answers(&with(IndexUse::Never)));
+    assert_eq!(told[2]["synthesis"]["references"][0], "src/frobnicate.rs:1");
 }

@@ -8,12 +8,12 @@ use tamis_research::{Assignment, Fault, Finding, Limits, Researcher, Settings, S
 use tamis_tools::{Access, Caller, Context, Registry, Reply, Research, Services, Toolset, Workbench};
 use tamis_workspace::{Policy, Roots};
 
-pub struct House {
-    pub folder: tempfile::TempDir,
+pub(crate) struct House {
+    pub(crate) folder: tempfile::TempDir,
 }
 
 impl House {
-    pub fn new() -> House {
+    pub(crate) fn new() -> House {
         let house = House { folder: tempfile::tempdir().unwrap() };
         house.write(
             "shop/src/prices.rs",
@@ -28,65 +28,66 @@ impl House {
         house
     }
 
-    pub fn write(&self, path: &str, text: &str) {
+    pub(crate) fn write(&self, path: &str, text: &str) {
         let path = self.folder.path().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
-    pub fn path(&self, path: &str) -> PathBuf {
+    pub(crate) fn path(&self, path: &str) -> PathBuf {
         self.folder.path().canonicalize().unwrap().join(path)
     }
 
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         Settings {
             roots: Roots::open(&[self.path("shop")], Policy::standard()).unwrap(),
             thoughts: None,
             artifacts: self.path("artifacts"),
             limits: Limits::default(),
             model: None,
+            index: None,
             workers: 4,
             most_waiting: 64,
         }
     }
 
-    pub fn research(&self) -> Research {
+    pub(crate) fn research(&self) -> Research {
         Research::new(Arc::new(Researcher::new(self.settings())))
     }
 
-    pub fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
+    pub(crate) fn call(&self, tool: &str, arguments: Value) -> (Value, bool) {
         call(self.research(), tool, arguments)
     }
 
-    pub fn ask(&self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn ask(&self, tool: &str, arguments: Value) -> Value {
         let (answer, is_error) = self.call(tool, arguments);
         assert!(!is_error, "{answer}");
         answer
     }
 
-    pub fn fail(&self, tool: &str, arguments: Value) -> Value {
+    pub(crate) fn fail(&self, tool: &str, arguments: Value) -> Value {
         let (answer, is_error) = self.call(tool, arguments);
         assert!(is_error, "{answer}");
         answer["error"].clone()
     }
 }
 
-pub fn registry() -> Registry {
+pub(crate) fn registry() -> Registry {
     Registry::all().only(&[Toolset::Research])
 }
 
-pub fn context(research: Research) -> Context {
+pub(crate) fn context(research: Research) -> Context {
     let sieve = tamis_sieve::Sieve::new(tamis_sieve::Settings::default());
     let services = Services::new(sieve, Workbench::here().unwrap()).with_research(research);
     Context::new(Arc::new(services), Caller::default(), Access::Full)
 }
 
-pub fn reply(tool: &str, arguments: Value, context: Context) -> Reply {
+pub(crate) fn reply(tool: &str, arguments: Value, context: Context) -> Reply {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
     runtime.block_on(registry().call(tool, arguments, context))
 }
 
-pub fn call(research: Research, tool: &str, arguments: Value) -> (Value, bool) {
+pub(crate) fn call(research: Research, tool: &str, arguments: Value) -> (Value, bool) {
     match reply(tool, arguments, context(research)) {
         Reply::Text { text, is_error } => (serde_json::from_str(&text).unwrap(), is_error),
         other => panic!("{other:?}"),
@@ -94,7 +95,7 @@ pub fn call(research: Research, tool: &str, arguments: Value) -> (Value, bool) {
 }
 
 /// One role for all.
-pub struct Says<F>(pub F);
+pub(crate) struct Says<F>(pub(crate) F);
 
 impl<F: Fn(&Assignment<'_>) -> Result<Finding, Fault> + Send + Sync> StandIn for Says<F> {
     fn work(&self, assignment: &Assignment<'_>) -> Result<Finding, Fault> {
