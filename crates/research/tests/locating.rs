@@ -1,0 +1,181 @@
+//! Where the locator points, on small codebases that have something to confuse it.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+use std::fs;
+use std::path::Path;
+
+use tamis_research::{
+    Confidence, Finding, IndexSettings, IndexUse, Limits, Request, Researcher, Role, Settings,
+};
+use tamis_workspace::{Halt, Policy, Roots};
+use tempfile::TempDir;
+
+const SHOP: &[(&str, &str)] = &[
+    (
+        "src/shop/prices.py",
+        "from shop.rates import exchange_rate\n\n\nclass PriceList:\n    \"\"\"What things cost.\"\"\"\n\n    def total(self, basket):\n        return sum(self.price_of(item) for item in basket)\n\n    def price_of(self, item):\n        return item.cents * exchange_rate(item.currency)\n",
+    ),
+    (
+        "src/shop/rates.py",
+        "RATES = {}\n\n\ndef exchange_rate(currency):\n    \"\"\"How much a currency is worth today.\"\"\"\n    return RATES.get(currency, 1)\n",
+    ),
+    (
+        "src/shop/basket.py",
+        "class Basket:\n    def add(self, item):\n        self.items.append(item)\n\n    def discount(self, percent):\n        \"\"\"Takes a share off every price, for loyal customers.\"\"\"\n        for item in self.items:\n            item.cents -= item.cents * percent // 100\n",
+    ),
+    ("src/shop/__main__.py", "from shop.prices import PriceList\n\nprint(PriceList().total([]))\n"),
+    (
+        "tests/test_prices.py",
+        "from shop.prices import PriceList\n\n\nclass PriceListTest:\n    def test_total_of_basket(self):\n        prices = PriceList()\n        assert prices.total([]) == 0\n        assert prices.price_of(ITEM) == 3\n",
+    ),
+    ("README.md", "# Shop\n\nPriceList totals a basket; exchange_rate converts a currency.\n"),
+    ("config/rates.toml", "[exchange]\ncurrency = \"EUR\"\n"),
+    (".env", "EXCHANGE_RATE_KEY=not-for-anybody\n"),
+];
+
+fn codebase(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (path, text) in files {
+        let path = folder.path().join("code").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+    folder
+}
+
+fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
+    Researcher::new(Settings {
+        roots: Roots::open(&[folder.join("code")], Policy::standard()).unwrap(),
+        thoughts: None,
+        artifacts: folder.join("artifacts"),
+        limits: Limits::default(),
+        model: None,
+        index,
+        workers: 2,
+        most_waiting: 8,
+    })
+}
+
+fn located(researcher: &Researcher, question: &str) -> Finding {
+    let request = Request { question: question.to_owned(), ..Request::default() };
+    let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| ()).unwrap();
+    report.locator.unwrap().result.unwrap()
+}
+
+fn first(question: &str) -> String {
+    let folder = codebase(SHOP);
+    located(&researcher(folder.path(), None), question).references[0].to_string()
+}
+
+#[test]
+fn a_name_leads_to_where_it_is_defined() {
+    for (question, reference) in [
+        ("Where is PriceList implemented?", "src/shop/prices.py:4"),
+        ("where is exchange_rate defined", "src/shop/rates.py:4"),
+        ("What does `price_of` return?", "src/shop/prices.py:10"),
+        ("How does Basket.discount work?", "src/shop/basket.py:1"),
+    ] {
+        assert_eq!(first(question), reference, "{question}");
+    }
+}
+
+#[test]
+fn words_lead_there_too() {
+    for (question, path) in [
+        ("how are loyal customers given a share off", "src/shop/basket.py"),
+        ("where are currencies converted", "src/shop/rates.py"),
+        ("what sums up a basket", "src/shop/prices.py"),
+    ] {
+        assert!(first(question).starts_with(path), "{question}: {}", first(question));
+    }
+}
+
+#[test]
+fn a_question_about_a_test_leads_to_what_it_tests_as_well() {
+    let folder = codebase(SHOP);
+    let finding = located(&researcher(folder.path(), None), "What does PriceListTest make sure of?");
+    let paths: Vec<&str> = finding.references.iter().map(|reference| reference.path()).collect();
+    assert!(
+        paths[..2].contains(&"tests/test_prices.py") && paths[..2].contains(&"src/shop/prices.py"),
+        "{paths:?}"
+    );
+}
+
+#[test]
+fn what_is_found_is_told_by_what_it_is() {
+    let folder = codebase(SHOP);
+    let finding = located(&researcher(folder.path(), None), "How does PriceList make the total of a basket?");
+    assert_eq!(finding.confidence, Confidence::High, "{finding:?}");
+    assert!(
+        finding.summary.starts_with("PriceList is defined at src/shop/prices.py:4."),
+        "{}",
+        finding.summary
+    );
+    let told = finding.key_findings.join("\n");
+    for line in [
+        "implementation: src/shop/prices.py:4 defines PriceList: class PriceList:",
+        "tests: tests/test_prices.py",
+        "docs: README.md",
+        "entry point: src/shop/__main__.py",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+}
+
+#[test]
+fn what_is_nowhere_is_not_found() {
+    let folder = codebase(SHOP);
+    let researcher = researcher(folder.path(), None);
+    for question in [
+        "Where is FrobnicatorWidget implemented?",
+        "Where is `nowhere_to_be_seen` defined?",
+        "where is the zorblax protocol spoken",
+        "How does QuantumPriceMatrix work?",
+        "???",
+        "what is it that it does",
+    ] {
+        let finding = located(&researcher, question);
+        assert_eq!(
+            (finding.references.len(), finding.confidence),
+            (0, Confidence::Low),
+            "{question}: {finding:?}"
+        );
+        assert!(finding.summary.to_lowercase().contains("not found"), "{}", finding.summary);
+    }
+}
+
+#[test]
+fn a_word_that_is_nowhere_does_not_spoil_a_question() {
+    let folder = codebase(SHOP);
+    let question = "How does exchange_rate in the shop convert the currency of a zorblax?";
+    let finding = located(&researcher(folder.path(), None), question);
+    assert_eq!(finding.references[0].as_str(), "src/shop/rates.py:4");
+    assert_eq!(finding.notes.as_deref(), Some("In no file: `zorblax`."));
+}
+
+#[test]
+fn where_secrets_are_kept_is_no_place() {
+    let folder = codebase(SHOP);
+    let finding =
+        located(&researcher(folder.path(), None), "Where is EXCHANGE_RATE_KEY set to not-for-anybody?");
+    let told = serde_json::to_string(&finding).unwrap();
+    assert!(!told.contains(".env"), "{told}");
+}
+
+#[test]
+fn an_index_changes_nothing() {
+    let folder = codebase(SHOP);
+    let settings =
+        IndexSettings { folder: folder.path().join("index"), used: IndexUse::Always, builds: true };
+    let (with, without) = (researcher(folder.path(), Some(settings)), researcher(folder.path(), None));
+    let questions = ["Where is PriceList implemented?", "how are customers given a discount", "zorblax", ""];
+    for round in 0..3 {
+        for question in questions.iter().filter(|question| !question.is_empty()) {
+            assert_eq!(located(&with, question), located(&without, question), "{round}: {question}");
+            with.wait_for_index(std::time::Duration::from_secs(60));
+        }
+        let text = format!("class PriceList:\n    def discount_{round}(self): pass\n");
+        fs::write(folder.path().join(format!("code/src/shop/more{round}.py")), text).unwrap();
+    }
+}
