@@ -17,11 +17,13 @@ pub(crate) enum Class {
     Data,
 }
 
+/// Endings of source, in order.
+#[rustfmt::skip]
 const SOURCE: [&str; 58] = [
-    "bash", "c", "cc", "cjs", "cpp", "cs", "cts", "cxx", "dart", "erl", "ex", "exs", "fs", "go", "h", "hh",
-    "hpp", "hs", "java", "js", "jsx", "jl", "kt", "kts", "lua", "m", "mjs", "ml", "mm", "mts", "nim", "php",
-    "pl", "pm", "proto", "pxd", "py", "pyi", "pyx", "r", "rb", "rs", "s", "scala", "sh", "sql", "svelte",
-    "swift", "tp", "ts", "tsx", "v", "vb", "vue", "zig", "zsh", "clj", "groovy",
+    "bash", "c", "cc", "cjs", "clj", "cpp", "cs", "cts", "cxx", "dart", "erl", "ex", "exs", "fs", "go",
+    "groovy", "h", "hh", "hpp", "hs", "java", "jl", "js", "jsx", "kt", "kts", "lua", "m", "mjs", "ml", "mm",
+    "mts", "nim", "php", "pl", "pm", "proto", "pxd", "py", "pyi", "pyx", "r", "rb", "rs", "s", "scala", "sh",
+    "sql", "svelte", "swift", "tp", "ts", "tsx", "v", "vb", "vue", "zig", "zsh",
 ];
 const PROSE: [&str; 9] = ["adoc", "htm", "html", "ipynb", "markdown", "md", "mdx", "rst", "txt"];
 /// Of what is data, what sets something up.
@@ -96,38 +98,63 @@ const ENTRIES: [&str; 12] = [
     "entrypoint",
 ];
 
+/// What the folders on the way to a file say about it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Way {
+    foreign: bool,
+    aside: bool,
+    tests: bool,
+    tests_in_python: bool,
+}
+
+impl Way {
+    /// The folders of a path, without its last name.
+    pub(crate) fn through(folders: &str) -> Way {
+        let is_in = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
+        let top = folders.split('/').next().unwrap_or_default();
+        Way {
+            foreign: is_in(&FOREIGN_FOLDERS),
+            aside: is_in(&ASIDE_FOLDERS),
+            tests: is_in(&TEST_FOLDERS),
+            tests_in_python: is_in(&TEST_FOLDERS_PYTHON) || matches!(top, "test" | "testing"),
+        }
+    }
+}
+
 impl Class {
     pub(crate) fn of(path: &str) -> Class {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+        Class::at(Way::through(folders), name)
+    }
+
+    /// The class of a file by its name and the folders that lead to it.
+    pub(crate) fn at(way: Way, name: &str) -> Class {
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
-        let extension = extension.to_ascii_lowercase();
-        let is_in = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
-        if PROSE.contains(&extension.as_str()) {
-            return Class::Prose;
+        let lowered;
+        let extension = if extension.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            lowered = extension.to_ascii_lowercase();
+            &lowered
+        } else {
+            extension
+        };
+        if SOURCE.binary_search(&extension).is_err() {
+            return if PROSE.contains(&extension) { Class::Prose } else { Class::Data };
         }
-        if !SOURCE.contains(&extension.as_str()) {
-            return Class::Data;
-        }
-        if is_in(&FOREIGN_FOLDERS) || name.contains(".min.") {
+        if way.foreign || name.contains(".min.") {
             return Class::Foreign;
         }
-        if is_in(&ASIDE_FOLDERS) {
+        if way.aside {
             return Class::Aside;
         }
         let tests = if extension.starts_with("py") {
-            let top = folders.split('/').next().unwrap_or_default();
             matches!(stem, "test" | "tests" | "conftest")
                 || stem.starts_with("test_")
                 || stem.ends_with("_test")
                 || stem.ends_with("_tests")
-                || is_in(&TEST_FOLDERS_PYTHON)
-                || matches!(top, "test" | "testing")
+                || way.tests_in_python
         } else {
-            stem.starts_with("test_")
-                || ["_test", "_tests", ".test", ".spec", "_spec", "Test", "Tests"]
-                    .iter()
-                    .any(|end| stem.ends_with(end))
-                || is_in(&TEST_FOLDERS)
+            const ENDS: [&str; 7] = ["_test", "_tests", ".test", ".spec", "_spec", "Test", "Tests"];
+            stem.starts_with("test_") || ENDS.iter().any(|end| stem.ends_with(end)) || way.tests
         };
         if tests { Class::Test } else { Class::Source }
     }
@@ -170,6 +197,11 @@ impl Category {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn endings_are_in_order() {
+        assert!(SOURCE.is_sorted());
+    }
 
     #[test]
     fn files_are_told_by_their_paths() {

@@ -29,7 +29,7 @@ use tamis_workspace::{
     Changes, Folder, Halt, Halted, Place, Roots, changes, is_binary, outer_rules, tree as walk_tree,
 };
 
-use crate::class::Class;
+use crate::class::{Class, Way};
 use crate::question::Question;
 use crate::survey::{Survey, Surveyed};
 use crate::tally::Counter;
@@ -273,6 +273,7 @@ fn look_up(
     let changed: BTreeSet<(usize, usize)> = found.files.iter().copied().collect();
     let mut buffer = Vec::new();
     for (number, folder) in known.folders.iter().enumerate() {
+        let way = Way::through(&folder.path);
         for file in 0..folder.files.len() {
             let place = folder.place(file);
             if changed.contains(&(number, file)) {
@@ -284,7 +285,7 @@ fn look_up(
             let length = segment::length(lengths, entry.number).ok_or(NoIndex::Damaged)?;
             // Not text, or too large.
             let Some(bytes) = length else { continue };
-            let class = Class::of(&place.path);
+            let class = Class::at(way, &folder.files[file].0);
             numbers[entry.number as usize] = files.len() as u32;
             files.push(Some(Surveyed { place, class, bytes, counts: None, defines: 0 }));
         }
@@ -318,9 +319,7 @@ fn look_up(
             read.ok_or(NoIndex::Damaged)?;
         }
     }
-    let mut files: Vec<Surveyed> = files.into_iter().flatten().collect();
-    files.sort_unstable_by(|a, b| a.place.cmp(&b.place));
-    Ok(Survey { files })
+    Ok(Survey { files: files.into_iter().flatten().collect() })
 }
 
 fn read_one(roots: &Roots, place: Place, counter: &Counter, bytes: &mut Vec<u8>) -> Option<Surveyed> {

@@ -34,7 +34,7 @@ const DEFINITION_IN_TEST: f64 = 0.6;
 const PASSAGE: f64 = 1.0;
 const DEFINITION_NAME: f64 = 0.5;
 /// How many of the best files are looked into.
-const LOOKED_INTO: usize = 200;
+const LOOKED_INTO: usize = 100;
 /// Of the first five answers so many may be tests, and again of the next five, and so on.
 const TESTS_IN_FIVE: usize = 2;
 
@@ -137,15 +137,14 @@ pub(crate) fn rank(
     halt: &Halt,
 ) -> Result<Vec<Ranked>, Halted> {
     let definers = definers(question, survey);
-    let mut best: Vec<(usize, f64)> = survey
-        .files
-        .iter()
-        .enumerate()
-        .map(|(number, file)| (number, at_first_sight(file, counter, weights, &definers)))
-        .filter(|(_, score)| *score > 0.0)
-        .collect();
-    best.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    best.truncate(LOOKED_INTO);
+    let mut best = scores(survey, |file| at_first_sight(file, counter, weights, &definers));
+    let by_place = |a: usize, b: usize| survey.files[a].place.cmp(&survey.files[b].place);
+    let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| by_place(a.0, b.0));
+    if best.len() > LOOKED_INTO {
+        best.select_nth_unstable_by(LOOKED_INTO, order);
+        best.truncate(LOOKED_INTO);
+    }
+    best.sort_by(order);
     let passages = Passages::read(&best, counter, weights, survey, roots, halt)?;
     let mut totals: Vec<f64> = best
         .iter()
@@ -159,7 +158,7 @@ pub(crate) fn rank(
         .collect();
     votes::count(&mut totals, &best, &passages, question, counter, weights, survey);
     let mut order: Vec<usize> = (0..best.len()).collect();
-    order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(best[a].0.cmp(&best[b].0)));
+    order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then_with(|| by_place(best[a].0, best[b].0)));
     let order = with_few_tests(&order, |at| survey.files[best[at].0].class == Class::Test);
     Ok(order
         .into_iter()
@@ -170,6 +169,27 @@ pub(crate) fn rank(
             Ranked { file: best[at].0, score: totals[at], line, name, coverage }
         })
         .collect())
+}
+
+/// The files that have any score, with their numbers; worked out on all cores.
+fn scores(survey: &Survey, score: impl Fn(&Surveyed) -> f64 + Sync) -> Vec<(usize, f64)> {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let share = survey.files.len().div_ceil(cores).max(1000);
+    let work = |(part, files): (usize, &[Surveyed])| -> Vec<(usize, f64)> {
+        let numbered = files.iter().enumerate().map(|(at, file)| (part * share + at, score(file)));
+        numbered.filter(|(_, score)| *score > 0.0).collect()
+    };
+    std::thread::scope(|scope| {
+        let work = &work;
+        let mut parts = survey.files.chunks(share).enumerate();
+        let first = parts.next();
+        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
+        let mut all = first.map_or_else(Vec::new, work);
+        for other in others {
+            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        all
+    })
 }
 
 /// In how many files each name is defined.
@@ -194,12 +214,10 @@ fn at_first_sight(file: &Surveyed, counter: &Counter, weights: &Weights, definer
     }
     let mut path = 0.0;
     let mut seen = 0u64;
-    parts_of_path(&file.place.path, |stem| {
-        if let Some(column) = counter.term_column(stem)
-            && seen & (1 << column) == 0
-        {
-            seen |= 1 << column;
-            path += weights.columns[column];
+    counter.each_hit(file.place.path.as_bytes(), |hit| {
+        if hit.column < counter.name_column(0) && seen & (1 << hit.column) == 0 {
+            seen |= 1 << hit.column;
+            path += weights.columns[hit.column];
         }
     });
     let mut defined = 0.0;
@@ -210,12 +228,6 @@ fn at_first_sight(file: &Surveyed, counter: &Counter, weights: &Weights, definer
         }
     }
     (WHOLE_FILE * whole + PATH * path + defined) * file.class.worth()
-}
-
-fn parts_of_path(path: &str, mut visit: impl FnMut(&str)) {
-    for name in path.split(['/', '.', '-']) {
-        parts_of(name.as_bytes(), &mut visit);
-    }
 }
 
 /// The order, with tests put back where they would crowd out what they test.

@@ -5,7 +5,7 @@ use tamis_workspace::{Halt, Halted, Place, Roots, scan};
 use crate::class::Class;
 use crate::tally::{Counter, defines_at};
 
-/// Every text file of the roots, in order.
+/// Every text file of the roots, in no order: whoever chooses among them goes by their places.
 pub(crate) struct Survey {
     pub(crate) files: Vec<Surveyed>,
 }
@@ -34,9 +34,7 @@ impl Survey {
         let lists = scan(roots, halt, Vec::new, |files: &mut Vec<Surveyed>, place, bytes| {
             files.push(Surveyed::by_reading(place, bytes, counter));
         })?;
-        let mut files: Vec<Surveyed> = lists.into_iter().flatten().collect();
-        files.sort_unstable_by(|a, b| a.place.cmp(&b.place));
-        Ok(Survey { files })
+        Ok(Survey { files: lists.into_iter().flatten().collect() })
     }
 }
 

@@ -105,7 +105,12 @@ impl Folder {
     /// The place of a file by its number.
     pub fn place(&self, file: usize) -> Place {
         let name = &self.files[file].0;
-        let path = if self.path.is_empty() { name.clone() } else { format!("{}/{name}", self.path) };
+        let mut path = String::with_capacity(self.path.len() + 1 + name.len());
+        if !self.path.is_empty() {
+            path.push_str(&self.path);
+            path.push('/');
+        }
+        path.push_str(name);
         Place { root: self.root, path }
     }
 }

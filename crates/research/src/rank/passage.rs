@@ -12,7 +12,7 @@ use crate::survey::Survey;
 use crate::tally::Counter;
 
 /// Lines of a passage.
-const WINDOW: usize = 30;
+const WINDOW: usize = 20;
 /// What the first, second and third line with the same word are worth.
 const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
 

@@ -10,9 +10,9 @@ use crate::survey::Survey;
 use crate::tally::{Counter, each_run};
 
 /// What the votes of a named definition's inside weigh, against the mean of the best three.
-const FROM_INSIDE: f64 = 0.5;
+const FROM_INSIDE: f64 = 0.4;
 /// What the votes of the best files weigh.
-const FROM_THE_BEST: f64 = 0.2;
+const FROM_THE_BEST: f64 = 0.25;
 const VOTERS: usize = 20;
 /// A name that is defined in more files speaks for none.
 const MOST_FOR_INSIDE: usize = 6;
