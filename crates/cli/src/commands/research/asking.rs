@@ -148,13 +148,25 @@ pub(crate) fn interruptible<T>(work: impl FnOnce(&Halt) -> T) -> Result<T, CliEr
         .map_err(CliError::internal)?;
     let token = CancellationToken::new();
     let asked = token.clone();
-    runtime.spawn(async move {
-        signals::asked_to_end().await;
-        asked.cancel();
-        // Whoever asks twice does not want to wait.
-        signals::asked_to_end().await;
-        std::process::exit(130);
-    });
+    let watch = {
+        // Noticed from here on, not only once the runtime comes to it.
+        #[cfg(unix)]
+        let mut signals = {
+            let _within = runtime.enter();
+            signals::Signals::install()?
+        };
+        async move {
+            #[cfg(unix)]
+            signals.next().await;
+            #[cfg(not(unix))]
+            signals::asked_to_end().await;
+            asked.cancel();
+            // Whoever asks twice does not want to wait.
+            signals::asked_to_end().await;
+            std::process::exit(130);
+        }
+    };
+    runtime.spawn(watch);
     let done = work(&Halt::on(token.clone()));
     runtime.shutdown_background();
     if token.is_cancelled() { Err(CliError::interrupted()) } else { Ok(done) }
