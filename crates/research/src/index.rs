@@ -24,6 +24,8 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use std::time::Duration;
+
 use tamis_store::{Database, Lock, StoreError};
 use tamis_workspace::{
     Changes, Folder, Halt, Halted, Place, Roots, changes, is_binary, outer_rules, tree as walk_tree,
@@ -51,6 +53,8 @@ pub enum IndexUse {
 const LARGE: usize = 5_000;
 /// When more has changed, reading everything is as fast.
 const MOST_CHANGED_SHARE: usize = 5;
+/// How long an index that nobody changes is kept. One that is missed is made again.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 /// More pieces than that are put together anew.
 const MOST_SEGMENTS: usize = 96;
 
@@ -130,6 +134,23 @@ impl Index {
         database.write(db::clear)?;
         self.add(&database, roots, known, &all, halt)?;
         Ok(true)
+    }
+
+    /// Removes indexes beside this one that nobody has changed for long: of codebases that are gone, or no longer asked about.
+    pub(crate) fn sweep(&self) {
+        let Some(Ok(entries)) = self.path.parent().map(std::fs::read_dir) else { return };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| *path != self.path) {
+            let age =
+                |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok()?.elapsed().ok();
+            let old = path.extension().is_some_and(|extension| extension == "db")
+                && age(&path).is_some_and(|age| age > KEPT);
+            // Whoever is at it holds its lock.
+            if old && let Ok(Some(_lock)) = Lock::try_acquire(&path.with_extension("lock")) {
+                for ending in ["db", "db-wal", "db-shm"] {
+                    let _ = std::fs::remove_file(path.with_extension(ending));
+                }
+            }
+        }
     }
 
     fn lock(&self) -> Option<Lock> {

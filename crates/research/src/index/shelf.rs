@@ -85,7 +85,10 @@ impl Shelf {
         let work = move || {
             let _end = end;
             let outcome = match due {
-                Due::Build => index.build(&roots, &Halt::never()),
+                Due::Build => {
+                    index.sweep();
+                    index.build(&roots, &Halt::never())
+                }
                 Due::Refresh => index.refresh(&roots, &Halt::never()),
             };
             // Whatever is wrong with it, the next question is answered by reading.

@@ -147,6 +147,24 @@ fn two_do_not_build_at_once() {
 }
 
 #[test]
+fn indexes_that_nobody_changes_are_swept_away() {
+    let place = Place::new();
+    place.write("a.py", b"");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let beside = |name: &str| place.index.path.with_file_name(name);
+    for name in ["old.db", "old.db-wal", "new.db"] {
+        fs::write(beside(name), b"").unwrap();
+    }
+    let long_ago = std::time::SystemTime::now() - KEPT - Duration::from_secs(60);
+    for path in [beside("old.db"), place.index.path.clone()] {
+        fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+    }
+    place.index.sweep();
+    let there = [beside("old.db"), beside("old.db-wal"), beside("new.db"), place.index.path.clone()];
+    assert_eq!(there.map(|path| path.exists()), [false, false, true, true]);
+}
+
+#[test]
 fn another_policy_has_another_index() {
     let place = Place::new();
     let folder = Path::new("/indexes");
