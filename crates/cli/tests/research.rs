@@ -4,7 +4,9 @@
 
 mod common;
 
-use std::process::Command;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::process::{Command, Stdio};
 
 use common::{House, Ran, finish};
 use serde_json::json;
@@ -247,42 +249,96 @@ fn what_a_file_is_called_does_not_lead_the_terminal() {
     assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
 }
 
+/// A model that takes a question and never answers.
+struct SilentModel(std::net::TcpListener);
+
+impl SilentModel {
+    fn new() -> SilentModel {
+        SilentModel(std::net::TcpListener::bind("127.0.0.1:0").unwrap())
+    }
+
+    fn wired<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+        let url = format!("http://{}/v1", self.0.local_addr().unwrap());
+        command.env("TAMIS_MODEL_USE", "always").env("TAMIS_MODEL_URL", url).env("TAMIS_MODEL", "silent")
+    }
+
+    /// Waits for a question, and holds its connection.
+    fn asked(&self) -> BufReader<TcpStream> {
+        const MODELS: &str = r#"{"data":[{"id":"silent"}]}"#;
+        loop {
+            let (mut stream, _) = self.0.accept().unwrap();
+            stream.set_read_timeout(Some(common::PATIENCE)).unwrap();
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let mut first = String::new();
+            reader.read_line(&mut first).unwrap();
+            if first.starts_with("POST") {
+                return reader;
+            }
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\n";
+            write!(stream, "{head}Content-Length: {}\r\n\r\n{MODELS}", MODELS.len()).unwrap();
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_ends_it_with_130() {
-    use std::io::{BufRead, BufReader, Read, Write};
-    use std::process::Stdio;
-
     let shop = Shop::new();
-    // A model that takes a question and never answers.
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/v1", silent.local_addr().unwrap());
+    let model = SilentModel::new();
     let mut command = shop.tamis(&["research", "Where is parse_price?"]);
-    command.env("TAMIS_MODEL_USE", "always").env("TAMIS_MODEL_URL", url).env("TAMIS_MODEL", "silent");
-    let mut child =
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    let models = r#"{"data":[{"id":"silent"}]}"#;
-    let mut held = Vec::new();
-    loop {
-        let (mut stream, _) = silent.accept().unwrap();
-        let mut first = String::new();
-        BufReader::new(stream.try_clone().unwrap()).read_line(&mut first).unwrap();
-        if first.starts_with("POST") {
-            held.push(stream);
-            break;
-        }
-        let head = format!(
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {}\r\n\r\n",
-            models.len()
-        );
-        stream.write_all(format!("{head}{models}").as_bytes()).unwrap();
-    }
+    model.wired(&mut command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().unwrap();
+    let _held = model.asked();
     let kill = format!("kill -s INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
-    let mut said = String::new();
-    child.stdout.take().unwrap().read_to_string(&mut said).unwrap();
-    assert_eq!(said, "");
+    let ended = child.wait_with_output().unwrap();
+    assert_eq!((ended.status.code(), ended.stdout.as_slice()), (Some(130), &b""[..]));
+}
+
+#[test]
+fn progress_is_sent_to_a_client_that_wants_it_and_a_cancelled_call_stops_its_work() {
+    let shop = Shop::new();
+    let model = SilentModel::new();
+    let mut command = shop.tamis(&["mcp", "--tools", "research"]);
+    model.wired(&mut command).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut send = |message: serde_json::Value| writeln!(input, "{message}").unwrap();
+    let mut next = || -> serde_json::Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    let client = json!({"name": "test-client", "version": "1"});
+    let hello = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client});
+    send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": hello}));
+    assert_eq!(next()["id"], 1);
+    send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
+    let arguments = json!({"question": "Where is parse_price?"});
+    let params =
+        json!({"name": "research_codebase", "arguments": arguments, "_meta": {"progressToken": "p"}});
+    send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
+    let told = next();
+    assert_eq!(told["method"], "notifications/progress", "{told}");
+    assert_eq!(told["params"]["progressToken"], "p");
+    assert_eq!(told["params"]["message"], "locator begins");
+    // While the model is thinking, the client no longer wants to know.
+    let mut held = model.asked();
+    send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}));
+    let mut rest = Vec::new();
+    // Ends when the other side hangs up: the work has stopped, not only the waiting for it.
+    if let Err(error) = held.read_to_end(&mut rest) {
+        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "the model is still being asked");
+    }
+    send(
+        json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "ping", "arguments": {}}}),
+    );
+    let pong = loop {
+        let told = next();
+        if told["id"] == 3 {
+            break told;
+        }
+    };
+    assert_eq!(pong["result"]["content"][0]["text"], "pong");
+    drop(input);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
 /// The blocks of `docs/research.md` in a language.
