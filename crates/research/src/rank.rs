@@ -25,18 +25,18 @@ const LENGTH_SHARE: f64 = 0.5;
 /// A term that only stands in a name says less than one that was spoken.
 const OF_A_NAME: f64 = 0.7;
 /// What a name is worth, against a term as rare.
-const NAME: f64 = 2.0;
+const NAME: f64 = 1.5;
 /// A word with a capital may be no name at all.
 const DOUBTFUL_NAME: f64 = 0.6;
 const WHOLE_FILE: f64 = 0.5;
 const PATH: f64 = 0.3;
 const DEFINITION_IN_TEST: f64 = 0.6;
 const PASSAGE: f64 = 1.0;
-const DEFINITION_NAME: f64 = 0.5;
+const DEFINITION_NAME: f64 = 0.7;
 /// How many of the best files are looked into.
 const LOOKED_INTO: usize = 100;
 /// Of the first five answers so many may be tests, and again of the next five, and so on.
-const TESTS_IN_FIVE: usize = 2;
+const TESTS_IN_FIVE: usize = 1;
 
 /// A file and what speaks for it.
 #[derive(Clone, Debug)]
