@@ -3,10 +3,12 @@
 //! [`locate`] looks at everything and makes a [`Map`]; [`finding`] says in words what is on it. Only the best few files are
 //! opened for that, to show what stands at the lines that are pointed at.
 
+use std::sync::Arc;
+
 use tamis_workspace::Halt;
 
 use crate::bounds;
-use crate::map::{Category, Map, Spot};
+use crate::map::{Category, Map, Spot, Territory};
 use crate::question::Question;
 use crate::rank::{Weights, rank};
 use crate::survey::Survey;
@@ -61,6 +63,7 @@ pub(crate) fn locate(question: &Question, view: &View, halt: &Halt) -> Result<Ma
         keywords: names.chain(spoken).collect(),
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,
+        territory: Arc::new(Territory::of(question, survey)),
     })
 }
 
