@@ -131,7 +131,8 @@ impl Telling {
         list("→ raises", &surveyed.raises(target), 0);
         // A constructor's name is everybody's, and of a function that has only words in common nobody asked for namesakes.
         // Those that the question does not tell from it are in the summary.
-        if target.named && !target.name.starts_with("__") && !(first && !self.namesakes.is_empty()) {
+        let told = first && !self.namesakes.is_empty();
+        if target.named && !target.name.starts_with("__") && !told {
             list("→ not to be confused with", &callers.namesakes, 0);
         }
         sentences
