@@ -1,11 +1,17 @@
 //! Where things are: what the locator finds, and what the other roles go by.
 
+mod territory;
+
+use std::sync::Arc;
+
 use tamis_workspace::{Place, Roots};
+
+pub(crate) use territory::Territory;
 
 use crate::Reference;
 
 /// The best places for a question, best first; no file twice.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Map {
     pub(crate) spots: Vec<Spot>,
     pub(crate) files_scanned: u64,
@@ -15,6 +21,8 @@ pub(crate) struct Map {
     pub(crate) absent: Vec<String>,
     /// How much of what the question asks for the best place has, from 0 to 1.
     pub(crate) coverage: f64,
+    /// Which files have what, for whoever looks further.
+    pub(crate) territory: Arc<Territory>,
 }
 
 /// A file, and the line in it to begin with.

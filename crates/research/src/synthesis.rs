@@ -11,7 +11,8 @@ use crate::{Confidence, Fault, Finding, Outcome, Reference, Role};
 
 /// Key findings of the answer, over all roles.
 const MOST_FINDINGS: usize = 12;
-const MOST_REFERENCES: usize = 20;
+/// The findings have the lines: beyond the files, a few are enough.
+const MOST_REFERENCES: usize = 14;
 /// Of them to notes of former work.
 const MOST_NOTES: usize = 4;
 /// Characters of a pattern in the answer: its head, without the snippet, which is in the role's own findings.
@@ -19,7 +20,7 @@ const PATTERN: usize = 160;
 
 /// What a finding contributes to: the order of the answer, with how many of each kind it has.
 const PRIORITIES: [(Kind, usize); 8] = [
-    (Kind::Answer, 5),
+    (Kind::Answer, 6),
     (Kind::Implementation, 3),
     (Kind::EntryPoint, 2),
     (Kind::Configuration, 2),
@@ -75,21 +76,36 @@ pub(crate) fn synthesise(outcomes: &[(Role, &Outcome)], remarks: &[String]) -> F
     })
 }
 
-/// The roles' own words: how it works first, else where it is; then what examples and notes there are.
+/// The roles' own words: how it works, else where it is; then what examples and notes there are. Where the locator has
+/// another file first than the one that is told of, that is said too.
 fn summary(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool) -> String {
     let of = |wanted: Role| found.iter().find(|(role, _)| *role == wanted).map(|(_, finding)| *finding);
     let telling = |finding: &&Finding| !finding.references.is_empty();
     let mut sentences: Vec<&str> = Vec::new();
     let answers = [Role::Analyzer, Role::Locator].map(|role| of(role).filter(telling));
-    match answers {
-        [Some(analyzer), Some(locator)] => sentences.extend([&*analyzer.summary, &*locator.summary]),
-        [one, other] => sentences.extend(one.or(other).map(|finding| &*finding.summary)),
+    // Who is sure need not be told of others, and who is not comes second.
+    let best = match answers {
+        [Some(analyzer), Some(locator)]
+            if analyzer.confidence < Confidence::High
+                && analyzer.references[0].path() != locator.references[0].path() =>
+        {
+            Some((analyzer.confidence, format!("Best-matching file: {}.", locator.references[0])))
+        }
+        _ => None,
+    };
+    let doubtful = best.as_ref().is_some_and(|(confidence, _)| *confidence == Confidence::Low);
+    sentences.extend(answers.iter().flatten().next().map(|finding| &*finding.summary));
+    if let Some((_, best)) = &best {
+        sentences.insert(if doubtful { 0 } else { sentences.len() }, best);
     }
     for role in [Role::Patterns, Role::Thoughts] {
         sentences.extend(of(role).filter(telling).map(|finding| &*finding.summary));
     }
     if nothing {
-        sentences.extend(of(Role::Locator).map(|finding| &*finding.summary));
+        // The analyzer says which name it is that is nowhere.
+        let said = [Role::Locator, Role::Analyzer].map(|role| of(role).map(|finding| &*finding.summary));
+        let by_name = said[1].filter(|said| said.contains('`'));
+        sentences.extend(by_name.or(said[0]));
     }
     let mut text = String::new();
     for sentence in sentences.into_iter().map(str::trim).filter(|sentence| !sentence.is_empty()) {
@@ -168,11 +184,15 @@ fn key_findings(found: &[(Role, &Finding)]) -> Vec<String> {
             .flat_map(|(role, finding)| finding.key_findings.iter().map(move |text| (*role, text)))
             .filter(|(role, text)| Kind::of(*role, text) == kind)
             .take(most);
-        for (_, text) in of_kind {
+        for (role, text) in of_kind {
             let text = match kind {
                 Kind::Pattern => cut(text.lines().next().unwrap_or_default(), PATTERN).into_owned(),
+                _ if role == Role::Locator => place_alone(text).to_owned(),
                 _ => text.clone(),
             };
+            if role == Role::Locator && chosen.iter().any(|told| tells_of(told, &text)) {
+                continue;
+            }
             if chosen.len() < MOST_FINDINGS && !chosen.contains(&text) {
                 chosen.push(text);
             }
@@ -180,6 +200,21 @@ fn key_findings(found: &[(Role, &Finding)]) -> Vec<String> {
     }
     chosen
 }
+
+/// `implementation: a.rs:1 defines parse: fn parse(…)` without what stands there, which the locator's own findings have.
+fn place_alone(text: &str) -> &str {
+    let name = text.find(DEFINES).map(|at| at + DEFINES.len());
+    let end = name.and_then(|from| Some(from + text[from..].find(": ")?));
+    &text[..end.unwrap_or(text.len())]
+}
+
+/// Whether a finding says already where the definition is that the locator's finding points at.
+fn tells_of(told: &str, text: &str) -> bool {
+    let place = text.split_once(DEFINES).and_then(|(place, _)| place.split_whitespace().last());
+    place.is_some_and(|place| told.contains(&format!("({place})")))
+}
+
+const DEFINES: &str = " defines ";
 
 /// That of the role that answers; never high when something is missing.
 fn confidence(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool) -> Confidence {

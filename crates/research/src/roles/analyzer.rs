@@ -6,19 +6,22 @@
 mod choose;
 mod data;
 mod flow;
+mod near;
 mod target;
 mod telling;
 
-use tamis_workspace::Halt;
+use tamis_workspace::{Halt, Place};
 
 use self::choose::{choose, choose_surveyed};
 use self::flow::{Surveyed, is_ubiquitous};
+use self::near::{Near, near_names};
 use self::target::Target;
 use self::telling::Telling;
 use super::Job;
 use super::asked::Asked;
 use super::survey::{Sought, survey};
 use super::wording::{LONGEST_FINDING, brief};
+use crate::map::Map;
 use crate::{Confidence, Fault, Finding};
 
 /// Names that one search looks for.
@@ -29,7 +32,9 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
     let mut chosen = choose(&asked, &job.map, &job.view);
     halt.check()?;
     let sought = sought(&asked, chosen.named.iter().chain(&chosen.unnamed));
-    let survey = survey(&job.view.roots, &sought, halt)?;
+    let targets = || chosen.named.iter().chain(&chosen.unnamed);
+    let homes: Vec<Place> = targets().map(|target| target.place.clone()).collect();
+    let survey = survey(&job.view.roots, &job.map, &sought, &homes, halt)?;
     let surveyed = Surveyed { sought: &sought, survey: &survey };
     choose_surveyed(&mut chosen, &asked, &sought, &survey, &job.view);
     let limited = chosen.limited;
@@ -40,16 +45,17 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
         // Of something that is nowhere, there is nothing to tell.
         let sure = asked.names_surely().count();
         if sure > 0 && missing.len() == sure {
-            return Ok(not_found(&missing, limited));
+            let near = near_names(&job.view.roots, &missing, halt)?;
+            return Ok(not_found(&missing, &near, limited));
         }
         telling.places_of_names(&asked, surveyed);
         targets = chosen.unnamed;
     }
     if targets.is_empty() && telling.findings.is_empty() {
-        return Ok(not_found(&missing, limited));
+        return Ok(not_found(&missing, &[], limited));
     }
-    let confidence = confidence(&targets, telling.findings.len());
-    telling.tell(&targets, surveyed);
+    telling.tell(&asked, &targets, surveyed);
+    let confidence = confidence(&targets, &job.map, &telling, asked.wants_tests);
     Ok(telling.finding(&targets, &missing, limited, confidence))
 }
 
@@ -60,7 +66,7 @@ fn sought<'a>(asked: &Asked, targets: impl Iterator<Item = &'a Target> + Clone) 
         if let Some(known) = list.iter_mut().find(|known| known.name == name) {
             known.uses |= uses;
         } else if list.len() < MOST_SOUGHT && !name.is_empty() {
-            list.push(Sought { name: name.to_owned(), uses });
+            list.push(Sought { name: name.to_owned(), uses, asked: asked.is_named(name) });
         }
     };
     for target in targets.clone() {
@@ -93,28 +99,49 @@ fn unheard_of(asked: &Asked, surveyed: Surveyed<'_>) -> Vec<String> {
     asked.names_surely().filter(|name| !heard(&name.name)).map(|name| name.name.clone()).collect()
 }
 
-fn confidence(targets: &[Target], places: usize) -> Confidence {
-    let best = targets.first().map_or(0.0, |target| target.coverage);
-    match targets.first() {
-        Some(target) if target.named && best >= 0.4 => Confidence::High,
-        Some(target) if target.named || best >= 0.5 => Confidence::Med,
-        _ if places > 0 => Confidence::Med,
-        _ => Confidence::Low,
+/// High only where the question names the one thing that is told of; of what has no more than words in common with it,
+/// med at best, and only where the locator's own reckoning leads to the same file.
+fn confidence(targets: &[Target], map: &Map, telling: &Telling, tests_wanted: bool) -> Confidence {
+    let Some(target) = targets.first() else {
+        return if telling.findings.is_empty() { Confidence::Low } else { Confidence::Med };
+    };
+    if target.named {
+        let plain = telling.namesakes.is_empty() && target.coverage >= COVERED_BY_NAMED;
+        return if plain { Confidence::High } else { Confidence::Med };
     }
+    // Tests are never the locator's first.
+    let agreed = map.spots.iter().take(if tests_wanted { map.spots.len() } else { AGREED });
+    let agreed = agreed.map(|spot| &spot.place).any(|place| *place == target.place);
+    let covered = map.coverage >= COVERED_BY_MAP && target.coverage >= COVERED_BY_UNNAMED;
+    if agreed && covered { Confidence::Med } else { Confidence::Low }
 }
 
-fn not_found(missing: &[String], limited: bool) -> Finding {
+/// What shares of the question's words a definition, or the locator's best places, must have.
+const COVERED_BY_NAMED: f64 = 0.3;
+const COVERED_BY_UNNAMED: f64 = 0.25;
+const COVERED_BY_MAP: f64 = 0.6;
+/// Among so many of the locator's places must the definition's file be.
+const AGREED: usize = 3;
+
+fn not_found(missing: &[String], near: &[Near], limited: bool) -> Finding {
     let names = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let summary = match missing {
         [] => "not found: no definition here has the words of the question".to_owned(),
         _ => format!("not found: {names} is in none of the files"),
     };
+    // What is spelled like it is told, and no reference: it is not what was asked for.
+    let near: Vec<String> =
+        near.iter().map(|near| format!("`{}` ({}:{})", near.name, near.place.path, near.line)).collect();
+    let mut notes: Vec<String> = limited.then(|| LIMITED.to_owned()).into_iter().collect();
+    if !near.is_empty() {
+        notes.push(format!("defined under a similar name: {}", near.join(", ")));
+    }
     Finding {
         summary: brief(&summary, LONGEST_FINDING),
         references: Vec::new(),
         key_findings: Vec::new(),
         confidence: Confidence::Low,
-        notes: limited.then(|| LIMITED.to_owned()),
+        notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), 2 * LONGEST_FINDING)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tamis_text::words::{each_word, stem};
+use tamis_text::words::{Piece, each_word, stem};
 
 /// The names and words of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -11,6 +11,8 @@ pub(super) struct Asked {
     pub(super) names: Vec<AskedName>,
     /// Stems of the words that say something.
     pub(super) stems: BTreeSet<String>,
+    /// Whether it is the tests of something that are asked for, and not something that tests have to do with.
+    pub(super) wants_tests: bool,
 }
 
 /// An identifier, or a word that is used like one.
@@ -62,9 +64,18 @@ const ENDINGS: [&str; 22] = [
     "yaml", "json", "txt", "cfg",
 ];
 
+/// How tests are asked for.
+#[rustfmt::skip]
+const TESTS_WANTED: [&str; 9] = [
+    "which test", "what test", "tests cover", "tests for ", "tests of ", "tested", "test coverage", "unit tests",
+    "covered by test",
+];
+
 impl Asked {
     pub(super) fn of(question: &str) -> Asked {
-        let mut asked = Asked::default();
+        let lower = question.to_lowercase();
+        let wants_tests = TESTS_WANTED.iter().any(|words| lower.contains(words));
+        let mut asked = Asked { wants_tests, ..Asked::default() };
         let runs = runs(question);
         for (number, run) in runs.iter().enumerate() {
             let next = runs.get(number + 1).map_or("", |next| next.text);
@@ -103,6 +114,22 @@ impl Asked {
         met
     }
 
+    /// How many words of a name the question does not have.
+    pub(super) fn strange(&self, name: &str) -> usize {
+        let mut strange = BTreeSet::new();
+        each_word(name, |word, piece| {
+            if piece == Piece::Part && !self.stems.contains(stem(word)) {
+                strange.insert(word.to_owned());
+            }
+        });
+        strange.len()
+    }
+
+    /// Whether the question surely names it.
+    pub(super) fn is_named(&self, name: &str) -> bool {
+        self.names_surely().any(|known| known.name == name)
+    }
+
     pub(super) fn names_surely(&self) -> impl Iterator<Item = &AskedName> {
         self.names.iter().filter(|name| name.sure)
     }
@@ -133,7 +160,11 @@ impl Run<'_> {
             || name
                 .as_bytes()
                 .windows(2)
-                .any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase());
+                .any(|two| two[0].is_ascii_lowercase() && two[1].is_ascii_uppercase())
+            // `URLField`, and not `URLs`.
+            || name.as_bytes().windows(4).any(|four| {
+                four[..2].iter().all(u8::is_ascii_uppercase) && four[2..].iter().all(u8::is_ascii_lowercase)
+            });
         let dotted = of.as_ref().is_some_and(|of| of.len() > 1 && name.len() > 1);
         if self.marked || compound || dotted {
             return given(true);
@@ -204,6 +235,7 @@ mod tests {
             ("How does the links method handle Unicode?", "links?"),
             ("How does the base class in src/config.py, e.g. A/B, up-to-date, handle HTTP requests?", ""),
             ("What is in flask.config.py and MAX_SIZE?", "MAX_SIZE"),
+            ("Which tests cover URLField, for URLs and APIs?", "URLField"),
             ("", ""),
         ] {
             let told: Vec<String> = Asked::of(question)

@@ -9,7 +9,7 @@ use tamis_workspace::Halt;
 
 use crate::bounds;
 use crate::index::{Shelf, survey};
-use crate::map::{Category, Map, Spot};
+use crate::map::{Category, Map, Spot, Territory};
 use crate::question::Question;
 use crate::rank::{Weights, rank};
 use crate::tally::Counter;
@@ -68,6 +68,7 @@ pub(crate) fn locate(
         keywords: names.chain(spoken).collect(),
         absent: absent.map(|((_, word), _)| word.clone()).collect(),
         coverage,
+        territory: Arc::new(Territory::of(question, survey)),
     })
 }
 

@@ -106,8 +106,9 @@ fn sightings(asked: &Asked, job: &Job, halt: &Halt) -> Result<(Subject, Vec<Sigh
         let (words, sightings) = places_of_words(asked, job, halt)?;
         return Ok((Subject::Words(words), sightings, Vec::new()));
     }
-    let sought: Vec<Sought> = names.iter().map(|name| Sought { name: name.clone(), uses: true }).collect();
-    let survey = survey(&job.view.roots, &sought, halt)?;
+    let sought: Vec<Sought> =
+        names.iter().map(|name| Sought { name: name.clone(), uses: true, asked: true }).collect();
+    let survey = survey(&job.view.roots, &job.map, &sought, &[], halt)?;
     let mut found = Vec::new();
     let heard = |number: usize| survey.files.iter().any(|file| file.names.binary_search(&number).is_ok());
     for file in &survey.files {

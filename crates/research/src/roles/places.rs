@@ -31,6 +31,11 @@ pub(super) fn is_test(path: &str) -> bool {
         || (path.len() > 9 && (path.ends_with("Test.java") || path.ends_with("Tests.java")))
 }
 
+/// Whether a module's name says that it has the tests of the file around it.
+pub(super) fn is_test_module(name: &str) -> bool {
+    matches!(name, "test" | "tests")
+}
+
 /// Whether the file is prose or data, in which a name is no use of it.
 pub(super) fn is_prose_or_data(path: &str) -> bool {
     let Some((_, ending)) = path.rsplit('/').next().unwrap_or(path).rsplit_once('.') else { return false };

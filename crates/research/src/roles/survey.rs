@@ -3,14 +3,17 @@
 //! Nothing that is found here counts as read. Of each file only the first few places are kept, so that a common name costs
 //! no memory; what is left out is counted.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use aho_corasick::{AhoCorasick, MatchKind};
 use tamis_syntax::{defined_name, outline_by_lines};
 use tamis_text::split_lines;
-use tamis_workspace::{Halt, Place, Roots, scan};
+use tamis_workspace::{Halt, Place, Roots, is_binary, scan};
 
 use super::code::CodeLines;
 use super::definitions::Outlined;
 use super::places::is_prose_or_data;
+use crate::map::Map;
 use crate::{Fault, FaultKind};
 
 /// What to search for.
@@ -19,12 +22,16 @@ pub(super) struct Sought {
     pub(super) name: String,
     /// Whether places that use it are wanted, or only those that define it.
     pub(super) uses: bool,
+    /// Whether the question names it, so that no file may be left out.
+    pub(super) asked: bool,
 }
 
 /// What was found, in the order of files and lines.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct Survey {
     pub(super) files: Vec<Surveyed>,
+    /// Names whose uses were looked for in a part of the files only, since there are too many.
+    pub(super) partly: Vec<String>,
 }
 
 /// One file that has some of the names.
@@ -71,9 +78,18 @@ const MOST_DEFINITIONS: usize = 64;
 const MOST_USES: usize = 8;
 /// Files with longer lines are generated.
 const LONGEST_LINE: usize = 2000;
+/// More wait for the disk, or for each other.
+const MOST_THREADS: usize = 12;
 
-/// Searches everything once.
-pub(super) fn survey(roots: &Roots, sought: &[Sought], halt: &Halt) -> Result<Survey, Fault> {
+/// Searches once: files that may have one of the names by what the map knows of them, and for names of which it knows
+/// nothing, the surroundings of `homes`. A map that knows nothing leaves everything to be searched.
+pub(super) fn survey(
+    roots: &Roots,
+    map: &Map,
+    sought: &[Sought],
+    homes: &[Place],
+    halt: &Halt,
+) -> Result<Survey, Fault> {
     if sought.is_empty() {
         return Ok(Survey::default());
     }
@@ -83,19 +99,76 @@ pub(super) fn survey(roots: &Roots, sought: &[Sought], halt: &Halt) -> Result<Su
         .match_kind(MatchKind::LeftmostLongest)
         .build(patterns)
         .map_err(|error| Fault::new(FaultKind::Internal, error.to_string()))?;
-    let lists = scan(roots, halt, Vec::new, |list: &mut Vec<Surveyed>, place, bytes| {
-        if !is_prose_or_data(&place.path)
-            && let Some(surveyed) = look(&finder, sought, place, bytes)
-        {
-            list.push(surveyed);
-        }
+    let territory = &map.territory;
+    let untold = |sought: &&Sought| !territory.tells(&sought.name);
+    if territory.is_empty() || sought.iter().filter(untold).any(|sought| sought.asked) {
+        let lists = scan(roots, halt, Vec::new, |list: &mut Vec<Surveyed>, place, bytes| {
+            if !is_prose_or_data(&place.path) {
+                list.extend(look(&finder, sought, &place, bytes));
+            }
+        })?;
+        return Ok(Survey::of(lists, Vec::new()));
+    }
+    let mut folders: Vec<(usize, String)> = Vec::new();
+    if sought.iter().any(|sought| untold(&sought)) {
+        let near = homes.iter().map(|place| (place.root, territory.around(place)));
+        folders.extend(near.chain(map.spots.iter().map(|spot| (spot.place.root, spot.place.path.clone()))));
+    }
+    let mut places = territory.files_with(sought.iter().map(|sought| sought.name.as_str()), &folders);
+    places.retain(|place| !is_prose_or_data(&place.path));
+    let lists = read_each(roots, &places, halt, |list: &mut Vec<Surveyed>, place, bytes| {
+        list.extend(look(&finder, sought, place, bytes));
     })?;
-    let mut files: Vec<Surveyed> = lists.into_iter().flatten().collect();
-    files.sort_by(|a, b| a.place.cmp(&b.place));
-    Ok(Survey { files })
+    let everywhere = homes.iter().all(|place| territory.around(place).is_empty()) && roots.len() == 1;
+    let partly = sought.iter().filter(|sought| sought.uses && !everywhere).filter(untold);
+    Ok(Survey::of(lists, partly.map(|sought| sought.name.clone()).collect()))
 }
 
-fn look(finder: &AhoCorasick, sought: &[Sought], place: Place, bytes: &[u8]) -> Option<Surveyed> {
+/// Calls `each` with the bytes of these files, from several threads.
+fn read_each<S: Default + Send>(
+    roots: &Roots,
+    places: &[&Place],
+    halt: &Halt,
+    each: impl Fn(&mut S, &Place, &[u8]) + Sync,
+) -> Result<Vec<S>, Fault> {
+    let limit = roots.policy().largest_searched;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut state, mut bytes) = (S::default(), Vec::new());
+        while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if halt.is_due() {
+                break;
+            }
+            // What has gone since, nobody looks for.
+            if roots.read_into(place, limit, &mut bytes).is_ok() && !is_binary(&bytes) {
+                each(&mut state, place, &bytes);
+            }
+        }
+        state
+    };
+    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
+    let states = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads.min(places.len())).map(|_| scope.spawn(work)).collect();
+        let mut states = vec![work()];
+        for other in others {
+            // A panic is no answer, and belongs to whoever runs the role.
+            states.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        states
+    });
+    halt.check()?;
+    Ok(states)
+}
+
+impl Survey {
+    fn of(lists: Vec<Vec<Surveyed>>, partly: Vec<String>) -> Survey {
+        let mut files: Vec<Surveyed> = lists.into_iter().flatten().collect();
+        files.sort_by(|a, b| a.place.cmp(&b.place));
+        Survey { files, partly }
+    }
+}
+
+fn look(finder: &AhoCorasick, sought: &[Sought], place: &Place, bytes: &[u8]) -> Option<Surveyed> {
     let word = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at)).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80)
     };

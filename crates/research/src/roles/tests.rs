@@ -203,6 +203,95 @@ fn other_languages_are_analysed() {
     }
 }
 
+/// As the researcher does it: what the locator finds is where the analyzer begins.
+fn located(files: &[(&str, &str)], question: &str) -> Finding {
+    let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
+    let folder = repository(&bytes);
+    let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+    let halt = Halt::never();
+    let view = View::new(roots, Arc::new(Allowance::of(Limits::default())), halt.clone());
+    let question = Arc::new(Question::new(question));
+    let map = Arc::new(super::locator::locate(&question, &view, None, &halt).unwrap());
+    run(Role::Analyzer, &Job { question, view: Arc::new(view), map, thoughts: None }, &halt).unwrap()
+}
+
+const FIELDS: [(&str, &str); 3] = [
+    (
+        "forms/fields.py",
+        "class Field:\n    def clean(self, value):\n        \"\"\"Check a value.\"\"\"\n        return value\n\n    def rebuild(self):\n        \"\"\"Rebuild a field.\"\"\"\n        return 1\n\n\nclass URLField(Field):\n    def clean(self, value):\n        return super().clean(value)\n\n    def rebuild(self):\n        return super().rebuild()\n",
+    ),
+    ("models/fields.py", "class Field:\n    def clean(self, value):\n        return value\n"),
+    (
+        "tests/test_fields.py",
+        "from forms.fields import URLField\n\n\ndef test_url_is_cleaned():\n    URLField().clean(1)\n\n\ndef test_other():\n    pass\n",
+    ),
+];
+
+#[test]
+fn a_name_that_several_have_is_told_with_the_others_and_less_surely() {
+    let finding = located(&FIELDS, "How does Field.clean work?");
+    assert_eq!(
+        finding.summary,
+        "Field.clean (forms/fields.py:2): Check a value. Used in 1 place. The question may also mean Field.clean (models/fields.py:2)."
+    );
+    assert_eq!(finding.confidence, Confidence::Med);
+    let finding = located(&FIELDS, "How does URLField.clean work?");
+    assert!(finding.summary.starts_with("URLField.clean (forms/fields.py:12)"), "{}", finding.summary);
+    assert_eq!(finding.confidence, Confidence::High);
+}
+
+#[test]
+fn without_a_name_the_plainest_definition_is_told_and_never_surely() {
+    let finding = located(&FIELDS, "how does rebuild work for fields");
+    let told = "Closest definition by words: Field.rebuild (forms/fields.py:6): Rebuild a field.";
+    assert!(finding.summary.starts_with(told), "{}", finding.summary);
+    assert!(finding.confidence < Confidence::High);
+}
+
+#[test]
+fn tests_are_told_when_tests_are_asked_for() {
+    let finding = located(&FIELDS, "Which tests cover URLField?");
+    assert!(
+        finding.summary.ends_with("Tests that use it: test_url_is_cleaned (tests/test_fields.py:5)."),
+        "{}",
+        finding.summary
+    );
+    let finding = located(&FIELDS, "which tests are about a cleaned url");
+    assert!(finding.summary.contains("test_url_is_cleaned (tests/test_fields.py:4)"), "{}", finding.summary);
+}
+
+#[test]
+fn a_slip_in_a_name_is_not_found_and_what_is_near_is_told() {
+    for (question, near) in [
+        ("Where is `URLFeild` implemented?", "defined under a similar name: `URLField` (forms/fields.py:11)"),
+        ("Where is `urlfield` implemented?", "defined under a similar name: `URLField` (forms/fields.py:11)"),
+    ] {
+        let finding = located(&FIELDS, question);
+        assert!(finding.summary.starts_with("not found: "), "{}", finding.summary);
+        assert_eq!((finding.notes.as_deref(), finding.confidence), (Some(near), Confidence::Low));
+        assert_eq!((finding.references.len(), finding.key_findings.len()), (0, 0));
+    }
+    assert_eq!(located(&FIELDS, "Where is `Frobnicator` implemented?").notes, None);
+}
+
+#[test]
+fn what_the_map_knows_of_files_changes_no_answer() {
+    for question in
+        ["How does URLField.clean work?", "how is a value checked and cleaned", "what is `rebuild`"]
+    {
+        let with = located(&FIELDS, question);
+        let folder = repository(&FIELDS.map(|(path, text)| (path, text.as_bytes())));
+        let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+        let halt = Halt::never();
+        let view = View::new(roots, Arc::new(Allowance::of(Limits::default())), halt.clone());
+        let question = Arc::new(Question::new(question));
+        let map = super::locator::locate(&question, &view, None, &halt).unwrap();
+        let map = Arc::new(Map { territory: Arc::default(), ..map });
+        let job = Job { question, view: Arc::new(view), map, thoughts: None };
+        assert_eq!(run(Role::Analyzer, &job, &halt).unwrap(), with);
+    }
+}
+
 #[test]
 fn what_is_nowhere_is_not_found() {
     let files = [("src/a.py", "def other():\n    return 1\n")];

@@ -13,6 +13,7 @@ const ROOM_FOR_THE_NOTE: u64 = 120;
 /// Trims a report until it fits. What cannot go is the form itself: a report is whole however small the limit.
 pub(crate) fn fit(report: &mut Report, max_tokens: u64) {
     let room = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+    lean(report);
     if weight(report) <= room {
         return;
     }
@@ -76,6 +77,19 @@ fn findings(report: &mut Report) -> impl DoubleEndedIterator<Item = &mut Finding
     [locator, analyzer, patterns, thoughts]
         .into_iter()
         .filter_map(|outcome| outcome.as_mut()?.result.as_mut().ok())
+}
+
+/// The answer has the analyzer's sentences: of those, its own part keeps the first, which says what they are about.
+fn lean(report: &mut Report) {
+    let Report { analyzer, synthesis: Some(synthesis), .. } = report else { return };
+    if let Some(Ok(finding)) = analyzer.as_mut().map(|outcome| &mut outcome.result) {
+        let mut first = true;
+        finding.key_findings.retain(|text| {
+            let keep = first || !synthesis.key_findings.contains(text);
+            first = false;
+            keep
+        });
+    }
 }
 
 /// Takes the last finding of a role that the synthesis has word for word.

@@ -82,6 +82,37 @@ fn findings_come_in_the_order_of_what_they_are_for() {
 }
 
 #[test]
+fn what_the_analyzer_tells_of_is_not_said_again() {
+    let located = finding(
+        &["a.rs:1", "b.rs:2"],
+        &["implementation: a.rs:1 defines a: fn a()", "implementation: b.rs:2 defines b: fn b()"],
+    );
+    let analysed = |confidence| Finding {
+        summary: "a (b.rs:2): Does a.".into(),
+        confidence,
+        ..finding(&["b.rs:2"], &["b (b.rs:2): fn b()", "→ is used by main (main.rs:3)"])
+    };
+    let locator = outcome(Ok(located));
+    let answer = |confidence| {
+        let analyzer = outcome(Ok(analysed(confidence)));
+        synthesise(&[(Role::Locator, &locator), (Role::Analyzer, &analyzer)], &[])
+    };
+    assert_eq!(
+        answer(Confidence::High).key_findings,
+        ["b (b.rs:2): fn b()", "→ is used by main (main.rs:3)", "implementation: a.rs:1 defines a"]
+    );
+    assert_eq!(answer(Confidence::High).summary, "a (b.rs:2): Does a.");
+    assert_eq!(answer(Confidence::Med).summary, "a (b.rs:2): Does a. Best-matching file: a.rs:1.");
+    assert_eq!(answer(Confidence::Low).summary, "Best-matching file: a.rs:1. a (b.rs:2): Does a.");
+    let mut whole =
+        report([Some(locator.clone()), Some(outcome(Ok(analysed(Confidence::High)))), None, None], true);
+    fit(&mut whole, 2000);
+    let of =
+        |outcome: &Option<Outcome>| outcome.as_ref().unwrap().result.as_ref().unwrap().key_findings.len();
+    assert_eq!((of(&whole.locator), of(&whole.analyzer)), (2, 1));
+}
+
+#[test]
 fn what_is_missing_is_said_and_lowers_the_confidence() {
     let locator = outcome(Ok(finding(&["a.rs"], &[])));
     let analyzer = outcome(Err(Fault::new(FaultKind::Timeout, "the deadline passed.")));

@@ -44,7 +44,7 @@ fn pipeline_orchestrator_given_mocked_role_results_synthesis_returns_a_compact_r
     assert_eq!(
         told["synthesis"],
         json!({
-            "summary": "retry_order gives up after 3 attempts. Retries are in two files. Two examples.",
+            "summary": "retry_order gives up after 3 attempts. Two examples.",
             "references": ["src/orders.rs:6", "src/payments.rs:1", "shop.toml"],
             "key_findings": [
                 "retry_order stops at 3 (src/orders.rs:7)",

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::target::Target;
 use crate::map::{Category, Map, Spot};
-use crate::roles::asked::Asked;
+use crate::roles::asked::{Asked, AskedName};
 use crate::roles::definitions::Outlined;
-use crate::roles::places::{is_prose_or_data, is_test};
+use crate::roles::places::{is_prose_or_data, is_test, is_test_module};
 use crate::roles::survey::{HitKind, Sought, Survey};
 use crate::{NotRead, Source, View};
 
@@ -15,9 +15,18 @@ use crate::{NotRead, Source, View};
 const MOST_SPOTS: usize = 6;
 /// So many definitions are told of.
 const MOST_TARGETS: usize = 3;
-const MOST_UNNAMED: usize = 2;
+const MOST_UNNAMED: usize = 3;
 /// By so much must a definition elsewhere fit better than what the map's files have.
 const MUCH_BETTER: f64 = 15.0;
+/// What it is worth that the locator points at a definition of that name in the file.
+const POINTED_AT: f64 = 15.0;
+/// What it is worth to belong to the type that the question says. What the locator points at and seems to be nobody's is
+/// taken to belong to it: `const impl Vec` is not understood everywhere.
+const RIGHT_TYPE: f64 = 40.0;
+/// What each place further down the map costs.
+const FURTHER_DOWN: f64 = 1.0;
+/// What each word of a definition's name costs that the question does not have.
+const STRANGE_WORD: f64 = 0.3;
 
 /// What was chosen.
 #[derive(Default)]
@@ -33,8 +42,12 @@ pub(super) struct Chosen {
 struct Candidate<'a> {
     source: Arc<Source>,
     number: usize,
+    /// How well it fits what the question names, by itself.
+    fit: f64,
     score: f64,
     words: Words<'a>,
+    /// Whether the locator points at it.
+    pointed: bool,
 }
 
 /// The question's words that a definition has, by where it has them.
@@ -54,13 +67,26 @@ pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
             && !is_prose_or_data(&spot.place.path)
     };
     let asks_for_tests = asked.stems.contains("test");
-    let is_asked = |spot: &Spot| asked.names.iter().any(|asked| spot.name.as_ref() == Some(&asked.name));
+    let wants_tests = asked.wants_tests && map.spots.iter().any(|spot| is_test(&spot.place.path));
+    let is_asked = |spot: &Spot| {
+        let is = |asked: &AskedName| spot.name == asked.of || spot.name.as_ref() == Some(&asked.name);
+        spot.name.is_some() && asked.names.iter().any(is)
+    };
     let mut spots: Vec<(usize, &Spot)> = map.spots.iter().filter(telling).enumerate().collect();
-    spots.sort_by_key(|(rank, spot)| (!is_asked(spot), is_test(&spot.place.path) && !asks_for_tests, *rank));
+    spots.sort_by_key(|(rank, spot)| {
+        let test = is_test(&spot.place.path);
+        (!is_asked(spot), if wants_tests { !test } else { test && !asks_for_tests }, *rank)
+    });
+    // Of tests of something that has no name, only tests can tell.
+    if wants_tests && asked.names.is_empty() {
+        spots.retain(|(_, spot)| is_test(&spot.place.path));
+    }
     for (rank, spot) in spots.into_iter().take(MOST_SPOTS) {
-        let found = |name: &str| named.iter().any(|known| known.score > 60.0 && known.name() == name);
-        let all_found =
-            asked.names_surely().count() > 0 && asked.names_surely().all(|asked| found(&asked.name));
+        let found = |asked: &AskedName| {
+            let least = if asked.of.is_some() { OF_THE_RIGHT_ONE } else { 60.0 };
+            named.iter().any(|known| known.fit > least && known.name() == asked.name)
+        };
+        let all_found = asked.names_surely().count() > 0 && asked.names_surely().all(found);
         if view.halt.is_due() || all_found {
             break;
         }
@@ -88,13 +114,24 @@ pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
                 // Of namesakes, the one that speaks of what the question speaks of.
                 let definition = outlined.definition(number);
                 let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
-                let score = score + 20.0 * asked.coverage(&own) - rank as f64;
-                named.push(Candidate { source, number, score, words: Words::default() });
+                let pointed = spot.name.as_deref() == Some(outlined.name(number));
+                let fit = score + if pointed && outlined.parent(number).is_none() { RIGHT_TYPE } else { 0.0 };
+                let pointed = if pointed { POINTED_AT } else { 0.0 };
+                let score = fit + pointed + 20.0 * asked.coverage(&own) - rank as f64;
+                named.push(Candidate { source, number, fit, score, words: Words::default(), pointed: false });
             } else if !outlined.name(number).is_empty() {
-                let test = is_test(&source.place.path) && !asks_for_tests;
-                let pointed = if pointed == Some(number) { 4.0 } else { 0.0 };
-                let score = pointed - 0.7 * rank as f64 - if test { 4.0 } else { 0.0 };
-                unnamed.push(Candidate { source, number, score, words: Words::of(asked, outlined, number) });
+                let in_tests =
+                    is_test(&source.place.path) || outlined.parent(number).is_some_and(is_test_module);
+                let test = in_tests && !asks_for_tests;
+                // Of several of one name in a file, any may be the one that was meant.
+                let name = outlined.name(number);
+                let pointed = pointed.is_some_and(|at| at == number || outlined.name(at) == name);
+                let tests = if wants_tests && name.to_lowercase().starts_with("test") { 2.0 } else { 0.0 };
+                let at = if pointed { 4.0 } else { 0.0 };
+                let strange = STRANGE_WORD * asked.strange(&outlined.qualified(number)) as f64;
+                let score = at + tests - FURTHER_DOWN * rank as f64 - strange - if test { 4.0 } else { 0.0 };
+                let words = Words::of(asked, outlined, number);
+                unnamed.push(Candidate { source, number, fit: 0.0, score, words, pointed });
             }
         }
     }
@@ -119,8 +156,9 @@ fn weigh(candidates: &mut Vec<Candidate<'_>>) {
     candidates.retain_mut(|candidate| {
         let words = &candidate.words;
         candidate.score += 2.0 * worth(&words.name) + worth(&words.told) + 0.25 * worth(&words.body);
-        let pointed = candidate.score > 4.0;
-        words.name.union(&words.told).count() >= 2 || (pointed && !words.body.is_empty())
+        let telling = words.name.union(&words.told).count();
+        let good = candidate.score > 4.0 && !words.body.is_empty();
+        telling >= 2 || good || (candidate.pointed && telling > 0)
     });
 }
 
@@ -142,7 +180,7 @@ pub(super) fn choose_surveyed(
     places.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
     let mut seen = BTreeSet::new();
     places.retain(|(_, at)| seen.insert(*at));
-    let enough = chosen.named.iter().map(|target| target.score).fold(0.0, f64::max) + MUCH_BETTER;
+    let enough = chosen.named.iter().map(|target| target.fit).fold(0.0, f64::max) + MUCH_BETTER;
     let mut candidates = Vec::new();
     for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MOST_UNNAMED) {
         match view.read(&survey.files[at].place) {
@@ -155,7 +193,14 @@ pub(super) fn choose_surveyed(
                     let score = by_name(asked, outlined, number, &source.place.path);
                     let source = Arc::clone(&source);
                     let words = Words::default();
-                    candidates.extend(score.map(|score| Candidate { source, number, score, words }));
+                    candidates.extend(score.map(|score| Candidate {
+                        source,
+                        number,
+                        fit: score,
+                        score,
+                        words,
+                        pointed: false,
+                    }));
                 }
             }
         }
@@ -171,6 +216,8 @@ pub(super) fn choose_surveyed(
     chosen.named.truncate(MOST_TARGETS);
 }
 
+/// A fit that only a definition has which belongs to what the question says.
+const OF_THE_RIGHT_ONE: f64 = 120.0;
 /// What is so far behind the best is somebody else's namesake.
 const FAR_BEHIND: f64 = 55.0;
 
@@ -186,7 +233,9 @@ fn best(mut candidates: Vec<Candidate<'_>>, asked: &Asked, named: bool, most: us
         if targets.len() == most || behind {
             break;
         }
-        let target = Target::of(&candidate.source, candidate.number, asked, named.then_some(candidate.score));
+        let score = named.then_some(candidate.score);
+        let mut target = Target::of(&candidate.source, candidate.number, asked, score);
+        target.fit = candidate.fit;
         // One of several that are called the same is enough: `impl` blocks, overloads, copies.
         if !targets.iter().any(|known| known.name == target.name) {
             targets.push(target);
@@ -208,7 +257,7 @@ fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f6
     let parent_is = |name: &str| parent.is_some_and(|parent| parent.eq_ignore_ascii_case(name));
     let mut score = if wanted.sure { 100.0 } else { 40.0 };
     if wanted.of.as_deref().is_some_and(parent_is) {
-        score += 40.0;
+        score += RIGHT_TYPE;
     } else if let Some(place) = asked.names.iter().position(|other| parent_is(&other.name)) {
         score += 30.0 - 4.0 * place as f64;
     } else if wanted.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {

@@ -29,8 +29,10 @@ pub(super) struct Target {
     pub(super) coverage: f64,
     /// Whether the question names it.
     pub(super) named: bool,
-    /// How well it fits what the question names.
+    /// How well it fits what the question names, with all that speaks for it.
     pub(super) score: f64,
+    /// The same by name, type and path alone.
+    pub(super) fit: f64,
     /// The file's words that begin like a type, in order: what it may call methods of.
     pub(super) types: Vec<String>,
 }
@@ -92,9 +94,10 @@ impl Target {
                     line: line_of(at),
                 })
                 .collect(),
-            coverage: asked.coverage(&own),
+            coverage: asked.coverage(&format!("{} {own}", outlined.qualified(number))),
             named: score.is_some(),
             score: score.unwrap_or(0.0),
+            fit: 0.0,
             types: types(&source.text),
         }
     }

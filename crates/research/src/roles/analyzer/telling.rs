@@ -12,6 +12,10 @@ use crate::{Confidence, Finding};
 
 const MOST_FINDINGS: usize = 8;
 const MOST_REFERENCES: usize = 12;
+/// Of a definition that the question does not name.
+const MOST_OF_UNNAMED: usize = 4;
+/// Characters of a list in the summary.
+const IN_SUMMARY: usize = 160;
 
 /// What is being said.
 #[derive(Default)]
@@ -22,19 +26,33 @@ pub(super) struct Telling {
     used: Option<(usize, usize)>,
     /// By which names users were told already.
     told: Vec<String>,
+    /// Others that the question may mean as well as the first target.
+    pub(super) namesakes: Vec<Item>,
+    /// Tests that use the first target, when tests are asked for.
+    tests: Vec<Item>,
+    /// Names whose users were looked for in a part of the files only.
+    partly: Vec<String>,
 }
 
 impl Telling {
-    pub(super) fn tell(&mut self, targets: &[Target], surveyed: Surveyed<'_>) {
+    pub(super) fn tell(&mut self, asked: &Asked, targets: &[Target], surveyed: Surveyed<'_>) {
         for target in targets {
             self.references.add(&target.place.path, Some(target.line));
         }
         // The first is told whole, the others in what room is left.
         for (number, target) in targets.iter().enumerate() {
-            let mut sentences = self.of_target(target, surveyed, number == 0);
+            let mut sentences = self.of_target(asked, target, surveyed, number == 0);
             let others = targets.len() - number - 1;
             let room = MOST_FINDINGS.saturating_sub(self.findings.len()).saturating_sub(others);
-            sentences.truncate(room);
+            // Of what has only words in common with the question, that it is there is enough to say.
+            let enough = if target.named {
+                room
+            } else if number == 0 {
+                room.min(MOST_OF_UNNAMED)
+            } else {
+                1
+            };
+            sentences.truncate(enough.min(room));
             for (sentence, items) in sentences {
                 items.iter().for_each(|item| self.references.add(&item.path, Some(item.line)));
                 self.findings.push(sentence);
@@ -44,6 +62,7 @@ impl Telling {
 
     fn of_target(
         &mut self,
+        asked: &Asked,
         target: &Target,
         surveyed: Surveyed<'_>,
         first: bool,
@@ -68,12 +87,24 @@ impl Telling {
         if first {
             let total = |items: &[Item], more: usize| items.len() + more;
             self.used = Some((total(&callers.code, callers.more), total(&callers.tests, callers.more_tests)));
+            if target.named {
+                self.namesakes = rivals(asked, target, &callers.namesakes);
+            }
+            if asked.wants_tests {
+                self.tests = callers.tests.clone();
+            }
+        }
+        if (first || target.named) && surveyed.survey.partly.iter().any(|name| name == target.used_as()) {
+            self.partly.push(target.used_as().to_owned());
         }
         // A constructor is used by its type's name, and the type may have been told of before.
         if !self.told.iter().any(|name| name == target.used_as()) {
             self.told.push(target.used_as().to_owned());
+            if asked.wants_tests {
+                list("→ is used in tests by", &callers.tests, callers.more_tests);
+            }
             list("→ is used by", &callers.code, callers.more);
-            if callers.code.is_empty() {
+            if callers.code.is_empty() && !asked.wants_tests {
                 list("→ is used only in tests:", &callers.tests, callers.more_tests);
             }
             list("→ is extended by", &callers.extensions, 0);
@@ -99,7 +130,9 @@ impl Telling {
         list("→ data:", &touched, 0);
         list("→ raises", &surveyed.raises(target), 0);
         // A constructor's name is everybody's, and of a function that has only words in common nobody asked for namesakes.
-        if target.named && !target.name.starts_with("__") {
+        // Those that the question does not tell from it are in the summary.
+        let told = first && !self.namesakes.is_empty();
+        if target.named && !target.name.starts_with("__") && !told {
             list("→ not to be confused with", &callers.namesakes, 0);
         }
         sentences
@@ -145,17 +178,16 @@ impl Telling {
         let summary = match targets.first() {
             None => self.findings.first().cloned().unwrap_or_default(),
             Some(target) => {
-                let sentence = target.sentence.trim_end_matches('.');
+                let sentence = target.sentence.trim_end_matches(['.', ':']);
                 let doc = if sentence.is_empty() { ".".to_owned() } else { format!(": {sentence}.") };
-                let used = match self.used {
-                    Some((0, 0)) | None => String::new(),
-                    Some((code, tests)) => {
-                        let places = if code == 1 { "place" } else { "places" };
-                        format!(" Used in {code} {places}, and {tests} in tests.")
-                    }
-                };
                 let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
-                brief(&format!("{head}{doc}{used}"), 320)
+                let closest = if target.named { "" } else { "Closest definition by words: " };
+                let told = brief(&format!("{closest}{head}{doc}"), 320);
+                [told, self.usage(), self.also()]
+                    .into_iter()
+                    .filter(|text| !text.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" ")
             }
         };
         let mut notes = Vec::new();
@@ -165,6 +197,12 @@ impl Telling {
         if !missing.is_empty() {
             notes.push(format!("not found in any file: {}", missing.join(", ")));
         }
+        if !self.partly.is_empty() {
+            let names = self.partly.join(", ");
+            notes.push(format!(
+                "users of {names} were looked for near the definition only: there are too many files"
+            ));
+        }
         Finding {
             summary,
             references: self.references.into_list(MOST_REFERENCES),
@@ -173,4 +211,39 @@ impl Telling {
             notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), LONGEST_FINDING)),
         }
     }
+
+    /// How much the first target is used; in tests by whom, when that is asked.
+    fn usage(&self) -> String {
+        if !self.tests.is_empty() {
+            return format!("{}.", listed("Tests that use it:", &self.tests, 0, IN_SUMMARY).0);
+        }
+        let places = |count: usize| if count == 1 { "place" } else { "places" };
+        match self.used {
+            Some((0, 0)) | None => String::new(),
+            Some((0, tests)) => format!("Used in {tests} {} in tests only.", places(tests)),
+            Some((code, 0)) => format!("Used in {code} {}.", places(code)),
+            Some((code, tests)) => format!("Used in {code} {}, and {tests} in tests.", places(code)),
+        }
+    }
+
+    /// What else may be meant.
+    fn also(&self) -> String {
+        match self.namesakes.as_slice() {
+            [] => String::new(),
+            some => format!("{}.", listed("The question may also mean", some, 0, IN_SUMMARY).0),
+        }
+    }
+}
+
+/// Those of a target's namesakes that a question does not tell from it: when it names the type, those of types of that name.
+fn rivals(asked: &Asked, target: &Target, namesakes: &[Item]) -> Vec<Item> {
+    let named = |parent: &str| {
+        asked.names.iter().any(|name| {
+            name.name.eq_ignore_ascii_case(parent)
+                || name.of.as_deref().is_some_and(|of| of.eq_ignore_ascii_case(parent))
+        })
+    };
+    let own = target.qualified();
+    let told_by_type = target.parent.as_deref().is_some_and(named);
+    namesakes.iter().filter(|item| !told_by_type || item.what == own).cloned().collect()
 }
