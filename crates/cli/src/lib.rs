@@ -3,6 +3,7 @@
 mod commands;
 mod diagnostics;
 mod error;
+mod interrupts;
 mod mcp_pruner;
 mod print;
 mod question;

@@ -101,9 +101,11 @@ fn nothing_found_is_said_and_ends_with_1() {
     for command in ["research", "locate", "patterns", "analyze"] {
         let ran = shop.run(&[command, "frobnicate_zyxwv"]);
         assert_eq!(ran.code, Some(1), "{command}: {}", ran.stdout);
-        assert!(ran.stderr.contains("nothing was found\n"), "{command}: {}", ran.stderr);
+        assert!(ran.stdout.to_lowercase().starts_with("not found"), "{command}: {}", ran.stdout);
+        assert!(!ran.stderr.contains("nothing was found"), "it is said once: {}", ran.stderr);
         let ran = shop.run(&[command, "frobnicate_zyxwv", "--json"]);
         assert_eq!(ran.code, Some(1), "{command}");
+        assert!(ran.stderr.contains("nothing was found\n"), "{command}: {}", ran.stderr);
         assert_report(&ran.json());
     }
 }
@@ -239,6 +241,51 @@ fn a_memo_is_written_when_asked_for_and_a_handoff_is_taken_up_again() {
         "{}",
         ran.stderr
     );
+}
+
+#[test]
+fn a_handoff_that_says_nothing_is_refused_and_one_may_begin_with_a_dash() {
+    let shop = Shop::new();
+    for arguments in [["", "known"], ["prices", " "]] {
+        let ran = shop.run(&["handoff", "create", arguments[0], "--summary", arguments[1]]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(2), ""), "{arguments:?}: {}", ran.stderr);
+    }
+    let ran = shop.run(&[
+        "handoff",
+        "create",
+        "prices",
+        "--summary",
+        "- cents are lost",
+        "--finding",
+        "-1 is taken for a price",
+        "--notes",
+        "--strict is not tried yet",
+    ]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let shown = shop.run(&["handoff", "show", "--json"]).json();
+    assert_eq!(
+        (&shown["summary"], &shown["key_findings"][0], &shown["notes"]),
+        (&json!("- cents are lost"), &json!("-1 is taken for a price"), &json!("--strict is not tried yet"))
+    );
+}
+
+#[test]
+fn handoffs_are_listed_from_where_nothing_can_be_looked_into() {
+    let shop = Shop::new();
+    assert_eq!(shop.run(&["handoff", "create", "prices", "--summary", "Cents are lost."]).code, Some(0));
+    let ran = finish(shop.tamis(&["handoff", "list"]).current_dir("/"), b"");
+    assert_eq!((ran.code, ran.stdout.lines().count()), (Some(0), 1), "{}", ran.stderr);
+}
+
+#[test]
+fn a_password_in_an_address_is_not_shown_by_config() {
+    let shop = Shop::new();
+    for arguments in [&["config"][..], &["config", "--explain"], &["config", "--json"]] {
+        let mut command = shop.tamis(arguments);
+        let ran = finish(command.env("TAMIS_MODEL_URL", "http://me:tr0ub4dor3x@127.0.0.1:9/v1"), b"");
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(!ran.stdout.contains("tr0ub4dor3x") && ran.stdout.contains("127.0.0.1:9"), "{}", ran.stdout);
+    }
 }
 
 #[test]

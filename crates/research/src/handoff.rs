@@ -102,18 +102,21 @@ impl Handoff {
         bound("references", references.len(), MOST_REFERENCES);
         references.truncate(MOST_REFERENCES);
         let constraints = self.constraints.iter().map(|line| clean(line, LONGEST_FINDING));
-        let mut notes = clean(self.notes.as_deref().unwrap_or_default(), LONGEST_NOTES);
+        // What is too long for a summary is not lost for that.
+        let summary = clean(&self.summary, LONGEST_SUMMARY);
+        let end = sentences(&summary).nth(MOST_SENTENCES - 1).unwrap_or(summary.len());
+        let (summary, rest) = summary.split_at(end);
+        let notes = format!("{}\n{}", self.notes.as_deref().unwrap_or_default(), rest.trim());
+        let mut notes = clean(&notes, LONGEST_NOTES);
         for sentence in left_out {
             // Once is enough, however often this is done.
             if !notes.contains(&sentence) {
                 notes = format!("{notes}\n{sentence}").trim().to_owned();
             }
         }
-        let summary = clean(&self.summary, LONGEST_SUMMARY);
-        let end = sentences(&summary).nth(MOST_SENTENCES - 1).unwrap_or(summary.len());
         Handoff {
             question: clean(&self.question, LONGEST_QUESTION),
-            summary: summary[..end].trim_end().to_owned(),
+            summary: summary.trim_end().to_owned(),
             key_findings,
             references,
             constraints: constraints.filter(|line| !line.is_empty()).take(MOST_CONSTRAINTS).collect(),

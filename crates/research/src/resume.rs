@@ -169,14 +169,13 @@ fn standing(roots: &Roots, reference: &Reference, written: Option<Timestamp>) ->
             let changed = file.metadata().and_then(|metadata| metadata.modified()).ok();
             let changed = changed.and_then(|time| Timestamp::try_from(time).ok());
             let is_changed = changed.zip(written).is_none_or(|(changed, written)| changed > written);
-            if !is_changed {
-                return Standing::Unchanged;
-            }
-            let Some(line) = line else { return Standing::Changed };
+            let standing = if is_changed { Standing::Changed } else { Standing::Unchanged };
+            let Some(line) = line else { return standing };
+            // Whoever wrote it by hand may have named a line that never was.
             let mut bytes = Vec::new();
             let counted = roots.read_into(&place, LARGEST_REFERRED, &mut bytes).is_ok();
             let lines = memchr::memchr_iter(b'\n', &bytes).count() + usize::from(!bytes.ends_with(b"\n"));
-            return if counted && line > lines { Standing::LineGone } else { Standing::Changed };
+            return if counted && line > lines { Standing::LineGone } else { standing };
         }
     }
     Standing::Missing

@@ -161,7 +161,8 @@ fn a_handoff_says_what_has_become_of_its_references() {
     at("b.rs", 60, true, "one\ntwo\n");
     at("c.rs", 60, true, "one\n");
     symlink("/etc/passwd", code.path().join("link")).unwrap();
-    let references = ["src/a.rs:2", "b.rs:1", "c.rs:2", "gone.rs:1", "/etc/passwd", "../x", "link"];
+    let references =
+        ["src/a.rs:2", "src/a.rs:9", "b.rs:1", "c.rs:2", "gone.rs:1", "/etc/passwd", "../x", "link"];
     let handoff = Handoff {
         question: "Parsing".into(),
         summary: "Half done. Tests are missing.".into(),
@@ -185,6 +186,7 @@ fn a_handoff_says_what_has_become_of_its_references() {
         stands,
         [
             ("src/a.rs:2", Standing::Unchanged),
+            ("src/a.rs:9", Standing::LineGone),
             ("b.rs:1", Standing::Changed),
             ("c.rs:2", Standing::LineGone),
             ("gone.rs:1", Standing::Missing),
@@ -237,4 +239,18 @@ fn a_handoff_is_found_by_path_name_part_or_as_the_latest() {
     let names = list_handoffs(folder.path()).unwrap();
     assert_eq!((names.len(), names[1].as_str()), (3, latest.file_name().unwrap().to_str().unwrap()));
     assert_eq!(list_handoffs(&missing).unwrap(), [""; 0]);
+}
+
+#[test]
+fn sentences_that_are_too_many_for_a_summary_are_found_in_the_notes() {
+    let handoff = Handoff {
+        question: "Parsing".into(),
+        summary: "One. Two. Three. Four. Five. Six. Seven is open. Eight is not.".into(),
+        notes: Some("Ask Ann.".into()),
+        ..Handoff::default()
+    };
+    let tidy = handoff.tidy();
+    assert_eq!(tidy.summary, "One. Two. Three. Four. Five. Six.");
+    assert_eq!(tidy.notes.as_deref(), Some("Ask Ann.\nSeven is open. Eight is not."));
+    assert_eq!(tidy.clone().tidy(), tidy, "doing it again changes nothing");
 }

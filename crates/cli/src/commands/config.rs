@@ -3,7 +3,7 @@ use serde_json::json;
 use tamis_config::{Config, ConfigError, Form, SETTINGS, Setting, Surroundings};
 
 use crate::error::{CliError, CliResult};
-use crate::print;
+use crate::{print, shown};
 
 /// Show every setting
 #[derive(Args)]
@@ -17,9 +17,10 @@ pub(crate) struct ConfigCommand {
 
 pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
     let (config, errors) = Config::explain(&Surroundings::of_process());
-    let shown = |setting: &Setting| match (&config.resolved(setting.key).value, setting.form) {
+    let value_of = |setting: &Setting| match (&config.resolved(setting.key).value, setting.form) {
         (Some(_), Form::Secret) => "(set)".to_owned(),
-        (Some(value), _) => value.clone(),
+        // An address may have a password in it.
+        (Some(value), _) => shown::text(value),
         (None, _) => "(unset)".to_owned(),
     };
     if arguments.json {
@@ -29,7 +30,7 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
                 let resolved = config.resolved(setting.key);
                 json!({
                     "name": setting.name,
-                    "value": resolved.value.as_ref().map(|_| shown(setting)),
+                    "value": resolved.value.as_ref().map(|_| value_of(setting)),
                     "source": resolved.source.to_string(),
                     "variables": setting.variables,
                     "about": setting.about,
@@ -40,14 +41,15 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
         return first_of(errors);
     }
     if !arguments.explain {
-        let rows: Vec<_> = SETTINGS.iter().map(|setting| [setting.name.to_owned(), shown(setting)]).collect();
+        let rows: Vec<_> =
+            SETTINGS.iter().map(|setting| [setting.name.to_owned(), value_of(setting)]).collect();
         print::columns(&rows)?;
     } else {
         for setting in SETTINGS {
             print::line(format_args!(
                 "{} = {}\n    {}\n    from {}; set by {}",
                 setting.name,
-                shown(setting),
+                value_of(setting),
                 setting.about,
                 config.resolved(setting.key).source,
                 setting.variables.join(" or "),

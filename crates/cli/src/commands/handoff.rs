@@ -1,14 +1,14 @@
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::json;
+use tamis_config::Surroundings;
 use tamis_research::{
-    Handoff, Reference, Researcher, ResumeError, Resumed, Standing, list_handoffs, resume_handoff,
-    write_handoff,
+    Handoff, Reference, ResumeError, Resumed, Standing, list_handoffs, resume_handoff, write_handoff,
 };
 
 use super::research::asking::{Asking, Place};
 use crate::error::{CliError, CliResult};
-use crate::{print, shown, wrap};
+use crate::{print, setup, shown, wrap};
 
 /// Write down what is known, and take it up again later
 ///
@@ -34,16 +34,16 @@ struct Create {
     #[command(flatten)]
     asking: Asking,
     /// What is known, in a few sentences
-    #[arg(long, value_name = "TEXT")]
+    #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
     /// One thing that was found out; may be given again
-    #[arg(long, value_name = "TEXT", requires = "summary")]
+    #[arg(long, value_name = "TEXT", requires = "summary", allow_hyphen_values = true)]
     finding: Vec<String>,
     /// Where, as path:line; may be given again
     #[arg(long, value_name = "PATH:LINE", requires = "summary")]
     reference: Vec<String>,
     /// What is open, what comes next
-    #[arg(long, value_name = "TEXT", requires = "summary")]
+    #[arg(long, value_name = "TEXT", requires = "summary", allow_hyphen_values = true)]
     notes: Option<String>,
 }
 
@@ -79,9 +79,16 @@ fn create(arguments: Create) -> CliResult {
     let Some(summary) = arguments.summary else {
         return arguments.asking.answer(None, true);
     };
+    let question = arguments.asking.question();
+    for (name, text) in [("question", &question), ("summary", &summary)] {
+        if text.trim().is_empty() {
+            return Err(CliError::usage(format_args!("the {name} is empty"))
+                .hint("without --summary the codebase is researched for the question"));
+        }
+    }
     let researcher = arguments.asking.place.researcher()?;
     let handoff = Handoff {
-        question: arguments.asking.question(),
+        question,
         summary,
         key_findings: arguments.finding,
         references: arguments.reference.into_iter().map(Reference::from).collect(),
@@ -160,8 +167,9 @@ fn rendered(resumed: &Resumed, width: usize) -> String {
 }
 
 fn list(arguments: &List) -> CliResult {
-    let researcher: Researcher = Place::default().researcher()?;
-    let names = list_handoffs(&researcher.settings().artifacts).map_err(refused)?;
+    // Where they lie has nothing to do with what can be looked into from here.
+    let config = setup::load(&Surroundings::of_process())?;
+    let names = list_handoffs(&setup::artifacts(&config)).map_err(refused)?;
     if arguments.json {
         return print::json(&json!({"handoffs": names}));
     }

@@ -3,12 +3,13 @@
 //! Whoever asks waits here, outside of the pool; the roles are tasks in it. However a task ends, it has an outcome in the
 //! report: in time, out of time, cancelled, turned away by a full queue, or by a defect of ours.
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tamis_workspace::Halt;
+use tamis_workspace::{Halt, RootError};
 
 use super::running::{Running, Steps, milliseconds};
 use super::{LONGEST_QUESTION, Progress, Request, ResearchError, Researcher, shown};
@@ -38,7 +39,13 @@ pub(super) struct Desk<'a> {
     halt: Halt,
     begun: Instant,
     report: Report,
+    /// Of the roots, in words.
+    gone: Vec<String>,
     steps: Steps<'a>,
+}
+
+fn missing_root(path: &Path) -> String {
+    bounds::short(&format!("{} is gone, and was not searched.", path.display()), MESSAGE)
 }
 
 impl<'a> Desk<'a> {
@@ -57,9 +64,19 @@ impl<'a> Desk<'a> {
             return Err(ResearchError::LongQuestion { length, most: LONGEST_QUESTION });
         }
         let settings = &researcher.settings;
+        // A server outlives what it looks into: a folder that is gone must not pass for one in which nothing is found.
+        let (there, gone) = settings.roots.anew();
+        if let (true, Some(path)) = (there.is_empty(), gone.first()) {
+            let cause = std::io::ErrorKind::NotFound.into();
+            return Err(RootError::Unreadable { path: path.clone(), cause }.into());
+        }
         let roots = match request.roots.as_slice() {
-            [] => settings.roots.clone(),
-            some => settings.roots.narrowed(some)?,
+            [] => there,
+            some => there.narrowed(some)?,
+        };
+        let gone: Vec<String> = match request.roots.as_slice() {
+            [] => gone.iter().map(|path| missing_root(path)).collect(),
+            _ => Vec::new(),
         };
         let limits = settings.limits.with(request.constraints);
         let halt = halt.child().by(begun + limits.deadline);
@@ -72,7 +89,7 @@ impl<'a> Desk<'a> {
             patterns: None,
             thoughts: None,
             synthesis: None,
-            run: RunRecord { limits, ..RunRecord::default() },
+            run: RunRecord { limits, partial: gone.clone(), ..RunRecord::default() },
             artifact_path: None,
         };
         let brief = Brief {
@@ -83,7 +100,7 @@ impl<'a> Desk<'a> {
             shelf: researcher.shelf.clone(),
         };
         let steps = Steps::new(progress);
-        Ok(Desk { researcher, brief, allowance, limits, halt, begun, report, steps })
+        Ok(Desk { researcher, brief, allowance, limits, halt, begun, report, gone, steps })
     }
 
     /// All roles that the question calls for, and one answer of them.
@@ -150,19 +167,26 @@ impl<'a> Desk<'a> {
         self.report
     }
 
-    /// What the limits kept from being read, unless a role has said so itself.
+    /// What no role says of itself: folders that are gone, and what the limits kept from being read.
     fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.gone.clone();
+        remarks.extend(self.limited());
+        remarks
+    }
+
+    /// Unless a role has said so itself.
+    fn limited(&self) -> Option<String> {
         let told = self.report.outcomes().any(|(_, outcome)| {
             let notes = outcome.result.as_ref().ok().and_then(|finding| finding.notes.as_ref());
             notes.is_some_and(|notes| notes.contains("limit"))
         });
         if !self.allowance.used().limited || told {
-            return Vec::new();
+            return None;
         }
-        vec![format!(
+        Some(format!(
             "Reading was stopped by the limits of {} files and {} bytes, so results may be truncated.",
             self.limits.max_files_read, self.limits.max_bytes_read
-        )]
+        ))
     }
 
     /// The map that the others go by, if there is one. What the locator says of it is told when it is wanted, and when it

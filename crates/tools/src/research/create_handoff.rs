@@ -48,15 +48,21 @@ impl Operation for CreateHandoff {
         if input.question.trim().is_empty() {
             return Err(invalid_parameter("question", "it is empty"));
         }
+        let texts = |list: Maybe<Vec<String>>| list.0.unwrap_or_default();
+        let (key_findings, references) = (texts(input.key_findings), texts(input.references));
         let Some(summary) = input.summary.0.filter(|summary| !summary.trim().is_empty()) else {
+            // Research would write something else in its place.
+            if !key_findings.is_empty() || !references.is_empty() || input.notes.0.is_some() {
+                let why = "it is missing; key_findings, references and notes go with a summary of yours";
+                return Err(invalid_parameter("summary", why));
+            }
             return of_research(input.question, context).await;
         };
-        let texts = |list: Maybe<Vec<String>>| list.0.unwrap_or_default();
         let handoff = Handoff {
             question: input.question,
             summary,
-            key_findings: texts(input.key_findings),
-            references: texts(input.references).into_iter().map(Reference::from).collect(),
+            key_findings,
+            references: references.into_iter().map(Reference::from).collect(),
             constraints: Vec::new(),
             notes: input.notes.0,
             written: None,

@@ -34,7 +34,7 @@ struct Stale {
 /// Reads a handoff back, the latest when none is named.
 pub(crate) fn read(researcher: &Researcher, wanted: Option<&str>) -> Result<HandoffOutput, Failure> {
     let settings = researcher.settings();
-    let resumed = resume_handoff(&settings.artifacts, wanted, &settings.roots).map_err(not_read)?;
+    let resumed = resume_handoff(&settings.artifacts, wanted, &settings.roots.anew().0).map_err(not_read)?;
     let handoff = resumed.handoff;
     let stale = resumed.references.into_iter().filter(|(_, standing)| *standing != Standing::Unchanged);
     Ok(HandoffOutput {

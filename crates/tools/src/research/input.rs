@@ -8,7 +8,9 @@ use tamis_research::{Constraints, Request};
 
 use crate::input::{Maybe, Whole};
 
-/// Limits of one call, in place of those that are configured.
+// Plain comments on the forms themselves: what they document goes into the schema that a model reads.
+
+// Limits of one call, in place of those that are configured.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 pub(crate) struct ConstraintsInput {
@@ -37,7 +39,7 @@ impl ConstraintsInput {
     }
 }
 
-/// What a tool that asks one role takes. Models call the question by the name of the tool's subject, too.
+// What a tool that asks one role takes. Models call the question by the name of the tool's subject, too.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoleInput {
@@ -58,7 +60,7 @@ impl RoleInput {
     }
 }
 
-/// The same, and whether to write a memo.
+// The same, and whether to write a memo.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ResearchInput {

@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_research::{Assignment, Researcher};
+use tamis_research::{Assignment, Researcher, Settings};
 use tamis_tools::{Reply, Research};
+use tamis_workspace::{Policy, Roots};
 
 use crate::house::{House, Says, call, context, registry};
 
@@ -49,6 +50,47 @@ fn tool_input_validation_missing_required_fields_returns_a_structured_error() {
     }
     let error = house.fail("locate_in_codebase", json!({"question": "a", "artifact": true}));
     assert_eq!(code(&error), "invalid_parameter", "only research_codebase writes");
+}
+
+#[test]
+fn a_root_that_is_gone_is_told_and_one_that_is_made_again_is_read() {
+    let house = House::new();
+    let settings = house.settings();
+    let research = Arc::new(Researcher::new(settings));
+    let ask = |tool: &str, arguments| call(Research::new(Arc::clone(&research)), tool, arguments);
+    let question = json!({"question": "Where is parse_price?"});
+    std::fs::rename(house.path("shop"), house.path("away")).unwrap();
+    for tool in ["research_codebase", "locate_in_codebase", "find_patterns", "analyze_component"] {
+        let (answer, is_error) = ask(tool, question.clone());
+        assert!(is_error, "{tool}: {answer}");
+        assert_eq!(code(&answer["error"]), "root_unreadable", "{tool}");
+    }
+    std::os::unix::fs::symlink(house.path("away"), house.path("shop")).unwrap();
+    assert!(ask("locate_in_codebase", question.clone()).1, "a link in its place is not it");
+    std::fs::remove_file(house.path("shop")).unwrap();
+    std::fs::rename(house.path("away"), house.path("shop")).unwrap();
+    let (answer, is_error) = ask("locate_in_codebase", question);
+    assert!(!is_error, "{answer}");
+    assert_eq!(answer["locator"]["value"]["references"][0], "src/prices.rs:2");
+}
+
+#[test]
+fn one_root_of_two_that_is_gone_is_named_in_the_answer_of_the_other() {
+    let house = House::new();
+    let folders = [house.path("shop"), house.path("bakery")];
+    let settings = Settings { roots: Roots::open(&folders, Policy::standard()).unwrap(), ..house.settings() };
+    let research = Arc::new(Researcher::new(settings));
+    std::fs::remove_dir_all(house.path("bakery")).unwrap();
+    for tool in ["research_codebase", "locate_in_codebase"] {
+        let arguments = json!({"question": "Where is parse_price?"});
+        let (answer, is_error) = call(Research::new(Arc::clone(&research)), tool, arguments);
+        assert!(!is_error, "{answer}");
+        assert_eq!(answer["rootsSearched"], json!([folders[0]]));
+        let said = format!("{} is gone, and was not searched.", folders[1].display());
+        assert_eq!(answer["run"]["partial"], json!([said]));
+        let finding = answer.get("synthesis").unwrap_or(&answer["locator"]["value"]);
+        assert!(finding["notes"].as_str().unwrap().contains(&said), "{answer}");
+    }
 }
 
 #[test]

@@ -52,6 +52,26 @@ fn artifact_writing_artifacts_are_only_written_when_requested_are_redacted_and_w
 }
 
 #[test]
+fn what_was_found_out_is_not_dropped_for_want_of_a_summary() {
+    let house = House::new();
+    for (name, value) in [
+        ("key_findings", json!(["cents"])),
+        ("references", json!(["src/prices.rs:2"])),
+        ("notes", json!("n")),
+    ] {
+        for summary in [json!(null), json!(" ")] {
+            let error =
+                house.fail("create_handoff", json!({"question": "prices", "summary": summary, name: value}));
+            assert_eq!(
+                (&error["code"], &error["details"]["parameter"]),
+                (&json!("invalid_parameter"), &json!("summary"))
+            );
+        }
+    }
+    assert_eq!(files(&house), 0);
+}
+
+#[test]
 fn a_handoff_is_written_and_taken_up_again() {
     let house = House::new();
     let said = json!({

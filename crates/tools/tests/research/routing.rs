@@ -55,6 +55,7 @@ fn check(schema: &Map<String, Value>, place: &str) {
 fn schemas_are_plain_and_described_and_descriptions_short() {
     for tool in registry().list(Access::Full) {
         check(&tool.input_schema, tool.name);
+        assert!(!tool.input_schema.contains_key("description"), "{}: the tool has one", tool.name);
         assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
         assert!(tool.read_only, "{}", tool.name);
         assert!(tool.description.len() <= 400, "{}: a model reads all of them", tool.name);

@@ -6,13 +6,12 @@ use std::time::Duration;
 use clap::Args;
 use tamis_config::{Key, Surroundings};
 use tamis_research::{Constraints, Finding, Report, Request, Researcher, Role};
-use tamis_workspace::Halt;
-use tokio_util::sync::CancellationToken;
 
 use super::told;
 use crate::error::{CliError, CliResult};
+use crate::interrupts::Interrupts;
 use crate::waiting::Ticking;
-use crate::{print, setup, shown, signals};
+use crate::{print, setup, shown};
 
 /// A question, and how it is to be answered.
 #[derive(Args)]
@@ -83,27 +82,30 @@ impl Asking {
             },
             artifact,
         };
-        let report = interruptible(|halt| {
+        let interrupts = Interrupts::noticed()?;
+        let report = {
             let ticking = Ticking::new();
             let tell = |step: tamis_research::Progress| ticking.at(step.message);
             match role {
-                Some(role) => researcher.ask_role(role, &request, halt, &tell),
-                None => researcher.research(&request, halt, &tell),
+                Some(role) => researcher.ask_role(role, &request, &interrupts.halt(), &tell),
+                None => researcher.research(&request, &interrupts.halt(), &tell),
             }
-        })?
-        .map_err(CliError::usage)?;
+        };
+        interrupts.check()?;
+        let report = report.map_err(CliError::usage)?;
         if self.json {
             shown::json(&serde_json::to_value(&report).map_err(CliError::internal)?)?;
         } else {
             told::report(&report, role)?;
         }
+        interrupts.leave_at_once()?;
         researcher.wait_for_index(LAST_PATIENCE);
         if artifact && report.artifact_path.is_none() {
             let why = report.run.partial.last().map(|why| shown::line(why)).unwrap_or_default();
             return Err(CliError::failed(anyhow::anyhow!("nothing was written: {why}"))
                 .hint("TAMIS_ARTIFACTS names another folder"));
         }
-        judged(&report, role)
+        judged(&report, role, self.json)
     }
 }
 
@@ -119,7 +121,7 @@ pub(super) fn answer_of(report: &Report, role: Option<Role>) -> Option<&Finding>
 }
 
 /// Nothing found is told by the exit code, as grep does; a role that failed is an error.
-fn judged(report: &Report, role: Option<Role>) -> CliResult {
+fn judged(report: &Report, role: Option<Role>, json: bool) -> CliResult {
     let found = answer_of(report, role).is_some_and(|finding| !finding.references.is_empty());
     let failed = report.outcomes().find_map(|(role, outcome)| Some((role, outcome.result.as_ref().err()?)));
     match failed {
@@ -133,41 +135,11 @@ fn judged(report: &Report, role: Option<Role>) -> CliResult {
             })
         }
         None => {
-            print::note("nothing was found");
+            // Whoever reads the answer has read it there.
+            if json {
+                print::note("nothing was found");
+            }
             CliError::passed(Some(1), None)
         }
     }
-}
-
-/// Does something that Ctrl-C ends.
-pub(crate) fn interruptible<T>(work: impl FnOnce(&Halt) -> T) -> Result<T, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(1)
-        .enable_all()
-        .build()
-        .map_err(CliError::internal)?;
-    let token = CancellationToken::new();
-    let asked = token.clone();
-    let watch = {
-        // Noticed from here on, not only once the runtime comes to it.
-        #[cfg(unix)]
-        let mut signals = {
-            let _within = runtime.enter();
-            signals::Signals::install()?
-        };
-        async move {
-            #[cfg(unix)]
-            signals.next().await;
-            #[cfg(not(unix))]
-            signals::asked_to_end().await;
-            asked.cancel();
-            // Whoever asks twice does not want to wait.
-            signals::asked_to_end().await;
-            std::process::exit(130);
-        }
-    };
-    runtime.spawn(watch);
-    let done = work(&Halt::on(token.clone()));
-    runtime.shutdown_background();
-    if token.is_cancelled() { Err(CliError::interrupted()) } else { Ok(done) }
 }
