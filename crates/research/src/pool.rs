@@ -2,8 +2,8 @@
 //!
 //! Whoever waits for a task waits no longer than its deadline and no longer than it is wanted. The worker itself stops at the
 //! next place where the task asks its [`Halt`], and takes nothing new before that: there are never more tasks at work than
-//! workers, whatever deadlines have passed. Waiting in the queue counts against the deadline, and what is over when its turn
-//! comes is not begun.
+//! workers, whatever deadlines have passed. Waiting in the queue counts against the deadline; what is over before its turn
+//! comes is not begun, and takes no place from others.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,9 +15,13 @@ use tamis_workspace::Halt;
 
 use crate::{Fault, FaultKind};
 
-type Work = Box<dyn FnOnce() + Send>;
+/// A task in the queue. Whatever becomes of it, its ticket is told by `run`, which does not begin what is over.
+struct Work {
+    halt: Halt,
+    run: Box<dyn FnOnce() + Send>,
+}
 
-/// The workers. Dropping it lets them finish what they are at.
+/// The workers. After it is dropped they finish what was submitted, and end.
 pub struct Pool {
     shared: Arc<Shared>,
     workers: usize,
@@ -34,6 +38,17 @@ struct Shared {
 struct Queue {
     waiting: VecDeque<Work>,
     closed: bool,
+}
+
+impl Queue {
+    /// Takes out what nobody waits for any more.
+    fn take_over(&mut self) -> Vec<Work> {
+        let (over, waiting) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|work| work.halt.is_due());
+        self.waiting = waiting;
+        Vec::from(over)
+    }
 }
 
 /// The queue is full.
@@ -71,7 +86,7 @@ impl Pool {
     ) -> Result<Ticket<T>, Saturated> {
         let (send, receive) = channel();
         let seen = halt.clone();
-        let work = Box::new(move || {
+        let run = Box::new(move || {
             let outcome = match seen.check() {
                 Err(halted) => Err(halted.into()),
                 Ok(()) => catch_unwind(AssertUnwindSafe(|| task(&seen)))
@@ -81,11 +96,19 @@ impl Pool {
             let _ = send.send(outcome);
         });
         let mut queue = self.shared.lock();
-        if queue.waiting.len() >= self.most_waiting {
-            return Err(Saturated { workers: self.workers, waiting: queue.waiting.len() });
+        let over = if queue.waiting.len() >= self.most_waiting { queue.take_over() } else { Vec::new() };
+        let waiting = queue.waiting.len();
+        let is_full = waiting >= self.most_waiting;
+        if !is_full {
+            queue.waiting.push_back(Work { halt: halt.clone(), run });
         }
-        queue.waiting.push_back(work);
         drop(queue);
+        for work in over {
+            (work.run)();
+        }
+        if is_full {
+            return Err(Saturated { workers: self.workers, waiting });
+        }
         self.shared.changed.notify_one();
         Ok(Ticket { receive, halt })
     }
@@ -116,7 +139,7 @@ impl Shared {
                 queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
             };
             drop(queue);
-            work();
+            (work.run)();
         }
     }
 }
@@ -194,6 +217,30 @@ mod tests {
         assert_eq!(third, Some(Saturated { workers: 1, waiting: 1 }));
         release.send(()).unwrap();
         assert_eq!((first.wait(), second.wait()), (Ok(true), Ok(true)));
+    }
+
+    #[test]
+    fn what_is_over_takes_no_place_in_the_queue() {
+        let pool = Pool::new(1, 1);
+        let (begun, has_begun) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let first = pool
+            .submit(Halt::never(), move |_| {
+                begun.send(()).unwrap();
+                Ok(released.recv().is_ok())
+            })
+            .unwrap();
+        has_begun.recv().unwrap();
+        let cancelled = Halt::never();
+        let left = pool.submit(cancelled.clone(), |_| -> Result<(), Fault> { panic!("begun") }).unwrap();
+        cancelled.cancel();
+        let late = Halt::never().by(Instant::now());
+        let late = pool.submit(late, |_| -> Result<(), Fault> { panic!("begun") }).unwrap();
+        let next = pool.submit(Halt::never(), |_| Ok(true)).unwrap();
+        assert_eq!(left.wait().unwrap_err().kind, FaultKind::Canceled);
+        assert_eq!(late.wait().unwrap_err().kind, FaultKind::Timeout);
+        release.send(()).unwrap();
+        assert_eq!((first.wait(), next.wait()), (Ok(true), Ok(true)));
     }
 
     #[test]

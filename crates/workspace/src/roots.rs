@@ -12,7 +12,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::access::{refused, refused_folder};
 use crate::below::{is_of_kernel, open_below, plain, read_whole};
@@ -120,6 +120,12 @@ impl Roots {
     /// Absolute paths, in the order in which they were given.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|root| root.path.as_path())
+    }
+
+    /// What is found in them, as a text: where the same has another, other files may be part of it.
+    pub fn fingerprint(&self) -> String {
+        let roots: Vec<_> = self.roots.iter().map(|root| (&root.path, &root.top)).collect();
+        format!("{}\n{roots:?}", self.policy.fingerprint())
     }
 
     pub fn len(&self) -> usize {
@@ -232,6 +238,12 @@ impl Roots {
             return Err(outside());
         }
         Ok(folder)
+    }
+
+    /// What is known of a folder without opening it.
+    pub(crate) fn stat_folder(&self, root: usize, path: &str) -> Option<rustix::fs::Stat> {
+        let path = if path.is_empty() { "." } else { path };
+        rustix::fs::statat(&self.roots.get(root)?.folder, path, AtFlags::SYMLINK_NOFOLLOW).ok()
     }
 }
 

@@ -7,7 +7,7 @@
 //! [`Stamp::UNSURE`], which nothing equals.
 
 use std::os::fd::AsFd;
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,6 +21,7 @@ use crate::{Halt, Halted, Place, Roots};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     pub inode: u64,
+    /// Zero for a folder; [`Stamp::CLOSED`] for one that could not be opened.
     pub size: u64,
     /// Nanoseconds since 1970 of the last change.
     pub changed: i64,
@@ -50,10 +51,13 @@ pub struct Changes {
 
 /// Many times what a file system's clock takes from one tick to the next.
 const TICK: i64 = 100_000_000;
+/// The same for those that know only whole seconds, or every other one.
+const COARSE_TICK: i64 = 2_000_000_000 + TICK;
 
 impl Stamp {
     /// Of what may have changed without telling.
     pub const UNSURE: Stamp = Stamp { inode: 0, size: 0, changed: i64::MIN };
+    const CLOSED: u64 = u64::MAX;
 
     fn of(stat: &Stat) -> Stamp {
         let nanoseconds = i64::try_from(stat.st_ctime_nsec).unwrap_or(0);
@@ -66,11 +70,18 @@ impl Stamp {
 
     /// The same if it changed long enough before `now`.
     fn if_sure(self, now: i64) -> Stamp {
-        if self.changed < now - TICK { self } else { Stamp::UNSURE }
+        let tick = if self.changed % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
+        if self.changed < now - tick { self } else { Stamp::UNSURE }
     }
 
     pub(crate) fn of_folder(folder: impl AsFd) -> Option<Stamp> {
         rustix::fs::fstat(folder).ok().map(|stat| Stamp { size: 0, ..Stamp::of(&stat) })
+    }
+
+    /// Of a folder that cannot be opened. That it can be later changes its own time, and not that of the folder it lies in.
+    fn of_closed_folder(roots: &Roots, root: usize, path: &str) -> Option<Stamp> {
+        let stat = roots.stat_folder(root, path)?;
+        Some(Stamp { size: Stamp::CLOSED, ..Stamp::of(&stat) })
     }
 
     fn of_file(folder: impl AsFd, name: &str) -> Option<Stamp> {
@@ -84,10 +95,16 @@ impl Folder {
         Folder { root, path: path.to_owned(), stamp, files: Vec::new(), rules: Vec::new() }
     }
 
+    /// One of which nothing could be listed.
+    pub(crate) fn closed(roots: &Roots, root: usize, path: &str) -> Folder {
+        let stamp = Stamp::of_closed_folder(roots, root, path).unwrap_or(Stamp::UNSURE);
+        Folder::new(root, path, stamp)
+    }
+
     pub(crate) fn add_file(&mut self, folder: impl AsFd, path: &str) {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         // What goes away meanwhile has changed the next time.
-        let stamp = Stamp::of_file(folder, name).unwrap_or_default();
+        let stamp = Stamp::of_file(folder, name).unwrap_or(Stamp::UNSURE);
         self.files.push((name.to_owned(), stamp));
     }
 
@@ -120,8 +137,7 @@ const OWN_RULES: &str = ".git/info/exclude";
 
 /// All folders, in order.
 pub fn tree(roots: &Roots, halt: &Halt) -> Result<Vec<Folder>, Halted> {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
-    let now = i64::try_from(now).unwrap_or(i64::MAX);
+    let now = now();
     let add = |list: &mut Vec<Folder>, mut folder: Folder| {
         folder.stamp = folder.stamp.if_sure(now);
         for (_, stamp) in folder.files.iter_mut().chain(&mut folder.rules) {
@@ -134,6 +150,11 @@ pub fn tree(roots: &Roots, halt: &Halt) -> Result<Vec<Folder>, Halted> {
     let mut all: Vec<Folder> = lists.into_iter().flatten().collect();
     all.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
     Ok(all)
+}
+
+fn now() -> i64 {
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    i64::try_from(now).unwrap_or(i64::MAX)
 }
 
 /// What has changed since the folders were looked at. What cannot be looked at has.
@@ -172,7 +193,9 @@ pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes
 
 /// Whether a folder has the same names and rules; its files that have changed are noted.
 fn is_as_it_was(roots: &Roots, known: &Folder, number: usize, changed: &mut Vec<(usize, usize)>) -> bool {
-    let Ok(folder) = roots.open_folder(known.root, &known.path) else { return false };
+    let Ok(folder) = roots.open_folder(known.root, &known.path) else {
+        return Stamp::of_closed_folder(roots, known.root, &known.path) == Some(known.stamp);
+    };
     if Stamp::of_folder(&folder) != Some(known.stamp) {
         return false;
     }
@@ -189,27 +212,35 @@ fn is_as_it_was(roots: &Roots, known: &Folder, number: usize, changed: &mut Vec<
     true
 }
 
-/// What tells whether rules from above the roots, or the person's own, have changed. Equal as long as they have not.
-pub fn outer_rules(roots: &Roots) -> Vec<(String, Option<Stamp>)> {
-    let stamp = |path: &Path| {
-        let stat = rustix::fs::lstat(path).ok()?;
-        Some(Stamp::of(&stat))
-    };
+/// What tells whether rules from above the roots, or the person's own, have changed: equal as long as they have not. None when
+/// they changed just now, and may do so again without telling. To be asked before what goes by these rules.
+pub fn outer_rules(roots: &Roots) -> Option<String> {
+    let now = now();
     let mut all = Vec::new();
+    let mut note = |path: PathBuf, stat: Option<Stat>| {
+        all.push((path, stat.map(|stat| Stamp::of(&stat).if_sure(now))));
+    };
     for root in roots.all() {
         for folder in root.path.ancestors().skip(1) {
             for name in RULE_FILES.iter().chain(&[OWN_RULES]) {
                 let path = folder.join(name);
-                if let Some(stamp) = stamp(&path) {
-                    all.push((path.to_string_lossy().into_owned(), Some(stamp)));
+                if let Ok(stat) = rustix::fs::lstat(&path) {
+                    note(path, Some(stat));
                 }
+            }
+            // How far up rules count ends with the repository. What is in there changes all the time.
+            let repository = folder.join(".git");
+            if rustix::fs::lstat(&repository).is_ok() {
+                note(repository, None);
             }
         }
     }
+    // Many people keep this one elsewhere, behind a link.
     if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
-        all.push((path.to_string_lossy().into_owned(), stamp(&path)));
+        let stat = rustix::fs::stat(&path).ok();
+        note(path, stat);
     }
-    all
+    (!all.iter().any(|(_, stamp)| *stamp == Some(Stamp::UNSURE))).then(|| format!("{all:?}"))
 }
 
 #[cfg(test)]
@@ -269,6 +300,80 @@ mod tests {
         assert!(since(&known).structure);
         let known = look();
         fs::remove_dir_all(at("a")).unwrap();
+        assert!(since(&known).structure);
+    }
+
+    #[test]
+    fn a_stamp_is_sure_when_the_clock_has_moved_on() {
+        const SECOND: i64 = 1_000_000_000;
+        let stamp = |changed| Stamp { inode: 1, size: 1, changed };
+        let now = 1_000 * SECOND;
+        for (changed, sure) in [
+            (now + 1, false),
+            (now - TICK / 2 - 1, false),
+            (now - TICK - 1, true),
+            // A file system that knows only seconds tells the same for two more.
+            (now - SECOND, false),
+            (now - 2 * SECOND, false),
+            (now - 3 * SECOND, true),
+        ] {
+            let expected = if sure { stamp(changed) } else { Stamp::UNSURE };
+            assert_eq!(stamp(changed).if_sure(now), expected, "{changed}");
+        }
+    }
+
+    #[test]
+    fn rules_from_above_are_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let code = folder.path().join("a/code");
+        fs::create_dir_all(&code).unwrap();
+        let roots = Roots::open(&[code], Policy::standard()).unwrap();
+        // Until the clock has moved on.
+        let settled = || loop {
+            if let Some(rules) = outer_rules(&roots) {
+                return rules;
+            }
+        };
+        let mut before = settled();
+        for (name, text) in [
+            (".gitignore", "*.log"),
+            (".gitignore", "*.txt"),
+            // Rules count as far as the repository goes.
+            (".git", "gitdir: elsewhere"),
+            ("a/.ignore", "*.rs"),
+        ] {
+            fs::write(folder.path().join(name), text).unwrap();
+            assert_ne!(outer_rules(&roots).as_ref(), Some(&before), "{name}");
+            let after = settled();
+            assert_ne!(after, before, "{name}");
+            before = after;
+        }
+        assert_eq!(settled(), before);
+    }
+
+    #[test]
+    fn a_folder_that_can_be_opened_again_is_noticed() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let closed = folder.path().join("closed");
+        fs::create_dir(&closed).unwrap();
+        fs::write(closed.join("a.rs"), "").unwrap();
+        let allow = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
+        allow(0o000);
+        if fs::read_dir(&closed).is_ok() {
+            // Nothing is closed to root.
+            return;
+        }
+        let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+        let since = |known: &[Folder]| changes(&roots, known, &Halt::never()).unwrap();
+        let known = loop {
+            let known = tree(&roots, &Halt::never()).unwrap();
+            if since(&known) == Changes::default() {
+                break known;
+            }
+        };
+        assert_eq!(known.len(), 2);
+        allow(0o700);
         assert!(since(&known).structure);
     }
 }

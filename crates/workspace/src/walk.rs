@@ -137,14 +137,22 @@ impl Walker<'_> {
     fn list(&self, root: usize, path: &str, above: Option<&Arc<Rules>>) -> (Vec<String>, Option<Folder>) {
         let mut files = Vec::new();
         // A folder that cannot be read, or is gone, or has become a link, has no files.
-        let Ok(folder) = self.roots.open_folder(root, path) else { return (files, None) };
+        let closed = || self.stamps.then(|| Folder::closed(self.roots, root, path));
+        let Ok(folder) = self.roots.open_folder(root, path) else { return (files, closed()) };
         // First the stamp, then the names: what changes between is noticed the next time.
         let stamp = self.stamps.then(|| Stamp::of_folder(&folder)).flatten();
-        let Ok(mut folder) = Dir::new(folder) else { return (files, None) };
+        let Ok(mut folder) = Dir::new(folder) else { return (files, closed()) };
         let mut listed = stamp.map(|stamp| Folder::new(root, path, stamp));
         let mut found = Found::default();
         let mut entries: Vec<(String, bool, bool)> = Vec::new();
-        while let Some(Ok(entry)) = folder.read() {
+        while let Some(entry) = folder.read() {
+            let Ok(entry) = entry else {
+                // There may be more: what is known of it is not all.
+                if let Some(listed) = &mut listed {
+                    listed.stamp = Stamp::UNSURE;
+                }
+                break;
+            };
             // A folder of a million names takes long by itself.
             if entries.len() % 4096 == 4095 && self.halt.is_due() {
                 return (files, None);

@@ -7,7 +7,7 @@ use super::segment::Made;
 
 /// The version in the index's place. Raise it when what is stored, or how words are counted, changes: the index is then
 /// built anew.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 pub(super) const COMPONENTS: &[Component] = &[Component {
     name: "research",
@@ -19,6 +19,7 @@ pub(super) const COMPONENTS: &[Component] = &[Component {
         ) STRICT;
         CREATE TABLE segments (
             id INTEGER PRIMARY KEY,
+            added INTEGER NOT NULL,         -- whether it came after the whole was built
             lengths BLOB NOT NULL           -- of each file, its bytes plus one; zero when it is no text
         ) STRICT;
         CREATE TABLE buckets (
@@ -30,8 +31,10 @@ pub(super) const COMPONENTS: &[Component] = &[Component {
     "],
 }];
 
-pub(super) fn tree(connection: &Connection) -> rusqlite::Result<Option<Vec<u8>>> {
-    connection.query_row("SELECT tree FROM tree", [], |row| row.get(0)).optional()
+/// The tree, if it was made by the same.
+pub(super) fn tree(connection: &Connection, made_by: &str) -> rusqlite::Result<Option<Vec<u8>>> {
+    let query = "SELECT tree FROM tree WHERE made_by = ?1";
+    connection.query_row(query, [made_by], |row| row.get(0)).optional()
 }
 
 pub(super) fn put_tree(transaction: &Transaction<'_>, tree: &[u8], made_by: &str) -> rusqlite::Result<()> {
@@ -42,8 +45,9 @@ pub(super) fn put_tree(transaction: &Transaction<'_>, tree: &[u8], made_by: &str
     Ok(())
 }
 
-pub(super) fn put_segment(transaction: &Transaction<'_>, made: &Made) -> rusqlite::Result<u32> {
-    transaction.execute("INSERT INTO segments (lengths) VALUES (?1)", params![made.lengths])?;
+pub(super) fn put_segment(transaction: &Transaction<'_>, made: &Made, added: bool) -> rusqlite::Result<u32> {
+    transaction
+        .execute("INSERT INTO segments (added, lengths) VALUES (?1, ?2)", params![added, made.lengths])?;
     let segment = u32::try_from(transaction.last_insert_rowid())
         .map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
     let mut insert =
@@ -54,8 +58,9 @@ pub(super) fn put_segment(transaction: &Transaction<'_>, made: &Made) -> rusqlit
     Ok(segment)
 }
 
-pub(super) fn count_segments(connection: &Connection) -> rusqlite::Result<usize> {
-    connection.query_row("SELECT count(*) FROM segments", [], |row| row.get(0))
+/// How many segments were added to the whole.
+pub(super) fn count_added(connection: &Connection) -> rusqlite::Result<usize> {
+    connection.query_row("SELECT count(*) FROM segments WHERE added", [], |row| row.get(0))
 }
 
 pub(super) fn lengths(connection: &Connection, segment: u32) -> rusqlite::Result<Vec<u8>> {

@@ -129,7 +129,7 @@ pub(super) fn each_count(bucket: &[u8], key: Key, mut visit: impl FnMut(u32, u16
         }
         let (mut list, mut number) = (Reader(list), 0u64);
         while !list.0.is_empty() {
-            number += list.number()?;
+            number = number.checked_add(list.number()?)?;
             visit(u32::try_from(number).ok()?, u16::try_from(list.number()?).ok()?);
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
@@ -9,6 +10,7 @@ use tamis_workspace::{Halt, Policy, Roots};
 use tempfile::TempDir;
 
 use super::*;
+use crate::survey::Surveyed;
 
 struct Place {
     folder: TempDir,
@@ -123,15 +125,106 @@ fn one_that_is_damaged_is_none() {
     place.write("a.py", b"def parse_config(): pass\n");
     place.index.build(&place.roots, &Halt::never()).unwrap();
     let database = Database::open(&place.index.path, db::COMPONENTS).unwrap();
-    let tree = database.read(db::tree).unwrap().unwrap();
+    let rules = &place.index.rules;
+    let tree = database.read(|connection| db::tree(connection, rules)).unwrap().unwrap();
     for length in 0..tree.len() {
         let cut = tree[..length].to_vec();
-        database.write(|transaction| db::put_tree(transaction, &cut, "")).unwrap();
-        assert!(place.both(QUESTION).1.is_err(), "{length}");
+        database.write(|transaction| db::put_tree(transaction, &cut, rules)).unwrap();
+        assert!(matches!(place.both(QUESTION).1, Err(NoIndex::Damaged)), "{length}");
     }
+    database.write(|transaction| db::put_tree(transaction, &tree, "another")).unwrap();
+    assert!(matches!(place.both(QUESTION).1, Err(NoIndex::Missing)));
     drop(database);
     fs::write(&place.index.path, b"no database").unwrap();
     assert!(place.both(QUESTION).1.is_err());
+    assert!(place.index.build(&place.roots, &Halt::never()).unwrap(), "it is made again");
+    place.check(QUESTION);
+}
+
+#[test]
+fn who_reads_while_another_builds_reads_one_state() {
+    let place = Place::new();
+    for number in 0..40 {
+        let text = "def parse_config(settings): pass\n".repeat(number);
+        place.write(&format!("d{}/f{number}.py", number % 4), text.as_bytes());
+    }
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Files lie in other segments each time, by the threads' luck; numbers of segments come again.
+            for _ in 0..25 {
+                place.index.build(&place.roots, &Halt::never()).unwrap();
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        while !over.load(Ordering::Relaxed) {
+            let (read, looked_up) = place.both(QUESTION);
+            match looked_up {
+                Ok((survey, _)) => assert_eq!(sorted(survey.files), sorted(read)),
+                Err(why) => assert!(matches!(why, NoIndex::Missing), "{why}"),
+            }
+        }
+    });
+    place.check(QUESTION);
+}
+
+#[test]
+fn rules_from_above_the_root_are_noticed() {
+    let place = Place::new();
+    place.write("a.py", b"def parse_config(): pass\n");
+    place.write("b.txt", b"settings\n");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let above = |name: &str, text: &str| fs::write(place.folder.path().join(name), text).unwrap();
+    for (name, text) in [(".gitignore", "*.txt\n"), (".git", "gitdir: elsewhere\n"), (".gitignore", "*.py\n")]
+    {
+        above(name, text);
+        place.check(QUESTION);
+        place.index.refresh(&place.roots, &Halt::never()).unwrap();
+        place.check(QUESTION);
+    }
+    let (read, _) = place.both(QUESTION);
+    assert_eq!(read.iter().map(|file| file.place.path.as_str()).collect::<Vec<_>>(), ["b.txt"]);
+}
+
+#[test]
+fn a_part_of_a_root_and_a_root_of_the_same_path_are_two() {
+    let place = Place::new();
+    place.write("part/a.py", b"");
+    let part = place.folder.path().join("code/part");
+    let narrowed = place.roots.narrowed(std::slice::from_ref(&part)).unwrap();
+    let opened = Roots::open(&[part], Policy::standard()).unwrap();
+    // The rules of the folder above count for one of them only.
+    assert_ne!(
+        Index::of(Path::new("/indexes"), &narrowed).path,
+        Index::of(Path::new("/indexes"), &opened).path
+    );
+}
+
+#[test]
+fn roots_may_have_files_of_the_same_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = ["one", "two"].map(|name| folder.path().join(name));
+    for (root, text) in both.iter().zip(["parse_config\n", "settings settings\n"]) {
+        fs::create_dir(root).unwrap();
+        fs::write(root.join("same.py"), text).unwrap();
+    }
+    let roots = Roots::open(&both, Policy::standard()).unwrap();
+    let index = Index::of(&folder.path().join("index"), &roots);
+    index.build(&roots, &Halt::never()).unwrap();
+    let place = Place { folder, roots, index };
+    // Until the clock has moved on, and all of it is known.
+    while place.check(QUESTION) {
+        place.index.refresh(&place.roots, &Halt::never()).unwrap();
+    }
+    let known = Database::open(&place.index.path, db::COMPONENTS)
+        .unwrap()
+        .read(|connection| Ok(place.index.load(connection)))
+        .unwrap()
+        .unwrap();
+    let again = known.clone().with_folders(known.folders.clone(), String::new());
+    assert_eq!(again.without_entry(), []);
+    assert_eq!(again.entries, known.entries);
 }
 
 #[test]
@@ -139,7 +232,7 @@ fn two_do_not_build_at_once() {
     let place = Place::new();
     place.write("a.py", b"");
     place.index.build(&place.roots, &Halt::never()).unwrap();
-    let lock = place.index.lock().unwrap();
+    let lock = place.index.lock().unwrap().unwrap();
     assert!(!place.index.build(&place.roots, &Halt::never()).unwrap());
     assert!(!place.index.refresh(&place.roots, &Halt::never()).unwrap());
     drop(lock);

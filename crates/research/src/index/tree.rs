@@ -1,5 +1,7 @@
 //! The tree as it is stored: folders and files with their stamps, and where each file's counts are.
 
+use std::collections::HashMap;
+
 use tamis_workspace::{Folder, Stamp};
 
 use super::codec::{Reader, put_number, put_text};
@@ -17,7 +19,7 @@ pub(super) struct Tree {
     pub(super) folders: Vec<Folder>,
     /// Of each folder's files.
     pub(super) entries: Vec<Vec<Option<Entry>>>,
-    /// Tells whether rules from outside have changed.
+    /// Tells whether rules from outside have changed; empty when they just had.
     pub(super) outer_rules: String,
 }
 
@@ -26,6 +28,32 @@ impl Tree {
     pub(super) fn new(folders: Vec<Folder>, outer_rules: String) -> Tree {
         let entries = folders.iter().map(|folder| vec![None; folder.files.len()]).collect();
         Tree { folders, entries, outer_rules }
+    }
+
+    /// These folders, with the entries of files whose stamps are still the same.
+    pub(super) fn with_folders(self, folders: Vec<Folder>, outer_rules: String) -> Tree {
+        let mut known = HashMap::new();
+        for (folder, entries) in self.folders.iter().zip(&self.entries) {
+            for ((name, stamp), entry) in folder.files.iter().zip(entries) {
+                known.insert((folder.root, folder.path.as_str(), name.as_str()), (*stamp, *entry));
+            }
+        }
+        let entries = folders
+            .iter()
+            .map(|folder| {
+                let entry = |(name, stamp): &(String, Stamp)| {
+                    let (before, entry) = known.get(&(folder.root, folder.path.as_str(), name.as_str()))?;
+                    (before == stamp && *stamp != Stamp::UNSURE).then_some(*entry)?
+                };
+                folder.files.iter().map(entry).collect()
+            })
+            .collect();
+        Tree { folders, entries, outer_rules }
+    }
+
+    /// How many files there are.
+    pub(super) fn files(&self) -> usize {
+        self.folders.iter().map(|folder| folder.files.len()).sum()
     }
 
     /// Files that have no counts yet.
