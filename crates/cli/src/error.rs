@@ -7,6 +7,8 @@ use tamis_server::{ListenError, TokenError};
 use tamis_tools::RpcError;
 use tamis_trace::TraceError;
 
+use crate::shown;
+
 /// Whose fault it is, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
@@ -92,8 +94,13 @@ impl From<std::io::Error> for CliError {
 
 impl From<ConfigError> for CliError {
     fn from(error: ConfigError) -> CliError {
-        let hint = error.hint();
-        CliError { kind: Kind::Usage, error: error.into(), hint: Some(hint.to_owned()) }
+        let hint = error.hint().to_owned();
+        let error = match error {
+            // It quotes the value, which may be an address with a password in it.
+            ConfigError::Invalid { .. } => anyhow::Error::msg(shown::text(&error.to_string())),
+            error => error.into(),
+        };
+        CliError { kind: Kind::Usage, error, hint: Some(hint) }
     }
 }
 

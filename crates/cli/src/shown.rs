@@ -15,6 +15,11 @@ pub(crate) fn text(text: &str) -> String {
     escaped(&Redactor::standard().redact(text), true)
 }
 
+/// A text of ours that may quote somebody else's, such as a path: only without what a terminal would obey.
+pub(crate) fn harmless(text: &str) -> String {
+    escaped(text, true)
+}
+
 /// A text on one line: what breaks it becomes a space, and so does a run of spaces.
 pub(crate) fn line(text: &str) -> String {
     one_line(&Redactor::standard().redact(text))

@@ -87,7 +87,8 @@ fn errors_say_what_happened_why_and_what_to_do() {
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));
     assert!(said(&["recover", "prn_none", "x-y"], 2).contains("120-154"));
     assert!(said(&["prune"], 2).contains("--goal"));
-    assert!(said(&["data", "purge"], 2).contains("hint: add --yes"));
+    assert!(said(&["data", "purge"], 2).contains("hint: add --yes to do it; cuts"));
+    assert!(said(&["data", "purge", "--research"], 2).contains("hint: add --yes to do it; indexes"));
     assert!(said(&["data", "purge", "--older-than", "soon"], 2).contains("12h or 7d"));
 }
 

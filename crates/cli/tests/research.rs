@@ -286,6 +286,16 @@ fn a_password_in_an_address_is_not_shown_by_config() {
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(!ran.stdout.contains("tr0ub4dor3x") && ran.stdout.contains("127.0.0.1:9"), "{}", ran.stdout);
     }
+    for arguments in [&["config"][..], &["locate", "a"]] {
+        let mut command = shop.tamis(arguments);
+        let ran = finish(command.env("TAMIS_MODEL_URL", "ftp://me:tr0ub4dor3x@127.0.0.1:9/v1"), b"");
+        assert_eq!(ran.code, Some(2), "{}", ran.stderr);
+        assert!(
+            !ran.stderr.contains("tr0ub4dor3x") && ran.stderr.contains("TAMIS_MODEL_URL"),
+            "{}",
+            ran.stderr
+        );
+    }
 }
 
 #[test]
@@ -294,6 +304,9 @@ fn what_a_file_is_called_does_not_lead_the_terminal() {
     shop.write("src/parse_cost\u{1b}[31m.rs", "pub fn parse_cost() {}\n");
     let ran = shop.run(&["locate", "parse_cost"]);
     assert!(!ran.stdout.contains('\u{1b}'), "{:?}", ran.stdout);
+    let ran = shop.run(&["locate", "parse_cost", "--root", "no\u{1b}[31mwhere"]);
+    assert!(ran.stderr.contains("no\\x1b[31mwhere is no folder"), "{:?}", ran.stderr);
+    assert!(!ran.stderr.contains('\u{1b}'), "{:?}", ran.stderr);
 }
 
 /// A model that takes a question and never answers.

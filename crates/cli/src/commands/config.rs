@@ -64,5 +64,5 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
 
 /// Everything is shown first: whoever looks for a mistake needs to see the rest.
 fn first_of(errors: Vec<ConfigError>) -> CliResult {
-    errors.into_iter().next().map_or(Ok(()), |error| Err(CliError::usage(error)))
+    errors.into_iter().next().map_or(Ok(()), |error| Err(CliError { hint: None, ..error.into() }))
 }

@@ -272,8 +272,14 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
             what.push("the indexes of codebases".to_owned());
         }
         let older = if purge.older_than.is_some() { ", as far as they are older" } else { "" };
-        return Err(CliError::usage(format_args!("this would erase {}{older}", listed(&what)))
-            .hint("add --yes to do it; cuts whose originals are gone cannot be recovered"));
+        let hint = match (purge.recovery, trace || research) {
+            (true, _) => "add --yes to do it; cuts whose originals are gone cannot be recovered",
+            (false, true) if !purge.ledger => {
+                "add --yes to do it; indexes are built again when they are needed"
+            }
+            (false, _) => "add --yes to do it",
+        };
+        return Err(CliError::usage(format_args!("this would erase {}{older}", listed(&what))).hint(hint));
     }
     let mut problems = Vec::new();
     if purge.recovery || purge.ledger {
