@@ -101,7 +101,7 @@ fn add_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
 #[derive(Default)]
 struct Parts {
     names: Vec<String>,
-    /// Words with a capital that do not open a sentence.
+    /// Words with a capital that do not open a sentence, or would not.
     doubtful: Vec<String>,
     words: Vec<String>,
     begun: bool,
@@ -155,13 +155,29 @@ impl Parts {
                 continue;
             }
             let capital = piece.starts_with(char::is_uppercase);
-            if capital && self.begun && piece.len() > 2 && !self.doubtful.iter().any(|known| known == piece) {
+            let known = || self.doubtful.iter().any(|known| known == piece);
+            if capital && (self.begun || !is_common(piece)) && piece.len() > 2 && !known() {
                 self.doubtful.push(piece.to_owned());
             }
-            self.words.push(piece.to_owned());
+            if piece.is_ascii() {
+                self.words.push(piece.to_owned());
+            } else {
+                // Where nobody puts spaces between words, each sign is one.
+                each_word(piece, |word, kind| {
+                    if kind == Piece::Part {
+                        self.words.push(word.to_owned());
+                    }
+                });
+            }
             self.begun = true;
         }
     }
+}
+
+/// Whether it is a word that opens any question.
+fn is_common(word: &str) -> bool {
+    let word = word.to_lowercase();
+    STOP_WORDS.contains(&word.as_str()) || JARGON.contains(&word.as_str())
 }
 
 fn is_word(c: char) -> bool {
@@ -208,7 +224,11 @@ mod tests {
             ("Where is retry implemented?", "", "retr"),
             ("What does Config.load() do when Redis is down?", "Config load Redis?", "redi (config) (load)"),
             ("why does HTTPAdapter pool connections", "HTTPAdapter", "pool connect (http) (adapt)"),
-            ("Which utf8 decoder is used. Nothing else", "utf8", "decod noth (utf8)"),
+            ("Which utf8 decoder is used. Nothing else", "utf8 Nothing?", "decod noth (utf8)"),
+            ("Blueprint registration", "Blueprint?", "blueprint registr"),
+            ("Describe Blueprint", "Blueprint?", "blueprint"),
+            ("設定 読込", "", "設 定 読 込"),
+            ("Où est le café?", "Où?", "où est le café"),
             ("", "", ""),
             ("how what where", "", ""),
         ] {
