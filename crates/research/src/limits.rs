@@ -108,6 +108,11 @@ impl Allowance {
         fits
     }
 
+    /// Notes that something was not read because of the limits.
+    pub(crate) fn note_limited(&self) {
+        self.lock().limited = true;
+    }
+
     pub fn count_model_tokens(&self, tokens: u64) {
         self.lock().model_tokens += tokens;
     }

@@ -26,7 +26,7 @@ pub use provider::Model;
 pub use settings::{Effort, ModelSettings, ModelUse};
 
 use crate::roles::{self, Job};
-use crate::{Fault, FaultKind, Finding, Role, View};
+use crate::{Fault, FaultKind, Finding, Role};
 
 /// The model's share of the time that is left, in per cent; the rest is for the deterministic role, should it be needed. The
 /// other roles come after the locator, so it leaves them some.
@@ -92,7 +92,7 @@ pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<F
     let own;
     let (view, hints) = match (role, &job.thoughts) {
         (Role::Thoughts, Some(thoughts)) => {
-            own = View::new(thoughts.clone(), job.view.allowance.clone(), halt.clone());
+            own = job.view.elsewhere(thoughts.clone(), halt.clone());
             // The map is one of the code.
             (&own, &[][..])
         }

@@ -15,7 +15,7 @@ use tamis_workspace::{Halt, Halted, Roots};
 
 use crate::class::Class;
 use crate::question::Question;
-use crate::rank::passage::Passages;
+use crate::rank::passage::{Passages, Sought};
 use crate::survey::{Survey, Surveyed};
 use crate::tally::{Counter, parts_of};
 
@@ -137,7 +137,8 @@ pub(crate) fn rank(
     halt: &Halt,
 ) -> Result<Vec<Ranked>, Halted> {
     let definers = definers(question, survey);
-    let mut best = scores(survey, |file| at_first_sight(file, counter, weights, &definers));
+    let mut best = scores(survey, halt, |file| at_first_sight(file, counter, weights, &definers));
+    halt.check()?;
     let by_place = |a: usize, b: usize| survey.files[a].place.cmp(&survey.files[b].place);
     let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| by_place(a.0, b.0));
     if best.len() > LOOKED_INTO {
@@ -145,18 +146,17 @@ pub(crate) fn rank(
         best.truncate(LOOKED_INTO);
     }
     best.sort_by(order);
-    let passages = Passages::read(&best, counter, weights, survey, roots, halt)?;
+    let sought = Sought { question, counter, weights };
+    let mut passages = Passages::read(&best, sought, survey, roots, halt)?;
     let mut totals: Vec<f64> = best
         .iter()
         .zip(&passages.files)
         .map(|((number, first), looked)| {
-            let names =
-                looked.definitions.iter().map(|definition| weights.of_name(counter, &definition.name));
-            let named = names.fold(0.0, f64::max);
-            first + (PASSAGE * looked.score + DEFINITION_NAME * named) * survey.files[*number].class.worth()
+            let inside = PASSAGE * looked.score + DEFINITION_NAME * looked.named;
+            first + inside * survey.files[*number].class.worth()
         })
         .collect();
-    votes::count(&mut totals, &best, &passages, question, counter, weights, survey);
+    votes::count(&mut totals, &best, &passages, sought, survey, halt)?;
     let mut order: Vec<usize> = (0..best.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then_with(|| by_place(best[a].0, best[b].0)));
     let order = with_few_tests(&order, |at| survey.files[best[at].0].class == Class::Test);
@@ -164,19 +164,21 @@ pub(crate) fn rank(
         .into_iter()
         .map(|at| {
             let file = &survey.files[best[at].0];
-            let (line, name) = passages.begin_with(at, question, counter, weights);
+            let (line, name) = std::mem::take(&mut passages.files[at].begin);
             let coverage = weights.coverage(file);
             Ranked { file: best[at].0, score: totals[at], line, name, coverage }
         })
         .collect())
 }
 
-/// The files that have any score, with their numbers; worked out on all cores.
-fn scores(survey: &Survey, score: impl Fn(&Surveyed) -> f64 + Sync) -> Vec<(usize, f64)> {
+/// The files that have any score, with their numbers; worked out on all cores. Not all of them once the halt is due.
+fn scores(survey: &Survey, halt: &Halt, score: impl Fn(&Surveyed) -> f64 + Sync) -> Vec<(usize, f64)> {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let share = survey.files.len().div_ceil(cores).max(1000);
     let work = |(part, files): (usize, &[Surveyed])| -> Vec<(usize, f64)> {
-        let numbered = files.iter().enumerate().map(|(at, file)| (part * share + at, score(file)));
+        let wanted = |(at, _): &(usize, &Surveyed)| at % 4096 != 0 || !halt.is_due();
+        let numbered = files.iter().enumerate().take_while(wanted);
+        let numbered = numbered.map(|(at, file)| (part * share + at, score(file)));
         numbered.filter(|(_, score)| *score > 0.0).collect()
     };
     std::thread::scope(|scope| {

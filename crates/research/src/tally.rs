@@ -33,6 +33,10 @@ pub(crate) struct Hit {
 /// Of a run that is longer no more is read: it is no word.
 const LONGEST_RUN: usize = 96;
 
+/// Bytes of a line that may say what is defined there: one that is longer is no line that anybody wrote, and looking at all
+/// of it for each of its words would take as long as the file is large, squared.
+const LONGEST_LINE: usize = 1 << 10;
+
 pub(crate) fn in_run(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
 }
@@ -143,7 +147,12 @@ impl Counter {
 
 /// Whether the run that begins at `at` is a name that is defined there.
 pub(crate) fn defines_at(bytes: &[u8], at: usize) -> bool {
-    let start = memrchr(b'\n', &bytes[..at]).map_or(0, |newline| newline + 1);
+    let from = at.saturating_sub(LONGEST_LINE);
+    let start = match memrchr(b'\n', &bytes[from..at]) {
+        Some(newline) => from + newline + 1,
+        None if from == 0 => 0,
+        None => return false,
+    };
     defined_in_line(bytes, start).is_some_and(|name| name == at)
 }
 
@@ -171,14 +180,26 @@ fn defined_in_line(bytes: &[u8], start: usize) -> Option<usize> {
     let mut from = start;
     for line in &mut lines {
         let end = memchr(b'\n', &bytes[from..]).map_or(bytes.len(), |length| from + length);
-        // A line that is not UTF-8 defines nothing.
-        *line = std::str::from_utf8(&bytes[from..end]).unwrap_or_default();
+        *line = beginning(&bytes[from..end]);
         if end == bytes.len() {
             break;
         }
         from = end + 1;
     }
     tamis_syntax::defined_name(lines[0], &lines[1..]).map(|name| start + name.start)
+}
+
+/// As much of a line as is looked at. One that is not UTF-8 defines nothing.
+fn beginning(line: &[u8]) -> &str {
+    let read = &line[..line.len().min(LONGEST_LINE)];
+    match std::str::from_utf8(read) {
+        Ok(text) => text,
+        // Only the last character is cut in two.
+        Err(error) if read.len() < line.len() && error.error_len().is_none() => {
+            std::str::from_utf8(&read[..error.valid_up_to()]).unwrap_or_default()
+        }
+        Err(_) => "",
+    }
 }
 
 #[cfg(test)]
@@ -230,6 +251,27 @@ mod tests {
             }
         });
         assert_eq!(defined, [false, false, true, false]);
+    }
+
+    #[test]
+    fn only_the_beginning_of_a_long_line_defines() {
+        let both = |text: &str| {
+            let mut defined = Vec::new();
+            each_definition(text.as_bytes(), |name| defined.push(name.to_owned()));
+            let at = text.find("load").unwrap();
+            (defined == ["load"], defines_at(text.as_bytes(), at))
+        };
+        for before in [0, 500, 511, 512, 2000] {
+            let text = format!("{}\ndef load(x): pass{}", "é".repeat(before), "é".repeat(2000));
+            assert_eq!(both(&text), (true, true), "{before}");
+        }
+        for indent in 0..20 {
+            let text = format!("{}def load(x):\n", " ".repeat(LONGEST_LINE - 10 + indent));
+            let (first, second) = both(&text);
+            assert_eq!(first, second, "{indent}");
+            assert!(second || indent > 2, "{indent}");
+            assert!(!second || indent < 10, "{indent}");
+        }
     }
 
     proptest! {

@@ -16,20 +16,43 @@ const WINDOW: usize = 20;
 /// What the first, second and third line with the same word are worth.
 const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
 
+/// Bytes of text that are kept, over all files: those of the best, which is where names are used that matter.
+const MOST_KEPT: u64 = 48 << 20;
+/// Definitions of a file that are kept.
+const MOST_DEFINITIONS: usize = 20_000;
+/// Each holds a file with its lines.
+const MOST_THREADS: usize = 8;
+
 /// What was seen inside of the best files, in their order.
 pub(crate) struct Passages {
     pub(crate) files: Vec<Looked>,
 }
 
 /// What was seen inside of a file.
-#[derive(Default)]
 pub(crate) struct Looked {
+    /// Empty when it is not kept.
     pub(crate) text: String,
     /// Of the best passage.
     pub(crate) score: f64,
-    /// Its hits, by line from 1.
-    passage: Vec<(usize, usize)>,
+    /// What the definition is worth whose name says most.
+    pub(crate) named: f64,
+    /// The line to begin reading with, from 1, and what is defined there.
+    pub(crate) begin: (usize, Option<String>),
     pub(crate) definitions: Vec<Defined>,
+}
+
+impl Default for Looked {
+    fn default() -> Looked {
+        Looked { text: String::new(), score: 0.0, named: 0.0, begin: (1, None), definitions: Vec::new() }
+    }
+}
+
+/// What is looked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Sought<'a> {
+    pub(crate) question: &'a Question,
+    pub(crate) counter: &'a Counter,
+    pub(crate) weights: &'a Weights,
 }
 
 /// A definition; lines count from 1.
@@ -44,12 +67,19 @@ impl Passages {
     /// Looks into these files, on all cores.
     pub(crate) fn read(
         best: &[(usize, f64)],
-        counter: &Counter,
-        weights: &Weights,
+        sought: Sought<'_>,
         survey: &Survey,
         roots: &Roots,
         halt: &Halt,
     ) -> Result<Passages, Halted> {
+        let mut taken = 0;
+        let kept: Vec<bool> = best
+            .iter()
+            .map(|(number, _)| {
+                taken += survey.files[*number].bytes;
+                taken <= MOST_KEPT
+            })
+            .collect();
         let next = AtomicUsize::new(0);
         let look = || {
             let mut seen = Vec::new();
@@ -64,13 +94,13 @@ impl Passages {
                 let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
                 // It may have gone since the first look.
                 let looked = match read {
-                    Ok(()) if !is_binary(&bytes) => Looked::into(&bytes, counter, weights),
+                    Ok(()) if !is_binary(&bytes) => Looked::into(&bytes, kept[at], sought, halt),
                     _ => Looked::default(),
                 };
                 seen.push((at, looked));
             }
         };
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
         let mut seen: Vec<(usize, Looked)> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..cores).map(|_| scope.spawn(look)).collect();
             let mut seen = look();
@@ -84,70 +114,73 @@ impl Passages {
         seen.sort_by_key(|(at, _)| *at);
         Ok(Passages { files: seen.into_iter().map(|(_, looked)| looked).collect() })
     }
-
-    /// The line to begin reading with, and what is defined there: a definition that the question names; else the one
-    /// that the best passage lies in; else the passage's first line.
-    pub(crate) fn begin_with(
-        &self,
-        at: usize,
-        question: &Question,
-        counter: &Counter,
-        weights: &Weights,
-    ) -> (usize, Option<String>) {
-        let looked = &self.files[at];
-        let named = question.names.iter().enumerate().filter_map(|(number, name)| {
-            let worth = weights.columns[counter.name_column(number)];
-            let definition = looked.definitions.iter().find(|definition| definition.name == name.text)?;
-            (worth > 0.0).then_some((worth, definition))
-        });
-        if let Some((_, definition)) = named.fold(None, |best: Option<(f64, &Defined)>, next| match best {
-            Some(best) if best.0 >= next.0 => Some(best),
-            _ => Some(next),
-        }) {
-            return (definition.first, Some(definition.name.clone()));
-        }
-        let Some(&(first, _)) = looked.passage.first() else { return (1, None) };
-        let heaviest = looked
-            .passage
-            .iter()
-            .fold((first, 0.0), |best, &(line, column)| {
-                let weight = weights.columns[column];
-                if weight > best.1 { (line, weight) } else { best }
-            })
-            .0;
-        // The innermost definition around the passage's weightiest line.
-        let around = looked
-            .definitions
-            .iter()
-            .filter(|definition| definition.first <= heaviest && heaviest <= definition.last)
-            .max_by_key(|definition| definition.first);
-        match around {
-            Some(definition) => (definition.first, Some(definition.name.clone())),
-            None => (heaviest, None),
-        }
-    }
 }
 
 impl Looked {
-    fn into(bytes: &[u8], counter: &Counter, weights: &Weights) -> Looked {
+    fn into(bytes: &[u8], kept: bool, sought: Sought<'_>, halt: &Halt) -> Looked {
+        let Sought { counter, weights, .. } = sought;
         let text = String::from_utf8_lossy(bytes).into_owned();
         let lines = split_lines(&text);
-        let outline = outline_by_lines(&lines, &|| false);
-        let definitions = outline
-            .definitions
-            .iter()
-            .filter_map(|definition| {
-                let name = lines[definition.signature.first].get(definition.name.clone())?;
-                (!name.is_empty()).then(|| Defined {
-                    name: name.to_owned(),
-                    first: definition.signature.first + 1,
-                    last: definition.last + 1,
-                    depth: definition.depth,
-                })
-            })
-            .collect();
+        let outline = outline_by_lines(&lines, &|| halt.is_due());
+        let mut definitions = Vec::new();
+        let mut named = 0.0;
+        for (number, definition) in outline.definitions.iter().enumerate() {
+            // A generated file may have a hundred thousand.
+            if number % 1024 == 1023 && halt.is_due() {
+                break;
+            }
+            let name = lines[definition.signature.first].get(definition.name.clone());
+            let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
+            named = f64::max(named, weights.of_name(counter, name));
+            definitions.push(Defined {
+                name: name.to_owned(),
+                first: definition.signature.first + 1,
+                last: definition.last + 1,
+                depth: definition.depth,
+            });
+        }
         let (score, passage) = best_passage(text.as_bytes(), counter, &weights.columns);
-        Looked { score, passage, definitions, text }
+        let begin = begin_with(&definitions, &passage, sought);
+        definitions.truncate(MOST_DEFINITIONS);
+        Looked { score, named, begin, definitions, text: if kept { text } else { String::new() } }
+    }
+}
+
+/// The line to begin reading with, and what is defined there: a definition that the question names; else the one that the best
+/// passage lies in; else the passage's weightiest line.
+fn begin_with(
+    definitions: &[Defined],
+    passage: &[(usize, usize)],
+    sought: Sought<'_>,
+) -> (usize, Option<String>) {
+    let Sought { question, counter, weights } = sought;
+    let named = question.names.iter().enumerate().filter_map(|(number, name)| {
+        let worth = weights.columns[counter.name_column(number)];
+        let definition = definitions.iter().find(|definition| definition.name == name.text)?;
+        (worth > 0.0).then_some((worth, definition))
+    });
+    if let Some((_, definition)) = named.fold(None, |best: Option<(f64, &Defined)>, next| match best {
+        Some(best) if best.0 >= next.0 => Some(best),
+        _ => Some(next),
+    }) {
+        return (definition.first, Some(definition.name.clone()));
+    }
+    let Some(&(first, _)) = passage.first() else { return (1, None) };
+    let heaviest = passage
+        .iter()
+        .fold((first, 0.0), |best, &(line, column)| {
+            let weight = weights.columns[column];
+            if weight > best.1 { (line, weight) } else { best }
+        })
+        .0;
+    // The innermost definition around the passage's weightiest line.
+    let around = definitions
+        .iter()
+        .filter(|definition| definition.first <= heaviest && heaviest <= definition.last)
+        .max_by_key(|definition| definition.first);
+    match around {
+        Some(definition) => (definition.first, Some(definition.name.clone())),
+        None => (heaviest, None),
     }
 }
 

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Weights;
-use super::passage::Passages;
+use tamis_workspace::{Halt, Halted};
+
+use super::passage::{Passages, Sought};
 use crate::class::Class;
-use crate::question::Question;
 use crate::survey::Survey;
-use crate::tally::{Counter, each_run};
+use crate::tally::each_run;
 
 /// What the votes of a named definition's inside weigh, against the mean of the best three.
 const FROM_INSIDE: f64 = 0.4;
@@ -25,15 +25,15 @@ pub(crate) fn count(
     totals: &mut [f64],
     best: &[(usize, f64)],
     passages: &Passages,
-    question: &Question,
-    counter: &Counter,
-    weights: &Weights,
+    sought: Sought<'_>,
     survey: &Survey,
-) {
+    halt: &Halt,
+) -> Result<(), Halted> {
+    let Sought { question, counter, weights } = sought;
     let source = |at: usize| survey.files[best[at].0].class == Class::Source;
     // Which of the best files define a name, anywhere and outermost.
-    let mut anywhere: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
-    let mut outermost: BTreeMap<&str, BTreeSet<usize>> = BTreeMap::new();
+    let mut anywhere: Definers<'_> = BTreeMap::new();
+    let mut outermost: Definers<'_> = BTreeMap::new();
     for (at, looked) in passages.files.iter().enumerate().filter(|(at, _)| source(*at)) {
         for definition in &looked.definitions {
             anywhere.entry(&definition.name).or_default().insert(at);
@@ -61,9 +61,12 @@ pub(crate) fn count(
         }
         let share = if name.doubtful { 0.6 } else { 1.0 } / definitions.len() as f64;
         for (at, looked, definition) in definitions {
+            halt.check()?;
             let body = lines_of(&looked.text, definition.first, definition.last);
-            for used in names_in(body).into_iter().filter(|used| used.len() > 2 && *used != name.text) {
-                let Some(files) = anywhere.get(used) else { continue };
+            for (used, files) in names_in(body, &anywhere) {
+                if used.len() <= 2 || used == name.text {
+                    continue;
+                }
                 let others: Vec<usize> = files.iter().copied().filter(|&file| file != at).collect();
                 if others.is_empty() || others.len() > MOST_FOR_INSIDE {
                     continue;
@@ -84,12 +87,12 @@ pub(crate) fn count(
     }
     let mut order: Vec<usize> = (0..totals.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then(a.cmp(&b)));
-    let Some(&first) = order.first() else { return };
+    let Some(&first) = order.first() else { return Ok(()) };
     let mut votes = vec![0.0; totals.len()];
     for &voter in order.iter().take(VOTERS) {
         let standing = totals[voter] / totals[first];
-        for used in names_in(&passages.files[voter].text) {
-            let Some(files) = outermost.get(used) else { continue };
+        halt.check()?;
+        for (used, files) in names_in(&passages.files[voter].text, &outermost) {
             if files.len() > MOST_FOR_BEST || files.contains(&voter) {
                 continue;
             }
@@ -106,6 +109,7 @@ pub(crate) fn count(
             *total += FROM_THE_BEST * (votes / most).sqrt() * measure * survey.files[*number].class.worth();
         }
     }
+    Ok(())
 }
 
 fn mean_of_best(totals: &[f64]) -> f64 {
@@ -122,11 +126,17 @@ fn lines_of(text: &str, first: usize, last: usize) -> &str {
     &text[start..length.map_or(text.len(), |length| start + length)]
 }
 
-fn names_in(text: &str) -> BTreeSet<&str> {
-    let mut names = BTreeSet::new();
+/// Which files define a name.
+type Definers<'a> = BTreeMap<&'a str, BTreeSet<usize>>;
+
+/// The names that a text uses, of those that are defined somewhere.
+fn names_in<'a, 'b>(text: &'a str, definers: &'b Definers<'_>) -> BTreeMap<&'a str, &'b BTreeSet<usize>> {
+    let mut names = BTreeMap::new();
     each_run(text.as_bytes(), |at, run| {
-        if let Some(name) = text.get(at..at + run.len()) {
-            names.insert(name);
+        if let Some(name) = text.get(at..at + run.len())
+            && let Some(files) = definers.get(name)
+        {
+            names.insert(name, files);
         }
     });
     names

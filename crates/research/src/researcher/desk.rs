@@ -222,12 +222,16 @@ impl<'a> Desk<'a> {
     fn run_beside_each_other(&mut self, roles: &[Role], map: Result<Arc<Map>, Fault>) {
         let (over, ended) = channel();
         let mut running: Vec<Option<Running<Done>>> = Vec::new();
+        // Before any of them begins to read.
+        let shares: Vec<_> =
+            (0..roles.len()).map(|number| Arc::new(self.brief.view.share(number, roles.len()))).collect();
         for (number, &role) in roles.iter().enumerate() {
             self.report.run.roles.push(role);
             self.steps.tell(format!("{} begins", role.key()));
             running.push(Some(match &map {
                 Ok(map) => {
-                    let (brief, map) = (self.brief.clone(), Arc::clone(map));
+                    let (mut brief, map) = (self.brief.clone(), Arc::clone(map));
+                    brief.view = Arc::clone(&shares[number]);
                     self.spawn(role, number, &over, move |crew, halt| Ok(crew.work(role, &brief, &map, halt)))
                 }
                 // They go by what the locator finds.

@@ -5,8 +5,6 @@
 
 mod note;
 
-use std::sync::Arc;
-
 use tamis_text::words::{each_word, stem};
 use tamis_workspace::{Halt, Place, scan};
 
@@ -14,7 +12,7 @@ use self::note::{Note, is_note};
 use super::Job;
 use super::asked::Asked;
 use super::wording::{LONGEST_FINDING, References, brief};
-use crate::{Confidence, Fault, Finding, NotRead, View};
+use crate::{Confidence, Fault, Finding, NotRead};
 
 const MOST_NOTES: usize = 6;
 const MOST_FINDINGS: usize = 8;
@@ -32,7 +30,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
     let Some(roots) = &job.thoughts else { return Ok(not_found("no place for notes is configured", None)) };
     let asked = Asked::of(&job.question.text);
     let stems: Vec<&str> = asked.stems.iter().map(String::as_str).collect();
-    let view = View::new(roots.clone(), Arc::clone(&job.view.allowance), halt.clone());
+    let view = job.view.elsewhere(roots.clone(), halt.clone());
     let lists = scan(roots, halt, Vec::new, |list: &mut Vec<Seen>, place, bytes| {
         if is_note(&place.path) {
             let counts = counts(&stems, &place.path, &String::from_utf8_lossy(bytes));

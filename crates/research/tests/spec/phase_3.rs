@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Barrier};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use tamis_research::{Constraints, Reference, Request, Role};
 
 use crate::house::{House, Roles, asking, finding, research, secret, texts};
@@ -115,4 +115,34 @@ fn reference_formatting_file_references_are_path_and_line_and_never_full_dumps()
     let whole = std::fs::read_to_string(house.code().join("src/config.rs")).unwrap();
     let dumped = serde_json::to_string(&whole).unwrap();
     assert!(!text.contains(dumped.trim_matches('"')));
+}
+
+#[test]
+fn answers_under_tight_limits_do_not_depend_on_which_role_was_first() {
+    let house = House::new();
+    for number in 0..12 {
+        let text = format!(
+            "pub fn retry_{number}(attempt: u32) -> bool {{\n    retry_order(attempt) && attempt < {number}\n}}\n"
+        );
+        house.write(&format!("src/more/retry_{number}.rs"), &text);
+    }
+    let researcher = house.researcher();
+    for most in [1, 3, 6, 9] {
+        let constraints =
+            Constraints { max_files_read: Some(most), max_tokens: Some(20_000), ..Constraints::default() };
+        let request =
+            Request { constraints, ..asking("Show examples of how `retry_order` attempts are retried") };
+        let ask = || {
+            let mut told = research(&researcher, &request).1;
+            told["run"]["elapsedMs"] = json!(0);
+            for role in ["locator", "analyzer", "patterns"] {
+                told[role]["timing"] = json!(null);
+            }
+            told
+        };
+        let first = ask();
+        for _ in 0..25 {
+            assert_eq!(ask(), first, "{most} files");
+        }
+    }
 }
