@@ -9,6 +9,7 @@ use tamis_workspace::{Halt, Place, Policy, Roots};
 use tempfile::TempDir;
 
 use super::*;
+use crate::View;
 use crate::map::{Category, Map, Spot};
 use crate::question::Question;
 use crate::{Allowance, Limits};
