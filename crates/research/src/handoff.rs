@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(tidy.summary, "One. One. One. One. One. One.");
         assert_eq!(tidy.key_findings.len(), MOST_FINDINGS);
         assert_eq!(tidy.references.iter().map(Reference::as_str).collect::<Vec<_>>(), ["a.rs:1", "b.rs"]);
-        assert_eq!(tidy.notes.as_deref(), Some("8 more key findings were left out."));
+        assert_eq!(tidy.notes.as_deref(), Some("One. One. One.\n8 more key findings were left out."));
         assert_eq!(tidy.clone().tidy(), tidy);
     }
 }

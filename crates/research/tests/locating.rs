@@ -146,6 +146,14 @@ fn what_is_nowhere_is_not_found() {
 }
 
 #[test]
+fn a_name_that_is_there_is_found_whatever_else_is_asked() {
+    let folder = codebase(SHOP);
+    let question = "Show flabbergasting zorblax wobbles of how `exchange_rate` is quibbled";
+    let finding = located(&researcher(folder.path(), None), question);
+    assert_eq!(finding.references[0].as_str(), "src/shop/rates.py:4");
+}
+
+#[test]
 fn a_word_that_is_nowhere_does_not_spoil_a_question() {
     let folder = codebase(SHOP);
     let question = "How does exchange_rate in the shop convert the currency of a zorblax?";

@@ -37,7 +37,7 @@ pub(crate) fn locate(
     let counter = Counter::new(question);
     let survey = survey(shelf, &view.roots, question, &counter, halt)?;
     let weights = Weights::of(question, &counter, &survey);
-    let ranked = if weights.share_absent() > MOST_ABSENT {
+    let ranked = if weights.share_absent() > MOST_ABSENT && !names_something(question, &counter, &weights) {
         Vec::new()
     } else {
         rank(question, &counter, &weights, &survey, &view.roots, halt)?
@@ -70,6 +70,14 @@ pub(crate) fn locate(
         coverage,
         territory: Arc::new(Territory::of(question, survey)),
     })
+}
+
+/// Whether the question spells a name that is there: whatever else it says, that can be found.
+fn names_something(question: &Question, counter: &Counter, weights: &Weights) -> bool {
+    let names = question.names.iter().enumerate();
+    names
+        .filter(|(_, name)| !name.doubtful)
+        .any(|(number, _)| weights.columns[counter.name_column(number)] > 0.0)
 }
 
 /// What the locator says of a map.
