@@ -1,5 +1,6 @@
 //! The second look: inside of the best files, where the question's words come together, and what is defined there.
 
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tamis_syntax::outline_by_lines;
@@ -15,6 +16,13 @@ use crate::tally::Counter;
 const WINDOW: usize = 20;
 /// What the first, second and third line with the same word are worth.
 const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
+
+/// A definition of so many lines is a long one.
+const LONG: f64 = 60.0;
+/// What a definition's name is worth beside what its lines have.
+const OF_NAME: f64 = 0.5;
+/// Of what a definition's lines have, so much is looked at.
+const MOST_HITS: usize = 200;
 
 /// Bytes of text that are kept, over all files: those of the best, which is where names are used that matter.
 const MOST_KEPT: u64 = 48 << 20;
@@ -58,6 +66,8 @@ pub(crate) struct Sought<'a> {
 /// A definition; lines count from 1.
 pub(crate) struct Defined {
     pub(crate) name: String,
+    /// What its name is worth.
+    pub(crate) named: f64,
     pub(crate) first: usize,
     pub(crate) last: usize,
     pub(crate) depth: usize,
@@ -131,26 +141,30 @@ impl Looked {
             }
             let name = lines[definition.signature.first].get(definition.name.clone());
             let Some(name) = name.filter(|name| !name.is_empty()) else { continue };
-            named = f64::max(named, weights.of_name(counter, name));
+            let worth = weights.of_name(counter, name);
+            named = f64::max(named, worth);
             definitions.push(Defined {
                 name: name.to_owned(),
+                named: worth,
                 first: definition.signature.first + 1,
                 last: definition.last + 1,
                 depth: definition.depth,
             });
         }
-        let (score, passage) = best_passage(text.as_bytes(), counter, &weights.columns);
-        let begin = begin_with(&definitions, &passage, sought);
+        let hits = hits(text.as_bytes(), counter, &weights.columns);
+        let (score, passage) = best_passage(&hits, &weights.columns);
+        let begin = begin_with(&definitions, &hits, passage, sought);
         definitions.truncate(MOST_DEFINITIONS);
         Looked { score, named, begin, definitions, text: if kept { text } else { String::new() } }
     }
 }
 
-/// The line to begin reading with, and what is defined there: a definition that the question names; else the one that the best
-/// passage lies in; else the passage's weightiest line.
+/// The line to begin reading with, and what is defined there: a definition that the question names; else the one whose name and
+/// lines have the most of what is asked for, a long one less; else the best passage's weightiest line.
 fn begin_with(
     definitions: &[Defined],
-    passage: &[(usize, usize)],
+    hits: &[(usize, usize)],
+    passage: Range<usize>,
     sought: Sought<'_>,
 ) -> (usize, Option<String>) {
     let Sought { question, counter, weights } = sought;
@@ -165,6 +179,27 @@ fn begin_with(
     }) {
         return (definition.first, Some(definition.name.clone()));
     }
+    let mut times = vec![0usize; weights.columns.len()];
+    let mut best: Option<(f64, &Defined)> = None;
+    for definition in definitions {
+        let from = hits.partition_point(|(line, _)| *line < definition.first);
+        let inside = hits[from..].iter().take(MOST_HITS).take_while(|(line, _)| *line <= definition.last);
+        times.fill(0);
+        let mut body = 0.0;
+        for (_, column) in inside {
+            body += worth(weights.columns[*column], times[*column]);
+            times[*column] += 1;
+        }
+        let lines = (definition.last - definition.first) as f64;
+        let score = body / (1.0 + lines / LONG).sqrt() + OF_NAME * definition.named;
+        if score > best.map_or(0.0, |(best, _)| best) {
+            best = Some((score, definition));
+        }
+    }
+    if let Some((_, definition)) = best {
+        return (definition.first, Some(definition.name.clone()));
+    }
+    let passage = &hits[passage];
     let Some(&(first, _)) = passage.first() else { return (1, None) };
     let heaviest = passage
         .iter()
@@ -173,19 +208,16 @@ fn begin_with(
             if weight > best.1 { (line, weight) } else { best }
         })
         .0;
-    // The innermost definition around the passage's weightiest line.
-    let around = definitions
-        .iter()
-        .filter(|definition| definition.first <= heaviest && heaviest <= definition.last)
-        .max_by_key(|definition| definition.first);
-    match around {
-        Some(definition) => (definition.first, Some(definition.name.clone())),
-        None => (heaviest, None),
-    }
+    (heaviest, None)
 }
 
-/// The best window, and its hits by line.
-fn best_passage(bytes: &[u8], counter: &Counter, weights: &[f64]) -> (f64, Vec<(usize, usize)>) {
+/// What a column is worth that was there so many times before.
+fn worth(weight: f64, times: usize) -> f64 {
+    weight * AGAIN.get(times).copied().unwrap_or(0.0)
+}
+
+/// Lines, from 1, with what they have of what is asked for.
+fn hits(bytes: &[u8], counter: &Counter, weights: &[f64]) -> Vec<(usize, usize)> {
     let mut hits: Vec<(usize, usize)> = Vec::new();
     let (mut line, mut from) = (1, 0);
     counter.each_hit(bytes, |hit| {
@@ -198,7 +230,12 @@ fn best_passage(bytes: &[u8], counter: &Counter, weights: &[f64]) -> (f64, Vec<(
     });
     hits.sort_unstable();
     hits.dedup();
-    let worth = |column: usize, times: usize| weights[column] * AGAIN.get(times).copied().unwrap_or(0.0);
+    hits
+}
+
+/// The best window, as a range of hits.
+fn best_passage(hits: &[(usize, usize)], weights: &[f64]) -> (f64, Range<usize>) {
+    let worth = |column: usize, times: usize| worth(weights[column], times);
     let mut times = vec![0usize; weights.len()];
     let (mut score, mut first, mut best) = (0.0, 0, (0.0, 0..0));
     for (last, &(line, column)) in hits.iter().enumerate() {
@@ -214,5 +251,5 @@ fn best_passage(bytes: &[u8], counter: &Counter, weights: &[f64]) -> (f64, Vec<(
             best = (score, first..last + 1);
         }
     }
-    (best.0, hits[best.1].to_vec())
+    best
 }
