@@ -3,8 +3,9 @@
 use crate::bounds::cut;
 use crate::{Finding, Report};
 
-/// As everywhere in tamis, four bytes are a token.
-const BYTES_PER_TOKEN: u64 = 4;
+/// Bytes of ten tokens. Prose and code have four bytes a token; reports are full of paths, and the densest of 130 had 3.4 by
+/// o200k, the mean 3.9.
+const BYTES_PER_TEN_TOKENS: u64 = 35;
 /// Digits that a time may take: how long something took must not decide what is told.
 const ROOM_FOR_A_TIME: u64 = 6;
 /// What the note about it takes.
@@ -12,7 +13,7 @@ const ROOM_FOR_THE_NOTE: u64 = 120;
 
 /// Trims a report until it fits. What cannot go is the form itself: a report is whole however small the limit.
 pub(crate) fn fit(report: &mut Report, max_tokens: u64) {
-    let room = max_tokens.saturating_mul(BYTES_PER_TOKEN);
+    let room = max_tokens.saturating_mul(BYTES_PER_TEN_TOKENS) / 10;
     lean(report);
     if weight(report) <= room {
         return;
