@@ -17,6 +17,8 @@ pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) names: Vec<Name>,
     pub(crate) terms: Vec<Term>,
+    /// Names of which one was written as the other's, as in `Owner.member`, by number.
+    pub(crate) members: Vec<(usize, usize)>,
     /// Whether it wants examples or similar implementations, so that the pattern finder is worth its time.
     pub(crate) wants_examples: bool,
 }
@@ -56,7 +58,7 @@ impl Question {
                 parts.read(piece);
             }
         }
-        let Parts { mut names, doubtful, words, .. } = parts;
+        let Parts { mut names, members, doubtful, words, .. } = parts;
         let mut terms: Vec<Term> = Vec::new();
         for (word, spoken) in words.iter().map(|word| (word, true)) {
             add_term(&mut terms, word, spoken);
@@ -70,6 +72,8 @@ impl Question {
         }
         terms.truncate(MOST_TERMS);
         names.truncate(MOST_NAMES);
+        let kept = names.len();
+        let members = members.into_iter().filter(|(owner, member)| *owner.max(member) < kept).collect();
         let doubtful = doubtful.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>();
         let room = MOST_NAMES - names.len();
         let names = names
@@ -80,7 +84,7 @@ impl Question {
         let wants_examples = read
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| EXAMPLE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
-        Question { text: text.to_owned(), names, terms, wants_examples }
+        Question { text: text.to_owned(), names, terms, members, wants_examples }
     }
 }
 
@@ -101,6 +105,7 @@ fn add_term(terms: &mut Vec<Term>, word: &str, spoken: bool) {
 #[derive(Default)]
 struct Parts {
     names: Vec<String>,
+    members: Vec<(usize, usize)>,
     /// Words with a capital that do not open a sentence, or would not.
     doubtful: Vec<String>,
     words: Vec<String>,
@@ -108,17 +113,38 @@ struct Parts {
 }
 
 impl Parts {
-    fn name(&mut self, name: &str) {
-        if name.len() > 1 && !self.names.iter().any(|known| known == name) {
-            self.names.push(name.to_owned());
+    /// Notes a name, and says its number.
+    fn name(&mut self, name: &str) -> Option<usize> {
+        if name.len() < 2 {
+            return None;
+        }
+        if let Some(known) = self.names.iter().position(|known| known == name) {
+            return Some(known);
+        }
+        self.names.push(name.to_owned());
+        Some(self.names.len() - 1)
+    }
+
+    /// Notes that the second is written as the first's.
+    fn member(&mut self, owner: Option<usize>, member: Option<usize>) {
+        if let (Some(owner), Some(member)) = (owner, member) {
+            self.members.push((owner, member));
         }
     }
 
     /// What stands in backticks is code: each identifier in it is a name.
     fn quote(&mut self, piece: &str) {
-        for name in piece.split(|c: char| !is_word(c)) {
+        let mut owner = None;
+        for part in piece.split_inclusive(|c: char| !is_word(c)) {
+            let name = part.trim_end_matches(|c: char| !is_word(c));
             if name.starts_with(|c: char| c.is_alphabetic() || c == '_') {
-                self.name(name);
+                let number = self.name(name);
+                self.member(owner, number);
+                owner = number;
+            }
+            // `Owner::member` has nothing between its colons.
+            if !part.ends_with(['.', ':']) {
+                owner = None;
             }
         }
         self.begun = true;
@@ -149,9 +175,12 @@ impl Parts {
     fn run(&mut self, run: &str, called: bool) {
         let pieces: Vec<&str> = run.split('.').collect();
         let dotted = pieces.len() > 1 && pieces.iter().all(|piece| piece.len() > 1);
+        let mut owner = None;
         for piece in pieces {
             if called || dotted || is_code(piece) {
-                self.name(piece);
+                let number = self.name(piece);
+                self.member(owner, number);
+                owner = number;
                 continue;
             }
             let capital = piece.starts_with(char::is_uppercase);
@@ -234,6 +263,19 @@ mod tests {
         ] {
             let expected = |list: &str| list.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
             assert_eq!(taken_apart(text), (expected(names), expected(terms)), "{text}");
+        }
+    }
+
+    #[test]
+    fn members_are_told_from_their_owners() {
+        for (text, members) in [
+            ("How does Config.load() work?", vec![(0, 1)]),
+            ("What do `Registry::call` and `a.b.c` do with `x`?", vec![(0, 1)]),
+            ("`Owner.member_of(other)`", vec![(0, 1)]),
+            ("Config and load()", vec![]),
+            ("read django.urls.reverse", vec![(0, 1), (1, 2)]),
+        ] {
+            assert_eq!(Question::new(text).members, members, "{text}");
         }
     }
 

@@ -30,6 +30,8 @@ const NAME: f64 = 1.5;
 const DOUBTFUL_NAME: f64 = 0.6;
 const WHOLE_FILE: f64 = 0.5;
 const PATH: f64 = 0.3;
+/// What it is worth to define both sides of `Owner.member`, against defining a name as rare as the member.
+const MEMBER: f64 = 4.0;
 const DEFINITION_IN_TEST: f64 = 0.6;
 const PASSAGE: f64 = 1.0;
 const DEFINITION_NAME: f64 = 0.7;
@@ -137,7 +139,7 @@ pub(crate) fn rank(
     halt: &Halt,
 ) -> Result<Vec<Ranked>, Halted> {
     let definers = definers(question, survey);
-    let mut best = scores(survey, halt, |file| at_first_sight(file, counter, weights, &definers));
+    let mut best = scores(survey, halt, |file| at_first_sight(file, question, counter, weights, &definers));
     halt.check()?;
     let by_place = |a: usize, b: usize| survey.files[a].place.cmp(&survey.files[b].place);
     let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| by_place(a.0, b.0));
@@ -205,7 +207,13 @@ fn definers(question: &Question, survey: &Survey) -> Vec<usize> {
     definers
 }
 
-fn at_first_sight(file: &Surveyed, counter: &Counter, weights: &Weights, definers: &[usize]) -> f64 {
+fn at_first_sight(
+    file: &Surveyed,
+    question: &Question,
+    counter: &Counter,
+    weights: &Weights,
+    definers: &[usize],
+) -> f64 {
     let length = SATURATION * (1.0 - LENGTH_SHARE + LENGTH_SHARE * file.bytes as f64 / weights.mean_bytes);
     let mut whole = 0.0;
     if let Some(counts) = &file.counts {
@@ -223,6 +231,11 @@ fn at_first_sight(file: &Surveyed, counter: &Counter, weights: &Weights, definer
         }
     });
     let mut defined = 0.0;
+    for (owner, member) in &question.members {
+        if file.defines & (1 << owner) != 0 && file.defines & (1 << member) != 0 {
+            defined += MEMBER * weights.columns[counter.name_column(*member)] / NAME;
+        }
+    }
     for (number, &files) in definers.iter().enumerate() {
         if file.defines & (1 << number) != 0 {
             let worth = weights.columns[counter.name_column(number)] / NAME / (files as f64).sqrt();

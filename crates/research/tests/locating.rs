@@ -74,9 +74,35 @@ fn a_name_leads_to_where_it_is_defined() {
         ("Where is PriceList implemented?", "src/shop/prices.py:4"),
         ("where is exchange_rate defined", "src/shop/rates.py:4"),
         ("What does `price_of` return?", "src/shop/prices.py:10"),
-        ("How does Basket.discount work?", "src/shop/basket.py:1"),
+        ("How does Basket.discount work?", "src/shop/basket.py:5"),
     ] {
         assert_eq!(first(question), reference, "{question}");
+    }
+}
+
+#[test]
+fn a_member_is_looked_for_in_its_owner() {
+    let mut files: Vec<(String, String)> = (0..12)
+        .map(|number| {
+            let text =
+                "fn call() {}\n\nfn other(registry: &Registry) {\n    registry.call();\n    call();\n}\n";
+            (format!("src/door{number}.rs"), text.to_owned())
+        })
+        .collect();
+    let registry =
+        "pub struct Registry {\n    tools: u8,\n}\n\nimpl Registry {\n    pub fn call(&self) {}\n}\n";
+    files.push(("src/registry.rs".to_owned(), registry.to_owned()));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let folder = codebase(&files);
+    let researcher = researcher(folder.path(), None);
+    for question in ["Registry.call", "What does `Registry::call` do?", "How does Registry.call() work?"] {
+        let finding = located(&researcher, question);
+        assert_eq!(finding.references[0].as_str(), "src/registry.rs:6", "{question}");
+        assert!(finding.summary.starts_with("call is defined at src/registry.rs:6."), "{}", finding.summary);
+        let request = Request { question: question.to_owned(), ..Request::default() };
+        let report = researcher.ask_role(Role::Analyzer, &request, &Halt::never(), &|_| ()).unwrap();
+        let analyzed = report.analyzer.unwrap().result.unwrap();
+        assert!(analyzed.summary.starts_with("Registry.call (src/registry.rs:6)"), "{}", analyzed.summary);
     }
 }
 

@@ -168,6 +168,18 @@ fn begin_with(
     sought: Sought<'_>,
 ) -> (usize, Option<String>) {
     let Sought { question, counter, weights } = sought;
+    for (owner, member) in &question.members {
+        let [owner, member] = [owner, member].map(|number| question.names[*number].text.as_str());
+        let inside = |inner: &&Defined| {
+            let around = |outer: &Defined| {
+                outer.name == owner && outer.first <= inner.first && inner.last <= outer.last
+            };
+            inner.name == member && definitions.iter().any(around)
+        };
+        if let Some(definition) = definitions.iter().find(inside) {
+            return (definition.first, Some(definition.name.clone()));
+        }
+    }
     let named = question.names.iter().enumerate().filter_map(|(number, name)| {
         let worth = weights.columns[counter.name_column(number)];
         let definition = definitions.iter().find(|definition| definition.name == name.text)?;
