@@ -66,7 +66,9 @@ pub(super) fn write_segments(
         }
         placed
     };
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
+    // Half of the cores: the next question should not have to wait for what was begun after the last.
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let threads = (cores / 2).clamp(1, MOST_THREADS);
     let placed = std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
         let mut all = work();
