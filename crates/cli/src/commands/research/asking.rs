@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tamis_config::{Key, Surroundings};
-use tamis_research::{Constraints, Finding, Report, Request, Researcher, Role};
+use tamis_research::{Constraints, FaultKind, Finding, Report, Request, Researcher, Role};
 
 use super::told;
 use crate::error::{CliError, CliResult};
@@ -130,7 +130,10 @@ fn judged(report: &Report, role: Option<Role>, json: bool) -> CliResult {
             let error =
                 CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), shown::line(&fault.message)));
             Err(match fault.kind {
-                tamis_research::FaultKind::Timeout => error.hint("--deadline-ms gives it more time"),
+                FaultKind::Timeout => error.hint("--deadline-ms gives it more time"),
+                FaultKind::ProviderUnavailable | FaultKind::ProviderError | FaultKind::Refused => {
+                    error.hint("`TAMIS_MODEL_USE=auto` answers without the model when it fails")
+                }
                 _ => error,
             })
         }
