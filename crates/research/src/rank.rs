@@ -11,7 +11,9 @@
 mod passage;
 mod votes;
 
-use tamis_workspace::{Halt, Halted, Roots};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use tamis_workspace::{Halt, Halted, Roots, cores, on_threads};
 
 use crate::class::Class;
 use crate::question::Question;
@@ -175,25 +177,22 @@ pub(crate) fn rank(
 
 /// The files that have any score, with their numbers; worked out on all cores. Not all of them once the halt is due.
 fn scores(survey: &Survey, halt: &Halt, score: impl Fn(&Surveyed) -> f64 + Sync) -> Vec<(usize, f64)> {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let share = survey.files.len().div_ceil(cores).max(1000);
-    let work = |(part, files): (usize, &[Surveyed])| -> Vec<(usize, f64)> {
-        let wanted = |(at, _): &(usize, &Surveyed)| at % 4096 != 0 || !halt.is_due();
-        let numbered = files.iter().enumerate().take_while(wanted);
-        let numbered = numbered.map(|(at, file)| (part * share + at, score(file)));
-        numbered.filter(|(_, score)| *score > 0.0).collect()
-    };
-    std::thread::scope(|scope| {
-        let work = &work;
-        let mut parts = survey.files.chunks(share).enumerate();
-        let first = parts.next();
-        let others: Vec<_> = parts.map(|part| scope.spawn(move || work(part))).collect();
-        let mut all = first.map_or_else(Vec::new, work);
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+    const LOT: usize = 1024;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut scored = Vec::new();
+        loop {
+            let first = next.fetch_add(LOT, Ordering::Relaxed);
+            let Some(files) = survey.files.get(first..(first + LOT).min(survey.files.len())) else { break };
+            if files.is_empty() || halt.is_due() {
+                break;
+            }
+            let numbered = files.iter().enumerate().map(|(at, file)| (first + at, score(file)));
+            scored.extend(numbered.filter(|(_, score)| *score > 0.0));
         }
-        all
-    })
+        scored
+    };
+    on_threads(cores(), work).concat()
 }
 
 /// In how many files each name is defined.

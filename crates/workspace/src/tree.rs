@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, FileType, Stat};
 
 use crate::rules::{Found, RULE_FILES};
 use crate::walk::walk_with_folders;
-use crate::{Halt, Halted, Place, Roots};
+use crate::{Halt, Halted, Place, Roots, cores, on_threads};
 
 /// What a file or folder was like when it was looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -177,15 +177,7 @@ pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes
             }
         }
     };
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let mut files = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    });
+    let mut files = on_threads(cores(), work).concat();
     halt.check()?;
     files.sort_unstable();
     Ok(Changes { structure: structure.into_inner(), files })

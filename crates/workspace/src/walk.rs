@@ -7,7 +7,7 @@
 //! Folders are listed by their descriptors. A walk by paths would list whatever stands there when it comes by, and be led
 //! outside by whoever puts a link in a folder's place in time.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
 use rustix::fs::{AtFlags, Dir, FileType};
@@ -15,7 +15,7 @@ use rustix::fs::{AtFlags, Dir, FileType};
 use crate::queue::Queue;
 use crate::rules::{Found, Rules, leaves_out, personal};
 use crate::tree::{Folder, Stamp};
-use crate::{Halt, Halted, Place, Roots};
+use crate::{Halt, Halted, Place, Roots, cores, on_threads};
 
 /// As much of a file as it takes to tell that it is not text.
 const TELLING_BYTES: usize = 8 << 10;
@@ -88,7 +88,6 @@ pub(crate) fn walk_with_folders<S: Send>(
         queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
     }
     let walker = Walker { roots, halt, queue: &queue, personal: personal(), stamps: folder.is_some() };
-    let done = Mutex::new(Vec::new());
     let work = || {
         let mut state = state();
         queue.work(|job| {
@@ -110,17 +109,11 @@ pub(crate) fn walk_with_folders<S: Send>(
             }
             !halt.is_due()
         });
-        done.lock().unwrap_or_else(PoisonError::into_inner).push(state);
+        state
     };
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
-    std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
-        }
-        work();
-    });
+    let states = on_threads(cores().min(MOST_THREADS), work);
     halt.check()?;
-    Ok(done.into_inner().unwrap_or_else(PoisonError::into_inner))
+    Ok(states)
 }
 
 struct Walker<'a> {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use tamis_store::Database;
-use tamis_workspace::{AccessError, Halt, Place, Roots, is_binary};
+use tamis_workspace::{AccessError, Halt, Place, Roots, cores, is_binary, on_threads};
 
 use super::segment::Builder;
 use super::tree::{Entry, Tree};
@@ -67,16 +67,7 @@ pub(super) fn write_segments(
         placed
     };
     // Half of the cores: the next question should not have to wait for what was begun after the last.
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let threads = (cores / 2).clamp(1, MOST_THREADS);
-    let placed = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
-        let mut all = work();
-        for other in others {
-            all.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        all
-    });
+    let placed = on_threads((cores() / 2).min(MOST_THREADS), work).concat();
     halt.check()?;
     match problem.into_inner().unwrap_or_else(PoisonError::into_inner) {
         Some(error) => Err(error.into()),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tamis_syntax::outline_by_lines;
 use tamis_text::split_lines;
-use tamis_workspace::{Halt, Halted, Roots, is_binary};
+use tamis_workspace::{Halt, Halted, Roots, cores, is_binary, on_threads};
 
 use super::Weights;
 use crate::question::Question;
@@ -110,16 +110,8 @@ impl Passages {
                 seen.push((at, looked));
             }
         };
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
-        let mut seen: Vec<(usize, Looked)> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..cores).map(|_| scope.spawn(look)).collect();
-            let mut seen = look();
-            for other in others {
-                // A panic there is a panic here.
-                seen.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-            seen
-        });
+        let lists = on_threads(cores().min(MOST_THREADS), look);
+        let mut seen: Vec<(usize, Looked)> = lists.into_iter().flatten().collect();
         halt.check()?;
         seen.sort_by_key(|(at, _)| *at);
         Ok(Passages { files: seen.into_iter().map(|(_, looked)| looked).collect() })

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use aho_corasick::{AhoCorasick, MatchKind};
 use tamis_syntax::{defined_name, outline_by_lines};
 use tamis_text::split_lines;
-use tamis_workspace::{Halt, Place, Roots, is_binary, scan};
+use tamis_workspace::{Halt, Place, Roots, cores, is_binary, on_threads, scan};
 
 use super::code::CodeLines;
 use super::definitions::Outlined;
@@ -146,16 +146,7 @@ fn read_each<S: Default + Send>(
         }
         state
     };
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(MOST_THREADS);
-    let states = std::thread::scope(|scope| {
-        let others: Vec<_> = (1..threads.min(places.len())).map(|_| scope.spawn(work)).collect();
-        let mut states = vec![work()];
-        for other in others {
-            // A panic is no answer, and belongs to whoever runs the role.
-            states.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-        }
-        states
-    });
+    let states = on_threads(cores().min(MOST_THREADS).min(places.len()), work);
     halt.check()?;
     Ok(states)
 }
