@@ -1,6 +1,7 @@
 //! Phase 1: which tools there are, and how calls find them.
 
-use serde_json::{Map, Value, json};
+use serde_json::json;
+use tamis_testkit::assert_plain_schema;
 use tamis_tools::{Access, Progress, Reply};
 
 use crate::house::{House, context, registry, reply};
@@ -35,26 +36,10 @@ fn list_roots_returns_only_configured_roots_and_never_leaks_non_allowlisted_path
     assert_eq!(house.ask("list_roots", json!({})), json!({"roots": [house.path("shop")]}));
 }
 
-/// Clients warn about types that are nullable and about formats, and models need to know what each parameter is.
-fn check(schema: &Map<String, Value>, place: &str) {
-    for name in ["format", "$ref", "$schema", "anyOf", "oneOf", "default"] {
-        assert!(!schema.contains_key(name), "{place} has {name}");
-    }
-    assert!(schema["type"].is_string(), "{place} is of one type: {schema:?}");
-    for (name, property) in schema.get("properties").and_then(Value::as_object).into_iter().flatten() {
-        let property = property.as_object().unwrap();
-        assert!(property.contains_key("description"), "{place}.{name} is described");
-        check(property, &format!("{place}.{name}"));
-    }
-    if let Some(Value::Object(items)) = schema.get("items") {
-        check(items, &format!("{place}[]"));
-    }
-}
-
 #[test]
 fn schemas_are_plain_and_described_and_descriptions_short() {
     for tool in registry().list(Access::Full) {
-        check(&tool.input_schema, tool.name);
+        assert_plain_schema(&tool.input_schema, tool.name);
         assert!(!tool.input_schema.contains_key("description"), "{}: the tool has one", tool.name);
         assert_eq!(tool.input_schema["additionalProperties"], false, "{}", tool.name);
         assert!(tool.read_only, "{}", tool.name);
