@@ -19,12 +19,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workspace", &[]),
     ("remote", &[]),
     ("research", &["remote", "store", "syntax", "text", "workspace"]),
+    ("agents", &["clients", "remote", "store"]),
     ("trace", &["prune", "sieve", "store", "text"]),
-    ("tools", &["prune", "remote", "research", "sieve", "text", "trace", "workspace"]),
+    ("tools", &["agents", "prune", "remote", "research", "sieve", "text", "trace", "workspace"]),
     ("server", &["tools"]),
     (
         "cli",
         &[
+            "agents",
             "clients",
             "config",
             "prune",
@@ -54,7 +56,7 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("rustls", &["remote"]),
     ("grep", &["workspace"]),
     ("ignore", &["workspace"]),
-    ("tokio", &["remote", "research", "workspace", "tools", "server", "cli", "testkit"]),
+    ("tokio", &["agents", "remote", "research", "workspace", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {

@@ -1,0 +1,66 @@
+//! Named points at which tests let the coordinator die, or hold it while something else dies.
+//!
+//! They are in debug builds only, and do nothing unless `TAMIS_FAULT` names one: `request_review.reserved=kill` ends the
+//! process there as `kill -9` would; `…=hold:PATH` makes the file PATH and goes on when somebody has removed it. A release
+//! build has none of it.
+
+use crate::kinds::words;
+
+words! {
+    /// In the order in which they are passed.
+    Point {
+        StartReserved = "start.reserved",
+        StartWorktreeAdded = "start.worktree_added",
+        StartIdentityWritten = "start.identity_written",
+        StartSessionCreated = "start.session_created",
+        StartRecorded = "start.recorded",
+        ReviewReserved = "request_review.reserved",
+        ReviewWorktreeAdded = "request_review.worktree_added",
+        ReviewIdentityWritten = "request_review.identity_written",
+        ReviewSessionCreated = "request_review.session_created",
+        ReviewRecorded = "request_review.recorded",
+        FeedbackReserved = "send_feedback.reserved",
+        FeedbackCommitted = "send_feedback.committed",
+        FeedbackMerged = "send_feedback.merged",
+        FeedbackRecorded = "send_feedback.recorded",
+        FeedbackTold = "send_feedback.told",
+        FeedbackSessionEnded = "send_feedback.session_ended",
+        FeedbackCleanedUp = "send_feedback.cleaned_up",
+        PullReserved = "create_pull_request.reserved",
+        PullNotesRemoved = "create_pull_request.notes_removed",
+        PullPushed = "create_pull_request.pushed",
+        PullOpened = "create_pull_request.opened",
+        PullRecorded = "create_pull_request.recorded",
+    }
+}
+
+/// Tells that this point is reached.
+pub(crate) fn reach(point: Point) {
+    #[cfg(debug_assertions)]
+    act(point);
+    #[cfg(not(debug_assertions))]
+    let _ = point;
+}
+
+#[cfg(debug_assertions)]
+fn act(point: Point) {
+    use std::time::{Duration, Instant};
+
+    let Ok(asked) = std::env::var("TAMIS_FAULT") else { return };
+    let Some(action) = asked.strip_prefix(point.as_str()).and_then(|rest| rest.strip_prefix('=')) else {
+        return;
+    };
+    if action == "kill" {
+        // Cannot fail: the process is our own.
+        let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
+    } else if let Some(path) = action.strip_prefix("hold:") {
+        let path = std::path::Path::new(path);
+        // Held once: who asks again after it was let go passes.
+        if std::fs::OpenOptions::new().write(true).create_new(true).open(path).is_ok() {
+            let begun = Instant::now();
+            while path.exists() && begun.elapsed() < Duration::from_secs(60) {
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! The `git` program, run so that nothing of a repository's own is executed.

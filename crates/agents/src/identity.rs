@@ -1,0 +1,1 @@
+//! Who calls: a random token for each instance, in a file that only its owner reads.

@@ -1,0 +1,1 @@
+//! What runs in an instance's session, and what it is told.

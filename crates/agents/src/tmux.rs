@@ -1,0 +1,1 @@
+//! The tmux server of a data folder: one session for each instance.
