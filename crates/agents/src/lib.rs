@@ -9,7 +9,7 @@
 mod error;
 pub mod faults;
 mod git;
-mod github;
+pub mod github;
 mod id;
 mod identity;
 mod kinds;
