@@ -140,14 +140,14 @@ impl Github {
             Err(failure) => failure,
         };
         if failure.outcome == Outcome::NotDone {
-            return Err(failure.error);
+            return Err(failure.into());
         }
         // It was made all the same, or somebody was faster. When that cannot be found out, the first failure is the one to tell.
         match self.open_pull_request(&new.head) {
             Ok(Some(pull_request)) => {
                 Ok(Opened { pull_request, existed: failure.outcome == Outcome::Exists })
             }
-            _ => Err(failure.error),
+            _ => Err(failure.into()),
         }
     }
 
@@ -187,7 +187,7 @@ impl Github {
                     repeated += 1;
                     std::thread::sleep(pause.unwrap_or(self.pause * repeated));
                 }
-                _ => return Err(failure.error),
+                _ => return Err(failure.into()),
             }
         }
     }

@@ -24,7 +24,7 @@ pub enum Outcome {
 /// A call that failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub error: AgentsError,
+    pub error: Box<AgentsError>,
     pub outcome: Outcome,
     /// Whether to ask again may help, and for how long GitHub wants to be left alone before.
     pub(super) again: Option<Option<Duration>>,
@@ -32,7 +32,7 @@ pub struct Failure {
 
 impl From<Failure> for AgentsError {
     fn from(failure: Failure) -> AgentsError {
-        failure.error
+        *failure.error
     }
 }
 
@@ -58,7 +58,7 @@ pub(super) fn of_exchange(error: &RemoteError, repository: &GithubRepository, to
     let error =
         AgentsError::new(Code::GithubUnavailable, format!("GitHub ({}) failed: {told}", repository.host()))
             .suggest("call again in a while");
-    Failure { error, outcome, again: Some(None) }
+    Failure { error: Box::new(error), outcome, again: Some(None) }
 }
 
 /// An answer that tells of a failure.
@@ -94,7 +94,7 @@ pub(super) fn of_answer(answer: &JsonAnswer, repository: &GithubRepository, toke
             );
             (error, Outcome::NotDone)
         }
-        300..400 => {
+        300..=399 => {
             let message = format!("{repository} has moved ({status})");
             let error = failure(Code::GithubRejected, message).suggest(format!(
                 "git remote set-url origin https://{host}/OWNER/NAME.git, with its new name"
@@ -112,7 +112,7 @@ pub(super) fn of_answer(answer: &JsonAnswer, repository: &GithubRepository, toke
         }
     };
     let again = (limited || outcome == Outcome::Unclear).then_some(headers.retry_after);
-    Failure { error, outcome, again }
+    Failure { error: Box::new(error), outcome, again }
 }
 
 fn until(reset: Option<i64>) -> Option<Duration> {
