@@ -6,6 +6,10 @@
 //!
 //! Deliberately missing: any judgement of the work. Agents review, people merge.
 
+mod archive;
+mod calls;
+mod coordinator;
+mod db;
 mod error;
 pub mod faults;
 mod git;
@@ -14,8 +18,19 @@ mod id;
 mod identity;
 mod kinds;
 mod launch;
+mod records;
 mod tmux;
+mod user_config;
 
+pub use archive::{Archive, ConfigValue, Details};
+pub use calls::{
+    Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
+    NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
+};
+pub use coordinator::{Coordinator, Settings, Whereabouts, whereabouts};
 pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
+pub use identity::Identity;
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
+pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};
