@@ -8,17 +8,24 @@
 
 mod archive;
 mod calls;
+mod cleanup;
 mod coordinator;
 mod db;
 mod error;
 pub mod faults;
+mod feedback;
 mod git;
 mod github;
 mod id;
 mod identity;
+mod issues;
 mod kinds;
 mod launch;
+mod pull;
+mod reconcile;
 mod records;
+mod review;
+mod start;
 mod tmux;
 mod user_config;
 
