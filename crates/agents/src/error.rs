@@ -1,7 +1,7 @@
 //! What can go wrong, in the contract's form: a code, a message, whom it concerns, and what to do.
 
 use serde_json::{Map, Value, json};
-use tamis_store::StoreError;
+use tamis_store::{StoreError, rusqlite};
 
 use crate::InstanceId;
 use crate::kinds::words;
@@ -115,6 +115,13 @@ impl AgentsError {
 impl From<StoreError> for AgentsError {
     fn from(error: StoreError) -> AgentsError {
         AgentsError::new(Code::DatabaseError, error.to_string())
+            .suggest("`tamis data show` says what is wrong with the database")
+    }
+}
+
+impl From<rusqlite::Error> for AgentsError {
+    fn from(error: rusqlite::Error) -> AgentsError {
+        AgentsError::new(Code::DatabaseError, format!("the database failed: {error}"))
             .suggest("`tamis data show` says what is wrong with the database")
     }
 }

@@ -6,16 +6,38 @@
 //!
 //! Deliberately missing: any judgement of the work. Agents review, people merge.
 
+mod archive;
+mod calls;
+mod cleanup;
+mod coordinator;
+mod db;
 mod error;
 pub mod faults;
+mod feedback;
 mod git;
 pub mod github;
 mod id;
 mod identity;
+mod issues;
 mod kinds;
 mod launch;
+mod pull;
+mod reconcile;
+mod records;
+mod review;
+mod start;
 mod tmux;
+mod user_config;
 
+pub use archive::{Archive, ConfigValue, Details};
+pub use calls::{
+    Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
+    NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
+};
+pub use coordinator::{Coordinator, Settings, Whereabouts, whereabouts};
 pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
+pub use identity::Identity;
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
+pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};

@@ -39,6 +39,11 @@ impl DataDir {
         self.root.join("research")
     }
 
+    /// The folder of agents' worktrees, identities and logs.
+    pub fn agents(&self) -> PathBuf {
+        self.root.join("agents")
+    }
+
     /// The file of the token that the HTTP doors ask for.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")

@@ -99,6 +99,18 @@ impl Database {
         attempt().map_err(|error| StoreError::of(&self.path, error))
     }
 
+    /// [`Database::write`] for work that may refuse: with its error, whatever that is, nothing is changed.
+    pub fn write_or<T, E: From<rusqlite::Error>>(
+        &self,
+        work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = lock(&self.connection);
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let answer = work(&transaction)?;
+        transaction.commit()?;
+        Ok(answer)
+    }
+
     /// Runs a query on this connection.
     pub fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
         query(&lock(&self.connection)).map_err(|error| StoreError::of(&self.path, error))

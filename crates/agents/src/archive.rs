@@ -1,0 +1,95 @@
+//! Reading the tables, and the settings among them. Any process may, whoever coordinates.
+
+use std::path::Path;
+
+use serde::Serialize;
+use tamis_store::Database;
+
+use crate::error::Result;
+use crate::records::{Event, Feedback, Instance, Review};
+use crate::user_config::{self, USER_SETTINGS};
+use crate::{AgentsError, Code, InstanceId, db};
+
+/// The tables, opened.
+pub struct Archive {
+    pub(crate) database: Database,
+}
+
+/// All that is known of an instance.
+#[derive(Clone, Debug, Serialize)]
+pub struct Details {
+    #[serde(flatten)]
+    pub instance: Instance,
+    /// Reviews of its work; for a review agent, the one that it is for.
+    pub reviews: Vec<Review>,
+    /// What it was told, or said.
+    pub feedback: Vec<Feedback>,
+}
+
+/// A setting with its value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ConfigValue {
+    pub key: &'static str,
+    pub value: String,
+    pub default: &'static str,
+    pub about: &'static str,
+}
+
+impl Archive {
+    pub fn open(database: &Path) -> Result<Archive> {
+        Ok(Archive { database: Database::open(database, db::COMPONENTS)? })
+    }
+
+    /// Every instance that came to be, oldest first.
+    pub fn instances(&self) -> Result<Vec<Instance>> {
+        Ok(self.database.read(|connection| db::instances(connection, false))?)
+    }
+
+    pub fn instance(&self, id: &InstanceId) -> Result<Instance> {
+        let found = self.database.read(|connection| db::instance(connection, id))?;
+        found.ok_or_else(|| {
+            AgentsError::new(Code::InstanceNotFound, format!("there is no instance {id}"))
+                .about(id)
+                .suggest("`tamis agents list` shows all there are")
+        })
+    }
+
+    pub fn details(&self, id: &InstanceId) -> Result<Details> {
+        let instance = self.instance(id)?;
+        let reviews = self.database.read(|connection| {
+            let mut reviews = db::reviews_of(connection, id)?;
+            reviews.extend(db::review_by(connection, id)?);
+            Ok(reviews)
+        })?;
+        Ok(Details { instance, reviews, feedback: self.feedback(Some(id))? })
+    }
+
+    /// Events after this one, in order.
+    pub fn events(&self, after: i64, instance: Option<&InstanceId>, most: u32) -> Result<Vec<Event>> {
+        Ok(self.database.read(|connection| db::events_after(connection, after, instance, most))?)
+    }
+
+    /// The number of the last event; 0 before the first.
+    pub fn last_event(&self) -> Result<i64> {
+        Ok(self.database.read(db::last_event)?)
+    }
+
+    /// Feedback given to or by an instance, or all.
+    pub fn feedback(&self, instance: Option<&InstanceId>) -> Result<Vec<Feedback>> {
+        Ok(self.database.read(|connection| db::feedback_for(connection, instance))?)
+    }
+
+    pub fn config(&self) -> Result<Vec<ConfigValue>> {
+        USER_SETTINGS
+            .iter()
+            .map(|setting| {
+                let value = self.database.write_or(|connection| user_config::get(connection, setting.key))?;
+                Ok(ConfigValue { key: setting.key, value, default: setting.default, about: setting.about })
+            })
+            .collect()
+    }
+
+    pub fn set_config(&self, key: &str, value: &str) -> Result<()> {
+        self.database.write_or(|connection| user_config::set(connection, key, value))
+    }
+}

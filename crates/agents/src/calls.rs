@@ -1,0 +1,134 @@
+//! What the tools take and give, as the contract has it.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::records::AgentChoice;
+use crate::{AgentType, FeedbackType, InstanceId};
+
+/// A tool's call by an agent.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// The token of the caller's identity, as it was shown.
+    pub token: &'a str,
+    /// A call that is made again, since its answer was lost, has the same key.
+    pub key: Option<&'a str>,
+    /// When the caller no longer waits. What is not done by then is undone.
+    pub deadline: Instant,
+}
+
+/// What a person asks to be started.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartRequest {
+    #[serde(rename = "type")]
+    pub agent_type: AgentType,
+    /// At least one of the two.
+    pub issue: Option<i64>,
+    pub task: Option<String>,
+    /// None: the default agent.
+    pub choice: Option<AgentChoice>,
+    /// A folder of the repository.
+    pub folder: PathBuf,
+    /// Where to begin. None: what is checked out there.
+    pub base: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RequestReview {
+    pub reviewer_prompt: Option<String>,
+    pub completion_message: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ReviewRequested {
+    pub review_instance_id: InstanceId,
+    pub session_name: String,
+    pub worktree_path: PathBuf,
+    /// The branch that is reviewed.
+    pub branch_name: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SendFeedback {
+    pub feedback: String,
+    pub feedback_type: FeedbackType,
+    pub priority: Option<String>,
+    pub actionable_items: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FeedbackSent {
+    pub feedback_id: String,
+    pub git_commit_hash: String,
+    pub target_instance_id: InstanceId,
+    /// `scheduled`: the reviewer is ended once it has this answer.
+    pub cleanup_status: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreatePullRequest {
+    pub title: String,
+    pub description: String,
+    pub base_branch: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PullRequestCreated {
+    /// None where there is no GitHub.
+    pub pr_number: Option<i64>,
+    pub pr_url: Option<String>,
+    pub branch_name: String,
+    /// Without GitHub: what was done.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub done: Vec<String>,
+    /// Without GitHub: what is left to do, and how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub left_to_do: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CreateIssues {
+    pub issues: Vec<NewIssue>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NewIssue {
+    pub title: String,
+    pub body: String,
+    #[serde(default)]
+    pub labels: Vec<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssuesCreated {
+    pub issues: Vec<IssueCreated>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct IssueCreated {
+    pub number: i64,
+    pub url: String,
+    pub title: String,
+}
+
+/// Something that was amiss, and what was done about it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub instance: Option<InstanceId>,
+    pub found: String,
+    pub done: String,
+}
+
+/// What cleaning up came to, for one instance.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disposal {
+    pub instance: InstanceId,
+    /// What was removed, or would be.
+    pub removed: Vec<String>,
+    /// Why something stays.
+    pub kept: Vec<String>,
+    /// The ref by which the work can be had back.
+    pub undo: Option<String>,
+}

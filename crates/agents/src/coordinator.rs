@@ -1,0 +1,146 @@
+//! The one that coordinates a data folder. What it can do is in the files named after it.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use tamis_store::{DataDir, Lock, create_private_dir, private_file};
+
+use crate::error::Result;
+use crate::records::Instance;
+use crate::{AgentsError, Archive, Code, db, identity};
+
+/// What coordinating needs to know.
+#[derive(Clone)]
+pub struct Settings {
+    pub data_dir: DataDir,
+    /// The database, which need not lie in the data folder.
+    pub database: PathBuf,
+    /// This program, for the sessions and servers of agents.
+    pub program: PathBuf,
+    /// A token for GitHub, when the user gave one.
+    pub github_token: Option<String>,
+    /// Where GitHub's API is, when it is not where the remote's host has it.
+    pub github_url: Option<String>,
+    /// How long a tool may take.
+    pub tool_timeout: Duration,
+}
+
+/// The coordinator of a data folder, as long as it holds the lock.
+pub struct Coordinator {
+    pub(crate) settings: Settings,
+    pub(crate) archive: Archive,
+    pub(crate) places: Places,
+    _lock: Lock,
+}
+
+/// Where the coordinator of a folder answers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Whereabouts {
+    /// `http://127.0.0.1:3001`.
+    pub url: String,
+    pub pid: u32,
+}
+
+/// The files beside the database.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    root: PathBuf,
+}
+
+impl Coordinator {
+    /// Begins to coordinate, unless somebody does already: then none. Whoever gets it reconciles first.
+    pub fn claim(settings: Settings) -> Result<Option<Coordinator>> {
+        let places = Places::of(&settings.data_dir);
+        places.create()?;
+        let path = places.lock();
+        let lock = Lock::try_acquire(&path).map_err(|error| AgentsError::file("lock", &path, &error))?;
+        let Some(lock) = lock else { return Ok(None) };
+        let archive = Archive::open(&settings.database)?;
+        Ok(Some(Coordinator { settings, archive, places, _lock: lock }))
+    }
+
+    /// Tells the other processes where it answers.
+    pub fn announce(&self, url: &str) -> Result<()> {
+        let whereabouts = Whereabouts { url: url.to_owned(), pid: std::process::id() };
+        let path = self.places.whereabouts();
+        let draft = path.with_extension("new");
+        let write = || {
+            let _ = fs::remove_file(&draft);
+            let file = private_file().write(true).create_new(true).open(&draft)?;
+            serde_json::to_writer(file, &whereabouts)?;
+            fs::rename(&draft, &path)
+        };
+        write().map_err(|error| AgentsError::file("write", &path, &error))
+    }
+
+    pub fn archive(&self) -> &Archive {
+        &self.archive
+    }
+
+    /// Whose token this is.
+    pub(crate) fn identify(&self, token: &str) -> Result<Instance> {
+        let hash = identity::hash_of(token);
+        let found = self.archive.database.read(|connection| db::instance_by_identity(connection, &hash))?;
+        found.ok_or_else(|| {
+            AgentsError::new(Code::IdentityRequired, "the caller is not known as an instance")
+                .suggest("these tools are for agents that `tamis agents start` has started")
+        })
+    }
+}
+
+/// Where the coordinator of this folder said that it answers. It may be gone since.
+pub fn whereabouts(data_dir: &DataDir) -> Option<Whereabouts> {
+    serde_json::from_slice(&fs::read(Places::of(data_dir).whereabouts()).ok()?).ok()
+}
+
+impl Places {
+    pub(crate) fn of(data_dir: &DataDir) -> Places {
+        Places { root: data_dir.agents() }
+    }
+
+    pub(crate) fn create(&self) -> Result<()> {
+        for folder in ["worktrees", "identities", "launch", "prompts", "logs"] {
+            let path = self.root.join(folder);
+            create_private_dir(&path).map_err(|error| AgentsError::file("make", &path, &error))?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn lock(&self) -> PathBuf {
+        self.root.join("coordinator.lock")
+    }
+
+    pub(crate) fn whereabouts(&self) -> PathBuf {
+        self.root.join("coordinator.json")
+    }
+
+    pub(crate) fn worktrees(&self) -> PathBuf {
+        self.root.join("worktrees")
+    }
+
+    pub(crate) fn worktree(&self, id: &crate::InstanceId) -> PathBuf {
+        self.worktrees().join(id.as_str())
+    }
+
+    pub(crate) fn identity(&self, id: &crate::InstanceId) -> PathBuf {
+        self.root.join("identities").join(id.as_str())
+    }
+
+    pub(crate) fn launch(&self, id: &crate::InstanceId) -> PathBuf {
+        self.root.join("launch").join(format!("{id}.json"))
+    }
+
+    pub(crate) fn prompt(&self, id: &crate::InstanceId) -> PathBuf {
+        self.root.join("prompts").join(format!("{id}.md"))
+    }
+
+    pub(crate) fn log(&self, id: &crate::InstanceId) -> PathBuf {
+        self.root.join("logs").join(format!("{id}.log"))
+    }
+
+    pub(crate) fn root(&self) -> &Path {
+        &self.root
+    }
+}

@@ -1,0 +1,637 @@
+//! All SQL of the tables for agents.
+//!
+//! Whatever changes an instance's status writes the event in the same transaction; [`set_status`] is the only way.
+
+use serde_json::Value;
+use tamis_store::Component;
+use tamis_store::rusqlite::types::Type;
+use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_params, params};
+
+use crate::records::{
+    AgentChoice, Event, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState, Outcome,
+    Phase, Review,
+};
+use crate::{AgentsError, Code, InstanceId, Status};
+
+/// Migrations are only ever added.
+pub(crate) const COMPONENTS: &[Component] = &[Component {
+    name: "agents",
+    migrations: &["
+        CREATE TABLE instances (
+            id TEXT PRIMARY KEY,
+            type TEXT NOT NULL CHECK (type IN ('coding', 'review', 'planning')),
+            status TEXT NOT NULL CHECK (status IN ('STARTED', 'WAITING_REVIEW', 'PR_CREATED', 'PR_MERGED', 'PR_CLOSED',
+                                                   'ABANDONED', 'TERMINATED')),
+            phase TEXT NOT NULL CHECK (phase IN ('preparing', 'ready', 'ending', 'kept', 'gone')),
+            reason TEXT,
+            task TEXT NOT NULL,
+            issue INTEGER,
+            agent TEXT NOT NULL,
+            args TEXT NOT NULL CHECK (json_valid(args)),
+            repository TEXT NOT NULL,
+            worktree TEXT NOT NULL UNIQUE,
+            branch TEXT NOT NULL,
+            base_branch TEXT,
+            base_commit TEXT NOT NULL,
+            session TEXT NOT NULL UNIQUE,
+            identity_hash TEXT NOT NULL UNIQUE,
+            exit_code INTEGER,
+            pr_number INTEGER,
+            pr_url TEXT,
+            rejected_requests INTEGER NOT NULL DEFAULT 0 CHECK (rejected_requests >= 0),
+            created_at INTEGER NOT NULL,    -- milliseconds since 1970, here and below
+            updated_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            -- A review agent waits for nobody.
+            CHECK (type <> 'review' OR status IN ('STARTED', 'TERMINATED', 'ABANDONED')),
+            CHECK (status NOT IN ('PR_CREATED', 'PR_MERGED', 'PR_CLOSED') OR pr_number IS NOT NULL)
+        ) STRICT;
+        CREATE TABLE instance_relationships (
+            id INTEGER PRIMARY KEY,
+            parent_instance TEXT NOT NULL REFERENCES instances (id),
+            child_instance TEXT NOT NULL UNIQUE REFERENCES instances (id),
+            relationship_type TEXT NOT NULL CHECK (relationship_type IN ('spawned_review')),
+            review_iteration INTEGER NOT NULL CHECK (review_iteration > 0),
+            reviewed_commit TEXT NOT NULL,
+            work_identity TEXT NOT NULL,
+            outcome TEXT CHECK (outcome IN ('feedback', 'approved', 'ended', 'timed_out')),
+            created_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            UNIQUE (parent_instance, relationship_type, review_iteration)
+        ) STRICT;
+        CREATE TABLE feedback (
+            id TEXT PRIMARY KEY,
+            review_instance TEXT NOT NULL REFERENCES instances (id),
+            coding_instance TEXT NOT NULL REFERENCES instances (id),
+            review_iteration INTEGER NOT NULL,
+            feedback TEXT NOT NULL,
+            feedback_type TEXT NOT NULL CHECK (feedback_type IN ('needs_work', 'suggestions', 'clarification')),
+            priority TEXT,
+            actionable_items TEXT NOT NULL CHECK (json_valid(actionable_items)),
+            digest TEXT NOT NULL,
+            path TEXT NOT NULL,
+            blob TEXT,
+            git_commit_hash TEXT,
+            created_at INTEGER NOT NULL,
+            delivered_at INTEGER,
+            told_at INTEGER,
+            CHECK ((git_commit_hash IS NULL) = (delivered_at IS NULL)),
+            UNIQUE (coding_instance, digest)
+        ) STRICT;
+        CREATE TABLE mcp_events (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            at INTEGER NOT NULL,
+            kind TEXT NOT NULL,
+            instance_id TEXT REFERENCES instances (id),
+            tool_name TEXT,
+            success INTEGER CHECK (success IN (0, 1)),
+            status_before TEXT,
+            status_after TEXT,
+            git_commit TEXT,
+            error_code TEXT,
+            detail TEXT NOT NULL CHECK (json_valid(detail))
+        ) STRICT;
+        CREATE INDEX mcp_events_of_instance ON mcp_events (instance_id, seq);
+        CREATE TABLE operations (
+            id INTEGER PRIMARY KEY,
+            call_key TEXT UNIQUE,
+            tool TEXT NOT NULL,
+            instance_id TEXT NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('begun', 'done', 'undone')),
+            plan TEXT NOT NULL CHECK (json_valid(plan)),
+            result TEXT CHECK (json_valid(result)),
+            begun_at INTEGER NOT NULL,
+            ended_at INTEGER,
+            CHECK ((state = 'begun') = (ended_at IS NULL))
+        ) STRICT;
+        -- An instance does one thing at a time.
+        CREATE UNIQUE INDEX operations_under_way ON operations (instance_id) WHERE state = 'begun';
+        CREATE TABLE user_config (
+            key TEXT PRIMARY KEY,
+            value TEXT NOT NULL,
+            encrypted INTEGER NOT NULL DEFAULT FALSE
+        ) STRICT;
+        INSERT INTO user_config (key, value, encrypted) VALUES
+            ('review.max_iterations', '3', FALSE),
+            ('review.auto_abandon_after', '5', FALSE),
+            ('review.timeout_hours', '24', FALSE);
+    "],
+}];
+
+const INSTANCE: &str = "id, type, status, phase, reason, task, issue, agent, args, repository, worktree, branch,
+    base_branch, base_commit, session, exit_code, pr_number, pr_url, rejected_requests, created_at, updated_at, ended_at";
+
+/// Puts an instance in, with the hash of its identity's token.
+pub(crate) fn insert_instance(
+    connection: &Connection,
+    instance: &Instance,
+    identity_hash: &str,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO instances (id, type, status, phase, reason, task, issue, agent, args, repository, worktree, branch,
+             base_branch, base_commit, session, identity_hash, created_at, updated_at)
+         VALUES (:id, :type, :status, :phase, :reason, :task, :issue, :agent, :args, :repository, :worktree, :branch,
+             :base_branch, :base_commit, :session, :identity_hash, :created_at, :created_at)",
+        named_params! {
+            ":id": instance.id.as_str(),
+            ":type": instance.agent_type.as_str(),
+            ":status": instance.status.as_str(),
+            ":phase": instance.phase.as_str(),
+            ":reason": instance.reason,
+            ":task": instance.task,
+            ":issue": instance.issue,
+            ":agent": instance.choice.agent,
+            ":args": json(&instance.choice.args),
+            ":repository": path_text(&instance.repository),
+            ":worktree": path_text(&instance.worktree),
+            ":branch": instance.branch,
+            ":base_branch": instance.base_branch,
+            ":base_commit": instance.base_commit,
+            ":session": instance.session,
+            ":identity_hash": identity_hash,
+            ":created_at": instance.created_at.0,
+        },
+    )?;
+    Ok(())
+}
+
+/// Takes out an instance that never came to be. It must have no event yet.
+pub(crate) fn delete_instance(connection: &Connection, id: &InstanceId) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM instance_relationships WHERE child_instance = ?1", [id.as_str()])?;
+    connection.execute("DELETE FROM instances WHERE id = ?1 AND phase = 'preparing'", [id.as_str()])?;
+    Ok(())
+}
+
+pub(crate) fn instance(connection: &Connection, id: &InstanceId) -> rusqlite::Result<Option<Instance>> {
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {INSTANCE} FROM instances WHERE id = ?1"))?;
+    statement.query_row([id.as_str()], read_instance).optional()
+}
+
+/// All instances, or those of some statuses, oldest first. What is still being made is left out unless it is wanted.
+pub(crate) fn instances(connection: &Connection, with_preparing: bool) -> rusqlite::Result<Vec<Instance>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {INSTANCE} FROM instances WHERE ?1 OR phase <> 'preparing' ORDER BY created_at, id"
+    ))?;
+    statement.query_map([with_preparing], read_instance)?.collect()
+}
+
+/// Whose identity this is.
+pub(crate) fn instance_by_identity(
+    connection: &Connection,
+    identity_hash: &str,
+) -> rusqlite::Result<Option<Instance>> {
+    let sql = format!("SELECT {INSTANCE} FROM instances WHERE identity_hash = ?1");
+    connection.prepare_cached(&sql)?.query_row([identity_hash], read_instance).optional()
+}
+
+/// Whether a name is taken, by an instance of whatever age.
+pub(crate) fn is_taken(connection: &Connection, id: &InstanceId) -> rusqlite::Result<bool> {
+    connection
+        .query_row("SELECT EXISTS (SELECT 1 FROM instances WHERE id = ?1)", [id.as_str()], |row| row.get(0))
+}
+
+/// Changes the status, if the table of transitions has it, and tells of it. Anything else is [`Code::InvalidState`].
+pub(crate) fn set_status(
+    connection: &Connection,
+    id: &InstanceId,
+    next: Status,
+    reason: Option<&str>,
+    tool: Option<&str>,
+) -> Result<i64, AgentsError> {
+    let Some(before) = instance(connection, id)?.map(|instance| instance.status) else {
+        return Err(AgentsError::new(Code::InstanceNotFound, format!("there is no instance {id}")).about(id));
+    };
+    if !before.may_become(next) {
+        return Err(AgentsError::new(
+            Code::InvalidState,
+            format!("{id} is {before} and cannot become {next}"),
+        )
+        .about(id));
+    }
+    let now = Moment::now().0;
+    connection.execute(
+        "UPDATE instances SET status = ?2, reason = ?3, updated_at = ?4, ended_at = iif(?5, ?4, NULL) WHERE id = ?1",
+        params![id.as_str(), next.as_str(), reason, now, !next.is_live()],
+    )?;
+    let event = NewEvent {
+        tool,
+        statuses: Some((before, next)),
+        detail: reason.map_or(Value::Null, |reason| serde_json::json!({"reason": reason})),
+        ..NewEvent::of(EventKind::StatusChanged, id)
+    };
+    Ok(insert_event(connection, &event)?)
+}
+
+pub(crate) fn set_phase(connection: &Connection, id: &InstanceId, phase: Phase) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instances SET phase = ?2, updated_at = ?3 WHERE id = ?1",
+        params![id.as_str(), phase.as_str(), Moment::now().0],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn set_exit_code(
+    connection: &Connection,
+    id: &InstanceId,
+    code: Option<i32>,
+) -> rusqlite::Result<()> {
+    connection.execute("UPDATE instances SET exit_code = ?2 WHERE id = ?1", params![id.as_str(), code])?;
+    Ok(())
+}
+
+pub(crate) fn set_pull_request(
+    connection: &Connection,
+    id: &InstanceId,
+    number: i64,
+    url: &str,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instances SET pr_number = ?2, pr_url = ?3 WHERE id = ?1",
+        params![id.as_str(), number, url],
+    )?;
+    Ok(())
+}
+
+/// Counts a request for review that was turned down at the limit.
+pub(crate) fn count_rejection(connection: &Connection, id: &InstanceId) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instances SET rejected_requests = rejected_requests + 1, updated_at = ?2 WHERE id = ?1",
+        params![id.as_str(), Moment::now().0],
+    )?;
+    Ok(())
+}
+
+fn read_instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
+    let args: String = row.get("args")?;
+    Ok(Instance {
+        id: word(row, "id")?,
+        agent_type: word(row, "type")?,
+        status: word(row, "status")?,
+        phase: word(row, "phase")?,
+        reason: row.get("reason")?,
+        task: row.get("task")?,
+        issue: row.get("issue")?,
+        choice: AgentChoice { agent: row.get("agent")?, args: from_json(&args, "args")? },
+        repository: path(row, "repository")?,
+        worktree: path(row, "worktree")?,
+        branch: row.get("branch")?,
+        base_branch: row.get("base_branch")?,
+        base_commit: row.get("base_commit")?,
+        session: row.get("session")?,
+        exit_code: row.get("exit_code")?,
+        pr_number: row.get("pr_number")?,
+        pr_url: row.get("pr_url")?,
+        rejected_requests: row.get("rejected_requests")?,
+        created_at: Moment(row.get("created_at")?),
+        updated_at: Moment(row.get("updated_at")?),
+        ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Moment),
+    })
+}
+
+const REVIEW: &str =
+    "parent_instance, child_instance, review_iteration, reviewed_commit, work_identity, outcome,
+    created_at, ended_at";
+
+pub(crate) fn insert_review(connection: &Connection, review: &Review) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO instance_relationships (parent_instance, child_instance, relationship_type, review_iteration,
+             reviewed_commit, work_identity, created_at)
+         VALUES (?1, ?2, 'spawned_review', ?3, ?4, ?5, ?6)",
+        params![
+            review.parent_instance.as_str(),
+            review.child_instance.as_str(),
+            review.review_iteration,
+            review.reviewed_commit,
+            review.work_identity,
+            review.created_at.0,
+        ],
+    )?;
+    Ok(())
+}
+
+/// The contract's count: which iteration the last review was, 0 before the first.
+pub(crate) fn current_iteration(connection: &Connection, coding: &InstanceId) -> rusqlite::Result<u32> {
+    connection.query_row(
+        "SELECT COALESCE(MAX(review_iteration), 0) FROM instance_relationships
+         WHERE parent_instance = ?1 AND relationship_type = 'spawned_review'",
+        [coding.as_str()],
+        |row| row.get(0),
+    )
+}
+
+/// The reviews of a coding agent's work, first to last.
+pub(crate) fn reviews_of(connection: &Connection, coding: &InstanceId) -> rusqlite::Result<Vec<Review>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {REVIEW} FROM instance_relationships WHERE parent_instance = ?1 ORDER BY review_iteration"
+    ))?;
+    statement.query_map([coding.as_str()], read_review)?.collect()
+}
+
+/// The review that this review agent was started for.
+pub(crate) fn review_by(connection: &Connection, review: &InstanceId) -> rusqlite::Result<Option<Review>> {
+    let sql = format!("SELECT {REVIEW} FROM instance_relationships WHERE child_instance = ?1");
+    connection.prepare_cached(&sql)?.query_row([review.as_str()], read_review).optional()
+}
+
+pub(crate) fn end_review(
+    connection: &Connection,
+    review: &InstanceId,
+    outcome: Outcome,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instance_relationships SET outcome = ?2, ended_at = ?3 WHERE child_instance = ?1 AND outcome IS NULL",
+        params![review.as_str(), outcome.as_str(), Moment::now().0],
+    )?;
+    Ok(())
+}
+
+fn read_review(row: &Row<'_>) -> rusqlite::Result<Review> {
+    Ok(Review {
+        parent_instance: word(row, "parent_instance")?,
+        child_instance: word(row, "child_instance")?,
+        review_iteration: row.get("review_iteration")?,
+        reviewed_commit: row.get("reviewed_commit")?,
+        work_identity: row.get("work_identity")?,
+        outcome: maybe_word(row, "outcome")?,
+        created_at: Moment(row.get("created_at")?),
+        ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Moment),
+    })
+}
+
+const FEEDBACK: &str =
+    "id, review_instance, coding_instance, review_iteration, feedback, feedback_type, priority,
+    actionable_items, digest, path, blob, git_commit_hash, created_at, delivered_at, told_at";
+
+pub(crate) fn insert_feedback(connection: &Connection, feedback: &Feedback) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO feedback (id, review_instance, coding_instance, review_iteration, feedback, feedback_type, priority,
+             actionable_items, digest, path, blob, created_at)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+        params![
+            feedback.id,
+            feedback.review_instance.as_str(),
+            feedback.coding_instance.as_str(),
+            feedback.review_iteration,
+            feedback.feedback,
+            feedback.feedback_type.as_str(),
+            feedback.priority,
+            json(&feedback.actionable_items),
+            feedback.digest,
+            feedback.path,
+            feedback.blob,
+            feedback.created_at.0,
+        ],
+    )?;
+    Ok(())
+}
+
+/// Takes out feedback that never arrived.
+pub(crate) fn delete_undelivered(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    connection.execute("DELETE FROM feedback WHERE id = ?1 AND delivered_at IS NULL", [id])?;
+    Ok(())
+}
+
+pub(crate) fn deliver_feedback(
+    connection: &Connection,
+    id: &str,
+    commit: &str,
+    path: &str,
+    blob: &str,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE feedback SET git_commit_hash = ?2, path = ?3, blob = ?4, delivered_at = ?5 WHERE id = ?1",
+        params![id, commit, path, blob, Moment::now().0],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn mark_told(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+    connection.execute("UPDATE feedback SET told_at = ?2 WHERE id = ?1", params![id, Moment::now().0])?;
+    Ok(())
+}
+
+pub(crate) fn feedback(connection: &Connection, id: &str) -> rusqlite::Result<Option<Feedback>> {
+    let sql = format!("SELECT {FEEDBACK} FROM feedback WHERE id = ?1");
+    connection.prepare_cached(&sql)?.query_row([id], read_feedback).optional()
+}
+
+/// Feedback that a coding agent got, or all there is, first to last.
+pub(crate) fn feedback_for(
+    connection: &Connection,
+    coding: Option<&InstanceId>,
+) -> rusqlite::Result<Vec<Feedback>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {FEEDBACK} FROM feedback WHERE ?1 IS NULL OR coding_instance = ?1 OR review_instance = ?1
+         ORDER BY created_at, id"
+    ))?;
+    statement.query_map([coding.map(InstanceId::as_str)], read_feedback)?.collect()
+}
+
+fn read_feedback(row: &Row<'_>) -> rusqlite::Result<Feedback> {
+    let items: String = row.get("actionable_items")?;
+    Ok(Feedback {
+        id: row.get("id")?,
+        review_instance: word(row, "review_instance")?,
+        coding_instance: word(row, "coding_instance")?,
+        review_iteration: row.get("review_iteration")?,
+        feedback: row.get("feedback")?,
+        feedback_type: word(row, "feedback_type")?,
+        priority: row.get("priority")?,
+        actionable_items: from_json(&items, "actionable_items")?,
+        digest: row.get("digest")?,
+        path: row.get("path")?,
+        blob: row.get("blob")?,
+        git_commit_hash: row.get("git_commit_hash")?,
+        created_at: Moment(row.get("created_at")?),
+        delivered_at: row.get::<_, Option<i64>>("delivered_at")?.map(Moment),
+        told_at: row.get::<_, Option<i64>>("told_at")?.map(Moment),
+    })
+}
+
+/// Writes an event, and tells its number.
+pub(crate) fn insert_event(connection: &Connection, event: &NewEvent<'_>) -> rusqlite::Result<i64> {
+    connection.execute(
+        "INSERT INTO mcp_events (at, kind, instance_id, tool_name, success, status_before, status_after, git_commit,
+             error_code, detail)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        params![
+            Moment::now().0,
+            event.kind.as_str(),
+            event.instance.map(InstanceId::as_str),
+            event.tool,
+            event.success,
+            event.statuses.map(|(before, _)| before.as_str()),
+            event.statuses.map(|(_, after)| after.as_str()),
+            event.git_commit,
+            event.error_code.map(Code::as_str),
+            event.detail.to_string(),
+        ],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Events after this one, in order, of one instance or of all.
+pub(crate) fn events_after(
+    connection: &Connection,
+    after: i64,
+    instance: Option<&InstanceId>,
+    most: u32,
+) -> rusqlite::Result<Vec<Event>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT seq, at, kind, instance_id, tool_name, success, status_before, status_after, git_commit, error_code, detail
+         FROM mcp_events WHERE seq > ?1 AND (?2 IS NULL OR instance_id = ?2) ORDER BY seq LIMIT ?3",
+    )?;
+    let rows = statement.query_map(params![after, instance.map(InstanceId::as_str), most], |row| {
+        let detail: String = row.get("detail")?;
+        Ok(Event {
+            seq: row.get("seq")?,
+            at: Moment(row.get("at")?),
+            kind: word(row, "kind")?,
+            instance_id: maybe_word(row, "instance_id")?,
+            tool_name: row.get("tool_name")?,
+            success: row.get("success")?,
+            status_before: maybe_word(row, "status_before")?,
+            status_after: maybe_word(row, "status_after")?,
+            git_commit: row.get("git_commit")?,
+            error_code: row.get("error_code")?,
+            detail: from_json(&detail, "detail")?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// The number of the last event; 0 before the first.
+pub(crate) fn last_event(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT COALESCE(MAX(seq), 0) FROM mcp_events", [], |row| row.get(0))
+}
+
+/// Changes when another connection has written.
+pub(crate) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "data_version", |row| row.get(0))
+}
+
+const OPERATION: &str = "id, call_key, tool, instance_id, state, plan, result, begun_at";
+
+/// Writes down what is about to be done, and tells its number. An instance that does something already is refused by the
+/// table.
+pub(crate) fn begin_operation(
+    connection: &Connection,
+    call_key: Option<&str>,
+    tool: &str,
+    instance: &InstanceId,
+    plan: &Value,
+) -> rusqlite::Result<i64> {
+    // What was undone may be tried again by the same caller.
+    connection.execute("DELETE FROM operations WHERE call_key = ?1 AND state = 'undone'", [call_key])?;
+    connection.execute(
+        "INSERT INTO operations (call_key, tool, instance_id, state, plan, begun_at) VALUES (?1, ?2, ?3, 'begun', ?4, ?5)",
+        params![call_key, tool, instance.as_str(), plan.to_string(), Moment::now().0],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Writes the plan anew, when a step found out what the next ones need.
+pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> rusqlite::Result<()> {
+    connection
+        .execute("UPDATE operations SET plan = ?2 WHERE id = ?1", params![operation, plan.to_string()])?;
+    Ok(())
+}
+
+pub(crate) fn end_operation(
+    connection: &Connection,
+    operation: i64,
+    state: OperationState,
+    result: Option<&Value>,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE operations SET state = ?2, result = ?3, ended_at = ?4 WHERE id = ?1",
+        params![operation, state.as_str(), result.map(Value::to_string), Moment::now().0],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn operation_by_key(
+    connection: &Connection,
+    call_key: &str,
+) -> rusqlite::Result<Option<Operation>> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE call_key = ?1");
+    connection.prepare_cached(&sql)?.query_row([call_key], read_operation).optional()
+}
+
+/// What is under way, or was when its coordinator died; oldest first.
+pub(crate) fn operations_under_way(connection: &Connection) -> rusqlite::Result<Vec<Operation>> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE state = 'begun' ORDER BY id");
+    connection.prepare_cached(&sql)?.query_map([], read_operation)?.collect()
+}
+
+fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
+    let plan: String = row.get("plan")?;
+    let result: Option<String> = row.get("result")?;
+    Ok(Operation {
+        id: row.get("id")?,
+        call_key: row.get("call_key")?,
+        tool: row.get("tool")?,
+        instance: word(row, "instance_id")?,
+        state: word(row, "state")?,
+        plan: from_json(&plan, "plan")?,
+        result: result.map(|result| from_json(&result, "result")).transpose()?,
+        begun_at: Moment(row.get("begun_at")?),
+    })
+}
+
+pub(crate) fn config_value(connection: &Connection, key: &str) -> rusqlite::Result<Option<String>> {
+    connection
+        .prepare_cached("SELECT value FROM user_config WHERE key = ?1")?
+        .query_row([key], |row| row.get(0))
+        .optional()
+}
+
+pub(crate) fn set_config_value(connection: &Connection, key: &str, value: &str) -> rusqlite::Result<()> {
+    connection.execute(
+        "INSERT INTO user_config (key, value, encrypted) VALUES (?1, ?2, FALSE)
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        [key, value],
+    )?;
+    Ok(())
+}
+
+/// A word of ours in a column. Another program's, or a later version's, is an error and no panic.
+fn word<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+    row: &Row<'_>,
+    column: &'static str,
+) -> rusqlite::Result<T> {
+    row.get::<_, String>(column)?.parse().map_err(|error| unfit(column, error))
+}
+
+fn maybe_word<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+    row: &Row<'_>,
+    column: &'static str,
+) -> rusqlite::Result<Option<T>> {
+    row.get::<_, Option<String>>(column)?
+        .map(|text| text.parse().map_err(|error| unfit(column, error)))
+        .transpose()
+}
+
+fn unfit(column: &str, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
+    let _ = column;
+    rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
+}
+
+fn json<T: serde::Serialize>(value: &T) -> String {
+    // Lists of strings cannot fail to be written.
+    serde_json::to_string(value).unwrap_or_else(|_| "[]".to_owned())
+}
+
+fn from_json<T: serde::de::DeserializeOwned>(text: &str, column: &'static str) -> rusqlite::Result<T> {
+    serde_json::from_str(text).map_err(|error| unfit(column, error))
+}
+
+fn path(row: &Row<'_>, column: &str) -> rusqlite::Result<std::path::PathBuf> {
+    row.get::<_, String>(column).map(Into::into)
+}
+
+/// Paths are text here: agents' configurations, which must have them too, know nothing else.
+fn path_text(path: &std::path::Path) -> String {
+    path.to_string_lossy().into_owned()
+}
