@@ -6,6 +6,7 @@ use serde_json::Value;
 use tamis_remote::{JsonAnswer, RemoteError};
 
 use super::{GithubRepository, Token};
+use crate::plain::plain_line;
 use crate::{AgentsError, Code};
 
 /// As much of what GitHub says as is passed on.
@@ -54,7 +55,7 @@ pub(super) fn of_exchange(error: &RemoteError, repository: &GithubRepository, to
         RemoteError::Connect { .. } => Outcome::NotDone,
         _ => Outcome::Unclear,
     };
-    let told = token.scrub(&clean(&error.to_string()));
+    let told = token.scrub(&plain_line(&error.to_string()));
     let error =
         AgentsError::new(Code::GithubUnavailable, format!("GitHub ({}) failed: {told}", repository.host()))
             .suggest("call again in a while");
@@ -132,14 +133,5 @@ fn said(answer: &JsonAnswer, token: &Token) -> String {
         };
         told.push(text(error).or_else(|| text(&error["message"])).unwrap_or_else(of_field));
     }
-    token.scrub(&clean(&told.join("; "))).chars().take(LONGEST_SAID).collect()
-}
-
-/// Without what could do something to a terminal, or make text look like another.
-pub(super) fn clean(text: &str) -> String {
-    let odd = |letter: &char| {
-        letter.is_control()
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    text.chars().map(|letter| if odd(&letter) { ' ' } else { letter }).collect::<String>().trim().to_owned()
+    token.scrub(&plain_line(&told.join("; "))).chars().take(LONGEST_SAID).collect()
 }
