@@ -19,3 +19,7 @@ mod tmux;
 pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
+pub use launch::{
+    Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+};
+pub use tmux::{Session, Tmux, plain_text};
