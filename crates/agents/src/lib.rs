@@ -15,7 +15,7 @@ mod error;
 pub mod faults;
 mod feedback;
 mod git;
-mod github;
+pub mod github;
 mod id;
 mod identity;
 mod issues;

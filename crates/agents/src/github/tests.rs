@@ -1,0 +1,1 @@
+//! The client against a GitHub that checks what it is asked, and misbehaves to order.
