@@ -9,9 +9,9 @@ use tamis_store::private_file;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{Repository};
+use crate::git::Repository;
 use crate::launch::SessionFiles;
-use crate::records::{AgentChoice, Instance};
+use crate::records::Instance;
 use crate::{AgentsError, Coordinator, Identity, InstanceId};
 
 /// What is to be made.

@@ -9,7 +9,7 @@ use tamis_store::rusqlite::Connection;
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Repository};
+use crate::git::{BranchName, Commit, Note, Repository};
 use crate::operations::{Caller, finish, tell_success};
 use crate::records::{AgentChoice, Instance, Moment, Operation, OperationState, Outcome, Phase, Review};
 use crate::start::created;
@@ -57,7 +57,8 @@ impl Coordinator {
         // At the limit it does not matter what there is to review.
         self.admit(caller)?;
         let repository = Repository::find(&self.git, &coding.repository)?;
-        let work = work(&repository, coding)?;
+        let notes = self.notes_for(&coding.id)?;
+        let work = work(&repository, coding, &notes)?;
         let choice = self.reviewer_choice(coding)?;
         self.check_program(&choice)?;
         caller.in_time()?;
@@ -292,7 +293,7 @@ pub(crate) fn abandon_if_hopeless(connection: &Connection, coding: &InstanceId) 
 }
 
 /// What is committed on the coding agent's branch and can be reviewed.
-fn work(repository: &Repository, coding: &Instance) -> Result<Work> {
+fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Work> {
     let branch: BranchName = coding.branch.parse()?;
     let state = repository.state_of(&coding.worktree)?;
     if let Some(hindrance) = state.hindrance(&branch) {
@@ -313,11 +314,12 @@ fn work(repository: &Repository, coding: &Instance) -> Result<Work> {
     };
     let base: Commit = coding.base_commit.parse()?;
     let commit = state.head.ok_or_else(nothing)?;
-    if commit == base {
+    let notes: Vec<String> = notes.iter().map(|note| note.path.clone()).collect();
+    if !repository.has_changes(&base, &commit, &notes)? {
         return Err(nothing());
     }
-    let identity = repository.work_identity(&base, &commit)?;
-    Ok(Work { commit, identity: identity.to_string() })
+    let identity = repository.work_identity(&base, &commit, &notes)?.0;
+    Ok(Work { commit, identity })
 }
 
 fn unchanged(id: &InstanceId) -> AgentsError {

@@ -2,11 +2,11 @@
 
 use super::{Sight, is_watched};
 use crate::error::Result;
-use crate::git::{BranchName, Place, Repository};
+use crate::git::BranchName;
 use crate::records::{Instance, Moment, Outcome, Phase, Review};
 use crate::review::abandon_if_hopeless;
 use crate::user_config::{self, TIMEOUT_HOURS};
-use crate::{AgentsError, Code, Coordinator, Finding, InstanceId, Status, db};
+use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
 
 const HOUR: i64 = 60 * 60 * 1000;
 
@@ -54,6 +54,17 @@ impl Coordinator {
     /// The head of a family and its reviewers.
     pub(crate) fn members(&self, family: &InstanceId) -> Result<Vec<Instance>> {
         Ok(self.archive.database.read(|connection| db::members(connection, family))?)
+    }
+
+    /// Ends an instance whose agent is gone. Its family is held.
+    pub(crate) fn end_if_dead(&self, id: &InstanceId) -> Result<()> {
+        let instance = self.archive.instance(id)?;
+        if is_watched(&instance)
+            && let Some(ailment) = self.examine(&instance)?
+        {
+            self.treat(&instance, ailment)?;
+        }
+        Ok(())
     }
 
     fn examine(&self, instance: &Instance) -> Result<Option<Ailment>> {
