@@ -1,15 +1,19 @@
 //! The one that coordinates a data folder. What it can do is in the files named after it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
 use crate::error::Result;
+use crate::git::Git;
+use crate::holds::Holds;
 use crate::records::Instance;
-use crate::{AgentsError, Archive, Code, db, identity};
+use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, identity};
 
 /// What coordinating needs to know.
 #[derive(Clone)]
@@ -29,10 +33,28 @@ pub struct Settings {
 
 /// The coordinator of a data folder, as long as it holds the lock.
 pub struct Coordinator {
+    pub(crate) inner: Arc<Inner>,
+}
+
+/// What the coordinator shares with its threads that clean up after an answer is out.
+pub(crate) struct Inner {
     pub(crate) settings: Settings,
     pub(crate) archive: Archive,
     pub(crate) places: Places,
+    pub(crate) git: Git,
+    pub(crate) tmux: Tmux,
+    pub(crate) holds: Holds,
+    /// Instances that are over and get a moment to read the answer that ended them.
+    pub(crate) leaving: Mutex<HashSet<InstanceId>>,
     _lock: Lock,
+}
+
+impl std::ops::Deref for Coordinator {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.inner
+    }
 }
 
 /// Where the coordinator of a folder answers.
@@ -58,7 +80,11 @@ impl Coordinator {
         let lock = Lock::try_acquire(&path).map_err(|error| AgentsError::file("lock", &path, &error))?;
         let Some(lock) = lock else { return Ok(None) };
         let archive = Archive::open(&settings.database)?;
-        Ok(Some(Coordinator { settings, archive, places, _lock: lock }))
+        let git = Git::new(places.root().join("scratch"));
+        let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
+        let (holds, leaving) = Default::default();
+        let inner = Inner { settings, archive, places, git, tmux, holds, leaving, _lock: lock };
+        Ok(Some(Coordinator { inner: Arc::new(inner) }))
     }
 
     /// Tells the other processes where it answers.

@@ -16,11 +16,13 @@ pub mod faults;
 mod feedback;
 mod git;
 pub mod github;
+mod holds;
 mod id;
 mod identity;
 mod issues;
 mod kinds;
 mod launch;
+mod operations;
 mod plain;
 mod pull;
 mod pull_body;
@@ -29,6 +31,7 @@ mod records;
 mod review;
 mod start;
 mod tmux;
+mod tools;
 mod user_config;
 
 pub use archive::{Archive, ConfigValue, Details};
@@ -41,5 +44,9 @@ pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
 pub use identity::Identity;
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
+pub use launch::{
+    Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+};
 pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+pub use tmux::{Session, Tmux, plain_text};
 pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};
