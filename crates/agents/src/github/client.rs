@@ -8,6 +8,7 @@ use tamis_remote::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
 use super::failure::{self, Failure, Outcome};
 use super::{GithubRepository, Token};
 use crate::error::Result;
+use crate::plain::plain_line;
 
 /// A pull request is told in some 30 KB, of which a list may have a hundred; issues are half of that.
 const LARGEST_ANSWER: usize = 8 << 20;
@@ -95,7 +96,7 @@ impl Github {
         let answer = self.look("")?;
         let repository = self.read::<Value>(&answer)?;
         match repository["default_branch"].as_str() {
-            Some(branch) if !branch.is_empty() => Ok(failure::clean(branch)),
+            Some(branch) if !branch.is_empty() => Ok(plain_line(branch)),
             _ => Err(self.unreadable("it names no default branch").into()),
         }
     }
@@ -140,14 +141,14 @@ impl Github {
             Err(failure) => failure,
         };
         if failure.outcome == Outcome::NotDone {
-            return Err(failure.error);
+            return Err(failure.into());
         }
         // It was made all the same, or somebody was faster. When that cannot be found out, the first failure is the one to tell.
         match self.open_pull_request(&new.head) {
             Ok(Some(pull_request)) => {
                 Ok(Opened { pull_request, existed: failure.outcome == Outcome::Exists })
             }
-            _ => Err(failure.error),
+            _ => Err(failure.into()),
         }
     }
 
@@ -187,7 +188,7 @@ impl Github {
                     repeated += 1;
                     std::thread::sleep(pause.unwrap_or(self.pause * repeated));
                 }
-                _ => return Err(failure.error),
+                _ => return Err(failure.into()),
             }
         }
     }

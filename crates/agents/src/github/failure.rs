@@ -6,6 +6,7 @@ use serde_json::Value;
 use tamis_remote::{JsonAnswer, RemoteError};
 
 use super::{GithubRepository, Token};
+use crate::plain::plain_line;
 use crate::{AgentsError, Code};
 
 /// As much of what GitHub says as is passed on.
@@ -24,7 +25,7 @@ pub enum Outcome {
 /// A call that failed.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    pub error: AgentsError,
+    pub error: Box<AgentsError>,
     pub outcome: Outcome,
     /// Whether to ask again may help, and for how long GitHub wants to be left alone before.
     pub(super) again: Option<Option<Duration>>,
@@ -32,7 +33,7 @@ pub struct Failure {
 
 impl From<Failure> for AgentsError {
     fn from(failure: Failure) -> AgentsError {
-        failure.error
+        *failure.error
     }
 }
 
@@ -54,11 +55,11 @@ pub(super) fn of_exchange(error: &RemoteError, repository: &GithubRepository, to
         RemoteError::Connect { .. } => Outcome::NotDone,
         _ => Outcome::Unclear,
     };
-    let told = token.scrub(&clean(&error.to_string()));
+    let told = token.scrub(&plain_line(&error.to_string()));
     let error =
         AgentsError::new(Code::GithubUnavailable, format!("GitHub ({}) failed: {told}", repository.host()))
             .suggest("call again in a while");
-    Failure { error, outcome, again: Some(None) }
+    Failure { error: Box::new(error), outcome, again: Some(None) }
 }
 
 /// An answer that tells of a failure.
@@ -94,7 +95,7 @@ pub(super) fn of_answer(answer: &JsonAnswer, repository: &GithubRepository, toke
             );
             (error, Outcome::NotDone)
         }
-        300..400 => {
+        300..=399 => {
             let message = format!("{repository} has moved ({status})");
             let error = failure(Code::GithubRejected, message).suggest(format!(
                 "git remote set-url origin https://{host}/OWNER/NAME.git, with its new name"
@@ -112,7 +113,7 @@ pub(super) fn of_answer(answer: &JsonAnswer, repository: &GithubRepository, toke
         }
     };
     let again = (limited || outcome == Outcome::Unclear).then_some(headers.retry_after);
-    Failure { error, outcome, again }
+    Failure { error: Box::new(error), outcome, again }
 }
 
 fn until(reset: Option<i64>) -> Option<Duration> {
@@ -132,14 +133,5 @@ fn said(answer: &JsonAnswer, token: &Token) -> String {
         };
         told.push(text(error).or_else(|| text(&error["message"])).unwrap_or_else(of_field));
     }
-    token.scrub(&clean(&told.join("; "))).chars().take(LONGEST_SAID).collect()
-}
-
-/// Without what could do something to a terminal, or make text look like another.
-pub(super) fn clean(text: &str) -> String {
-    let odd = |letter: &char| {
-        letter.is_control()
-            || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    text.chars().map(|letter| if odd(&letter) { ' ' } else { letter }).collect::<String>().trim().to_owned()
+    token.scrub(&plain_line(&told.join("; "))).chars().take(LONGEST_SAID).collect()
 }
