@@ -6,22 +6,28 @@
 //!
 //! Deliberately missing: any judgement of the work. Agents review, people merge.
 
+mod agent;
 mod archive;
 mod calls;
 mod cleanup;
 mod coordinator;
 mod db;
+mod dispose;
+mod equip;
 mod error;
 pub mod faults;
 mod feedback;
 mod git;
 pub mod github;
+mod holds;
 mod id;
 mod identity;
 mod issues;
 mod kinds;
 mod launch;
+mod operations;
 mod plain;
+mod prompting;
 mod pull;
 mod pull_body;
 mod reconcile;
@@ -29,6 +35,7 @@ mod records;
 mod review;
 mod start;
 mod tmux;
+mod tools;
 mod user_config;
 
 pub use archive::{Archive, ConfigValue, Details};
