@@ -1,14 +1,15 @@
 //! Ending instances, and removing what is proven to be of no more use.
 
-use std::path::Path;
-use std::sync::{Arc, PoisonError};
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::Repository;
-use crate::records::{Instance, Outcome, Phase};
+use crate::git::{Removal, Repository};
 use crate::reconcile::end_rows;
+use crate::records::{Instance, Outcome, Phase};
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
 
 /// How long an agent whose own call ended it gets to read the answer.
@@ -53,8 +54,17 @@ impl Coordinator {
     /// Removes worktrees and branches of instances that are over, where it is proven that nothing is lost.
     pub fn gc(&self, dry_run: bool) -> Result<Vec<Disposal>> {
         let mut disposals = Vec::new();
+        let mut branches: HashMap<PathBuf, HashSet<String>> = HashMap::new();
         for instance in self.archive.instances()? {
-            if instance.status.is_live() || instance.phase == Phase::Gone {
+            if instance.status.is_live() {
+                continue;
+            }
+            let of_repository = branches.entry(instance.repository.clone()).or_insert_with(|| {
+                let names =
+                    self.repository(&instance.repository).and_then(|repository| repository.our_branches());
+                names.unwrap_or_default()
+            });
+            if instance.phase == Phase::Gone && !of_repository.contains(instance.id.as_str()) {
                 continue;
             }
             let family = self.archive.database.read(|connection| db::family(connection, &instance.id))?;
@@ -77,7 +87,7 @@ impl Coordinator {
             self.tmux.end(&instance.id)?;
             self.remove_files(&instance.id)?;
             let disposal = self.dispose(instance, false)?;
-            self.set_end_phase(&instance.id, &disposal)?;
+            self.set_end_phase(instance)?;
             Ok(disposal)
         };
         attempt().unwrap_or_else(|error| kept(instance, error.message))
@@ -101,24 +111,30 @@ impl Coordinator {
         reach(Point::FeedbackSessionEnded);
         self.remove_files(id)?;
         let disposable = instance.agent_type == AgentType::Review || instance.status == Status::Abandoned;
-        let disposal = if disposable || !instance.worktree.exists() {
-            match self.dispose(instance, false) {
-                // Somebody is at it; the next time may do better.
-                Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => return Err(error),
-                Err(error) => kept(instance, error.message),
-                Ok(disposal) => disposal,
-            }
+        let disposed = if disposable {
+            self.dispose(instance, false)
+        } else if instance.worktree.exists() {
+            Ok(kept(instance, format!("worktree {} stays", instance.worktree.display())))
         } else {
-            kept(instance, format!("{} stays: `tamis agents gc` removes it when nothing is lost", instance.worktree.display()))
+            let forgotten = self
+                .repository(&instance.repository)
+                .and_then(|repository| repository.remove_worktree(&instance.worktree, Removal::OnlyClean));
+            forgotten.map(|_| kept(instance, format!("branch {} stays", instance.branch)))
         };
-        self.set_end_phase(id, &disposal)?;
+        let disposal = match disposed {
+            // Somebody is at it; the next time may do better.
+            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => return Err(error),
+            Err(error) => kept(instance, error.message),
+            Ok(disposal) => disposal,
+        };
+        self.set_end_phase(instance)?;
         reach(Point::FeedbackCleanedUp);
         Ok(disposal)
     }
 
-    fn set_end_phase(&self, id: &InstanceId, disposal: &Disposal) -> Result<()> {
-        let phase = if disposal.kept.is_empty() { Phase::Gone } else { Phase::Kept };
-        Ok(self.archive.database.write(|connection| db::set_phase(connection, id, phase))?)
+    fn set_end_phase(&self, instance: &Instance) -> Result<()> {
+        let phase = if instance.worktree.exists() { Phase::Kept } else { Phase::Gone };
+        Ok(self.archive.database.write(|connection| db::set_phase(connection, &instance.id, phase))?)
     }
 
     /// Cleans up after instances of a family that their own call has ended, once they had time to read its answer. To be
@@ -137,11 +153,10 @@ impl Coordinator {
         let ids: Vec<InstanceId> = members.into_iter().map(|member| member.id).collect();
         self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend(ids.iter().cloned());
         // Whoever stops coordinating meanwhile leaves this to the next one.
-        let coordinator = Arc::downgrade(&self.inner);
+        let way_back = self.way_back();
         let clean_up = move || {
             std::thread::sleep(GRACE);
-            let Some(inner) = coordinator.upgrade() else { return };
-            let coordinator = Coordinator { inner };
+            let Some(coordinator) = way_back() else { return };
             let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };
             coordinator.leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| !ids.contains(id));
             if let Err(error) = coordinator.clean_up_family(&family) {

@@ -33,28 +33,19 @@ pub struct Settings {
 
 /// The coordinator of a data folder, as long as it holds the lock.
 pub struct Coordinator {
-    pub(crate) inner: Arc<Inner>,
-}
-
-/// What the coordinator shares with its threads that clean up after an answer is out.
-pub(crate) struct Inner {
     pub(crate) settings: Settings,
-    pub(crate) archive: Archive,
+    pub(crate) archive: Arc<Archive>,
     pub(crate) places: Places,
     pub(crate) git: Git,
     pub(crate) tmux: Tmux,
-    pub(crate) holds: Holds,
+    pub(crate) holds: Arc<Holds>,
     /// Instances that are over and get a moment to read the answer that ended them.
-    pub(crate) leaving: Mutex<HashSet<InstanceId>>,
-    _lock: Lock,
-}
-
-impl std::ops::Deref for Coordinator {
-    type Target = Inner;
-
-    fn deref(&self) -> &Inner {
-        &self.inner
-    }
+    pub(crate) leaving: Arc<Mutex<HashSet<InstanceId>>>,
+    /// One reconciliation at a time.
+    pub(crate) reconciling: Arc<Mutex<()>>,
+    /// What was told of once, and stays as it is.
+    pub(crate) reported: Arc<Mutex<HashSet<String>>>,
+    lock: Arc<Lock>,
 }
 
 /// Where the coordinator of a folder answers.
@@ -79,12 +70,46 @@ impl Coordinator {
         let path = places.lock();
         let lock = Lock::try_acquire(&path).map_err(|error| AgentsError::file("lock", &path, &error))?;
         let Some(lock) = lock else { return Ok(None) };
-        let archive = Archive::open(&settings.database)?;
+        let archive = Arc::new(Archive::open(&settings.database)?);
         let git = Git::new(places.root().join("scratch"));
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
-        let (holds, leaving) = Default::default();
-        let inner = Inner { settings, archive, places, git, tmux, holds, leaving, _lock: lock };
-        Ok(Some(Coordinator { inner: Arc::new(inner) }))
+        Ok(Some(Coordinator {
+            settings,
+            archive,
+            places,
+            git,
+            tmux,
+            holds: Arc::default(),
+            leaving: Arc::default(),
+            reconciling: Arc::default(),
+            reported: Arc::default(),
+            lock: Arc::new(lock),
+        }))
+    }
+
+    /// A way back to the coordinator, for a thread that does something later. None once it has stopped coordinating.
+    pub(crate) fn way_back(&self) -> impl FnOnce() -> Option<Coordinator> + Send + 'static {
+        let lock = Arc::downgrade(&self.lock);
+        let (settings, archive, places) =
+            (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
+        let (git, tmux, holds) = (self.git.clone(), self.tmux.clone(), Arc::clone(&self.holds));
+        let (leaving, reconciling) = (Arc::clone(&self.leaving), Arc::clone(&self.reconciling));
+        let reported = Arc::clone(&self.reported);
+        move || {
+            let lock = lock.upgrade()?;
+            Some(Coordinator {
+                settings,
+                archive,
+                places,
+                git,
+                tmux,
+                holds,
+                leaving,
+                reconciling,
+                reported,
+                lock,
+            })
+        }
     }
 
     /// Tells the other processes where it answers.
@@ -127,7 +152,7 @@ impl Places {
     }
 
     pub(crate) fn create(&self) -> Result<()> {
-        for folder in ["worktrees", "identities", "launch", "prompts", "logs"] {
+        for folder in ["worktrees", "identities", "launch", "prompts", "sessions", "logs"] {
             let path = self.root.join(folder);
             create_private_dir(&path).map_err(|error| AgentsError::file("make", &path, &error))?;
         }
@@ -146,23 +171,44 @@ impl Places {
         self.root.join("worktrees")
     }
 
-    pub(crate) fn worktree(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn worktree(&self, id: &InstanceId) -> PathBuf {
         self.worktrees().join(id.as_str())
     }
 
-    pub(crate) fn identity(&self, id: &crate::InstanceId) -> PathBuf {
-        self.root.join("identities").join(id.as_str())
+    pub(crate) fn identities(&self) -> PathBuf {
+        self.root.join("identities")
     }
 
-    pub(crate) fn launch(&self, id: &crate::InstanceId) -> PathBuf {
-        self.root.join("launch").join(format!("{id}.json"))
+    pub(crate) fn launches(&self) -> PathBuf {
+        self.root.join("launch")
     }
 
-    pub(crate) fn prompt(&self, id: &crate::InstanceId) -> PathBuf {
-        self.root.join("prompts").join(format!("{id}.md"))
+    pub(crate) fn prompts(&self) -> PathBuf {
+        self.root.join("prompts")
     }
 
-    pub(crate) fn log(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn identity(&self, id: &InstanceId) -> PathBuf {
+        self.identities().join(id.as_str())
+    }
+
+    pub(crate) fn launch(&self, id: &InstanceId) -> PathBuf {
+        self.launches().join(format!("{id}.json"))
+    }
+
+    pub(crate) fn prompt(&self, id: &InstanceId) -> PathBuf {
+        self.prompts().join(format!("{id}.md"))
+    }
+
+    /// Where files lie that an agent of its own kind reads.
+    pub(crate) fn state(&self, id: &InstanceId) -> PathBuf {
+        self.states().join(id.as_str())
+    }
+
+    pub(crate) fn states(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    pub(crate) fn log(&self, id: &InstanceId) -> PathBuf {
         self.root.join("logs").join(format!("{id}.log"))
     }
 

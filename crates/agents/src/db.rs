@@ -2,6 +2,8 @@
 //!
 //! Whatever changes an instance's status writes the event in the same transaction; [`set_status`] is the only way.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use tamis_store::Component;
 use tamis_store::rusqlite::types::Type;
@@ -370,6 +372,28 @@ pub(crate) fn failed_reviews(connection: &Connection, coding: &InstanceId) -> ru
 /// Whose family an instance belongs to: the coding agent of a reviewer, and else itself.
 pub(crate) fn family(connection: &Connection, id: &InstanceId) -> rusqlite::Result<InstanceId> {
     Ok(review_by(connection, id)?.map_or_else(|| id.clone(), |review| review.parent_instance))
+}
+
+/// The head of a family and its reviewers, first to last. What is still being made is left out.
+pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite::Result<Vec<Instance>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {INSTANCE} FROM instances WHERE phase <> 'preparing' AND (id = ?1 OR id IN
+             (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1))
+         ORDER BY created_at, id"
+    ))?;
+    statement.query_map([family.as_str()], read_instance)?.collect()
+}
+
+/// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, or by an
+/// operation that was begun.
+pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending')
+         UNION SELECT instance_id FROM operations WHERE state = 'begun'",
+    )?;
+    let members: Vec<InstanceId> =
+        statement.query_map([], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
+    members.iter().map(|member| family(connection, member)).collect()
 }
 
 fn read_review(row: &Row<'_>) -> rusqlite::Result<Review> {

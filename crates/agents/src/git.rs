@@ -9,6 +9,7 @@
 //!
 //! Deliberately missing: merging of contents. The only thing that is ever brought to a branch is a file of notes.
 
+mod branches;
 mod changes;
 mod disposal;
 mod failure;

@@ -6,11 +6,14 @@
 //!
 //! Deliberately missing: any judgement of the work. Agents review, people merge.
 
+mod agent;
 mod archive;
 mod calls;
 mod cleanup;
 mod coordinator;
 mod db;
+mod dispose;
+mod equip;
 mod error;
 pub mod faults;
 mod feedback;
@@ -24,6 +27,7 @@ mod kinds;
 mod launch;
 mod operations;
 mod plain;
+mod prompting;
 mod pull;
 mod pull_body;
 mod reconcile;

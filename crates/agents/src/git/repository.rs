@@ -138,7 +138,7 @@ impl Repository {
     }
 
     /// The commit that a full name stands for.
-    pub(super) fn resolve(&self, reference: &str) -> Result<Option<Commit>> {
+    pub(crate) fn resolve(&self, reference: &str) -> Result<Option<Commit>> {
         let answer = self
             .call()
             .args(["rev-parse", "--verify", "--quiet", "--end-of-options"])
