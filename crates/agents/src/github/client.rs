@@ -8,6 +8,7 @@ use tamis_remote::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
 use super::failure::{self, Failure, Outcome};
 use super::{GithubRepository, Token};
 use crate::error::Result;
+use crate::git::Credential;
 use crate::plain::plain_line;
 
 /// A pull request is told in some 30 KB, of which a list may have a hundred; issues are half of that.
@@ -89,6 +90,19 @@ impl Github {
 
     pub fn repository(&self) -> &GithubRepository {
         &self.repository
+    }
+
+    /// What a push to this address needs: the token, where it is meant for that very host and nobody can read along.
+    pub(crate) fn credential_for(&self, url: &str) -> Option<Credential> {
+        let (host, at) = (self.repository.host(), self.base.host());
+        let for_host = at.eq_ignore_ascii_case(host) || at.strip_prefix("api.") == Some(host);
+        let to_host = self.repository.is_at(url);
+        let authority = url.strip_prefix("https://")?.split('/').next()?.rsplit('@').next()?;
+        (for_host && to_host).then(|| Credential {
+            origin: format!("https://{authority}/"),
+            user: "x-access-token".to_owned(),
+            secret: self.token.reveal().to_owned(),
+        })
     }
 
     /// The branch that pull requests go to unless another is named.

@@ -1,0 +1,1 @@
+//! Issues against a GitHub that misbehaves, with rows and repositories that are real.

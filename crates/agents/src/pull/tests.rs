@@ -1,0 +1,1 @@
+//! Pull requests against a GitHub that misbehaves, with rows and repositories that are real.
