@@ -39,5 +39,9 @@ pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
 pub use identity::Identity;
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
+pub use launch::{
+    Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+};
 pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+pub use tmux::{Session, Tmux, plain_text};
 pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};

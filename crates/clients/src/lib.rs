@@ -28,6 +28,8 @@ mod descendants;
 #[cfg(unix)]
 pub mod minder;
 #[cfg(unix)]
+pub mod processes;
+#[cfg(unix)]
 mod run;
 
 pub use event::{Event, ServerStatus, Stream, Tool};
