@@ -95,6 +95,11 @@ pub fn whereabouts(data_dir: &DataDir) -> Option<Whereabouts> {
     serde_json::from_slice(&fs::read(Places::of(data_dir).whereabouts()).ok()?).ok()
 }
 
+/// The log that is kept of an instance's session.
+pub fn log_file(data_dir: &DataDir, id: &crate::InstanceId) -> PathBuf {
+    Places::of(data_dir).log(id)
+}
+
 impl Places {
     pub(crate) fn of(data_dir: &DataDir) -> Places {
         Places { root: data_dir.agents() }

@@ -34,7 +34,7 @@ pub use calls::{
     Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
-pub use coordinator::{Coordinator, Settings, Whereabouts, whereabouts};
+pub use coordinator::{Coordinator, Settings, Whereabouts, log_file, whereabouts};
 pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
 pub use identity::Identity;
