@@ -1,10 +1,15 @@
+mod abandon;
 mod attach;
+mod background;
 mod config;
+mod gc;
 mod house;
 mod list;
 mod log_file;
 mod logs;
 mod show;
+mod start;
+mod stop;
 mod told;
 
 use clap::{Args, Subcommand};
@@ -23,19 +28,27 @@ pub(crate) struct AgentsCommand {
 
 #[derive(Subcommand)]
 enum Command {
+    Start(start::Start),
     List(list::List),
     Show(show::Show),
     Attach(attach::Attach),
     Logs(logs::Logs),
+    Stop(stop::Stop),
+    Abandon(abandon::Abandon),
+    Gc(gc::Gc),
     Config(config::ConfigCommand),
 }
 
 pub(crate) fn run(arguments: AgentsCommand) -> CliResult {
     match arguments.command {
+        Command::Start(arguments) => start::run(arguments),
         Command::List(arguments) => list::run(&arguments),
         Command::Show(arguments) => show::run(&arguments),
         Command::Attach(arguments) => attach::run(&arguments),
         Command::Logs(arguments) => logs::run(&arguments),
+        Command::Stop(arguments) => stop::run(&arguments),
+        Command::Abandon(arguments) => abandon::run(&arguments),
+        Command::Gc(arguments) => gc::run(&arguments),
         Command::Config(arguments) => config::run(&arguments),
     }
 }

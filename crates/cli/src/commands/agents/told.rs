@@ -1,6 +1,6 @@
 //! How instances are told of to people.
 
-use tamis_agents::{AgentChoice, Instance, Moment};
+use tamis_agents::{AgentChoice, Instance, Moment, Phase};
 
 use crate::{shown, table, times};
 
@@ -47,6 +47,17 @@ pub(super) fn about(instance: &Instance) -> String {
     }
 }
 
+/// What is left of one that is over.
+pub(super) fn left_of(instance: &Instance) -> String {
+    let branch = shown::line(&instance.branch);
+    match instance.phase {
+        Phase::Gone => format!("; its worktree is gone, and {branch} stays"),
+        _ => {
+            format!("; its work stays in {} and {branch}", shown::line(&instance.worktree.to_string_lossy()))
+        }
+    }
+}
+
 /// A time here, to the second.
 pub(super) fn second(at: Moment) -> String {
     times::second(Some(at.0))
@@ -54,7 +65,7 @@ pub(super) fn second(at: Moment) -> String {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use tamis_agents::{AgentType, Phase, Status};
+    use tamis_agents::{AgentType, Status};
 
     use super::*;
 
