@@ -34,10 +34,10 @@ pub use calls::{
     Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
-pub use coordinator::{Coordinator, Settings, Whereabouts, whereabouts};
+pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, whereabouts};
 pub use error::{AgentsError, Code};
 pub use id::{IdError, InstanceId};
-pub use identity::Identity;
+pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
 pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};
