@@ -61,6 +61,12 @@ impl Address {
         Ok(Address { path_and_query, ..self.clone() })
     }
 
+    /// Whether what is said on the way there can be read by nobody else: encrypted, or within this machine.
+    pub fn is_private(&self) -> bool {
+        let loopback = self.host().parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback());
+        self.secure || loopback || self.host().eq_ignore_ascii_case("localhost")
+    }
+
     pub(crate) fn host_header(&self) -> &str {
         self.authority.as_str()
     }
@@ -70,7 +76,7 @@ impl Address {
     }
 
     /// Without the brackets of an IPv6 address.
-    pub(crate) fn host(&self) -> &str {
+    pub fn host(&self) -> &str {
         self.authority.host().trim_start_matches('[').trim_end_matches(']')
     }
 
@@ -128,5 +134,19 @@ mod tests {
             assert_eq!(text.parse::<Address>().unwrap().below("models").unwrap().to_string(), below);
         }
         assert!("http://h".parse::<Address>().unwrap().below("a b").is_err());
+    }
+
+    #[test]
+    fn others_can_read_what_leaves_the_machine_in_the_clear() {
+        for (text, private) in [
+            ("https://h", true),
+            ("http://127.0.0.1:80", true),
+            ("http://[::1]", true),
+            ("http://localhost", true),
+            ("http://localhost.example", false),
+            ("http://10.0.0.1", false),
+        ] {
+            assert_eq!(text.parse::<Address>().unwrap().is_private(), private, "{text}");
+        }
     }
 }

@@ -4,15 +4,13 @@
 //! What comes back is read generously, since servers differ: arguments of a call as a string or as an object, contents as
 //! a string or in parts, calls without an id.
 
-use std::fmt;
 use std::time::Duration;
 
-use http::HeaderValue;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use crate::exchange::{Answer, Question, ask};
-use crate::{Address, RemoteError};
+use crate::{Address, BearerSecret, RemoteError};
 
 /// A turn of a chat has some thousand tokens; what is larger comes from something else.
 const LARGEST_ANSWER: usize = 4 << 20;
@@ -21,28 +19,8 @@ const LARGEST_ANSWER: usize = 4 << 20;
 const LARGEST_FAILURE: usize = 64 << 10;
 const LONGEST_SAID: usize = 300;
 
-/// What a server wants to see before it answers. Never shown.
-#[derive(Clone)]
-pub struct ModelKey(HeaderValue);
-
-impl ModelKey {
-    /// None when it is empty or cannot stand in a header.
-    pub fn new(key: &str) -> Option<ModelKey> {
-        let mut value = HeaderValue::from_str(&format!("Bearer {}", key.trim())).ok()?;
-        value.set_sensitive(true);
-        (!key.trim().is_empty()).then_some(ModelKey(value))
-    }
-
-    pub(crate) fn header(&self) -> HeaderValue {
-        self.0.clone()
-    }
-}
-
-impl fmt::Debug for ModelKey {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("ModelKey(…)")
-    }
-}
+/// What a model's server wants to see before it answers.
+pub type ModelKey = BearerSecret;
 
 /// A server of chat models.
 #[derive(Clone, Debug)]
@@ -159,11 +137,9 @@ impl ChatClient {
     async fn ask(&self, path: &str, body: Option<Vec<u8>>, timeout: Duration) -> Result<Answer, RemoteError> {
         let address = self.base.below(path).map_err(|error| RemoteError::Broken(error.into()))?;
         let question = Question {
-            address: &address,
-            body,
             key: self.key.as_ref(),
-            limit: LARGEST_ANSWER,
             failure_limit: LARGEST_FAILURE,
+            ..Question::new(&address, body, LARGEST_ANSWER)
         };
         ask(question, timeout).await
     }
@@ -351,7 +327,11 @@ mod tests {
             (r#"{"error":"gone"}"#, "it answered with status 404: gone"),
             ("<html>", "it answered with status 404"),
         ] {
-            let answer = Answer { status: http::StatusCode::NOT_FOUND, body: body.into() };
+            let answer = Answer {
+                status: http::StatusCode::NOT_FOUND,
+                headers: http::HeaderMap::new(),
+                body: body.into(),
+            };
             assert_eq!(successful(answer).unwrap_err().to_string(), told);
         }
     }

@@ -49,7 +49,15 @@ async fn exchange(
     stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static,
     request: Request<Full<Bytes>>,
 ) -> Result<(Response<Incoming>, Connection), RemoteError> {
-    let broken = |error: hyper::Error| RemoteError::Broken(error.into());
+    let broken = |error: hyper::Error| {
+        if error.is_incomplete_message() {
+            RemoteError::CutShort
+        } else if error.is_parse() {
+            RemoteError::NotHttp(error.into())
+        } else {
+            RemoteError::Broken(error.into())
+        }
+    };
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(broken)?;
     // What goes wrong with it shows in the answer.
     let connection = Connection(tokio::spawn(async move { drop(connection.await) }));

@@ -39,9 +39,7 @@ impl RemotePruner {
         let job =
             serde_json::to_vec(&Job { code, query }).map_err(|error| RemoteError::Broken(error.into()))?;
         let limit = largest_answer(job.len());
-        let question =
-            Question { address: &self.address, body: Some(job), key: None, limit, failure_limit: 0 };
-        let answer = ask(question, self.timeout).await?;
+        let answer = ask(Question::new(&self.address, Some(job), limit), self.timeout).await?;
         if !answer.status.is_success() {
             return Err(RemoteError::Status(answer.status.as_u16()));
         }
