@@ -66,7 +66,9 @@ impl House {
     ) -> (Vec<Instance>, CliResult) {
         let (mut done, mut failed) = (Vec::new(), Vec::new());
         for id in ids {
-            match self.ask(async |agents| wish(agents, id).await) {
+            // Nobody need coordinate to learn of a misspelt name.
+            let asked = self.existing(id).and_then(|_| self.ask(async |agents| wish(agents, id).await));
+            match asked {
                 Ok(instance) => done.push(instance),
                 Err(error) => failed.push(error),
             }
