@@ -6,27 +6,35 @@
 //!
 //! Deliberately missing: any judgement of the work. Agents review, people merge.
 
+mod agent;
 mod archive;
 mod calls;
 mod cleanup;
 mod coordinator;
 mod db;
+mod dispose;
+mod equip;
 mod error;
 pub mod faults;
 mod feedback;
 mod git;
-mod github;
+pub mod github;
+mod holds;
 mod id;
 mod identity;
 mod issues;
 mod kinds;
 mod launch;
+mod operations;
+mod plain;
 mod pull;
+mod pull_body;
 mod reconcile;
 mod records;
 mod review;
 mod start;
 mod tmux;
+mod tools;
 mod user_config;
 
 pub use archive::{Archive, ConfigValue, Details};
