@@ -34,13 +34,13 @@ pub(crate) fn run(arguments: &Gc) -> CliResult {
 
 /// What went, or would, and what stays and why, a line each.
 fn told(disposal: &Disposal, dry_run: bool) -> String {
-    let [removes, keeps] = if dry_run { ["would remove", "would keep"] } else { ["removed", "kept"] };
+    let removes = if dry_run { "would remove" } else { "removed" };
     let mut text = format!("{}\n", disposal.instance);
-    let mut line = |does: &str, what: &str| text.push_str(&format!("  {does} {}\n", shown::line(what)));
-    disposal.removed.iter().for_each(|what| line(removes, what));
-    disposal.kept.iter().for_each(|why| line(keeps, why));
-    if let Some(undo) = &disposal.undo {
-        line("to have it back:", &format!("git branch {} {undo}", disposal.instance.branch()));
+    let mut line = |words: &str| text.push_str(&format!("  {}\n", shown::line(words)));
+    disposal.removed.iter().for_each(|what| line(&format!("{removes} {what}")));
+    disposal.kept.iter().for_each(|why| line(why));
+    if let Some(undo) = disposal.undo.as_ref().filter(|_| !disposal.removed.is_empty()) {
+        line(&format!("to have it back: git branch NAME {undo}"));
     }
     text
 }
@@ -54,13 +54,13 @@ mod tests {
         let disposal = Disposal {
             instance: "work-1-a1".parse().unwrap(),
             removed: vec!["worktree /data/x".into()],
-            kept: vec!["branch tamis/work-1-a1: 2 commits\nare nowhere else".into()],
+            kept: vec!["branch tamis/work-1-a1 stays:\nit has 2 commits".into()],
             undo: Some("refs/tamis/undo/work-1-a1".into()),
         };
         assert_eq!(
             told(&disposal, false),
-            "work-1-a1\n  removed worktree /data/x\n  kept branch tamis/work-1-a1: 2 commits are nowhere else\n  \
-             to have it back: git branch tamis/work-1-a1 refs/tamis/undo/work-1-a1\n"
+            "work-1-a1\n  removed worktree /data/x\n  branch tamis/work-1-a1 stays: it has 2 commits\n  \
+             to have it back: git branch NAME refs/tamis/undo/work-1-a1\n"
         );
         assert!(told(&disposal, true).contains("  would remove worktree"));
     }
