@@ -112,7 +112,7 @@ impl Agents {
 }
 
 /// The instance of this name.
-pub fn parse_id(text: &str) -> Result<InstanceId, AgentsError> {
+fn parse_id(text: &str) -> Result<InstanceId, AgentsError> {
     text.parse().map_err(|error| wrong("instance", &error))
 }
 
