@@ -14,6 +14,7 @@ mod id;
 mod identity;
 mod kinds;
 mod launch;
+mod prompts;
 mod tmux;
 
 pub use error::{AgentsError, Code};
@@ -21,5 +22,9 @@ pub use id::{IdError, InstanceId};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use launch::{
     Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+};
+pub use prompts::{
+    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
+    review_prompt, work_prompt,
 };
 pub use tmux::{Session, Tmux, plain_text};
