@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -54,11 +56,11 @@ impl Coordinator {
         self.answer(tools::CREATE_ISSUES, call, |caller| {
             caller.must_be(&[AgentType::Planning])?;
             check(&input.issues)?;
-            self.issues(caller, &input.issues)
+            self.issues(caller, &input.issues, call.deadline)
         })
     }
 
-    fn issues(&self, caller: &Caller<'_>, wanted: &[NewIssue]) -> Result<IssuesCreated> {
+    fn issues(&self, caller: &Caller<'_>, wanted: &[NewIssue], deadline: Instant) -> Result<IssuesCreated> {
         let instance = &caller.instance;
         if !instance.status.is_live() {
             let message =
@@ -66,7 +68,7 @@ impl Coordinator {
             return Err(AgentsError::new(Code::InvalidState, message));
         }
         let repository = self.repository(&instance.repository)?;
-        let github = self.github_of(&repository)?.1.ok_or_else(no_github)?;
+        let github = self.github_of(&repository, deadline)?.1.ok_or_else(no_github)?;
         caller.in_time()?;
         let (mut plan, operation) = self.archive.database.write_or(|connection| {
             let earlier = db::operations_by(connection, &instance.id, tools::CREATE_ISSUES)?;

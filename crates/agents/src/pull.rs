@@ -5,10 +5,13 @@
 //! that was done has to be taken back.
 
 mod destination;
+mod follow;
 pub(crate) mod input;
 mod left;
 #[cfg(test)]
 mod tests;
+
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tamis_store::rusqlite::Connection;
@@ -25,6 +28,10 @@ use crate::{
     Status, db, tools,
 };
 use destination::Destination;
+pub(crate) use follow::Following;
+
+/// How long GitHub may take for an answer after a crash, when others wait.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the operation needs to be finished by somebody else.
 #[derive(Debug, Serialize, Deserialize)]
@@ -54,15 +61,20 @@ impl Coordinator {
         self.answer(tools::CREATE_PULL_REQUEST, call, |caller| {
             caller.must_be(AgentType::ALL)?;
             input::check(input)?;
-            self.pull(caller, input)
+            self.pull(caller, input, call.deadline)
         })
     }
 
-    fn pull(&self, caller: &Caller<'_>, input: &CreatePullRequest) -> Result<PullRequestCreated> {
+    fn pull(
+        &self,
+        caller: &Caller<'_>,
+        input: &CreatePullRequest,
+        deadline: Instant,
+    ) -> Result<PullRequestCreated> {
         let subject = self.subject_of(&caller.instance)?;
         admit(&caller.instance, &subject)?;
         let repository = self.repository(&subject.repository)?;
-        let destination = self.destination(&repository, &subject, input.base_branch.as_deref())?;
+        let destination = self.destination(&repository, &subject, input.base_branch.as_deref(), deadline)?;
         let notes = self.notes_of(&subject.id)?;
         check_work(&repository, &caller.instance, &subject, &destination, &notes)?;
         caller.in_time()?;
@@ -254,7 +266,7 @@ impl Coordinator {
 
     fn look_for_pull(&self, subject: &Instance) -> Result<Option<PullRequest>> {
         let repository = self.repository(&subject.repository)?;
-        match self.github_of(&repository)?.1 {
+        match self.github_of(&repository, Instant::now() + PATIENCE)?.1 {
             Some(github) => github.open_pull_request(&subject.branch),
             None => Ok(None),
         }

@@ -1,5 +1,7 @@
 //! Where a pull request goes: the remote, GitHub if it is there, and the branch.
 
+use std::time::Instant;
+
 use crate::error::Result;
 use crate::git::{BranchName, Commit, Credential, Remote, Repository};
 use crate::github::{Github, GithubSettings, Token};
@@ -34,8 +36,13 @@ impl Coordinator {
     }
 
     /// The remote that work goes to, and GitHub if that is where it is.
-    pub(crate) fn github_of(&self, repository: &Repository) -> Result<(Option<Remote>, Option<Github>)> {
-        let settings = self.github_settings()?;
+    pub(crate) fn github_of(
+        &self,
+        repository: &Repository,
+        deadline: Instant,
+    ) -> Result<(Option<Remote>, Option<Github>)> {
+        let mut settings = self.github_settings()?;
+        settings.timeout = settings.timeout.min(deadline.saturating_duration_since(Instant::now()));
         let remotes = repository.remotes()?;
         let Some(remote) = remotes.iter().find(|remote| remote.name == "origin").or(remotes.first()) else {
             return Ok((None, None));
@@ -52,10 +59,11 @@ impl Coordinator {
         repository: &Repository,
         subject: &Instance,
         asked: Option<&str>,
+        deadline: Instant,
     ) -> Result<Destination> {
         // What was asked for is looked at first, since it costs nothing.
         let asked = asked.map(str::parse::<BranchName>).transpose()?;
-        let (remote, github) = self.github_of(repository)?;
+        let (remote, github) = self.github_of(repository, deadline)?;
         let base = match (asked, &subject.base_branch, &github) {
             (Some(base), ..) => base,
             (None, Some(base), _) => base.parse()?,
