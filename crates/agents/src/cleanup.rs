@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::{Removal, Repository};
-use crate::records::{Instance, Outcome, Phase};
 use crate::reconcile::end_rows;
+use crate::records::{Instance, Outcome, Phase};
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
 
 /// How long an agent whose own call ended it gets to read the answer.
@@ -60,7 +60,8 @@ impl Coordinator {
                 continue;
             }
             let of_repository = branches.entry(instance.repository.clone()).or_insert_with(|| {
-                let names = self.repository(&instance.repository).and_then(|repository| repository.our_branches());
+                let names =
+                    self.repository(&instance.repository).and_then(|repository| repository.our_branches());
                 names.unwrap_or_default()
             });
             if instance.phase == Phase::Gone && !of_repository.contains(instance.id.as_str()) {
@@ -115,9 +116,9 @@ impl Coordinator {
         } else if instance.worktree.exists() {
             Ok(kept(instance, format!("worktree {} stays", instance.worktree.display())))
         } else {
-            let forgotten = self.repository(&instance.repository).and_then(|repository| {
-                repository.remove_worktree(&instance.worktree, Removal::OnlyClean)
-            });
+            let forgotten = self
+                .repository(&instance.repository)
+                .and_then(|repository| repository.remove_worktree(&instance.worktree, Removal::OnlyClean));
             forgotten.map(|_| kept(instance, format!("branch {} stays", instance.branch)))
         };
         let disposal = match disposed {

@@ -92,13 +92,25 @@ impl Coordinator {
     /// A way back to the coordinator, for a thread that does something later. None once it has stopped coordinating.
     pub(crate) fn way_back(&self) -> impl FnOnce() -> Option<Coordinator> + Send + 'static {
         let lock = Arc::downgrade(&self.lock);
-        let (settings, archive, places) = (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
+        let (settings, archive, places) =
+            (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
         let (git, tmux, holds) = (self.git.clone(), self.tmux.clone(), Arc::clone(&self.holds));
         let (leaving, reconciling) = (Arc::clone(&self.leaving), Arc::clone(&self.reconciling));
         let reported = Arc::clone(&self.reported);
         move || {
             let lock = lock.upgrade()?;
-            Some(Coordinator { settings, archive, places, git, tmux, holds, leaving, reconciling, reported, lock })
+            Some(Coordinator {
+                settings,
+                archive,
+                places,
+                git,
+                tmux,
+                holds,
+                leaving,
+                reconciling,
+                reported,
+                lock,
+            })
         }
     }
 
@@ -156,7 +168,7 @@ impl Places {
     }
 
     pub(crate) fn create(&self) -> Result<()> {
-        for folder in ["worktrees", "identities", "launch", "prompts", "logs"] {
+        for folder in ["worktrees", "identities", "launch", "prompts", "sessions", "logs"] {
             let path = self.root.join(folder);
             create_private_dir(&path).map_err(|error| AgentsError::file("make", &path, &error))?;
         }
@@ -175,7 +187,7 @@ impl Places {
         self.root.join("worktrees")
     }
 
-    pub(crate) fn worktree(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn worktree(&self, id: &InstanceId) -> PathBuf {
         self.worktrees().join(id.as_str())
     }
 
@@ -191,19 +203,28 @@ impl Places {
         self.root.join("prompts")
     }
 
-    pub(crate) fn identity(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn identity(&self, id: &InstanceId) -> PathBuf {
         self.identities().join(id.as_str())
     }
 
-    pub(crate) fn launch(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn launch(&self, id: &InstanceId) -> PathBuf {
         self.launches().join(format!("{id}.json"))
     }
 
-    pub(crate) fn prompt(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn prompt(&self, id: &InstanceId) -> PathBuf {
         self.prompts().join(format!("{id}.md"))
     }
 
-    pub(crate) fn log(&self, id: &crate::InstanceId) -> PathBuf {
+    /// Where files lie that an agent of its own kind reads.
+    pub(crate) fn state(&self, id: &InstanceId) -> PathBuf {
+        self.states().join(id.as_str())
+    }
+
+    pub(crate) fn states(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    pub(crate) fn log(&self, id: &InstanceId) -> PathBuf {
         self.root.join("logs").join(format!("{id}.log"))
     }
 

@@ -34,14 +34,18 @@ impl Coordinator {
         let Equipment { instance, identity, prompt, points: [added, written, created] } = equipment;
         let id = &instance.id;
         in_time()?;
-        repository.add_worktree(&instance.worktree, &instance.branch.parse()?, &instance.base_commit.parse()?)?;
+        repository.add_worktree(
+            &instance.worktree,
+            &instance.branch.parse()?,
+            &instance.base_commit.parse()?,
+        )?;
         reach(*added);
         in_time()?;
         identity.write(&self.places.identity(id))?;
         write_private(&self.places.prompt(id), prompt)?;
         reach(*written);
         in_time()?;
-        let launch = self.launch_of(repository, instance)?;
+        let launch = self.launch_of(repository, instance, prompt)?;
         let (file, log) = (self.places.launch(id), self.places.log(id));
         let files = SessionFiles { tamis: &self.settings.program, launch: &file, log: &log };
         launch.start(&self.tmux, id, files)?;
@@ -65,10 +69,15 @@ impl Coordinator {
 
     /// Removes what lets an agent act as this instance.
     pub(crate) fn remove_files(&self, id: &InstanceId) -> Result<()> {
-        for path in [self.places.identity(id), self.places.launch(id), self.places.prompt(id)] {
-            match fs::remove_file(&path) {
+        let identity = self.places.identity(id);
+        let files =
+            [identity.with_extension("new"), identity, self.places.launch(id), self.places.prompt(id)];
+        let removals = files.iter().map(|path| (path, fs::remove_file(path)));
+        let state = self.places.state(id);
+        for (path, removed) in removals.chain([(&state, fs::remove_dir_all(&state))]) {
+            match removed {
                 Err(error) if error.kind() != ErrorKind::NotFound => {
-                    return Err(AgentsError::file("remove", &path, &error));
+                    return Err(AgentsError::file("remove", path, &error));
                 }
                 _ => {}
             }
@@ -78,7 +87,7 @@ impl Coordinator {
 }
 
 /// Writes a file that only its owner reads, in the place of one that an attempt may have left.
-fn write_private(path: &Path, text: &str) -> Result<()> {
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
     let write = || {
         let _ = fs::remove_file(path);
         private_file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())

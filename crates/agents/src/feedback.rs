@@ -14,7 +14,8 @@ use crate::git::{BranchName, Commit, Delivery, Note, Notes, Repository};
 use crate::operations::Caller;
 use crate::records::{Feedback, Instance, Moment, Operation, Phase, Review};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db, tools,
+    AgentType, AgentsError, Call, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
+    tools,
 };
 
 const LONGEST_FEEDBACK: usize = 100_000;
@@ -88,11 +89,17 @@ impl Coordinator {
                 return Err(AgentsError::new(Code::PermissionDenied, message).about(&reviewer.id));
             };
             let coding = db::instance(connection, &review.parent_instance)?.ok_or_else(|| {
-                AgentsError::new(Code::InstanceNotFound, format!("there is no instance {}", review.parent_instance))
+                AgentsError::new(
+                    Code::InstanceNotFound,
+                    format!("there is no instance {}", review.parent_instance),
+                )
             })?;
             for (instance, wanted) in [(&reviewer, Status::Started), (&coding, Status::WaitingReview)] {
                 if instance.status != wanted || !matches!(instance.phase, Phase::Ready) {
-                    let message = format!("{} is {}, and feedback is for when it is {wanted}", instance.id, instance.status);
+                    let message = format!(
+                        "{} is {}, and feedback is for when it is {wanted}",
+                        instance.id, instance.status
+                    );
                     return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
                 }
             }
@@ -153,7 +160,10 @@ impl Coordinator {
         }
         Err(AgentsError::new(
             Code::WorktreeBusy,
-            format!("in the worktree of {} something else is put in the place of the notes, again and again", coding.id),
+            format!(
+                "in the worktree of {} something else is put in the place of the notes, again and again",
+                coding.id
+            ),
         )
         .suggest("call again when its agent pauses"))
     }
@@ -173,15 +183,17 @@ impl Coordinator {
     /// The notes that a coding agent got.
     pub(crate) fn notes_for(&self, coding: &InstanceId) -> Result<Vec<Note>> {
         let given = self.archive.feedback(Some(coding))?;
-        let notes = given.into_iter().filter_map(|feedback| {
-            Some(Note { path: feedback.path, blob: feedback.blob?.parse().ok()? })
-        });
+        let notes = given
+            .into_iter()
+            .filter_map(|feedback| Some(Note { path: feedback.path, blob: feedback.blob?.parse().ok()? }));
         Ok(notes.collect())
     }
 
     /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; else nothing was said.
     pub(crate) fn repair_feedback(&self, operation: &Operation) -> Result<String> {
-        let unreadable = |error| AgentsError::new(Code::InternalError, format!("the plan of feedback cannot be read: {error}"));
+        let unreadable = |error| {
+            AgentsError::new(Code::InternalError, format!("the plan of feedback cannot be read: {error}"))
+        };
         let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(unreadable)?;
         let brought = match self.context_of(operation, &plan)? {
             Some(context) => self.bring_again(&context, plan.notes).map(|brought| (context, brought)),
@@ -245,7 +257,9 @@ fn check(input: &SendFeedback) -> Result<()> {
         return refused("feedback says nothing".to_owned());
     }
     if length > LONGEST_FEEDBACK {
-        return refused(format!("feedback has {length} characters, and at most {LONGEST_FEEDBACK} are allowed"));
+        return refused(format!(
+            "feedback has {length} characters, and at most {LONGEST_FEEDBACK} are allowed"
+        ));
     }
     if input.priority.as_ref().is_some_and(|priority| priority.chars().count() > LONGEST_PRIORITY) {
         return refused(format!("priority has more than {LONGEST_PRIORITY} characters"));

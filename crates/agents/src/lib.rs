@@ -27,6 +27,7 @@ mod kinds;
 mod launch;
 mod operations;
 mod plain;
+mod prompting;
 mod pull;
 mod pull_body;
 mod reconcile;

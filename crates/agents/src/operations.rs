@@ -39,7 +39,8 @@ impl Caller<'_> {
         }
         let wanted: Vec<&str> = types.iter().map(|one| one.as_str()).collect();
         let (id, own) = (&self.instance.id, self.instance.agent_type);
-        let message = format!("{} is for {} agents, and {id} is a {own} agent", self.tool, wanted.join(" and "));
+        let message =
+            format!("{} is for {} agents, and {id} is a {own} agent", self.tool, wanted.join(" and "));
         Err(AgentsError::new(Code::PermissionDenied, message).about(id))
     }
 
@@ -82,8 +83,9 @@ pub(crate) fn in_time(deadline: Instant, tool: &str) -> Result<()> {
 }
 
 pub(crate) fn finish<T: Serialize>(connection: &Connection, operation: i64, result: &T) -> Result<()> {
-    let result = serde_json::to_value(result)
-        .map_err(|error| AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}")))?;
+    let result = serde_json::to_value(result).map_err(|error| {
+        AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}"))
+    })?;
     Ok(db::end_operation(connection, operation, OperationState::Done, Some(&result))?)
 }
 
@@ -213,7 +215,8 @@ impl Coordinator {
             tools::SEND_FEEDBACK => self.repair_feedback(operation)?,
             tools::CREATE_PULL_REQUEST => self.repair_pull(operation)?,
             other => {
-                let message = format!("a later version of this program began {other}, which this one cannot undo");
+                let message =
+                    format!("a later version of this program began {other}, which this one cannot undo");
                 return Err(AgentsError::new(Code::InternalError, message).about(&operation.instance));
             }
         };
@@ -240,8 +243,10 @@ impl Coordinator {
         error: &AgentsError,
         begun: Instant,
     ) {
-        let logged =
-            self.archive.database.write_or(|connection| tell_failure(connection, tool, instance, error, begun));
+        let logged = self
+            .archive
+            .database
+            .write_or(|connection| tell_failure(connection, tool, instance, error, begun));
         if let Err(reason) = logged {
             tracing::warn!("{tool} failed ({}), and that cannot be logged: {reason}", error.code);
         }

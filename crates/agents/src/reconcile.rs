@@ -67,8 +67,11 @@ impl Coordinator {
 
     /// Tells of what stays as it is: in the events the first time, and to whoever asks every time.
     fn report(&self, instance: Option<&InstanceId>, found: String, done: String) -> Option<Finding> {
-        let new =
-            self.reported.lock().unwrap_or_else(PoisonError::into_inner).insert(format!("{instance:?} {found}"));
+        let new = self
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(format!("{instance:?} {found}"));
         if new && let Ok(finding) = self.tell_repair(instance, found.clone(), done.clone()) {
             return Some(finding);
         }

@@ -15,8 +15,8 @@ use crate::records::{AgentChoice, Instance, Moment, Operation, OperationState, O
 use crate::start::created;
 use crate::user_config::{self, AUTO_ABANDON_AFTER, MAX_ITERATIONS, REVIEW_AGENT};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested, Status, db,
-    tools,
+    AgentType, AgentsError, Call, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested,
+    Status, db, tools,
 };
 
 /// What the contract suggests at the limit.
@@ -37,7 +37,9 @@ struct Work {
 
 /// What becomes of a request.
 enum Admission {
-    Granted { iteration: u32 },
+    Granted {
+        iteration: u32,
+    },
     /// Counted, and so to be committed.
     Refused(AgentsError),
 }
@@ -69,7 +71,11 @@ impl Coordinator {
                 instance: &reviewer,
                 identity: &identity,
                 prompt: &self.review_prompt(&reviewer, coding, &review, input)?,
-                points: [Point::ReviewWorktreeAdded, Point::ReviewIdentityWritten, Point::ReviewSessionCreated],
+                points: [
+                    Point::ReviewWorktreeAdded,
+                    Point::ReviewIdentityWritten,
+                    Point::ReviewSessionCreated,
+                ],
             };
             self.equip(&repository, &equipment, &|| caller.in_time())?;
             self.record_review(&reviewer, &review, operation, Some(caller))
@@ -147,8 +153,9 @@ impl Coordinator {
                 ended_at: None,
                 id,
             };
-            let identity = Identity::random(&reviewer.id)
-                .map_err(|error| AgentsError::new(Code::InternalError, format!("no random bytes: {error}")))?;
+            let identity = Identity::random(&reviewer.id).map_err(|error| {
+                AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
+            })?;
             let review = Review {
                 parent_instance: coding.id.clone(),
                 child_instance: reviewer.id.clone(),
@@ -238,7 +245,8 @@ impl Coordinator {
 }
 
 fn check(input: &RequestReview) -> Result<()> {
-    let texts = [("reviewer_prompt", &input.reviewer_prompt), ("completion_message", &input.completion_message)];
+    let texts =
+        [("reviewer_prompt", &input.reviewer_prompt), ("completion_message", &input.completion_message)];
     for (name, text) in texts {
         if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
             let message = format!("{name} has more than {LONGEST_TEXT} characters");
@@ -253,7 +261,9 @@ fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<Admission> 
     let id = &caller.instance.id;
     let status = db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status);
     if status != Status::Started {
-        let error = AgentsError::new(Code::InvalidState, format!("{id} is {status}, and cannot ask for a review")).about(id);
+        let error =
+            AgentsError::new(Code::InvalidState, format!("{id} is {status}, and cannot ask for a review"))
+                .about(id);
         return Err(match (status, db::running_review(connection, id)?) {
             (Status::WaitingReview, Some(review)) => error.suggest(format!(
                 "wait: {} is reviewing, and its feedback will be merged into the worktree",
@@ -304,13 +314,15 @@ fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Wo
             1 => format!("{first} has changes that are not committed"),
             more => format!("{first} and {} other files have changes that are not committed", more - 1),
         };
-        return Err(AgentsError::new(Code::UncommittedChanges, message)
-            .about(&coding.id)
-            .suggest("commit them, or put them back with `git restore`, and call again: a review is of commits"));
+        return Err(AgentsError::new(Code::UncommittedChanges, message).about(&coding.id).suggest(
+            "commit them, or put them back with `git restore`, and call again: a review is of commits",
+        ));
     }
     let nothing = || {
         let message = format!("{branch} has no change beyond the commit that it began at");
-        AgentsError::new(Code::NoChanges, message).about(&coding.id).suggest("commit the work, and call again")
+        AgentsError::new(Code::NoChanges, message)
+            .about(&coding.id)
+            .suggest("commit the work, and call again")
     };
     let base: Commit = coding.base_commit.parse()?;
     let commit = state.head.ok_or_else(nothing)?;
@@ -323,8 +335,11 @@ fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Wo
 }
 
 fn unchanged(id: &InstanceId) -> AgentsError {
-    AgentsError::new(Code::ReviewUnchanged, format!("nothing has changed in {id}'s work since the last review"))
-        .about(id)
-        .suggest("do what REVIEW_FEEDBACK.md asks for, commit it, and call again")
-        .suggest("or create a pull request with create_pull_request, and say there why nothing is to be changed")
+    AgentsError::new(
+        Code::ReviewUnchanged,
+        format!("nothing has changed in {id}'s work since the last review"),
+    )
+    .about(id)
+    .suggest("do what REVIEW_FEEDBACK.md asks for, commit it, and call again")
+    .suggest("or create a pull request with create_pull_request, and say there why nothing is to be changed")
 }

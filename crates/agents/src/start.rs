@@ -8,8 +8,8 @@ use serde_json::json;
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::holds::Hold;
 use crate::git::{BranchName, Commit, Repository};
+use crate::holds::Hold;
 use crate::id::slug;
 use crate::operations::{finish, in_time};
 use crate::records::{AgentChoice, EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
@@ -140,11 +140,11 @@ impl Coordinator {
                 ended_at: None,
                 id,
             };
-            let identity = Identity::random(&instance.id)
-                .map_err(|error| AgentsError::new(Code::InternalError, format!("no random bytes: {error}")))?;
+            let identity = Identity::random(&instance.id).map_err(|error| {
+                AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
+            })?;
             db::insert_instance(connection, &instance, &identity.hash())?;
-            let operation =
-                db::begin_operation(connection, None, tools::START, &instance.id, &json!({}))?;
+            let operation = db::begin_operation(connection, None, tools::START, &instance.id, &json!({}))?;
             Ok((instance, identity, operation, hold))
         })
     }
@@ -199,9 +199,8 @@ pub(crate) fn created<'a>(instance: &'a Instance, tool: &'a str) -> NewEvent<'a>
 }
 
 fn check(request: &StartRequest) -> Result<()> {
-    let refused = |message: &str, hint: &str| {
-        Err(AgentsError::new(Code::ValidationError, message).suggest(hint))
-    };
+    let refused =
+        |message: &str, hint: &str| Err(AgentsError::new(Code::ValidationError, message).suggest(hint));
     let task = request.task.as_deref().map(str::trim).unwrap_or_default();
     if request.agent_type == AgentType::Review {
         return refused(

@@ -29,9 +29,21 @@ impl Coordinator {
         };
         let tool = Some(tools::SEND_FEEDBACK);
         self.archive.database.write_or(|connection| {
-            db::deliver_feedback(connection, &feedback.id, delivered.as_str(), &note.path, note.blob.as_str())?;
+            db::deliver_feedback(
+                connection,
+                &feedback.id,
+                delivered.as_str(),
+                &note.path,
+                note.blob.as_str(),
+            )?;
             db::end_review(connection, &reviewer.id, Outcome::Feedback)?;
-            db::set_status(connection, &reviewer.id, Status::Terminated, Some("its feedback is delivered"), tool)?;
+            db::set_status(
+                connection,
+                &reviewer.id,
+                Status::Terminated,
+                Some("its feedback is delivered"),
+                tool,
+            )?;
             db::set_phase(connection, &reviewer.id, Phase::Ending)?;
             // One that has had its chances gets the feedback, but no more time.
             if !abandon_if_hopeless(connection, &coding.id)? {
@@ -66,7 +78,8 @@ impl Coordinator {
     /// Tells the coding agent. If that fails, the reconciler finds out why, and tells it if it lives.
     pub(super) fn tell_soon(&self, context: &Context) {
         let attempt = || {
-            let row = self.archive.database.read(|connection| db::feedback(connection, &context.feedback.id))?;
+            let row =
+                self.archive.database.read(|connection| db::feedback(connection, &context.feedback.id))?;
             let coding = self.archive.instance(&context.coding.id)?;
             match row {
                 Some(feedback) if coding.status == Status::Started => self.tell_of_feedback(&feedback),

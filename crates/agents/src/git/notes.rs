@@ -153,7 +153,12 @@ impl Repository {
     }
 
     /// The commit by which notes came to a branch, if they did.
-    pub(crate) fn delivered_by(&self, tip: &Commit, notes: &Commit, reviewed: &Commit) -> Result<Option<Commit>> {
+    pub(crate) fn delivered_by(
+        &self,
+        tip: &Commit,
+        notes: &Commit,
+        reviewed: &Commit,
+    ) -> Result<Option<Commit>> {
         if tip == notes {
             return Ok(Some(notes.clone()));
         }

@@ -13,7 +13,10 @@ const HOUR: i64 = 60 * 60 * 1000;
 /// What is wrong with an instance that should be at work.
 enum Ailment {
     /// Its agent ended, or its session is gone.
-    Dead { exit_code: Option<i32>, reason: String },
+    Dead {
+        exit_code: Option<i32>,
+        reason: String,
+    },
     WorktreeGone,
     BranchGone,
 }
@@ -123,10 +126,12 @@ impl Coordinator {
 
     /// Ends a review that has taken too long.
     fn end_late_review(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
-        let Some(review) = self.archive.database.read(|connection| db::running_review(connection, family))? else {
+        let Some(review) = self.archive.database.read(|connection| db::running_review(connection, family))?
+        else {
             return Ok(());
         };
-        let hours = self.archive.database.write_or(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
+        let hours =
+            self.archive.database.write_or(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
         let age = Moment::now().0.saturating_sub(review.created_at.0);
         if u64::try_from(age / HOUR).unwrap_or(0) < hours {
             return Ok(());
@@ -166,7 +171,11 @@ impl Coordinator {
         for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
             self.tell_of_feedback(feedback)?;
             let found = format!("{family} had not been told of feedback");
-            findings.push(self.tell_repair(Some(family), found, format!("it is told of {}", feedback.path))?);
+            findings.push(self.tell_repair(
+                Some(family),
+                found,
+                format!("it is told of {}", feedback.path),
+            )?);
         }
         Ok(())
     }
@@ -216,8 +225,7 @@ pub(crate) fn end_rows(
     let end_reviewer = |review: &Review, status: Status, outcome: Outcome, reason: &str| {
         db::end_review(connection, &review.child_instance, outcome)?;
         db::set_status(connection, &review.child_instance, status, Some(reason), tool)?;
-        db::set_phase(connection, &review.child_instance, Phase::Ending)
-            .map_err(AgentsError::from)
+        db::set_phase(connection, &review.child_instance, Phase::Ending).map_err(AgentsError::from)
     };
     let own = db::review_by(connection, &instance.id)?;
     let Some(review) = own else {

@@ -13,7 +13,9 @@ impl Coordinator {
         // Sessions and files first, then rows: whatever is there has its row by then.
         let sessions = self.tmux.sessions()?;
         let mut files: Vec<InstanceId> = Vec::new();
-        for folder in [self.places.identities(), self.places.launches(), self.places.prompts()] {
+        for folder in
+            [self.places.identities(), self.places.launches(), self.places.prompts(), self.places.states()]
+        {
             files.extend(names_in(&folder)?.iter().filter_map(|name| id_of(name)));
         }
         files.sort();
@@ -23,9 +25,8 @@ impl Coordinator {
         let rows: HashMap<&str, &Instance> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
         // One that is being made, or that somebody works on, is left alone.
         let over = |id: &str| {
-            rows.get(id).is_none_or(|row| {
-                !is_watched(row) && !matches!(row.phase, Phase::Preparing | Phase::Ending)
-            })
+            rows.get(id)
+                .is_none_or(|row| !is_watched(row) && !matches!(row.phase, Phase::Preparing | Phase::Ending))
         };
         for session in sessions.iter().filter(|session| over(session.id.as_str())) {
             let Some(_hold) = self.hold_for_stray(&session.id)? else { continue };
@@ -53,7 +54,10 @@ impl Coordinator {
         let family = self.archive.database.read(|connection| db::family(connection, id))?;
         let Some(hold) = self.holds.try_take(&family) else { return Ok(None) };
         let row = self.archive.database.read(|connection| db::instance(connection, id))?;
-        let over = row.is_none_or(|row| matches!(row.phase, Phase::Kept | Phase::Gone) || (row.phase == Phase::Ready && !row.status.is_live()));
+        let over = row.is_none_or(|row| {
+            matches!(row.phase, Phase::Kept | Phase::Gone)
+                || (row.phase == Phase::Ready && !row.status.is_live())
+        });
         Ok(over.then_some(hold))
     }
 }
