@@ -1,8 +1,10 @@
 //! A data folder with its server, a repository with a remote, and agents that are just commands.
 
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tamis_testkit::{FakeGithub, FakeRepository};
@@ -21,7 +23,10 @@ pub enum Answer {
 
 pub struct Crew {
     house: House,
-    server: Option<Server>,
+    /// Locked, since what it says can be heard by one thread only.
+    server: Mutex<Option<Server>>,
+    /// Where it listens, and its number.
+    running: Option<(SocketAddr, u32)>,
     github: FakeGithub,
     /// Commits that must not be lost.
     commits: Vec<String>,
@@ -57,7 +62,7 @@ impl Crew {
             git: Some(bare),
             ..FakeRepository::default()
         });
-        Crew { house, server: None, github, commits: Vec::new(), mess: Vec::new(), tool_timeout_ms: None }
+        Crew { house, server: Mutex::default(), running: None, github, commits: Vec::new(), mess: Vec::new(), tool_timeout_ms: None }
     }
 
     pub fn folder(&self) -> PathBuf {
@@ -87,7 +92,7 @@ impl Crew {
     }
 
     pub fn serve(&mut self, fault: Option<&str>) {
-        assert!(self.server.is_none());
+        assert!(self.running.is_none());
         let mut command = self.tamis(&["serve", "--port", "0"]);
         if let Some(fault) = fault {
             command.env("TAMIS_FAULT", fault);
@@ -96,11 +101,11 @@ impl Crew {
             command.env("MCP_TOOL_TIMEOUT", limit.to_string());
         }
         let server = Server::start(command);
-        self.server = Some(server);
+        let pid = server.child.id();
+        self.running = Some((server.address(), pid));
+        *self.server.lock().unwrap() = Some(server);
         // It listens before it coordinates.
-        eventually("it coordinates", || {
-            self.coordinator_pid() == Some(self.server.as_ref().unwrap().child.id())
-        });
+        eventually("it coordinates", || self.coordinator_pid() == Some(pid));
     }
 
     fn coordinator_pid(&self) -> Option<u32> {
@@ -110,15 +115,12 @@ impl Crew {
 
     /// Ends the server as a person would, if it lives.
     pub fn end_server(&mut self) {
-        self.server = None;
-    }
-
-    pub fn server(&self) -> &Server {
-        self.server.as_ref().unwrap()
+        self.running = None;
+        *self.server.lock().unwrap() = None;
     }
 
     pub fn wait_for_death(&self) {
-        let stat = format!("/proc/{}/stat", self.server().child.id());
+        let stat = format!("/proc/{}/stat", self.running.unwrap().1);
         eventually("the server has died", || {
             fs::read_to_string(&stat).map_or(true, |stat| {
                 stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
@@ -136,7 +138,7 @@ impl Crew {
         let authorization = format!("Bearer {bearer}");
         let mut headers = vec![("Authorization", authorization.as_str())];
         headers.extend(key.map(|key| ("Tamis-Call", key)));
-        let address = self.server().address();
+        let address = self.running.unwrap().0;
         let sent = std::panic::AssertUnwindSafe(|| {
             crate::common::http(address, method, path, &headers, body.to_string().as_bytes())
         });
@@ -279,13 +281,13 @@ impl Crew {
     }
 
     fn log(&self) -> Vec<String> {
-        self.server.as_ref().map(|server| server.log.try_iter().collect()).unwrap_or_default()
+        self.server.lock().unwrap().as_ref().map(|server| server.log.try_iter().collect()).unwrap_or_default()
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.server = None;
+        self.end_server();
         let _ = self.tmux(&["kill-server"]);
     }
 }
