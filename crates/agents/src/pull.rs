@@ -9,7 +9,7 @@ mod follow;
 pub(crate) mod input;
 mod left;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::time::{Duration, Instant};
 
