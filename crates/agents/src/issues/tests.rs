@@ -5,7 +5,7 @@ use tamis_testkit::{FakeIssue, GithubFault, When};
 
 use super::*;
 use crate::InstanceId;
-use crate::pull::tests::{Place, Stage, call};
+use crate::pull::stage::{Place, Stage, call};
 
 fn planning(stage: &Stage) -> (Instance, String) {
     let id = InstanceId::of_worker(AgentType::Planning, "next", 1);
