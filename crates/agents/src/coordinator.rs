@@ -73,6 +73,8 @@ impl Coordinator {
         let path = places.lock();
         let lock = Lock::try_acquire(&path).map_err(|error| AgentsError::file("lock", &path, &error))?;
         let Some(lock) = lock else { return Ok(None) };
+        // Those of whoever was here before. Until there are new ones nobody is asked there, who may be anybody by now.
+        let _ = fs::remove_file(places.whereabouts());
         let archive = Arc::new(Archive::open(&settings.database)?);
         let git = Git::new(places.root().join("scratch"));
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
@@ -146,9 +148,23 @@ impl Coordinator {
     }
 }
 
-/// Where the coordinator of this folder said that it answers. It may be gone since.
+/// Where the coordinator of this folder said that it answers. None when nobody coordinates: another program may have the
+/// port by now, and would be shown tokens.
 pub fn whereabouts(data_dir: &DataDir) -> Option<Whereabouts> {
+    if !is_coordinated(data_dir) {
+        return None;
+    }
     serde_json::from_slice(&fs::read(Places::of(data_dir).whereabouts()).ok()?).ok()
+}
+
+/// Whether somebody coordinates this folder, be it only for a moment and answering nobody.
+pub fn is_coordinated(data_dir: &DataDir) -> bool {
+    Lock::is_held(&Places::of(data_dir).lock()).unwrap_or(false)
+}
+
+/// The log that is kept of an instance's session.
+pub fn log_file(data_dir: &DataDir, id: &crate::InstanceId) -> PathBuf {
+    Places::of(data_dir).log(id)
 }
 
 impl Places {
