@@ -4,43 +4,55 @@
 //! do, and a pull request that is there is found by its branch. So whatever fails, calling again is the remedy, and nothing
 //! that was done has to be taken back.
 
+mod checks;
 mod destination;
 mod follow;
 pub(crate) mod input;
 mod left;
+mod recording;
+#[cfg(test)]
+pub(crate) mod stage;
 #[cfg(test)]
 mod tests;
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use tamis_store::rusqlite::Connection;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::{BranchName, Commit, Repository};
 use crate::github::{NewPullRequest, PullRequest};
-use crate::operations::{Caller, finish, tell_success};
+use crate::operations::Caller;
 use crate::pull_body::{ReviewSummary, pull_request_body};
-use crate::records::{Instance, Moment, Operation, OperationState, Outcome, Phase};
+use crate::records::{Instance, Moment, Outcome};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated,
-    Status, db, tools,
+    AgentType, AgentsError, Call, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated, db,
+    tools,
 };
+use checks::{admit, check_work};
 use destination::Destination;
 pub(crate) use follow::Following;
-
-/// How long GitHub may take for an answer after a crash, when others wait.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// What the operation needs to be finished by somebody else.
 #[derive(Debug, Serialize, Deserialize)]
 struct Plan {
     /// Whose branch it is.
     subject: InstanceId,
-    base: BranchName,
     /// Whether GitHub may have been asked to open it.
     opening: bool,
+}
+
+/// What is to be pulled, and to where.
+struct Work<'a> {
+    caller: &'a Caller<'a>,
+    input: &'a CreatePullRequest,
+    /// Whose branch it is.
+    subject: Instance,
+    repository: Repository,
+    destination: Destination,
+    /// The files that reviews have brought to it.
+    notes: Vec<String>,
 }
 
 /// What was done when all went well.
@@ -76,41 +88,30 @@ impl Coordinator {
         let repository = self.repository(&subject.repository)?;
         let destination = self.destination(&repository, &subject, input.base_branch.as_deref(), deadline)?;
         let notes = self.notes_of(&subject.id)?;
-        check_work(&repository, &caller.instance, &subject, &destination, &notes)?;
+        let work = Work { caller, input, subject, repository, destination, notes };
+        check_work(&work)?;
         caller.in_time()?;
-        let mut plan = Plan { subject: subject.id.clone(), base: destination.base.clone(), opening: false };
-        let operation =
-            self.archive.database.write_or(|connection| caller.begin(connection, &plan_json(&plan)?))?;
+        let plan = Plan { subject: work.subject.id.clone(), opening: false }.to_json()?;
+        let operation = self.archive.database.write_or(|connection| caller.begin(connection, &plan))?;
         reach(Point::PullReserved);
-        let done =
-            self.open(caller, input, &subject, &repository, &destination, &notes, operation, &mut plan);
-        let answer = done.and_then(|done| {
-            let answer = answer(&subject, &destination, &done)?;
-            self.record_pull(&caller.instance.id, &subject, &answer, operation, Some((caller, &done.tip)))?;
+        let answer = self.open(&work, operation).and_then(|done| {
+            let answer = answer(&work, &done)?;
+            let by = Some((caller, &done.tip));
+            self.record_pull(&caller.instance.id, &work.subject, &answer, operation, by)?;
             Ok(answer)
         });
         let answer = answer.inspect_err(|error| self.undo_pull(operation, caller, error))?;
         reach(Point::PullRecorded);
         if caller.instance.agent_type == AgentType::Review {
-            self.tell_approved(&subject.id, &answer);
+            self.tell_approved(&work.subject.id, &answer);
             self.let_go(&caller.instance.id);
         }
         Ok(answer)
     }
 
     /// Takes the notes out, pushes, and opens the pull request where there is GitHub.
-    #[allow(clippy::too_many_arguments, reason = "each is another thing, and they are together only here")]
-    fn open(
-        &self,
-        caller: &Caller<'_>,
-        input: &CreatePullRequest,
-        subject: &Instance,
-        repository: &Repository,
-        destination: &Destination,
-        notes: &[String],
-        operation: i64,
-        plan: &mut Plan,
-    ) -> Result<Done> {
+    fn open(&self, work: &Work<'_>, operation: i64) -> Result<Done> {
+        let Work { caller, input, subject, repository, destination, notes } = work;
         let branch: BranchName = subject.branch.parse()?;
         let mut steps = Vec::new();
         let worktree = repository.worktree(&subject.worktree)?;
@@ -129,10 +130,8 @@ impl Coordinator {
         reach(Point::PullPushed);
         let Some(github) = &destination.github else { return Ok(Done { opened: None, tip, steps }) };
         caller.in_time()?;
-        plan.opening = true;
-        self.archive.database.write_or(|connection| {
-            Ok::<_, AgentsError>(db::replan(connection, operation, &plan_json(plan)?)?)
-        })?;
+        let plan = Plan { subject: subject.id.clone(), opening: true }.to_json()?;
+        self.archive.database.write(|connection| db::replan(connection, operation, &plan))?;
         let new = NewPullRequest {
             title: input.title.trim().to_owned(),
             head: branch.to_string(),
@@ -181,97 +180,6 @@ impl Coordinator {
         Ok(ReviewSummary::of(&reviews, &self.archive.feedback(Some(&subject.id))?))
     }
 
-    /// Writes down what came of it. A review ends with it, approved.
-    fn record_pull(
-        &self,
-        calling: &InstanceId,
-        subject: &Instance,
-        answer: &PullRequestCreated,
-        operation: i64,
-        caller: Option<(&Caller<'_>, &Commit)>,
-    ) -> Result<()> {
-        const TOOL: Option<&str> = Some(tools::CREATE_PULL_REQUEST);
-        self.archive.database.write_or(|connection| {
-            let before = status_of(connection, &subject.id)?;
-            match (answer.pr_number, &answer.pr_url) {
-                (Some(number), Some(url)) => {
-                    db::set_pull_request(connection, &subject.id, number, url)?;
-                    if before != Status::PrCreated {
-                        db::set_status(connection, &subject.id, Status::PrCreated, None, TOOL)?;
-                    }
-                }
-                // Without a pull request the work goes back to whom it belongs.
-                _ if before == Status::WaitingReview => {
-                    db::set_status(connection, &subject.id, Status::Started, Some("approved"), TOOL)?;
-                }
-                _ => {}
-            }
-            if *calling != subject.id {
-                db::end_review(connection, calling, Outcome::Approved)?;
-                db::set_status(connection, calling, Status::Terminated, Some("approved the work"), TOOL)?;
-                db::set_phase(connection, calling, Phase::Ending)?;
-            }
-            match caller {
-                Some((caller, tip)) => caller.finish(connection, operation, answer, Some(tip.as_str())),
-                None => {
-                    finish(connection, operation, answer)?;
-                    tell_success(connection, tools::CREATE_PULL_REQUEST, calling, None, None)
-                }
-            }
-        })
-    }
-
-    fn undo_pull(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
-        let undone = self.archive.database.write_or(|connection| {
-            db::end_operation(connection, operation, OperationState::Undone, None)?;
-            caller.tell_failure(connection, error)
-        });
-        if let Err(error) = undone {
-            tracing::warn!("a failed pull request of {} is noted later: {error}", caller.instance.id);
-        }
-    }
-
-    /// After a crash: a pull request that was opened is recorded. All else the next call does again.
-    pub(crate) fn repair_pull(&self, operation: &Operation) -> Result<String> {
-        let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(|error| {
-            AgentsError::new(
-                Code::InternalError,
-                format!("the plan of a pull request cannot be read: {error}"),
-            )
-        })?;
-        let subject = self.archive.instance(&plan.subject)?;
-        let opened = if plan.opening { self.look_for_pull(&subject) } else { Ok(None) };
-        let may_be = subject.status == Status::PrCreated || subject.status.may_become(Status::PrCreated);
-        if let (Ok(Some(pull_request)), true) = (&opened, may_be) {
-            let answer = PullRequestCreated {
-                pr_number: Some(number_of(pull_request)?),
-                pr_url: Some(pull_request.url.clone()),
-                branch_name: subject.branch.clone(),
-                done: Vec::new(),
-                left_to_do: Vec::new(),
-            };
-            self.record_pull(&operation.instance, &subject, &answer, operation.id, None)?;
-            return Ok(format!("pull request {} was opened, and is recorded", pull_request.number));
-        }
-        self.archive
-            .database
-            .write(|connection| db::end_operation(connection, operation.id, OperationState::Undone, None))?;
-        Ok(match opened {
-            Err(error) => format!(
-                "whether a pull request was opened cannot be known now, and the next call finds it: {error}"
-            ),
-            Ok(_) => "no pull request was opened; the next call does the rest".to_owned(),
-        })
-    }
-
-    fn look_for_pull(&self, subject: &Instance) -> Result<Option<PullRequest>> {
-        let repository = self.repository(&subject.repository)?;
-        match self.github_of(&repository, Instant::now() + PATIENCE)?.1 {
-            Some(github) => github.open_pull_request(&subject.branch),
-            None => Ok(None),
-        }
-    }
-
     /// Tells an agent that waits for a review how it went.
     fn tell_approved(&self, coding: &InstanceId, answer: &PullRequestCreated) {
         let text = match answer.pr_number {
@@ -286,70 +194,11 @@ impl Coordinator {
     }
 }
 
-/// Whether the statuses allow it.
-fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
-    let refuse = |instance: &Instance, why: &str| {
-        let message = format!("{} is {}, and {why}", instance.id, instance.status);
-        AgentsError::new(Code::InvalidState, message).about(&caller.id)
-    };
-    if caller.id != subject.id {
-        if caller.status != Status::Started {
-            return Err(refuse(caller, "its review is over"));
-        }
-        if subject.status != Status::WaitingReview {
-            return Err(refuse(subject, "waits for no review any more"));
-        }
-        return Ok(());
-    }
-    match subject.status {
-        Status::Started | Status::PrCreated | Status::PrClosed => Ok(()),
-        Status::WaitingReview => Err(refuse(subject, "its reviewer decides what is to come").suggest(
-            "wait: feedback will be merged into the worktree, or the reviewer creates the pull request",
-        )),
-        _ => Err(refuse(subject, "cannot have a pull request any more")),
-    }
-}
-
-/// Whether there is something to pull, and all of it is committed.
-fn check_work(
-    repository: &Repository,
-    caller: &Instance,
-    subject: &Instance,
-    destination: &Destination,
-    notes: &[String],
-) -> Result<()> {
-    let branch: BranchName = subject.branch.parse()?;
-    let state = repository.state_of(&subject.worktree)?;
-    if let Some(hindrance) = state.hindrance(&branch) {
-        return Err(hindrance.about(&subject.id));
-    }
-    // What a coding agent has lying about while it waits is not the reviewer's to judge.
-    let uncommitted = state.modified.iter().find(|path| !notes.contains(path));
-    if let (Some(path), true) = (uncommitted, caller.id == subject.id) {
-        let message =
-            format!("{path} has changes that are not committed, and would not be in the pull request");
-        return Err(AgentsError::new(Code::UncommittedChanges, message)
-            .about(&subject.id)
-            .suggest("commit them, or put them back with `git restore`, and call again"));
-    }
-    let changed = match &state.head {
-        Some(tip) => repository.has_changes(&destination.base_commit, tip, notes)?,
-        None => false,
-    };
-    if !changed {
-        let message = format!("{branch} changes nothing that {} does not have", destination.base);
-        return Err(AgentsError::new(Code::NoChanges, message)
-            .about(&subject.id)
-            .suggest("commit the work, and call again"));
-    }
-    Ok(())
-}
-
-fn answer(subject: &Instance, destination: &Destination, done: &Done) -> Result<PullRequestCreated> {
+fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
     let mut answer = PullRequestCreated {
         pr_number: None,
         pr_url: None,
-        branch_name: subject.branch.clone(),
+        branch_name: work.subject.branch.clone(),
         done: Vec::new(),
         left_to_do: Vec::new(),
     };
@@ -360,7 +209,7 @@ fn answer(subject: &Instance, destination: &Destination, done: &Done) -> Result<
         }
         None => {
             answer.done = done.steps.clone();
-            answer.left_to_do = left::to_do(&subject.branch, destination);
+            answer.left_to_do = left::to_do(&work.subject.branch, &work.destination);
         }
     }
     Ok(answer)
@@ -372,11 +221,9 @@ fn number_of(pull_request: &PullRequest) -> Result<i64> {
     })
 }
 
-fn status_of(connection: &Connection, id: &InstanceId) -> Result<Status> {
-    Ok(db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status))
-}
-
-fn plan_json(plan: &Plan) -> Result<serde_json::Value> {
-    serde_json::to_value(plan)
-        .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
+impl Plan {
+    fn to_json(&self) -> Result<serde_json::Value> {
+        serde_json::to_value(self)
+            .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
+    }
 }

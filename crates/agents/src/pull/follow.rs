@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// When GitHub was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
-    asked: HashMap<InstanceId, Instant>,
+    pub(super) asked: HashMap<InstanceId, Instant>,
     failed: Option<Instant>,
 }
 
