@@ -193,7 +193,7 @@ impl Repository {
         };
         let added = self
             .call()
-            .args(["worktree", "add", "--quiet", "--no-checkout", "--no-track", "--no-guess-remote", "--"])
+            .args(["worktree", "add", "--quiet", "--no-checkout", "--no-guess-remote", "--"])
             .arg(path)
             .arg(branch.as_str())
             .writes()
