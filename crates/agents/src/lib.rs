@@ -17,7 +17,7 @@ mod launch;
 mod prompts;
 mod tmux;
 
-pub use error::{AgentsError, Code};
+pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use launch::{
