@@ -101,13 +101,19 @@ fn what_is_cleared_away_was_proven_to_be_elsewhere_and_can_be_had_back() {
             Disposal {
                 instance: ahead.id.clone(),
                 removed: vec![worktree(&ahead)],
-                kept: vec![format!("branch {} stays: it has 1 commits that no remote and no other branch has", ahead.branch)],
+                kept: vec![format!(
+                    "branch {} stays: it has 1 commits that no remote and no other branch has",
+                    ahead.branch
+                )],
                 undo: undo(&ahead),
             },
             Disposal {
                 instance: dirty.id.clone(),
                 removed: vec![],
-                kept: vec![format!("{} stays: it has changes that are not committed: README.md", worktree(&dirty))],
+                kept: vec![format!(
+                    "{} stays: it has changes that are not committed: README.md",
+                    worktree(&dirty)
+                )],
                 undo: None,
             },
             Disposal {
@@ -125,7 +131,8 @@ fn what_is_cleared_away_was_proven_to_be_elsewhere_and_can_be_had_back() {
     assert_eq!(field.git(&field.repository(), &["rev-parse", "back"]), tip);
     // Once its commits are elsewhere, a branch that stayed goes too.
     field.git(&field.repository(), &["tag", "kept", &ahead.branch]);
-    let removed: Vec<_> = field.coordinator().gc(false).unwrap().into_iter().flat_map(|it| it.removed).collect();
+    let removed: Vec<_> =
+        field.coordinator().gc(false).unwrap().into_iter().flat_map(|it| it.removed).collect();
     assert_eq!(removed, [format!("branch {}", ahead.branch)]);
 }
 
@@ -134,7 +141,8 @@ fn fifty_at_once_come_and_go() {
     let field = Field::new();
     let many = 50;
     let started: Vec<_> = std::thread::scope(|scope| {
-        let start = || field.coordinator().start(&field.request("many", &["sleep", "100000"]), soon()).unwrap();
+        let start =
+            || field.coordinator().start(&field.request("many", &["sleep", "100000"]), soon()).unwrap();
         let starting: Vec<_> = (0..many).map(|_| scope.spawn(start)).collect();
         starting.into_iter().map(|thread| thread.join().unwrap()).collect()
     });

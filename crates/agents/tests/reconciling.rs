@@ -40,7 +40,9 @@ fn kill_agent(field: &Field, instance: &Instance) {
 fn a_coding_agent_that_ends_is_terminated_and_its_worktree_stays() {
     let field = Field::new();
     let quits = field.coordinator().start(&field.request("quits", &["sh", "-c", "exit 3"]), soon()).unwrap();
-    await_some(|| field.tmux().session(&quits.id).unwrap().is_none_or(|session| !session.alive).then_some(()));
+    await_some(|| {
+        field.tmux().session(&quits.id).unwrap().is_none_or(|session| !session.alive).then_some(())
+    });
     let findings = reconcile(&field);
     let quits = field.instance(&quits.id);
     assert_eq!((quits.status, quits.phase, quits.exit_code), (Status::Terminated, Phase::Kept, Some(3)));
@@ -142,7 +144,11 @@ fn worktrees_and_branches_that_vanish() {
     assert_eq!(field.git(&field.repository(), &["rev-parse", &lost.branch]), tip, "its branch stays");
     for (instance, commit) in [(&renamed, &kept), (&detached, &detached.base_commit)] {
         assert_eq!(field.instance(&instance.id).status, Status::Started);
-        assert_eq!(field.git(&field.repository(), &["rev-parse", &instance.branch]), *commit, "it is made again");
+        assert_eq!(
+            field.git(&field.repository(), &["rev-parse", &instance.branch]),
+            *commit,
+            "it is made again"
+        );
     }
 }
 
@@ -191,7 +197,10 @@ fn a_crash_anywhere_in_starting_is_repaired() {
         let instances = field.coordinator().archive().instances().unwrap();
         assert_eq!(instances.len(), usize::from(forward), "{point}");
         if !forward {
-            assert_eq!(field.git(&field.repository(), &["for-each-ref", "refs/heads/tamis", "refs/tamis"]), "");
+            assert_eq!(
+                field.git(&field.repository(), &["for-each-ref", "refs/heads/tamis", "refs/tamis"]),
+                ""
+            );
         }
         let next = field.coordinator().start(&field.request("x", &["cat"]), soon()).unwrap();
         assert_eq!(next.id.as_str(), if forward { "work-x-a2" } else { "work-x-a1" }, "{point}");
@@ -218,7 +227,8 @@ fn a_crash_anywhere_in_asking_for_review_is_repaired() {
         assert_eq!(field.instance(&coding.id).status, status, "{point}");
         // Whoever asks again gets what came of it, or has it done now.
         let seen = field.coordinator().archive().instances().unwrap().len();
-        let again = field.coordinator().request_review(&call(&token, key), &RequestReview::default()).unwrap();
+        let again =
+            field.coordinator().request_review(&call(&token, key), &RequestReview::default()).unwrap();
         assert_eq!(again.review_instance_id.as_str(), "review-123-a1-1");
         let now = field.coordinator().archive().instances().unwrap().len();
         assert_eq!((seen, now), (if forward { 2 } else { 1 }, 2), "{point}");

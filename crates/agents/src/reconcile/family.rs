@@ -6,8 +6,8 @@ use super::{Sight, is_watched};
 use crate::error::Result;
 use crate::git::BranchName;
 use crate::records::{Instance, Moment, Outcome, Phase, Review};
-use crate::tmux::Session;
 use crate::review::abandon_if_hopeless;
+use crate::tmux::Session;
 use crate::user_config::{self, TIMEOUT_HOURS};
 use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
 

@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tamis_agents::{
-    AgentChoice, AgentType, AgentsError, Call, Coordinator, Event, FeedbackSent, FeedbackType, Identity, Instance,
-    InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
+    AgentChoice, AgentType, AgentsError, Call, Coordinator, Event, FeedbackSent, FeedbackType, Identity,
+    Instance, InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
 };
 use tamis_store::{DataDir, rusqlite};
 use tempfile::TempDir;
@@ -169,7 +169,11 @@ impl Field {
         self.instance(&review.review_instance_id)
     }
 
-    pub(crate) fn send_feedback(&self, reviewer: &InstanceId, text: &str) -> Result<FeedbackSent, AgentsError> {
+    pub(crate) fn send_feedback(
+        &self,
+        reviewer: &InstanceId,
+        text: &str,
+    ) -> Result<FeedbackSent, AgentsError> {
         let token = self.token(reviewer);
         self.coordinator().send_feedback(&call(&token, None), &feedback(text))
     }
@@ -297,7 +301,9 @@ pub(crate) fn in_short(event: &Event) -> String {
         event.kind.as_str().to_owned(),
     ];
     words.extend(event.tool_name.clone());
-    words.extend(event.status_before.zip(event.status_after).map(|(before, after)| format!("{before}>{after}")));
+    words.extend(
+        event.status_before.zip(event.status_after).map(|(before, after)| format!("{before}>{after}")),
+    );
     words.extend(event.success.map(|success| if success { "ok" } else { "failed" }.to_owned()));
     words.extend(event.error_code.clone());
     words.join(" ")
