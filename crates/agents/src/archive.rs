@@ -8,7 +8,7 @@ use tamis_store::Database;
 use crate::error::Result;
 use crate::records::{Event, Feedback, Instance, Review};
 use crate::user_config::{self, USER_SETTINGS};
-use crate::{AgentsError, Code, InstanceId, db};
+use crate::{AgentsError, Code, InstanceId, db, identity};
 
 /// The tables, opened.
 pub struct Archive {
@@ -52,6 +52,17 @@ impl Archive {
                 .about(id)
                 .suggest("`tamis agents list` shows all there are")
         })
+    }
+
+    /// Whose token this is, if it is anybody's.
+    pub fn owner_of(&self, token: &str) -> Result<Option<Instance>> {
+        let hash = identity::hash_of(token);
+        Ok(self.database.read(|connection| db::instance_by_identity(connection, &hash))?)
+    }
+
+    /// A number that another connection's commit changes, whatever it wrote and in whatever process.
+    pub fn version(&self) -> Result<i64> {
+        Ok(self.database.read(db::data_version)?)
     }
 
     pub fn details(&self, id: &InstanceId) -> Result<Details> {

@@ -647,6 +647,16 @@ pub(crate) fn operations_of_family(
     connection.prepare_cached(&sql)?.query_map([family.as_str()], read_operation)?.collect()
 }
 
+/// What an instance did with a tool, oldest first.
+pub(crate) fn operations_by(
+    connection: &Connection,
+    instance: &InstanceId,
+    tool: &str,
+) -> rusqlite::Result<Vec<Operation>> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE instance_id = ?1 AND tool = ?2 ORDER BY id");
+    connection.prepare_cached(&sql)?.query_map([instance.as_str(), tool], read_operation)?.collect()
+}
+
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
     let plan: String = row.get("plan")?;
     let result: Option<String> = row.get("result")?;

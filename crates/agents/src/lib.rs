@@ -44,10 +44,10 @@ pub use calls::{
     Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
-pub use coordinator::{Coordinator, Settings, Whereabouts, whereabouts};
+pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, log_file, whereabouts};
 pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
-pub use identity::Identity;
+pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use launch::{
     Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,

@@ -214,6 +214,7 @@ impl Coordinator {
             tools::REQUEST_REVIEW => self.repair_review(operation)?,
             tools::SEND_FEEDBACK => self.repair_feedback(operation)?,
             tools::CREATE_PULL_REQUEST => self.repair_pull(operation)?,
+            tools::CREATE_ISSUES => self.repair_issues(operation)?,
             other => {
                 let message =
                     format!("a later version of this program began {other}, which this one cannot undo");

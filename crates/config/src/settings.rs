@@ -44,6 +44,11 @@ pub enum Key {
     ModelAnalyzer,
     ModelPatterns,
     ModelThoughts,
+    AgentsDatabase,
+    AgentsIdentity,
+    ToolTimeoutMs,
+    GithubToken,
+    GithubUrl,
 }
 
 /// What a value must look like.
@@ -462,6 +467,51 @@ pub const SETTINGS: &[Setting] = &[
         default: None,
         from_project: FromProject::Ignored,
         about: "likewise for the reader of notes",
+    },
+    Setting {
+        key: Key::AgentsDatabase,
+        name: "agents.database",
+        variables: &["TAMIS_AGENTS_DATABASE", "MCP_DATABASE_PATH"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "the database of agents, their reviews and events (unset: state.db in the data folder)",
+    },
+    Setting {
+        key: Key::AgentsIdentity,
+        name: "agents.identity",
+        variables: &["TAMIS_IDENTITY"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "the file of an instance's identity, for its own `tamis mcp`; `tamis agents start` sets it",
+    },
+    Setting {
+        key: Key::ToolTimeoutMs,
+        name: "agents.tool_timeout_ms",
+        variables: &["TAMIS_TOOL_TIMEOUT_MS", "MCP_TOOL_TIMEOUT"],
+        form: Form::Count { at_least: 1 },
+        default: Some("120000"),
+        from_project: FromProject::Ignored,
+        about: "how long one of the agents' tools may take, in milliseconds",
+    },
+    Setting {
+        key: Key::GithubToken,
+        name: "github.token",
+        variables: &["TAMIS_GITHUB_TOKEN", "GITHUB_TOKEN"],
+        form: Form::Secret,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "what GitHub is asked with (unset: what `gh auth token` says); agents never get it",
+    },
+    Setting {
+        key: Key::GithubUrl,
+        name: "github.url",
+        variables: &["TAMIS_GITHUB_URL", "GITHUB_API_URL"],
+        form: Form::Url,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "where GitHub's API is (unset: as the remote's host has it)",
     },
 ];
 

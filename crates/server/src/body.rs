@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::{Request, State};
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::middleware::Next;
@@ -47,7 +47,9 @@ fn kibibytes(bytes: usize) -> u32 {
 
 pub(crate) async fn read_whole(State(bodies): State<Bodies>, request: Request, next: Next) -> Response {
     let max_bytes = bodies.max_bytes;
-    let announced = body_size(&request).unwrap_or(max_bytes).min(max_bytes);
+    // A request without a body, such as one that is to become a WebSocket, takes no room.
+    let size = if request.body().is_end_stream() { Some(0) } else { body_size(&request) };
+    let announced = size.unwrap_or(max_bytes).min(max_bytes);
     // Held until the answer is made, since the body is in memory as long.
     let Ok(_room) = bodies.room.acquire_many(kibibytes(announced)).await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();

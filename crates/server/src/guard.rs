@@ -12,9 +12,13 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::uri::Authority;
 use serde_json::json;
-use tamis_tools::Access;
+use tamis_tools::{Access, IDENTITY_PREFIX, Shown};
 
 use crate::{Token, body};
+
+/// Where an identity may go that is not judged yet, on a listener where everything else needs the token: to those who
+/// judge it.
+const FOR_IDENTITIES: &[&str] = &["/mcp", "/rpc", "/api/call/"];
 
 /// Who can reach a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,11 +44,35 @@ pub(crate) struct Guard {
     pub(crate) token: Option<Token>,
 }
 
+/// Who was let in.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct Admitted {
+    pub(crate) access: Access,
+    /// The token of an instance, as it was shown. It may be anybody's, or nobody's: whoever coordinates judges it.
+    pub(crate) identity: Option<String>,
+}
+
+impl Admitted {
+    pub(crate) fn shown(&self) -> Shown {
+        Shown { access: self.access, has_identity: self.identity.is_some() }
+    }
+}
+
+/// Without the identity, which is a secret.
+impl std::fmt::Debug for Admitted {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(out, "{:?}", self.shown())
+    }
+}
+
 /// Refuses what may not come in, and tells the routes what the rest may use.
 pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    match guard.admit(request.headers(), request.uri().authority()) {
-        Ok(access) => {
-            request.extensions_mut().insert(access);
+    let admitted = guard
+        .admit(request.headers(), request.uri().authority())
+        .and_then(|admitted| admitted.may_go_to(request.uri().path()));
+    match admitted {
+        Ok(admitted) => {
+            request.extensions_mut().insert(admitted);
             next.run(request).await
         }
         Err(refusal) => {
@@ -53,6 +81,22 @@ pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next
             body::discard(request.into_body(), 0).await;
             refusal.into_response()
         }
+    }
+}
+
+/// Lets only those on who have shown the token.
+pub(crate) async fn only_with_token(request: Request, next: Next) -> Response {
+    let admitted = request.extensions().get::<Admitted>();
+    if admitted.is_some_and(|admitted| admitted.access == Access::Full) {
+        return next.run(request).await;
+    }
+    Refusal::NoToken.into_response()
+}
+
+impl Admitted {
+    fn may_go_to(self, path: &str) -> Result<Admitted, Refusal> {
+        let expected = || FOR_IDENTITIES.iter().any(|start| path.starts_with(start));
+        if self.access == Access::None && !expected() { Err(Refusal::NoToken) } else { Ok(self) }
     }
 }
 
@@ -65,7 +109,7 @@ pub(crate) enum Refusal {
 }
 
 impl Guard {
-    fn admit(&self, headers: &HeaderMap, target: Option<&Authority>) -> Result<Access, Refusal> {
+    fn admit(&self, headers: &HeaderMap, target: Option<&Authority>) -> Result<Admitted, Refusal> {
         let host = match only(headers, &header::HOST).map_err(|_| Refusal::ForeignHost)? {
             Some(value) => value.to_str().ok().and_then(|text| text.parse::<Authority>().ok()),
             None => target.cloned(),
@@ -83,17 +127,21 @@ impl Guard {
             }
         }
         let shown = only(headers, &header::AUTHORIZATION).map_err(|_| Refusal::WrongToken)?;
-        match (shown, &self.token) {
-            (Some(shown), Some(token)) => match shown.as_bytes().split_at_checked(7) {
-                Some((scheme, shown)) if scheme.eq_ignore_ascii_case(b"bearer ") && token.matches(shown) => {
-                    Ok(Access::Full)
-                }
-                _ => Err(Refusal::WrongToken),
-            },
-            // Where there is no token, showing one is no worse than showing none.
-            (_, _) if self.exposure == Exposure::Loopback => Ok(Access::Open),
-            (_, _) => Err(Refusal::NoToken),
+        let open = match self.exposure {
+            Exposure::Loopback => Access::Open,
+            Exposure::Network => Access::None,
+        };
+        if let Some(identity) = shown.and_then(identity) {
+            return Ok(Admitted { access: open, identity: Some(identity) });
         }
+        let access = match (shown.map(bearer), &self.token) {
+            (Some(Some(shown)), Some(token)) if token.matches(shown) => Access::Full,
+            (Some(_), Some(_)) => return Err(Refusal::WrongToken),
+            // Where there is no token, showing one is no worse than showing none.
+            (_, _) if open == Access::Open => open,
+            (_, _) => return Err(Refusal::NoToken),
+        };
+        Ok(Admitted { access, identity: None })
     }
 
     fn is_ours(&self, host: &str) -> bool {
@@ -102,6 +150,18 @@ impl Guard {
             // No name was looked up for an address, so none can have been rebound.
             || (self.exposure == Exposure::Network && address(host).is_some())
     }
+}
+
+/// What is shown in a header of that kind.
+fn bearer(shown: &HeaderValue) -> Option<&[u8]> {
+    let (scheme, shown) = shown.as_bytes().split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(shown)
+}
+
+/// The identity that is shown, if it is one and not the server's token.
+fn identity(shown: &HeaderValue) -> Option<String> {
+    let shown = std::str::from_utf8(bearer(shown)?).ok()?;
+    shown.starts_with(IDENTITY_PREFIX).then(|| shown.to_owned())
 }
 
 /// The only header of that name. Of several, another reader might believe another one.
@@ -180,7 +240,7 @@ mod tests {
             .iter()
             .map(|(name, value)| (name.parse::<HeaderName>().unwrap(), value.parse::<HeaderValue>().unwrap()))
             .collect();
-        guard.admit(&headers, None)
+        guard.admit(&headers, None).map(|admitted| admitted.access)
     }
 
     #[test]

@@ -18,7 +18,8 @@ use crate::body::Bodies;
 use crate::envelope::{json_value, message};
 use crate::guard::{self, Guard};
 use crate::mcp::McpDoor;
-use crate::{Exposure, HostPolicy, Served, Token, body, routes, rpc};
+use crate::ws::Followers;
+use crate::{Exposure, HostPolicy, Served, Token, api, body, routes, rpc};
 
 /// What the routes need to know beside what they serve.
 #[derive(Clone)]
@@ -33,6 +34,7 @@ pub struct HttpDoor {
     served: Served,
     settings: HttpSettings,
     bodies: Bodies,
+    pub(crate) followers: Followers,
     /// Ends what rmcp still has under way. It would cut answers short, so it comes after all else.
     pub(crate) last_call: CancellationToken,
 }
@@ -40,7 +42,13 @@ pub struct HttpDoor {
 impl HttpDoor {
     pub fn new(served: Served, settings: HttpSettings) -> HttpDoor {
         let bodies = Bodies::new(settings.max_body_bytes);
-        HttpDoor { served, settings, bodies, last_call: CancellationToken::new() }
+        HttpDoor {
+            served,
+            settings,
+            bodies,
+            followers: Followers::default(),
+            last_call: CancellationToken::new(),
+        }
     }
 
     /// The routes for a listener of this exposure.
@@ -54,6 +62,7 @@ impl HttpDoor {
             .route("/rpc", post(rpc::answer))
             .route("/prune", post(routes::prune))
             .route("/health", get(routes::health))
+            .merge(api::routes(self.followers.clone()))
             .with_state(self.served.clone())
             .merge(Router::new().route_service("/mcp", self.mcp()).layer(from_fn(only_messages)))
             .fallback(not_found)
@@ -100,8 +109,10 @@ async fn only_messages(request: Request, next: Next) -> Response {
     }
 }
 
-async fn not_found(uri: axum::http::Uri) -> Response {
-    let hint = "POST /rpc, POST /mcp, POST /prune and GET /health are served here";
+pub(crate) async fn not_found(uri: axum::http::Uri) -> Response {
+    let hint = "POST /rpc, POST /mcp, POST /prune, GET /health, GET /metrics, GET /ws, and below /api: GET and POST \
+        instances, GET instances/{id}, POST instances/{id}/stop, POST instances/{id}/abandon, GET events, GET feedback, \
+        GET config, PUT config/{key}, POST gc, POST reconcile and POST call/{tool} are served here";
     let error = json!({"code": "not_found", "message": format!("no route {}", uri.path()), "hint": hint});
     (StatusCode::NOT_FOUND, axum::Json(json!({"error": error}))).into_response()
 }

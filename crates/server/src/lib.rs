@@ -1,8 +1,9 @@
-//! The doors to the tools: MCP over stdio and HTTP, JSON-RPC at `/rpc`, and plain routes.
+//! The doors to the tools: MCP over stdio and HTTP, JSON-RPC at `/rpc`, REST and a WebSocket for agents, and plain routes.
 //!
 //! A door parses an envelope, builds the context of the call and writes the reply. It knows no tool by name,
 //! but for the two routes that belong to one operation each (`/health`, `/prune`).
 
+mod api;
 mod body;
 mod envelope;
 mod guard;
@@ -17,6 +18,7 @@ mod routes;
 mod rpc;
 mod stdio;
 mod token;
+mod ws;
 
 use std::sync::Arc;
 

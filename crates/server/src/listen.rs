@@ -1,17 +1,18 @@
 //! Listening, serving connections, and ending in good order.
 
+use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
 use crate::patient::Patient;
@@ -65,7 +66,16 @@ pub async fn serve(door: &HttpDoor, bound: Vec<Bound>, shutdown: CancellationTok
         let router = door.router(bound.exposure);
         listeners.spawn(serve_one(bound.listener, router, Arc::clone(&connections), shutdown.clone()));
     }
+    let (follower_end, ending) = (door.followers.clone(), shutdown.clone());
+    tokio::spawn(async move {
+        ending.cancelled().await;
+        follower_end.end();
+    });
     listeners.join_all().await;
+    door.followers.end();
+    if tokio::time::timeout(FAREWELL, door.followers.all_gone()).await.is_err() {
+        tracing::warn!("some who follow the events had not gone when the server ended");
+    }
     door.last_call.cancel();
 }
 
@@ -75,7 +85,8 @@ async fn serve_one(
     connections: Arc<Semaphore>,
     shutdown: CancellationToken,
 ) {
-    let graceful = GracefulShutdown::new();
+    // Each connection has a clone of it, so that it is known when all are gone.
+    let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     loop {
         let accepted = tokio::select! {
             accepted = accept(&listener, &connections) => accepted,
@@ -94,17 +105,26 @@ async fn serve_one(
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(SLOWEST_HEADERS)
-            .serve_connection(TokioIo::new(Patient::new(stream)), service);
-        let connection = graceful.watch(connection);
+            .serve_connection(TokioIo::new(Patient::new(stream)), service)
+            .with_upgrades();
+        let (alive, shutdown) = (alive.clone(), shutdown.clone());
         tokio::spawn(async move {
-            if let Err(error) = connection.await {
+            let mut connection = pin!(connection);
+            let ended = tokio::select! {
+                ended = &mut connection => ended,
+                () = shutdown.cancelled() => {
+                    connection.as_mut().graceful_shutdown();
+                    connection.await
+                }
+            };
+            if let Err(error) = ended {
                 tracing::debug!(%error, "a connection broke");
             }
-            drop(permit);
+            drop((permit, alive));
         });
     }
-    drop(listener);
-    if tokio::time::timeout(FAREWELL, graceful.shutdown()).await.is_err() {
+    drop((listener, alive));
+    if tokio::time::timeout(FAREWELL, gone.recv()).await.is_err() {
         tracing::warn!("some requests were still under way when the server ended");
     }
 }

@@ -14,9 +14,12 @@ use rmcp::service::{RequestContext, RoleServer};
 use rmcp::{ErrorData, ServerHandler};
 use serde_json::{Value, json};
 use tamis_tools::request::{Event, RequestLog};
-use tamis_tools::{Access, Caller, Context, Progress, ProgressUpdate, Registry, Reply, RpcError, Tool};
+use tamis_tools::{
+    Access, Caller, Context, Progress, ProgressUpdate, Registry, Reply, RpcError, Shown, Tool,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 
+use crate::guard::Admitted;
 use crate::http_door::product;
 use crate::{Presence, Served};
 
@@ -70,12 +73,16 @@ impl McpDoor {
         McpDoor { served, caller, over_http: true, unwritten: None }
     }
 
-    fn access(&self, request: &RequestContext<RoleServer>) -> Access {
+    fn admitted(&self, request: &RequestContext<RoleServer>) -> Admitted {
         if !self.over_http {
-            return Access::Full;
+            let agents = self.served.services.agents.as_ref();
+            let identity = agents.and_then(|agents| agents.settings().identity.as_ref());
+            let identity = identity.map(|identity| identity.reveal().to_owned());
+            return Admitted { access: Access::Full, identity };
         }
         let parts = request.extensions.get::<Parts>();
-        parts.and_then(|parts| parts.extensions.get::<Access>()).copied().unwrap_or(Access::Open)
+        let admitted = parts.and_then(|parts| parts.extensions.get::<Admitted>()).cloned();
+        admitted.unwrap_or(Admitted { access: Access::None, identity: None })
     }
 
     fn caller(&self, request: &RequestContext<RoleServer>) -> Caller {
@@ -101,8 +108,8 @@ impl ServerHandler for McpDoor {
         request: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let presence = self.served.presence;
-        let tools =
-            self.served.registry.list(self.access(&request)).map(|tool| mcp_tool(tool, presence)).collect();
+        let shown = self.admitted(&request).shown();
+        let tools = self.served.registry.list(shown).map(|tool| mcp_tool(tool, presence)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -112,7 +119,9 @@ impl ServerHandler for McpDoor {
         request: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
         let services = self.served.services.clone();
-        let mut context = Context::new(services, self.caller(&request), self.access(&request));
+        let Admitted { access, identity } = self.admitted(&request);
+        let mut context = Context::new(services, self.caller(&request), access);
+        context.identity = identity;
         context.cancellation = request.ct.clone();
         let (progress, updates) = Progress::channel();
         context.progress = progress;
@@ -231,8 +240,8 @@ fn error_data(error: RpcError) -> ErrorData {
 }
 
 /// The tools in MCP's form, for doors that are not rmcp's.
-pub(crate) fn plain_list(registry: &Registry, access: Access, presence: &Presence) -> Value {
-    registry.list(access).map(|tool| json!(mcp_tool(tool, presence))).collect()
+pub(crate) fn plain_list(registry: &Registry, shown: Shown, presence: &Presence) -> Value {
+    registry.list(shown).map(|tool| json!(mcp_tool(tool, presence))).collect()
 }
 
 /// MCP's handshake, for doors that are not rmcp's: the version that the client asks for if we speak it, else our

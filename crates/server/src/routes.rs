@@ -5,18 +5,19 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use serde_json::{Value, json};
-use tamis_tools::{Access, Context, Failure, Reply};
+use tamis_tools::{Context, Failure, Reply};
 
 use crate::Served;
+use crate::guard::Admitted;
 use crate::http_door::caller;
 
 /// `GET /health`: what the tool of that name says.
 pub(crate) async fn health(
     State(served): State<Served>,
-    Extension(access): Extension<Access>,
+    Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
 ) -> Response {
-    let context = Context::new(served.services, caller("http", &headers), access);
+    let context = Context::new(served.services, caller("http", &headers), admitted.access);
     match served.registry.call("health", Value::Null, context).await {
         Reply::Text { text, .. } => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
         Reply::Error(error) => failed(StatusCode::SERVICE_UNAVAILABLE, &error.message),
@@ -26,7 +27,7 @@ pub(crate) async fn health(
 /// `POST /prune`: swe-pruner's contract. What is wrong with the input is told with 422, as that service does.
 pub(crate) async fn prune(
     State(served): State<Served>,
-    Extension(access): Extension<Access>,
+    Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
@@ -34,7 +35,7 @@ pub(crate) async fn prune(
         Ok(input) => input,
         Err(error) => return failed(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
     };
-    let context = Context::new(served.services, caller("http", &headers), access);
+    let context = Context::new(served.services, caller("http", &headers), admitted.access);
     // When the client hangs up, this future is dropped, and with it the guard.
     let _gone = context.cancellation.clone().drop_guard();
     match served.registry.route("prune_code", input, context).await {

@@ -9,9 +9,10 @@ use bytes::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use tamis_tools::{Access, Caller, Context, Reply, RpcError};
+use tamis_tools::{Caller, Context, Reply, RpcError};
 
 use crate::envelope::{NO_ID, failure, json_value, message, success};
+use crate::guard::Admitted;
 use crate::http_door::caller;
 use crate::{Served, mcp};
 
@@ -23,11 +24,11 @@ const LARGEST_ANSWER: usize = 64 << 20;
 
 pub(crate) async fn answer(
     State(served): State<Served>,
-    Extension(access): Extension<Access>,
+    Extension(admitted): Extension<Admitted>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let door = RpcDoor { served, access, caller: caller("rpc", &headers) };
+    let door = RpcDoor { served, admitted, caller: caller("rpc", &headers) };
     match door.answer_all(&body).await {
         Some(answer) => ([(header::CONTENT_TYPE, "application/json")], answer).into_response(),
         None => StatusCode::ACCEPTED.into_response(),
@@ -36,7 +37,7 @@ pub(crate) async fn answer(
 
 struct RpcDoor {
     served: Served,
-    access: Access,
+    admitted: Admitted,
     caller: Caller,
 }
 
@@ -95,7 +96,7 @@ impl RpcDoor {
             "initialize" => mcp::plain_initialize(&params, self.served.presence),
             "ping" => json!({}),
             "tools/list" => {
-                json!({"tools": mcp::plain_list(&self.served.registry, self.access, self.served.presence)})
+                json!({"tools": mcp::plain_list(&self.served.registry, self.admitted.shown(), self.served.presence)})
             }
             "tools/call" => return self.call_tool(params).await,
             "health" => return self.tool("health", Value::Null).await.map(|(text, _)| text),
@@ -127,7 +128,9 @@ impl RpcDoor {
     }
 
     async fn tool(&self, name: &str, arguments: Value) -> Result<(String, bool), RpcError> {
-        let context = Context::new(self.served.services.clone(), self.caller.clone(), self.access);
+        let mut context =
+            Context::new(self.served.services.clone(), self.caller.clone(), self.admitted.access);
+        context.identity = self.admitted.identity.clone();
         // When the client hangs up, this future is dropped, and with it the guard.
         let _gone = context.cancellation.clone().drop_guard();
         match self.served.registry.call(name, arguments, context).await {

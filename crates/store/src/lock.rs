@@ -26,6 +26,20 @@ impl Lock {
         }
     }
 
+    /// Whether somebody holds it. Asking holds it too for an instant, so that whoever tries to take it then must try again.
+    pub fn is_held(path: &Path) -> io::Result<bool> {
+        let file = match File::open(path) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        };
+        match file.try_lock_shared() {
+            Ok(()) => Ok(false),
+            Err(TryLockError::WouldBlock) => Ok(true),
+            Err(TryLockError::Error(error)) => Err(error),
+        }
+    }
+
     /// Notes on the file that the work was done now; [`Lock::last_done`] tells it to everyone.
     pub fn mark_done(&self) -> io::Result<()> {
         self.file.set_modified(SystemTime::now())

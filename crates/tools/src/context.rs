@@ -1,6 +1,7 @@
 //! What a handler is told about the call it answers.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tamis_sieve::Caller;
 use tokio::sync::mpsc;
@@ -14,6 +15,14 @@ use crate::request::RequestLog;
 pub struct Context {
     pub caller: Caller,
     pub access: Access,
+    /// The token of an instance's identity, as it was shown. Whoever coordinates judges it.
+    pub identity: Option<String>,
+    /// A call that is made again, since its answer was lost, has the same key.
+    pub call_key: Option<String>,
+    /// How long the caller still waits, where it says so.
+    pub time_left: Option<Duration>,
+    /// Whether another process of ours sent it here, which is not to be sent on.
+    pub is_forwarded: bool,
     /// Cancelled when the caller no longer wants the answer.
     pub cancellation: CancellationToken,
     pub progress: Progress,
@@ -27,17 +36,47 @@ impl Context {
         Context {
             caller,
             access,
+            identity: None,
+            call_key: None,
+            time_left: None,
+            is_forwarded: false,
             cancellation: CancellationToken::new(),
             progress: Progress::default(),
             request: RequestLog::default(),
             services,
         }
     }
+
+    /// What the caller has shown.
+    pub fn shown(&self) -> Shown {
+        Shown { access: self.access, has_identity: self.identity.is_some() }
+    }
+}
+
+/// What a caller has shown, which decides what it may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shown {
+    pub access: Access,
+    /// Whether it says which instance it is.
+    pub has_identity: bool,
+}
+
+impl Shown {
+    /// All that there is to be shown.
+    pub const EVERYTHING: Shown = Shown { access: Access::Full, has_identity: true };
+}
+
+impl From<Access> for Shown {
+    fn from(access: Access) -> Shown {
+        Shown { access, has_identity: false }
+    }
 }
 
 /// What a caller may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
+    /// Nothing but what an identity opens: from the network, without the token.
+    None,
     /// No token was shown: only toolsets that are open.
     Open,
     /// The token was shown, or the caller started this process.

@@ -1,6 +1,7 @@
 //! Why an operation gave no output. How it looks on the wire is the toolset's business.
 
 use serde_json::{Map, Value};
+use tamis_agents::AgentsError;
 
 /// An operation's failure.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,6 +14,8 @@ pub enum Failure {
     Domain { rpc_code: i32, code: &'static str, data: Map<String, Value> },
     /// The same, in the contract's own words, for whoever called the tool rather than for its client.
     Stated { code: &'static str, message: String, details: Map<String, Value>, retryable: bool },
+    /// The same, of the tools of agents, whose errors have a form of their own.
+    Agents(Box<AgentsError>),
     /// The caller went away.
     Cancelled,
     /// Our fault.
@@ -24,7 +27,25 @@ impl Failure {
         Failure::InvalidInput { detail: detail.to_string() }
     }
 
+    /// What it is called, for whoever counts.
+    pub(crate) fn code(&self) -> &'static str {
+        match self {
+            Failure::UnknownTool { .. } => "unknown_tool",
+            Failure::InvalidInput { .. } => "invalid_params",
+            Failure::Domain { code, .. } | Failure::Stated { code, .. } => code,
+            Failure::Agents(error) => error.code.as_str(),
+            Failure::Cancelled => "cancelled",
+            Failure::Internal { .. } => "internal_error",
+        }
+    }
+
     pub fn internal(detail: impl ToString) -> Failure {
         Failure::Internal { detail: detail.to_string() }
+    }
+}
+
+impl From<AgentsError> for Failure {
+    fn from(error: AgentsError) -> Failure {
+        Failure::Agents(Box::new(error))
     }
 }

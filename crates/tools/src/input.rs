@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
+use serde::{Serialize, Serializer};
 use serde_json::Number;
 
 /// A share, 0 to 1.
@@ -57,6 +58,12 @@ impl<T> Default for Maybe<T> {
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Option::deserialize(deserializer).map(Maybe)
+    }
+}
+
+impl<T: Serialize> Serialize for Maybe<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
     }
 }
 

@@ -6,12 +6,14 @@
 //!
 //! What a door must not do: look into arguments, or decide what an error is called.
 
+mod agents;
 mod bash;
 mod context;
 mod failure;
 mod grep;
 mod health;
 mod input;
+mod metrics;
 mod prune_code;
 mod prune_text;
 mod read;
@@ -25,12 +27,16 @@ mod toolset;
 mod trace;
 mod workbench;
 
+pub use agents::{Agents, AgentsSettings, EventsAsked, EventsShown, Follower, InstancesAsked, Vacancy};
 pub use bash::assembled_output;
-pub use context::{Access, Context, Progress, ProgressUpdate};
+pub use context::{Access, Context, Progress, ProgressUpdate, Shown};
+
 pub use failure::Failure;
+pub use metrics::Metrics;
 pub use registry::{Exposed, Operation, Registry, Tool};
 pub use research::Research;
 pub use services::Services;
+pub use tamis_agents::{AgentsError, Code, IDENTITY_PREFIX, IdError, InstanceId, StartRequest};
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};
 pub use trace::Sessions;

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Poll;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -16,8 +16,8 @@ use tracing::Instrument;
 
 use crate::request::Event;
 use crate::{
-    Access, Context, Failure, Reply, Services, Toolset, bash, grep, health, prune_code, prune_text, read,
-    recover_text, research, schema, trace,
+    Context, Failure, Reply, Services, Shown, Toolset, agents, bash, grep, health, prune_code, prune_text,
+    read, recover_text, research, schema, trace,
 };
 
 /// One operation. Implementing this is all that a new tool takes; every door follows.
@@ -90,8 +90,17 @@ impl Tool {
         }
     }
 
-    /// Checks the arguments and runs the handler. Every call passes here, by whatever door it came.
-    async fn run(&self, arguments: Value, mut context: Context) -> Result<String, Failure> {
+    /// Makes a call, and counts it. Every call passes here, by whatever door it came.
+    async fn run(&self, arguments: Value, context: Context) -> Result<String, Failure> {
+        let services = Arc::clone(&context.services);
+        let pending = services.metrics.begin(self.name);
+        let outcome = self.attempt(arguments, context).await;
+        pending.end(outcome.as_ref().err());
+        outcome
+    }
+
+    /// Checks the arguments and runs the handler.
+    async fn attempt(&self, arguments: Value, mut context: Context) -> Result<String, Failure> {
         static CALLS: AtomicU64 = AtomicU64::new(1);
         context.caller.tool = self.name.to_owned();
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
@@ -168,6 +177,10 @@ impl Registry {
             Tool::of::<research::analyze_component::AnalyzeComponent>(),
             Tool::of::<research::create_handoff::CreateHandoff>(),
             Tool::of::<research::resume_handoff::ResumeHandoff>(),
+            Tool::of::<agents::request_review::RequestReview>(),
+            Tool::of::<agents::send_feedback::SendFeedback>(),
+            Tool::of::<agents::create_pull_request::CreatePullRequest>(),
+            Tool::of::<agents::create_issues::CreateIssues>(),
         ])
     }
 
@@ -182,29 +195,50 @@ impl Registry {
         self
     }
 
-    /// The tools that a caller may use, in a stable order.
-    pub fn list(&self, access: Access) -> impl Iterator<Item = &Tool> {
+    /// The tools that a caller may use who has shown this, in a stable order.
+    pub fn list(&self, shown: impl Into<Shown>) -> impl Iterator<Item = &Tool> {
+        let shown = shown.into();
         self.tools
             .iter()
-            .filter(move |tool| tool.exposed == Exposed::AsTool && tool.toolset.needs() <= access)
+            .filter(move |tool| tool.exposed == Exposed::AsTool && tool.toolset.is_open_to(shown))
+    }
+
+    /// The tool of that name that the caller may use, or why there is none.
+    fn find(&self, name: &str, shown: Shown) -> Result<&Tool, (Option<&Tool>, Failure)> {
+        if let Some(tool) = self.list(shown).find(|tool| tool.answers_to(name)) {
+            return Ok(tool);
+        }
+        // Whoever calls it has a use for it, and is told what it takes.
+        let with_identity = Shown { has_identity: true, ..shown };
+        match self.list(with_identity).find(|tool| tool.answers_to(name)) {
+            Some(tool) => Err((Some(tool), agents::identity_needed())),
+            None => Err((None, Failure::UnknownTool { name: name.to_owned() })),
+        }
     }
 
     /// Calls a tool and puts what comes of it into its toolset's form.
     pub async fn call(&self, name: &str, arguments: Value, context: Context) -> Reply {
         let request = context.request.clone();
-        let Some(tool) = self.list(context.access).find(|tool| tool.answers_to(name)) else {
-            let unknown = Failure::UnknownTool { name: name.to_owned() };
-            return match self.only_toolset() {
-                Some(toolset) => {
-                    request.received_by(toolset, "?");
-                    request.fail(&unknown);
-                    toolset.failure(unknown)
-                }
-                None => Reply::Error(unknown.into()),
-            };
+        let services = Arc::clone(&context.services);
+        let tool = match self.find(name, context.shown()) {
+            Ok(tool) => tool,
+            Err((Some(tool), failure)) => {
+                services.metrics.count(tool.name, Duration::ZERO, Some(failure.code()));
+                return tool.toolset.failure(tool.name, failure);
+            }
+            Err((None, unknown)) => {
+                return match self.only_toolset() {
+                    Some(toolset) => {
+                        request.received_by(toolset, "?");
+                        request.fail(&unknown);
+                        toolset.failure(name, unknown)
+                    }
+                    None => Reply::Error(unknown.into()),
+                };
+            }
         };
         request.received_by(tool.toolset, tool.name);
-        let services = Arc::clone(&context.services);
+        let identity = context.identity.clone();
         let reply = match tool.run(arguments, context).await {
             Ok(output) => {
                 request.answered();
@@ -212,7 +246,11 @@ impl Registry {
             }
             Err(failure) => {
                 request.fail(&failure);
-                tool.toolset.failure(failure)
+                let failure = match tool.toolset {
+                    Toolset::Agents => agents::refused(failure, identity, &services).await,
+                    _ => failure,
+                };
+                tool.toolset.failure(tool.name, failure)
             }
         };
         audit(tool, &reply, &services);
@@ -227,7 +265,8 @@ impl Registry {
 
     /// Runs the operation that a route belongs to; the output is JSON. The form of a failure is the route's own.
     pub async fn route(&self, name: &str, arguments: Value, context: Context) -> Result<String, Failure> {
-        let allowed = |tool: &&Tool| tool.toolset.needs() <= context.access;
+        let shown = context.shown();
+        let allowed = |tool: &&Tool| tool.toolset.is_open_to(shown);
         match self.tools.iter().filter(allowed).find(|tool| tool.name == name) {
             Some(tool) => tool.run(arguments, context).await,
             None => Err(Failure::UnknownTool { name: name.to_owned() }),
@@ -241,7 +280,7 @@ mod tests {
     use tamis_sieve::{Caller, Settings, Sieve};
 
     use super::*;
-    use crate::{RpcError, Workbench};
+    use crate::{Access, RpcError, Workbench};
 
     struct Fragile;
 

@@ -68,7 +68,10 @@ impl RequestLog {
         match failure {
             Failure::InvalidInput { .. } | Failure::UnknownTool { .. } => self.step(Event::ArgumentsInvalid),
             Failure::Cancelled => self.step_because(Event::Unhandled, "the caller no longer waits"),
-            Failure::Domain { .. } | Failure::Stated { .. } | Failure::Internal { .. } => {
+            Failure::Domain { .. }
+            | Failure::Stated { .. }
+            | Failure::Agents(_)
+            | Failure::Internal { .. } => {
                 self.step(Event::Unhandled);
             }
         }

@@ -8,7 +8,8 @@ use tamis_text::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::{Failure, Research, Sessions, Workbench};
+use crate::metrics::Metrics;
+use crate::{Agents, Failure, Research, Sessions, Workbench};
 
 /// Longer time limits are taken as this one: nobody waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -21,6 +22,9 @@ pub struct Services {
     pub sessions: Option<Arc<Sessions>>,
     /// Questions about a codebase, likewise.
     pub research: Option<Arc<Research>>,
+    /// Agents that are started, likewise.
+    pub agents: Option<Arc<Agents>>,
+    pub metrics: Metrics,
     /// One permit a core: more pruning at once would only make every caller wait longer.
     cores: Arc<Semaphore>,
 }
@@ -48,6 +52,8 @@ impl Services {
             workbench,
             sessions: None,
             research: None,
+            agents: None,
+            metrics: Metrics::default(),
             cores: Arc::new(Semaphore::new(cores)),
         }
     }
@@ -60,6 +66,20 @@ impl Services {
     /// The same with research.
     pub fn with_research(self, research: Research) -> Services {
         Services { research: Some(Arc::new(research)), ..self }
+    }
+
+    /// The same with agents.
+    pub fn with_agents(self, agents: Arc<Agents>) -> Services {
+        Services { agents: Some(agents), ..self }
+    }
+
+    /// What is counted, as Prometheus reads it.
+    pub fn metrics_text(&self) -> String {
+        let mut text = self.metrics.render();
+        if let Some(agents) = &self.agents {
+            agents.render_metrics(&mut text);
+        }
+        text
     }
 
     /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when that

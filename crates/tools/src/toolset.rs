@@ -1,8 +1,9 @@
 //! Toolsets: groups of tools that share a contract, and so a way of speaking of errors.
 
 use serde_json::{Map, Value, json};
+use tamis_agents::{AgentsError, Code};
 
-use crate::{Access, Failure};
+use crate::{Access, Failure, Shown};
 
 /// JSON-RPC's code for what is wrong with parameters.
 const INVALID_PARAMS: i32 = -32602;
@@ -18,6 +19,8 @@ pub enum Toolset {
     Trace,
     /// Questions about a codebase.
     Research,
+    /// What agents do that tamis has started: reviews, pull requests, issues.
+    Agents,
 }
 
 /// What a door writes back.
@@ -39,7 +42,7 @@ pub struct RpcError {
 
 impl Toolset {
     pub const ALL: &'static [Toolset] =
-        &[Toolset::Prune, Toolset::Workbench, Toolset::Trace, Toolset::Research];
+        &[Toolset::Prune, Toolset::Workbench, Toolset::Trace, Toolset::Research, Toolset::Agents];
 
     /// As in `tamis mcp --tools`.
     pub fn name(self) -> &'static str {
@@ -48,6 +51,7 @@ impl Toolset {
             Toolset::Workbench => "workbench",
             Toolset::Trace => "trace",
             Toolset::Research => "research",
+            Toolset::Agents => "agents",
         }
     }
 
@@ -55,25 +59,26 @@ impl Toolset {
         Toolset::ALL.iter().copied().find(|toolset| toolset.name() == name)
     }
 
-    /// What a caller must have shown to use these tools through HTTP on loopback.
-    pub fn needs(self) -> Access {
+    /// Whether who has shown this may use these tools.
+    pub fn is_open_to(self, shown: Shown) -> bool {
         match self {
-            Toolset::Prune => Access::Open,
-            Toolset::Workbench | Toolset::Trace | Toolset::Research => Access::Full,
+            Toolset::Prune => shown.access >= Access::Open,
+            Toolset::Workbench | Toolset::Trace | Toolset::Research => shown.access >= Access::Full,
+            Toolset::Agents => shown.has_identity,
         }
     }
 
     /// A success in this toolset's form.
     pub(crate) fn success(self, output: String) -> Reply {
         match self {
-            Toolset::Prune | Toolset::Workbench | Toolset::Trace | Toolset::Research => {
+            Toolset::Prune | Toolset::Workbench | Toolset::Trace | Toolset::Research | Toolset::Agents => {
                 Reply::Text { text: output, is_error: false }
             }
         }
     }
 
-    /// A failure in this toolset's form.
-    pub(crate) fn failure(self, failure: Failure) -> Reply {
+    /// A tool's failure in this toolset's form.
+    pub(crate) fn failure(self, tool: &str, failure: Failure) -> Reply {
         match self {
             Toolset::Prune => Reply::Error(RpcError::from(failure)),
             // The contract has one message for all that is wrong with a call; what it is stands in the data.
@@ -87,6 +92,10 @@ impl Toolset {
             // What the model can do something about is told to the model, in the contract's words.
             Toolset::Trace | Toolset::Research => match stated(failure) {
                 Ok(error) => Reply::Text { text: json!({"error": error}).to_string(), is_error: true },
+                Err(failure) => Reply::Error(failure.into()),
+            },
+            Toolset::Agents => match agents_error(failure) {
+                Ok(error) => Reply::Text { text: error.to_json(tool).to_string(), is_error: true },
                 Err(failure) => Reply::Error(failure.into()),
             },
         }
@@ -108,10 +117,23 @@ fn stated(failure: Failure) -> Result<Value, Failure> {
             ("invalid_parameter", format!("Invalid parameter: {detail}"), details, false)
         }
         Failure::Domain { code, data, .. } => (code, code.to_owned(), data, false),
+        Failure::Agents(error) => (error.code.as_str(), error.message, error.details, false),
         Failure::Internal { detail } => ("internal_error", detail, Map::new(), false),
         failure @ (Failure::UnknownTool { .. } | Failure::Cancelled) => return Err(failure),
     };
     Ok(json!({"code": code, "message": message, "details": details, "retryable": retryable}))
+}
+
+/// A failure as the contract of agents has it; or the failure itself, when it is for the client and not for the agent.
+pub(crate) fn agents_error(failure: Failure) -> Result<AgentsError, Failure> {
+    match failure {
+        Failure::Agents(error) => Ok(*error),
+        Failure::InvalidInput { detail } => Ok(AgentsError::new(Code::ValidationError, detail)),
+        Failure::Internal { detail } => Ok(AgentsError::new(Code::InternalError, detail)),
+        Failure::Domain { code, .. } => Ok(AgentsError::new(Code::InternalError, code)),
+        Failure::Stated { message, .. } => Ok(AgentsError::new(Code::InternalError, message)),
+        failure @ (Failure::UnknownTool { .. } | Failure::Cancelled) => Err(failure),
+    }
 }
 
 impl RpcError {
@@ -142,6 +164,9 @@ impl From<Failure> for RpcError {
                 details.insert("code".into(), code.into());
                 details.insert("retryable".into(), retryable.into());
                 (-32000, message, Some(Value::Object(details)))
+            }
+            Failure::Agents(error) => {
+                (-32000, error.message.clone(), Some(json!({"code": error.code, "details": error.details})))
             }
             Failure::Cancelled => (-32603, "Cancelled".into(), Some(json!({"code": "cancelled"}))),
             Failure::Internal { detail } => {

@@ -1,0 +1,76 @@
+//! The way of every call by an agent.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tamis_agents::{AgentsError, Call, Code, Coordinator};
+use tamis_remote::{BearerSecret, JsonMethod};
+
+use super::Agents;
+use super::errand::{Errand, blocking, nobody_coordinates};
+use super::wire::random_key;
+use crate::toolset::agents_error;
+use crate::{Context, Failure, Services};
+
+/// Makes a tool's call, here or wherever is coordinated.
+pub(super) async fn run<I, O>(
+    context: &Context,
+    tool: &'static str,
+    input: I,
+    work: impl FnOnce(&Coordinator, &Call<'_>, I) -> Result<O, AgentsError> + Send + 'static,
+) -> Result<O, Failure>
+where
+    I: Serialize + Send + 'static,
+    O: DeserializeOwned + Send + 'static,
+{
+    let agents = served(&context.services)?;
+    let token = context.identity.clone().ok_or_else(identity_needed)?;
+    let deadline = agents.deadline(context.time_left);
+    let key = context.call_key.clone();
+    if context.is_forwarded && !agents.is_coordinating() {
+        // Whoever sent it here was told so by somebody who is gone. It looks again.
+        return Err(nobody_coordinates("this process does not").into());
+    }
+    let errand = Errand {
+        method: JsonMethod::Post,
+        path: format!("api/call/{tool}"),
+        secret: BearerSecret::new(&token),
+        key: key.clone().map_or_else(random_key, Ok)?,
+        body: Some(serde_json::to_value(&input).map_err(Failure::internal)?),
+        deadline,
+    };
+    let here = move |coordinator: &Coordinator| {
+        work(coordinator, &Call { token: &token, key: key.as_deref(), deadline }, input)
+    };
+    Ok(agents.run(&errand, here).await?)
+}
+
+fn served(services: &Services) -> Result<&Arc<Agents>, Failure> {
+    services.agents.as_ref().ok_or_else(|| Failure::internal("agents are not served here"))
+}
+
+/// For whoever is no agent of ours.
+pub(crate) fn identity_needed() -> Failure {
+    AgentsError::new(
+        Code::IdentityRequired,
+        "this tool is for agents, and the caller has not shown which it is",
+    )
+    .suggest("`tamis agents start` starts an agent that may use it")
+    .into()
+}
+
+/// The failure with the name of the caller, who is known by then or not.
+pub(crate) async fn refused(failure: Failure, identity: Option<String>, services: &Services) -> Failure {
+    let mut error = match agents_error(failure) {
+        Ok(error) => error,
+        Err(failure) => return failure,
+    };
+    if error.instance.is_none()
+        && let (Some(token), Some(agents)) = (identity, services.agents.clone())
+    {
+        let owner = blocking(move || agents.archive()?.owner_of(&token)).await;
+        error.instance = owner.ok().flatten().map(|instance| instance.id);
+    }
+    error.into()
+}

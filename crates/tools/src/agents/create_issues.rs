@@ -1,0 +1,50 @@
+//! `create_issues`: what a planning agent planned, as issues.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis_agents::{CreateIssues as Asked, IssuesCreated, NewIssue};
+
+use super::call;
+use crate::input::Maybe;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct CreateIssues;
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreateIssuesInput {
+    /// The issues, in the order in which they are made.
+    issues: Vec<IssueInput>,
+}
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct IssueInput {
+    title: String,
+    body: String,
+    /// Labels that the repository has.
+    #[serde(default)]
+    labels: Maybe<Vec<String>>,
+}
+
+impl Operation for CreateIssues {
+    const NAME: &'static str = "create_issues";
+    const TOOLSET: Toolset = Toolset::Agents;
+    const DESCRIPTION: &'static str =
+        "For planning agents: open issues on GitHub for what you have planned, one for each piece of work.";
+    const READ_ONLY: bool = false;
+    type Input = CreateIssuesInput;
+    type Output = IssuesCreated;
+
+    async fn run(input: CreateIssuesInput, context: Context) -> Result<IssuesCreated, Failure> {
+        call::run(&context, Self::NAME, input, |coordinator, call, input| {
+            let issue = |issue: IssueInput| NewIssue {
+                title: issue.title,
+                body: issue.body,
+                labels: issue.labels.0.unwrap_or_default(),
+            };
+            coordinator.create_issues(call, &Asked { issues: input.issues.into_iter().map(issue).collect() })
+        })
+        .await
+    }
+}

@@ -1,0 +1,43 @@
+//! `create_pull_request`: the work is done, and is offered to be pulled.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis_agents::{CreatePullRequest as Asked, PullRequestCreated};
+
+use super::call;
+use crate::input::Maybe;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct CreatePullRequest;
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct CreatePullRequestInput {
+    /// The pull request's title.
+    title: String,
+    /// What it changes, and why. A summary of the reviews is put below.
+    description: String,
+    /// The branch to pull it into. Left out, it is main.
+    #[serde(default)]
+    base_branch: Maybe<String>,
+}
+
+impl Operation for CreatePullRequest {
+    const NAME: &'static str = "create_pull_request";
+    const ALIASES: &'static [&'static str] = &["create_pr"];
+    const TOOLSET: Toolset = Toolset::Agents;
+    const DESCRIPTION: &'static str = "Push your branch and open a pull request for it on GitHub. From a review agent it is \
+        for the branch under review, and approves it. Without GitHub the answer says what was done and what is left to do.";
+    const READ_ONLY: bool = false;
+    type Input = CreatePullRequestInput;
+    type Output = PullRequestCreated;
+
+    async fn run(input: CreatePullRequestInput, context: Context) -> Result<PullRequestCreated, Failure> {
+        call::run(&context, Self::NAME, input, |coordinator, call, input| {
+            let CreatePullRequestInput { title, description, base_branch } = input;
+            let asked = Asked { title, description, base_branch: base_branch.0 };
+            coordinator.create_pull_request(call, &asked)
+        })
+        .await
+    }
+}

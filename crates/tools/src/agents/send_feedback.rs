@@ -1,0 +1,69 @@
+//! `send_feedback`: a review agent says what it thinks, and is done.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tamis_agents::{FeedbackSent, FeedbackType, SendFeedback as Said};
+
+use super::call;
+use crate::input::Maybe;
+use crate::{Context, Failure, Operation, Toolset};
+
+pub(crate) struct SendFeedback;
+
+#[derive(Deserialize, Serialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendFeedbackInput {
+    /// What you think of the work, in detail.
+    feedback: String,
+    /// Whether the work has to be changed, could be, or has to be explained.
+    feedback_type: Kind,
+    /// How urgent it is.
+    #[serde(default)]
+    priority: Maybe<String>,
+    /// What is to be done, one thing each.
+    #[serde(default)]
+    actionable_items: Maybe<Vec<String>>,
+}
+
+/// What a reviewer wants of the feedback.
+#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    NeedsWork,
+    Suggestions,
+    Clarification,
+}
+
+impl From<Kind> for FeedbackType {
+    fn from(kind: Kind) -> FeedbackType {
+        match kind {
+            Kind::NeedsWork => FeedbackType::NeedsWork,
+            Kind::Suggestions => FeedbackType::Suggestions,
+            Kind::Clarification => FeedbackType::Clarification,
+        }
+    }
+}
+
+impl Operation for SendFeedback {
+    const NAME: &'static str = "send_feedback";
+    const TOOLSET: Toolset = Toolset::Agents;
+    const DESCRIPTION: &'static str = "For review agents: give your feedback to the coding agent whose work you review. It is \
+        merged into its branch as a file, and your session ends with it. Call it once, when you are done.";
+    const READ_ONLY: bool = false;
+    type Input = SendFeedbackInput;
+    type Output = FeedbackSent;
+
+    async fn run(input: SendFeedbackInput, context: Context) -> Result<FeedbackSent, Failure> {
+        call::run(&context, Self::NAME, input, |coordinator, call, input| {
+            let SendFeedbackInput { feedback, feedback_type, priority, actionable_items } = input;
+            let said = Said {
+                feedback,
+                feedback_type: feedback_type.into(),
+                priority: priority.0,
+                actionable_items: actionable_items.0.unwrap_or_default(),
+            };
+            coordinator.send_feedback(call, &said)
+        })
+        .await
+    }
+}
