@@ -1,25 +1,184 @@
 //! Ending instances, and removing what is proven to be of no more use.
 
+use std::collections::{HashMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
 use crate::error::Result;
-use crate::records::Instance;
-use crate::{AgentsError, Code, Coordinator, Disposal, InstanceId};
+use crate::faults::{Point, reach};
+use crate::git::{Removal, Repository};
+use crate::reconcile::end_rows;
+use crate::records::{Instance, Outcome, Phase};
+use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
+
+/// How long an agent whose own call ended it gets to read the answer.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// How long a person waits for an instance that is busy.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+const STOP: &str = "stop";
+const ABANDON: &str = "abandon";
 
 impl Coordinator {
     /// Ends an instance. Its worktree and branch stay.
     pub fn stop(&self, id: &InstanceId) -> Result<Instance> {
-        let _ = id;
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        self.finish_off(id, Status::Terminated, "stopped by the user", STOP)
     }
 
     /// Gives an instance up: ends it, and removes its worktree once nothing in it can be lost.
     pub fn abandon(&self, id: &InstanceId, reason: Option<&str>) -> Result<Instance> {
-        let _ = (id, reason);
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        self.finish_off(id, Status::Abandoned, reason.unwrap_or("abandoned by the user"), ABANDON)
+    }
+
+    fn finish_off(&self, id: &InstanceId, status: Status, reason: &str, tool: &str) -> Result<Instance> {
+        self.archive.instance(id)?;
+        let _hold = self.hold(id, Instant::now() + PATIENCE, tool)?;
+        // What was interrupted before may have been undone altogether.
+        let instance = self.archive.instance(id)?;
+        if !instance.status.may_become(status) {
+            let message = format!("{id} is over already: it is {}", instance.status);
+            return Err(AgentsError::new(Code::InvalidState, message)
+                .about(id)
+                .suggest("`tamis agents gc` removes what is no longer needed"));
+        }
+        self.archive.database.write_or(|connection| {
+            end_rows(connection, &instance, status, Outcome::Ended, reason, Some(tool))
+        })?;
+        self.clean_up_family(id)?;
+        self.tell_freed(&instance);
+        self.archive.instance(id)
     }
 
     /// Removes worktrees and branches of instances that are over, where it is proven that nothing is lost.
     pub fn gc(&self, dry_run: bool) -> Result<Vec<Disposal>> {
-        let _ = dry_run;
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        let mut disposals = Vec::new();
+        let mut branches: HashMap<PathBuf, HashSet<String>> = HashMap::new();
+        for instance in self.archive.instances()? {
+            if instance.status.is_live() {
+                continue;
+            }
+            let of_repository = branches.entry(instance.repository.clone()).or_insert_with(|| {
+                let names =
+                    self.repository(&instance.repository).and_then(|repository| repository.our_branches());
+                names.unwrap_or_default()
+            });
+            if instance.phase == Phase::Gone && !of_repository.contains(instance.id.as_str()) {
+                continue;
+            }
+            let family = self.archive.database.read(|connection| db::family(connection, &instance.id))?;
+            let Some(_hold) = self.holds.try_take(&family) else {
+                let kept = vec!["it is busy".to_owned()];
+                disposals.push(Disposal { instance: instance.id, removed: Vec::new(), kept, undo: None });
+                continue;
+            };
+            disposals.push(self.collect(&instance, dry_run));
+        }
+        Ok(disposals)
     }
+
+    /// What can go of one instance that is over. A failure is told as the reason for which it stays.
+    fn collect(&self, instance: &Instance, dry_run: bool) -> Disposal {
+        let attempt = || {
+            if dry_run {
+                return self.dispose(instance, true);
+            }
+            self.tmux.end(&instance.id)?;
+            self.remove_files(&instance.id)?;
+            let disposal = self.dispose(instance, false)?;
+            self.set_end_phase(instance)?;
+            Ok(disposal)
+        };
+        attempt().unwrap_or_else(|error| kept(instance, error.message))
+    }
+
+    /// Ends the sessions of a family's members that are over, and removes what can go.
+    pub(crate) fn clean_up_family(&self, member: &InstanceId) -> Result<()> {
+        let family = self.archive.database.read(|connection| db::family(connection, member))?;
+        for instance in self.members(&family)? {
+            if instance.phase == Phase::Ending && !self.is_leaving(&instance.id) {
+                self.finish_ending(&instance)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends one whose rows say that it is over. A worktree that was stopped, or whose agent died, stays.
+    pub(crate) fn finish_ending(&self, instance: &Instance) -> Result<Disposal> {
+        let id = &instance.id;
+        self.tmux.end(id)?;
+        reach(Point::FeedbackSessionEnded);
+        self.remove_files(id)?;
+        let disposable = instance.agent_type == AgentType::Review || instance.status == Status::Abandoned;
+        let disposed = if disposable {
+            self.dispose(instance, false)
+        } else if instance.worktree.exists() {
+            Ok(kept(instance, format!("worktree {} stays", instance.worktree.display())))
+        } else {
+            let forgotten = self
+                .repository(&instance.repository)
+                .and_then(|repository| repository.remove_worktree(&instance.worktree, Removal::OnlyClean));
+            forgotten.map(|_| kept(instance, format!("branch {} stays", instance.branch)))
+        };
+        let disposal = match disposed {
+            // Somebody is at it; the next time may do better.
+            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => return Err(error),
+            Err(error) => kept(instance, error.message),
+            Ok(disposal) => disposal,
+        };
+        self.set_end_phase(instance)?;
+        reach(Point::FeedbackCleanedUp);
+        Ok(disposal)
+    }
+
+    fn set_end_phase(&self, instance: &Instance) -> Result<()> {
+        let phase = if instance.worktree.exists() { Phase::Kept } else { Phase::Gone };
+        Ok(self.archive.database.write(|connection| db::set_phase(connection, &instance.id, phase))?)
+    }
+
+    /// Cleans up after instances of a family that their own call has ended, once they had time to read its answer. To be
+    /// called while the family is held.
+    pub(crate) fn let_go(&self, family: &InstanceId) {
+        let attempt = || {
+            let family = self.archive.database.read(|connection| db::family(connection, family))?;
+            let mut members = self.members(&family)?;
+            members.retain(|member| member.phase == Phase::Ending);
+            Ok::<_, AgentsError>((family, members))
+        };
+        let Ok((family, members)) = attempt() else { return };
+        if members.is_empty() {
+            return;
+        }
+        let ids: Vec<InstanceId> = members.into_iter().map(|member| member.id).collect();
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend(ids.iter().cloned());
+        // Whoever stops coordinating meanwhile leaves this to the next one.
+        let way_back = self.way_back();
+        let clean_up = move || {
+            std::thread::sleep(GRACE);
+            let Some(coordinator) = way_back() else { return };
+            let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };
+            coordinator.leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| !ids.contains(id));
+            if let Err(error) = coordinator.clean_up_family(&family) {
+                tracing::warn!("{family} is cleaned up later: {error}");
+            }
+        };
+        let spawned = std::thread::Builder::new().name("tamis-let-go".to_owned()).spawn(clean_up);
+        if let Err(error) = spawned {
+            tracing::warn!("no thread to clean up with; the next reconciliation does it: {error}");
+        }
+    }
+
+    /// Whether it is still reading its last answer.
+    pub(crate) fn is_leaving(&self, id: &InstanceId) -> bool {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+    }
+
+    pub(crate) fn repository(&self, folder: &Path) -> Result<Repository> {
+        Repository::find(&self.git, folder)
+    }
+}
+
+fn kept(instance: &Instance, why: String) -> Disposal {
+    Disposal { instance: instance.id.clone(), removed: Vec::new(), kept: vec![why], undo: None }
 }

@@ -1,15 +1,19 @@
 //! The one that coordinates a data folder. What it can do is in the files named after it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
 use crate::error::Result;
+use crate::git::Git;
+use crate::holds::Holds;
 use crate::records::Instance;
-use crate::{AgentsError, Archive, Code, db, identity};
+use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, identity};
 
 /// What coordinating needs to know.
 #[derive(Clone)]
@@ -30,9 +34,18 @@ pub struct Settings {
 /// The coordinator of a data folder, as long as it holds the lock.
 pub struct Coordinator {
     pub(crate) settings: Settings,
-    pub(crate) archive: Archive,
+    pub(crate) archive: Arc<Archive>,
     pub(crate) places: Places,
-    _lock: Lock,
+    pub(crate) git: Git,
+    pub(crate) tmux: Tmux,
+    pub(crate) holds: Arc<Holds>,
+    /// Instances that are over and get a moment to read the answer that ended them.
+    pub(crate) leaving: Arc<Mutex<HashSet<InstanceId>>>,
+    /// One reconciliation at a time.
+    pub(crate) reconciling: Arc<Mutex<()>>,
+    /// What was told of once, and stays as it is.
+    pub(crate) reported: Arc<Mutex<HashSet<String>>>,
+    lock: Arc<Lock>,
 }
 
 /// Where the coordinator of a folder answers.
@@ -59,8 +72,46 @@ impl Coordinator {
         let Some(lock) = lock else { return Ok(None) };
         // Those of whoever was here before. Until there are new ones nobody is asked there, who may be anybody by now.
         let _ = fs::remove_file(places.whereabouts());
-        let archive = Archive::open(&settings.database)?;
-        Ok(Some(Coordinator { settings, archive, places, _lock: lock }))
+        let archive = Arc::new(Archive::open(&settings.database)?);
+        let git = Git::new(places.root().join("scratch"));
+        let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
+        Ok(Some(Coordinator {
+            settings,
+            archive,
+            places,
+            git,
+            tmux,
+            holds: Arc::default(),
+            leaving: Arc::default(),
+            reconciling: Arc::default(),
+            reported: Arc::default(),
+            lock: Arc::new(lock),
+        }))
+    }
+
+    /// A way back to the coordinator, for a thread that does something later. None once it has stopped coordinating.
+    pub(crate) fn way_back(&self) -> impl FnOnce() -> Option<Coordinator> + Send + 'static {
+        let lock = Arc::downgrade(&self.lock);
+        let (settings, archive, places) =
+            (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
+        let (git, tmux, holds) = (self.git.clone(), self.tmux.clone(), Arc::clone(&self.holds));
+        let (leaving, reconciling) = (Arc::clone(&self.leaving), Arc::clone(&self.reconciling));
+        let reported = Arc::clone(&self.reported);
+        move || {
+            let lock = lock.upgrade()?;
+            Some(Coordinator {
+                settings,
+                archive,
+                places,
+                git,
+                tmux,
+                holds,
+                leaving,
+                reconciling,
+                reported,
+                lock,
+            })
+        }
     }
 
     /// Tells the other processes where it answers.
@@ -112,7 +163,7 @@ impl Places {
     }
 
     pub(crate) fn create(&self) -> Result<()> {
-        for folder in ["worktrees", "identities", "launch", "prompts", "logs"] {
+        for folder in ["worktrees", "identities", "launch", "prompts", "sessions", "logs"] {
             let path = self.root.join(folder);
             create_private_dir(&path).map_err(|error| AgentsError::file("make", &path, &error))?;
         }
@@ -131,23 +182,44 @@ impl Places {
         self.root.join("worktrees")
     }
 
-    pub(crate) fn worktree(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn worktree(&self, id: &InstanceId) -> PathBuf {
         self.worktrees().join(id.as_str())
     }
 
-    pub(crate) fn identity(&self, id: &crate::InstanceId) -> PathBuf {
-        self.root.join("identities").join(id.as_str())
+    pub(crate) fn identities(&self) -> PathBuf {
+        self.root.join("identities")
     }
 
-    pub(crate) fn launch(&self, id: &crate::InstanceId) -> PathBuf {
-        self.root.join("launch").join(format!("{id}.json"))
+    pub(crate) fn launches(&self) -> PathBuf {
+        self.root.join("launch")
     }
 
-    pub(crate) fn prompt(&self, id: &crate::InstanceId) -> PathBuf {
-        self.root.join("prompts").join(format!("{id}.md"))
+    pub(crate) fn prompts(&self) -> PathBuf {
+        self.root.join("prompts")
     }
 
-    pub(crate) fn log(&self, id: &crate::InstanceId) -> PathBuf {
+    pub(crate) fn identity(&self, id: &InstanceId) -> PathBuf {
+        self.identities().join(id.as_str())
+    }
+
+    pub(crate) fn launch(&self, id: &InstanceId) -> PathBuf {
+        self.launches().join(format!("{id}.json"))
+    }
+
+    pub(crate) fn prompt(&self, id: &InstanceId) -> PathBuf {
+        self.prompts().join(format!("{id}.md"))
+    }
+
+    /// Where files lie that an agent of its own kind reads.
+    pub(crate) fn state(&self, id: &InstanceId) -> PathBuf {
+        self.states().join(id.as_str())
+    }
+
+    pub(crate) fn states(&self) -> PathBuf {
+        self.root.join("sessions")
+    }
+
+    pub(crate) fn log(&self, id: &InstanceId) -> PathBuf {
         self.root.join("logs").join(format!("{id}.log"))
     }
 

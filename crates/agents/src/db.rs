@@ -2,6 +2,8 @@
 //!
 //! Whatever changes an instance's status writes the event in the same transaction; [`set_status`] is the only way.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 use tamis_store::Component;
 use tamis_store::rusqlite::types::Type;
@@ -346,6 +348,54 @@ pub(crate) fn end_review(
     Ok(())
 }
 
+/// The review of a coding agent's work that has not ended.
+pub(crate) fn running_review(
+    connection: &Connection,
+    coding: &InstanceId,
+) -> rusqlite::Result<Option<Review>> {
+    let sql =
+        format!("SELECT {REVIEW} FROM instance_relationships WHERE parent_instance = ?1 AND outcome IS NULL");
+    connection.prepare_cached(&sql)?.query_row([coding.as_str()], read_review).optional()
+}
+
+/// Reviews that ended without a pull request, and requests that were turned down at the limit.
+pub(crate) fn failed_reviews(connection: &Connection, coding: &InstanceId) -> rusqlite::Result<u64> {
+    connection.query_row(
+        "SELECT rejected_requests + (SELECT COUNT(*) FROM instance_relationships
+             WHERE parent_instance = ?1 AND outcome IS NOT NULL AND outcome <> 'approved')
+         FROM instances WHERE id = ?1",
+        [coding.as_str()],
+        |row| row.get(0),
+    )
+}
+
+/// Whose family an instance belongs to: the coding agent of a reviewer, and else itself.
+pub(crate) fn family(connection: &Connection, id: &InstanceId) -> rusqlite::Result<InstanceId> {
+    Ok(review_by(connection, id)?.map_or_else(|| id.clone(), |review| review.parent_instance))
+}
+
+/// The head of a family and its reviewers, first to last. What is still being made is left out.
+pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite::Result<Vec<Instance>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {INSTANCE} FROM instances WHERE phase <> 'preparing' AND (id = ?1 OR id IN
+             (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1))
+         ORDER BY created_at, id"
+    ))?;
+    statement.query_map([family.as_str()], read_instance)?.collect()
+}
+
+/// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, or by an
+/// operation that was begun.
+pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending')
+         UNION SELECT instance_id FROM operations WHERE state = 'begun'",
+    )?;
+    let members: Vec<InstanceId> =
+        statement.query_map([], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
+    members.iter().map(|member| family(connection, member)).collect()
+}
+
 fn read_review(row: &Row<'_>) -> rusqlite::Result<Review> {
     Ok(Review {
         parent_instance: word(row, "parent_instance")?,
@@ -426,6 +476,26 @@ pub(crate) fn feedback_for(
          ORDER BY created_at, id"
     ))?;
     statement.query_map([coding.map(InstanceId::as_str)], read_feedback)?.collect()
+}
+
+/// Feedback of this very text that a coding agent got before.
+pub(crate) fn same_feedback(
+    connection: &Connection,
+    coding: &InstanceId,
+    digest: &str,
+) -> rusqlite::Result<Option<Feedback>> {
+    let sql = format!("SELECT {FEEDBACK} FROM feedback WHERE coding_instance = ?1 AND digest = ?2");
+    connection.prepare_cached(&sql)?.query_row([coding.as_str(), digest], read_feedback).optional()
+}
+
+/// Feedback that arrived, but whose coding agent has not been told, though it is at work.
+pub(crate) fn untold_feedback(connection: &Connection) -> rusqlite::Result<Vec<Feedback>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {FEEDBACK} FROM feedback WHERE delivered_at IS NOT NULL AND told_at IS NULL
+             AND coding_instance IN (SELECT id FROM instances WHERE status = 'STARTED' AND phase = 'ready')
+         ORDER BY created_at, id"
+    ))?;
+    statement.query_map([], read_feedback)?.collect()
 }
 
 fn read_feedback(row: &Row<'_>) -> rusqlite::Result<Feedback> {
@@ -563,6 +633,18 @@ pub(crate) fn operation_by_key(
 pub(crate) fn operations_under_way(connection: &Connection) -> rusqlite::Result<Vec<Operation>> {
     let sql = format!("SELECT {OPERATION} FROM operations WHERE state = 'begun' ORDER BY id");
     connection.prepare_cached(&sql)?.query_map([], read_operation)?.collect()
+}
+
+/// What is under way in a family, or was when its coordinator died; oldest first.
+pub(crate) fn operations_of_family(
+    connection: &Connection,
+    family: &InstanceId,
+) -> rusqlite::Result<Vec<Operation>> {
+    let sql = format!(
+        "SELECT {OPERATION} FROM operations WHERE state = 'begun' AND (instance_id = ?1 OR instance_id IN
+             (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1)) ORDER BY id"
+    );
+    connection.prepare_cached(&sql)?.query_map([family.as_str()], read_operation)?.collect()
 }
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {

@@ -43,9 +43,25 @@ pub(crate) fn reach(point: Point) {
 }
 
 #[cfg(debug_assertions)]
+thread_local! {
+    static DIES_AT: std::cell::Cell<Option<Point>> = const { std::cell::Cell::new(None) };
+}
+
+/// Lets what this thread does next die at a point, by a panic that has the point. Nothing is undone by it, so it leaves
+/// what a killed process would, for tests that go on as the next coordinator.
+#[cfg(debug_assertions)]
+pub fn die_at(point: Point) {
+    DIES_AT.set(Some(point));
+}
+
+#[cfg(debug_assertions)]
 fn act(point: Point) {
     use std::time::{Duration, Instant};
 
+    if DIES_AT.get() == Some(point) {
+        DIES_AT.set(None);
+        std::panic::panic_any(point);
+    }
     let Ok(asked) = std::env::var("TAMIS_FAULT") else { return };
     let Some(action) = asked.strip_prefix(point.as_str()).and_then(|rest| rest.strip_prefix('=')) else {
         return;

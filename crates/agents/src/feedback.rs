@@ -1,12 +1,295 @@
 //! A review agent says what it thinks.
+//!
+//! It arrives by git: a commit with a file of notes, brought to the coding agent's branch where it is checked out. Up to
+//! that moment everything can be taken back; after it everything is finished, if need be by whoever coordinates next.
+
+mod document;
+mod recording;
+
+use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
-use crate::{AgentsError, Call, Code, Coordinator, FeedbackSent, SendFeedback};
+use crate::faults::{Point, reach};
+use crate::git::{BranchName, Commit, Delivery, Note, Notes, Repository};
+use crate::operations::Caller;
+use crate::records::{Feedback, Instance, Moment, Operation, Phase, Review};
+use crate::{
+    AgentType, AgentsError, Call, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
+    tools,
+};
+
+const LONGEST_FEEDBACK: usize = 100_000;
+const LONGEST_PRIORITY: usize = 100;
+const MOST_ITEMS: usize = 200;
+const LONGEST_ITEM: usize = 5_000;
+
+/// How often a name for the notes may be taken by somebody else at the very moment.
+const MOST_NAMES_TRIED: u32 = 8;
+
+/// What the operation needs to be finished by somebody else.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Plan {
+    feedback: String,
+    /// Set once the notes are committed. They may be on the coding branch from then on.
+    notes: Option<Committed>,
+}
+
+/// Notes that are committed beside the coding branch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Committed {
+    commit: Commit,
+    note: Note,
+}
+
+/// A review of which feedback is given.
+struct Context {
+    reviewer: Instance,
+    coding: Instance,
+    review: Review,
+    feedback: Feedback,
+    operation: i64,
+}
 
 impl Coordinator {
     /// The contract's `send_feedback`.
     pub fn send_feedback(&self, call: &Call<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
-        let _ = (call, input);
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        self.answer(tools::SEND_FEEDBACK, call, |caller| {
+            caller.must_be(&[AgentType::Review])?;
+            check(input)?;
+            self.deliver(caller, input)
+        })
     }
+
+    fn deliver(&self, caller: &Caller<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
+        let context = self.reserve_feedback(caller, input)?;
+        reach(Point::FeedbackReserved);
+        let brought = self.bring(&context, &|| caller.in_time());
+        let (committed, delivered) = brought.inspect_err(|error| {
+            let undone = self.undo_feedback(&context.feedback.id, context.operation, Some((caller, error)));
+            if let Err(error) = undone {
+                tracing::warn!("feedback {} is taken back later: {error}", context.feedback.id);
+            }
+        })?;
+        reach(Point::FeedbackMerged);
+        // From here on it is finished, by the next one that holds the family if it fails here.
+        let answer = self.record_feedback(&context, &committed.note, &delivered, Some(caller))?;
+        reach(Point::FeedbackRecorded);
+        self.let_go(&context.reviewer.id);
+        self.tell_soon(&context);
+        reach(Point::FeedbackTold);
+        Ok(answer)
+    }
+
+    /// Puts down what is said, if it may be said and was not said before.
+    fn reserve_feedback(&self, caller: &Caller<'_>, input: &SendFeedback) -> Result<Context> {
+        self.archive.database.write_or(|connection| {
+            let reviewer = caller.instance.clone();
+            let Some(review) = db::review_by(connection, &reviewer.id)? else {
+                let message = format!("{} reviews nobody's work", reviewer.id);
+                return Err(AgentsError::new(Code::PermissionDenied, message).about(&reviewer.id));
+            };
+            let coding = db::instance(connection, &review.parent_instance)?.ok_or_else(|| {
+                AgentsError::new(
+                    Code::InstanceNotFound,
+                    format!("there is no instance {}", review.parent_instance),
+                )
+            })?;
+            for (instance, wanted) in [(&reviewer, Status::Started), (&coding, Status::WaitingReview)] {
+                if instance.status != wanted || !matches!(instance.phase, Phase::Ready) {
+                    let message = format!(
+                        "{} is {}, and feedback is for when it is {wanted}",
+                        instance.id, instance.status
+                    );
+                    return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
+                }
+            }
+            let digest = digest(&input.feedback);
+            if let Some(same) = db::same_feedback(connection, &coding.id, &digest)? {
+                return Err(duplicate(&coding.id, &same));
+            }
+            let now = Moment::now();
+            let feedback = Feedback {
+                id: new_id()?,
+                review_instance: reviewer.id.clone(),
+                coding_instance: coding.id.clone(),
+                review_iteration: review.review_iteration,
+                feedback: input.feedback.clone(),
+                feedback_type: input.feedback_type,
+                priority: input.priority.clone(),
+                actionable_items: input.actionable_items.clone(),
+                digest,
+                path: String::new(),
+                blob: None,
+                git_commit_hash: None,
+                created_at: now,
+                delivered_at: None,
+                told_at: None,
+            };
+            db::insert_feedback(connection, &feedback)?;
+            let operation = caller.begin(connection, &plan_json(&feedback.id, None)?)?;
+            Ok(Context { reviewer, coding, review, feedback, operation })
+        })
+    }
+
+    /// Brings the notes to the coding branch. However often it is called, they come once.
+    fn bring(&self, context: &Context, in_time: &dyn Fn() -> Result<()>) -> Result<(Committed, Commit)> {
+        let Context { reviewer, coding, review, feedback, operation } = context;
+        let repository = self.repository(&coding.repository)?;
+        let worktree = repository.worktree(&coding.worktree)?;
+        let branch: BranchName = coding.branch.parse()?;
+        let reviewed: Commit = review.reviewed_commit.parse()?;
+        let content = document::render(feedback);
+        let message = format!("Review {} of {}\n\nBy {}\n", review.review_iteration, coding.id, reviewer.id);
+        let at = feedback.created_at.0 / 1000;
+        let earlier = self.notes_for(&coding.id)?;
+        for _ in 0..MOST_NAMES_TRIED {
+            in_time()?;
+            let path = worktree.choose_notes_path(&reviewed, &earlier, &content)?;
+            let notes = Notes { path: &path, content: &content, message: &message, at, reviewed: &reviewed };
+            let (commit, note) = repository.commit_notes(&notes)?;
+            let committed = Committed { commit, note };
+            let plan = plan_json(&feedback.id, Some(&committed))?;
+            self.archive.database.write(|connection| db::replan(connection, *operation, &plan))?;
+            reach(Point::FeedbackCommitted);
+            in_time()?;
+            let delivery = worktree.merge_notes(&branch, &committed.commit, &committed.note, &content, at)?;
+            if let Delivery::Delivered(by) = delivery {
+                self.note_on_review_branch(&repository, context, &committed.commit);
+                return Ok((committed, by));
+            }
+        }
+        Err(AgentsError::new(
+            Code::WorktreeBusy,
+            format!(
+                "in the worktree of {} something else is put in the place of the notes, again and again",
+                coding.id
+            ),
+        )
+        .suggest("call again when its agent pauses"))
+    }
+
+    /// The review branch shows what was said too. Where its agent has moved it that is left out: the notes have arrived.
+    fn note_on_review_branch(&self, repository: &Repository, context: &Context, notes: &Commit) {
+        let Context { reviewer, review, .. } = context;
+        let attempt = || {
+            let (branch, reviewed) = (reviewer.branch.parse()?, review.reviewed_commit.parse()?);
+            repository.advance_review_branch(&reviewer.worktree, &branch, &reviewed, notes)
+        };
+        if let Err(error) = attempt() {
+            tracing::debug!("the notes are not on {}: {error}", reviewer.branch);
+        }
+    }
+
+    /// The notes that a coding agent got.
+    pub(crate) fn notes_for(&self, coding: &InstanceId) -> Result<Vec<Note>> {
+        let given = self.archive.feedback(Some(coding))?;
+        let notes = given
+            .into_iter()
+            .filter_map(|feedback| Some(Note { path: feedback.path, blob: feedback.blob?.parse().ok()? }));
+        Ok(notes.collect())
+    }
+
+    /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; else nothing was said.
+    pub(crate) fn repair_feedback(&self, operation: &Operation) -> Result<String> {
+        let unreadable = |error| {
+            AgentsError::new(Code::InternalError, format!("the plan of feedback cannot be read: {error}"))
+        };
+        let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(unreadable)?;
+        let brought = match self.context_of(operation, &plan)? {
+            Some(context) => self.bring_again(&context, plan.notes).map(|brought| (context, brought)),
+            None => Err(AgentsError::new(Code::InternalError, "what was said is not there any more")),
+        };
+        match brought {
+            Ok((context, (note, delivered))) => {
+                let coding = &context.coding.id;
+                self.record_feedback(&context, &note, &delivered, None)?;
+                self.tell_soon(&context);
+                Ok(format!("the feedback has arrived at {coding}"))
+            }
+            // Somebody is at it; the next time may do better.
+            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => Err(error),
+            Err(error) => {
+                self.undo_feedback(&plan.feedback, operation.id, None)?;
+                Ok(format!("nothing was said: {error}"))
+            }
+        }
+    }
+
+    fn bring_again(&self, context: &Context, notes: Option<Committed>) -> Result<(Note, Commit)> {
+        let repository = self.repository(&context.coding.repository)?;
+        let (branch, reviewed) = (context.coding.branch.parse()?, context.review.reviewed_commit.parse()?);
+        let since = std::time::UNIX_EPOCH
+            + std::time::Duration::from_millis(u64::try_from(context.feedback.created_at.0).unwrap_or(0));
+        repository.clear_left_locks(&context.coding.worktree, &branch, since)?;
+        // Asked of the branch itself: the worktree may be in the middle of something by now.
+        if let (Some(Committed { commit, note }), Some(tip)) = (notes, repository.branch_tip(&branch)?)
+            && let Some(by) = repository.delivered_by(&tip, &commit, &reviewed)?
+        {
+            return Ok((note, by));
+        }
+        let (committed, by) = self.bring(context, &|| Ok(()))?;
+        Ok((committed.note, by))
+    }
+
+    fn context_of(&self, operation: &Operation, plan: &Plan) -> Result<Option<Context>> {
+        let rows = self.archive.database.read(|connection| {
+            let Some(review) = db::review_by(connection, &operation.instance)? else { return Ok(None) };
+            let reviewer = db::instance(connection, &review.child_instance)?;
+            let coding = db::instance(connection, &review.parent_instance)?;
+            let feedback = db::feedback(connection, &plan.feedback)?;
+            Ok(Some((review, reviewer, coding, feedback)))
+        })?;
+        let Some((review, Some(reviewer), Some(coding), Some(feedback))) = rows else { return Ok(None) };
+        Ok(Some(Context { reviewer, coding, review, feedback, operation: operation.id }))
+    }
+}
+
+fn plan_json(feedback: &str, notes: Option<&Committed>) -> Result<serde_json::Value> {
+    let plan = Plan { feedback: feedback.to_owned(), notes: notes.cloned() };
+    serde_json::to_value(plan)
+        .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
+}
+
+fn check(input: &SendFeedback) -> Result<()> {
+    let length = input.feedback.chars().count();
+    let refused = |message: String| Err(AgentsError::new(Code::ValidationError, message));
+    if input.feedback.trim().is_empty() {
+        return refused("feedback says nothing".to_owned());
+    }
+    if length > LONGEST_FEEDBACK {
+        return refused(format!(
+            "feedback has {length} characters, and at most {LONGEST_FEEDBACK} are allowed"
+        ));
+    }
+    if input.priority.as_ref().is_some_and(|priority| priority.chars().count() > LONGEST_PRIORITY) {
+        return refused(format!("priority has more than {LONGEST_PRIORITY} characters"));
+    }
+    if input.actionable_items.len() > MOST_ITEMS {
+        return refused(format!("actionable_items has more than {MOST_ITEMS} entries"));
+    }
+    if input.actionable_items.iter().any(|item| item.chars().count() > LONGEST_ITEM) {
+        return refused(format!("one of actionable_items has more than {LONGEST_ITEM} characters"));
+    }
+    Ok(())
+}
+
+/// The same for texts that say the same, however they are spaced.
+fn digest(text: &str) -> String {
+    let words: Vec<&str> = text.split_whitespace().collect();
+    blake3::hash(words.join(" ").as_bytes()).to_hex().to_string()
+}
+
+fn new_id() -> Result<String> {
+    let mut bytes = [0; 12];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| AgentsError::new(Code::InternalError, format!("no random bytes: {error}")))?;
+    Ok(bytes.iter().fold("fb_".to_owned(), |id, byte| format!("{id}{byte:02x}")))
+}
+
+fn duplicate(coding: &InstanceId, same: &Feedback) -> AgentsError {
+    let message = format!("{coding} got this very feedback before, in review {}", same.review_iteration);
+    AgentsError::new(Code::DuplicateFeedback, message)
+        .about(&same.review_instance)
+        .suggest("say what is still missing since then, and where")
+        .suggest("or create a pull request with create_pull_request, if the work will do")
 }

@@ -6,27 +6,37 @@
 //!
 //! Deliberately missing: any judgement of the work. Agents review, people merge.
 
+mod agent;
 mod archive;
 mod calls;
 mod cleanup;
 mod coordinator;
 mod db;
+mod dispose;
+mod equip;
 mod error;
 pub mod faults;
 mod feedback;
 mod git;
-mod github;
+pub mod github;
+mod holds;
 mod id;
 mod identity;
 mod issues;
 mod kinds;
 mod launch;
+mod operations;
+mod plain;
+mod prompting;
+mod prompts;
 mod pull;
+mod pull_body;
 mod reconcile;
 mod records;
 mod review;
 mod start;
 mod tmux;
+mod tools;
 mod user_config;
 
 pub use archive::{Archive, ConfigValue, Details};
@@ -35,9 +45,17 @@ pub use calls::{
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
 pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, whereabouts};
-pub use error::{AgentsError, Code};
+pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
 pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
+pub use launch::{
+    Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+};
+pub use prompts::{
+    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
+    review_prompt, work_prompt,
+};
 pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+pub use tmux::{Session, Tmux, plain_text};
 pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};

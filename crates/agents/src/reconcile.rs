@@ -1,11 +1,85 @@
 //! Comparing what the tables say with what is there, and repairing the difference.
+//!
+//! One family of instances after the other, each held meanwhile; one that a tool works on is left for the next time. What
+//! goes wrong with one does not keep the others from being looked at. Nothing that could be somebody's work is deleted here:
+//! worktrees go only where that is proven to lose nothing, and folders that nobody knows are told of.
+
+mod family;
+mod strays;
+
+pub(crate) use family::end_rows;
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::path::PathBuf;
+use std::sync::PoisonError;
 
 use crate::error::Result;
-use crate::{AgentsError, Code, Coordinator, Finding};
+use crate::records::{Instance, Phase};
+use crate::tmux::Session;
+use crate::{AgentsError, Coordinator, Finding, InstanceId, db};
+
+/// What was seen of the world at one time, to tell quickly that nothing is amiss. Whatever looks amiss is looked at again
+/// while its family is held.
+struct Sight {
+    sessions: HashMap<InstanceId, Session>,
+    /// Branches of instances, by repository; None when the repository cannot be asked.
+    branches: HashMap<PathBuf, Option<HashSet<String>>>,
+}
 
 impl Coordinator {
     /// Finds and repairs whatever died, vanished or was left behind. At the beginning, and every minute.
     pub fn reconcile(&self) -> Result<Vec<Finding>> {
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        let _one_at_a_time = self.reconciling.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut findings = Vec::new();
+        let families = self.archive.database.read(db::families_to_look_after)?;
+        let sight = self.look(&families)?;
+        for family in &families {
+            let Some(_hold) = self.holds.try_take(family) else { continue };
+            match self.look_after(family, &sight, &mut findings) {
+                Ok(()) => {}
+                Err(error) => findings.extend(self.trouble(family, &error)),
+            }
+        }
+        self.clear_strays(&mut findings)?;
+        Ok(findings)
     }
+
+    fn look(&self, families: &BTreeSet<InstanceId>) -> Result<Sight> {
+        let sessions = if families.is_empty() { Vec::new() } else { self.tmux.sessions()? };
+        let instances = self.archive.database.read(|connection| db::instances(connection, false))?;
+        let watched = instances.iter().filter(|instance| is_watched(instance));
+        let repositories: BTreeSet<PathBuf> = watched.map(|instance| instance.repository.clone()).collect();
+        let branches = repositories.into_iter().map(|folder| {
+            let names = self.repository(&folder).and_then(|repository| repository.our_branches());
+            (folder, names.ok())
+        });
+        let branches = branches.collect();
+        let sessions = sessions.into_iter().map(|session| (session.id.clone(), session)).collect();
+        Ok(Sight { sessions, branches })
+    }
+
+    /// Something that cannot be repaired now. It is told each time, and put into the events once.
+    fn trouble(&self, instance: &InstanceId, error: &AgentsError) -> Option<Finding> {
+        let (found, done) = (error.message.clone(), "it is tried again in a minute".to_owned());
+        tracing::warn!("{instance} cannot be looked after: {found}");
+        self.report(Some(instance), found, done)
+    }
+
+    /// Tells of what stays as it is: in the events the first time, and to whoever asks every time.
+    fn report(&self, instance: Option<&InstanceId>, found: String, done: String) -> Option<Finding> {
+        let new = self
+            .reported
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .insert(format!("{instance:?} {found}"));
+        if new && let Ok(finding) = self.tell_repair(instance, found.clone(), done.clone()) {
+            return Some(finding);
+        }
+        Some(Finding { instance: instance.cloned(), found, done })
+    }
+}
+
+/// Whether its session and its worktree should be there.
+fn is_watched(instance: &Instance) -> bool {
+    instance.phase == Phase::Ready && instance.status.is_live()
 }

@@ -1,12 +1,345 @@
 //! A coding agent asks for a review.
+//!
+//! Whether it may is decided in the transaction that writes down the reviewer to be, so of any number of requests at once
+//! only so many pass as the limit has left.
 
+use serde_json::json;
+use tamis_store::rusqlite::Connection;
+
+use crate::equip::Equipment;
 use crate::error::Result;
-use crate::{AgentsError, Call, Code, Coordinator, RequestReview, ReviewRequested};
+use crate::faults::{Point, reach};
+use crate::git::{BranchName, Commit, Note, Repository};
+use crate::operations::{Caller, finish, tell_success};
+use crate::records::{AgentChoice, Instance, Moment, Operation, OperationState, Outcome, Phase, Review};
+use crate::start::created;
+use crate::user_config::{self, AUTO_ABANDON_AFTER, MAX_ITERATIONS, REVIEW_AGENT};
+use crate::{
+    AgentType, AgentsError, Call, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested,
+    Status, db, tools,
+};
+
+/// What the contract suggests at the limit.
+const AT_THE_LIMIT: [&str; 3] = [
+    "Create pull request with current work",
+    "Abandon this approach and try different solution",
+    "Manually review and fix issues before requesting review",
+];
+
+/// Texts of agents that go into a prompt.
+const LONGEST_TEXT: usize = 100_000;
+
+/// What there is to review.
+struct Work {
+    commit: Commit,
+    identity: String,
+}
+
+/// What becomes of a request.
+enum Admission {
+    Granted {
+        iteration: u32,
+    },
+    /// Counted, and so to be committed.
+    Refused(AgentsError),
+}
 
 impl Coordinator {
     /// The contract's `request_review`.
     pub fn request_review(&self, call: &Call<'_>, input: &RequestReview) -> Result<ReviewRequested> {
-        let _ = (call, input);
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        self.answer(tools::REQUEST_REVIEW, call, |caller| {
+            caller.must_be(&[AgentType::Coding])?;
+            check(input)?;
+            self.review(caller, input)
+        })
     }
+
+    fn review(&self, caller: &Caller<'_>, input: &RequestReview) -> Result<ReviewRequested> {
+        let coding = &caller.instance;
+        // At the limit it does not matter what there is to review.
+        self.admit(caller)?;
+        let repository = Repository::find(&self.git, &coding.repository)?;
+        let notes = self.notes_for(&coding.id)?;
+        let work = work(&repository, coding, &notes)?;
+        let choice = self.reviewer_choice(coding)?;
+        self.check_program(&choice)?;
+        caller.in_time()?;
+        let (reviewer, identity, review, operation) = self.reserve_review(caller, work, choice)?;
+        reach(Point::ReviewReserved);
+        let steps = || {
+            let equipment = Equipment {
+                instance: &reviewer,
+                identity: &identity,
+                prompt: &self.reviewing_prompt(&repository, coding, &review, input)?,
+                points: [
+                    Point::ReviewWorktreeAdded,
+                    Point::ReviewIdentityWritten,
+                    Point::ReviewSessionCreated,
+                ],
+            };
+            self.equip(&repository, &equipment, &|| caller.in_time())?;
+            self.record_review(&reviewer, &review, operation, Some(caller))
+        };
+        let answer = steps().inspect_err(|error| {
+            if let Err(error) = self.undo_review(&reviewer.id, operation, Some((caller, error))) {
+                tracing::warn!("what was made of {} is cleared away later: {error}", reviewer.id);
+            }
+        })?;
+        reach(Point::ReviewRecorded);
+        Ok(answer)
+    }
+
+    /// Whether there may be another review. A refusal at the limit counts, and may be one too many.
+    fn admit(&self, caller: &Caller<'_>) -> Result<()> {
+        let admission = self.archive.database.write_or(|connection| admission(connection, caller))?;
+        let Admission::Refused(error) = admission else { return Ok(()) };
+        self.let_go(&caller.instance.id);
+        Err(error)
+    }
+
+    /// The agent that reviews: the one that the user set, or another like the one that codes.
+    fn reviewer_choice(&self, coding: &Instance) -> Result<AgentChoice> {
+        self.archive.database.write_or(|connection| {
+            let agent = user_config::get(connection, REVIEW_AGENT)?;
+            if agent.is_empty() || agent == coding.choice.agent {
+                return Ok(coding.choice.clone());
+            }
+            let args = user_config::agent_args(connection, &agent)?;
+            Ok(AgentChoice { agent, args })
+        })
+    }
+
+    /// Puts down the reviewer to be, if there may still be one.
+    fn reserve_review(
+        &self,
+        caller: &Caller<'_>,
+        work: Work,
+        choice: AgentChoice,
+    ) -> Result<(Instance, Identity, Review, i64)> {
+        let reserved = self.archive.database.write_or(|connection| {
+            let iteration = match admission(connection, caller)? {
+                Admission::Granted { iteration } => iteration,
+                Admission::Refused(error) => return Ok(Err(error)),
+            };
+            let coding = &caller.instance;
+            // A reviewer that went away without a word has not looked at it.
+            let mut reviews = db::reviews_of(connection, &coding.id)?;
+            reviews.retain(|review| review.outcome == Some(Outcome::Feedback));
+            if reviews.last().is_some_and(|last| last.work_identity == work.identity) {
+                return Err(unchanged(&coding.id));
+            }
+            let now = Moment::now();
+            let id = coding.id.of_review(iteration);
+            let reviewer = Instance {
+                agent_type: AgentType::Review,
+                status: Status::Started,
+                phase: Phase::Preparing,
+                reason: None,
+                task: coding.task.clone(),
+                issue: coding.issue,
+                choice,
+                repository: coding.repository.clone(),
+                worktree: self.places.worktree(&id),
+                branch: id.branch(),
+                base_branch: Some(coding.branch.clone()),
+                base_commit: work.commit.to_string(),
+                session: id.to_string(),
+                exit_code: None,
+                pr_number: None,
+                pr_url: None,
+                rejected_requests: 0,
+                created_at: now,
+                updated_at: now,
+                ended_at: None,
+                id,
+            };
+            let identity = Identity::random(&reviewer.id).map_err(|error| {
+                AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
+            })?;
+            let review = Review {
+                parent_instance: coding.id.clone(),
+                child_instance: reviewer.id.clone(),
+                review_iteration: iteration,
+                reviewed_commit: work.commit.to_string(),
+                work_identity: work.identity.clone(),
+                outcome: None,
+                created_at: now,
+                ended_at: None,
+            };
+            db::insert_instance(connection, &reviewer, &identity.hash())?;
+            db::insert_review(connection, &review)?;
+            let operation = caller.begin(connection, &json!({"review": reviewer.id}))?;
+            Ok(Ok((reviewer, identity, review, operation)))
+        })?;
+        reserved.inspect_err(|_| self.let_go(&caller.instance.id))
+    }
+
+    /// The reviewer is there, and the coding agent waits for it.
+    fn record_review(
+        &self,
+        reviewer: &Instance,
+        review: &Review,
+        operation: i64,
+        caller: Option<&Caller<'_>>,
+    ) -> Result<ReviewRequested> {
+        let coding = &review.parent_instance;
+        let answer = ReviewRequested {
+            review_instance_id: reviewer.id.clone(),
+            session_name: reviewer.session.clone(),
+            worktree_path: reviewer.worktree.clone(),
+            branch_name: coding.branch(),
+        };
+        self.archive.database.write_or(|connection| {
+            db::set_phase(connection, &reviewer.id, Phase::Ready)?;
+            db::insert_event(connection, &created(reviewer, tools::REQUEST_REVIEW))?;
+            db::set_status(connection, coding, Status::WaitingReview, None, Some(tools::REQUEST_REVIEW))?;
+            let commit = Some(review.reviewed_commit.as_str());
+            match caller {
+                Some(caller) => caller.finish(connection, operation, &answer, commit),
+                None => {
+                    finish(connection, operation, &answer)?;
+                    tell_success(connection, tools::REQUEST_REVIEW, coding, commit, None)
+                }
+            }
+        })?;
+        Ok(answer)
+    }
+
+    /// Takes back whatever was made of a reviewer that did not come to be, and tells of the failure.
+    fn undo_review(
+        &self,
+        reviewer: &InstanceId,
+        operation: i64,
+        failure: Option<(&Caller<'_>, &AgentsError)>,
+    ) -> Result<()> {
+        if let Some(instance) = self.archive.database.read(|connection| db::instance(connection, reviewer))? {
+            self.dismantle(&instance)?;
+        }
+        self.archive.database.write_or(|connection| {
+            db::delete_instance(connection, reviewer)?;
+            db::end_operation(connection, operation, OperationState::Undone, None)?;
+            failure.map_or(Ok(()), |(caller, error)| caller.tell_failure(connection, error))
+        })
+    }
+
+    /// After a crash: a reviewer that runs and has all it needs is recorded, and anything less is taken back.
+    pub(crate) fn repair_review(&self, operation: &Operation) -> Result<String> {
+        let planned = operation.plan.get("review").and_then(|id| id.as_str()).and_then(|id| id.parse().ok());
+        let Some(reviewer) = planned else {
+            return Err(AgentsError::new(Code::InternalError, "a request for review has no reviewer"));
+        };
+        let (found, review) = self.archive.database.read(|connection| {
+            Ok((db::instance(connection, &reviewer)?, db::review_by(connection, &reviewer)?))
+        })?;
+        let coding = self.archive.instance(&operation.instance)?;
+        if let (Some(instance), Some(review)) = (found, review)
+            && coding.status == Status::Started
+            && self.is_equipped(&instance)?
+        {
+            self.record_review(&instance, &review, operation.id, None)?;
+            return Ok(format!("{reviewer} runs, and is recorded"));
+        }
+        self.undo_review(&reviewer, operation.id, None)?;
+        Ok(format!("what there was of {reviewer} is removed"))
+    }
+}
+
+fn check(input: &RequestReview) -> Result<()> {
+    let texts =
+        [("reviewer_prompt", &input.reviewer_prompt), ("completion_message", &input.completion_message)];
+    for (name, text) in texts {
+        if text.as_ref().is_some_and(|text| text.chars().count() > LONGEST_TEXT) {
+            let message = format!("{name} has more than {LONGEST_TEXT} characters");
+            return Err(AgentsError::new(Code::ValidationError, message));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the coding agent may have another review, by its status and its history.
+fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<Admission> {
+    let id = &caller.instance.id;
+    let status = db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status);
+    if status != Status::Started {
+        let error =
+            AgentsError::new(Code::InvalidState, format!("{id} is {status}, and cannot ask for a review"))
+                .about(id);
+        return Err(match (status, db::running_review(connection, id)?) {
+            (Status::WaitingReview, Some(review)) => error.suggest(format!(
+                "wait: {} is reviewing, and its feedback will be merged into the worktree",
+                review.child_instance
+            )),
+            _ => error,
+        });
+    }
+    let current = db::current_iteration(connection, id)?;
+    let most = user_config::number(connection, MAX_ITERATIONS)?;
+    if u64::from(current) < most {
+        return Ok(Admission::Granted { iteration: current + 1 });
+    }
+    let message = format!("Maximum review iterations ({most}) reached for agent {id}");
+    let mut error = AgentsError::new(Code::ReviewLimitExceeded, message)
+        .about(id)
+        .detail("current_iteration", current)
+        .detail("max_iterations", most);
+    error.suggestions = AT_THE_LIMIT.map(str::to_owned).to_vec();
+    db::count_rejection(connection, id)?;
+    caller.tell_failure(connection, &error)?;
+    abandon_if_hopeless(connection, id)?;
+    Ok(Admission::Refused(error))
+}
+
+/// Gives a coding agent up whose reviews have failed too often. Belongs into the transaction that counts another. Tells
+/// whether it did.
+pub(crate) fn abandon_if_hopeless(connection: &Connection, coding: &InstanceId) -> Result<bool> {
+    let failed = db::failed_reviews(connection, coding)?;
+    if failed < user_config::number(connection, AUTO_ABANDON_AFTER)? {
+        return Ok(false);
+    }
+    let reason = format!("{failed} reviews failed or were refused at the limit");
+    db::set_status(connection, coding, Status::Abandoned, Some(&reason), None)?;
+    db::set_phase(connection, coding, Phase::Ending)?;
+    Ok(true)
+}
+
+/// What is committed on the coding agent's branch and can be reviewed.
+fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Work> {
+    let branch: BranchName = coding.branch.parse()?;
+    let state = repository.state_of(&coding.worktree)?;
+    if let Some(hindrance) = state.hindrance(&branch) {
+        return Err(hindrance.about(&coding.id));
+    }
+    if let Some(first) = state.modified.first() {
+        let message = match state.modified.len() {
+            1 => format!("{first} has changes that are not committed"),
+            more => format!("{first} and {} other files have changes that are not committed", more - 1),
+        };
+        return Err(AgentsError::new(Code::UncommittedChanges, message).about(&coding.id).suggest(
+            "commit them, or put them back with `git restore`, and call again: a review is of commits",
+        ));
+    }
+    let nothing = || {
+        let message = format!("{branch} has no change beyond the commit that it began at");
+        AgentsError::new(Code::NoChanges, message)
+            .about(&coding.id)
+            .suggest("commit the work, and call again")
+    };
+    let base: Commit = coding.base_commit.parse()?;
+    let commit = state.head.ok_or_else(nothing)?;
+    let notes: Vec<String> = notes.iter().map(|note| note.path.clone()).collect();
+    if !repository.has_changes(&base, &commit, &notes)? {
+        return Err(nothing());
+    }
+    let identity = repository.work_identity(&base, &commit, &notes)?.0;
+    Ok(Work { commit, identity })
+}
+
+fn unchanged(id: &InstanceId) -> AgentsError {
+    AgentsError::new(
+        Code::ReviewUnchanged,
+        format!("nothing has changed in {id}'s work since the last review"),
+    )
+    .about(id)
+    .suggest("do what REVIEW_FEEDBACK.md asks for, commit it, and call again")
+    .suggest("or create a pull request with create_pull_request, and say there why nothing is to be changed")
 }

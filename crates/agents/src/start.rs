@@ -1,15 +1,243 @@
 //! Starting coding and planning agents: a worktree, a branch, an identity, a session and a row.
 
-use crate::error::Result;
+use std::collections::HashSet;
 use std::time::Instant;
 
-use crate::records::Instance;
-use crate::{AgentsError, Code, Coordinator, StartRequest};
+use serde_json::json;
+
+use crate::equip::Equipment;
+use crate::error::Result;
+use crate::faults::{Point, reach};
+use crate::git::{BranchName, Commit, Repository};
+use crate::holds::Hold;
+use crate::id::slug;
+use crate::operations::{finish, in_time};
+use crate::records::{AgentChoice, EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
+use crate::user_config::{self, DEFAULT_AGENT};
+use crate::{
+    AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, Status, db, tools,
+};
+
+/// A task longer than this belongs into a file.
+const LONGEST_TASK: usize = 100_000;
+
+/// Where a new branch begins.
+struct Base {
+    branch: Option<BranchName>,
+    commit: Commit,
+}
 
 impl Coordinator {
     /// Starts an agent in a worktree of its own.
     pub fn start(&self, request: &StartRequest, deadline: Instant) -> Result<Instance> {
-        let _ = (request, deadline);
-        Err(AgentsError::new(Code::InternalError, "not there yet"))
+        let begun = Instant::now();
+        let started = self.try_start(request, deadline);
+        if let Err(error) = &started {
+            self.log_failure(tools::START, None, error, begun);
+        }
+        started
     }
+
+    fn try_start(&self, request: &StartRequest, deadline: Instant) -> Result<Instance> {
+        check(request)?;
+        let choice = self.choice(request.choice.as_ref())?;
+        self.check_program(&choice)?;
+        let repository = Repository::find(&self.git, &request.folder)?;
+        let base = base(&repository, request.base.as_deref())?;
+        let taken = self.taken_names(&repository)?;
+        let (instance, identity, operation, _hold) =
+            self.reserve(request, choice, &repository, base, &taken)?;
+        let id = &instance.id;
+        reach(Point::StartReserved);
+        let steps = || {
+            let equipment = Equipment {
+                instance: &instance,
+                identity: &identity,
+                prompt: &self.starting_prompt(&repository, &instance)?,
+                points: [Point::StartWorktreeAdded, Point::StartIdentityWritten, Point::StartSessionCreated],
+            };
+            self.equip(&repository, &equipment, &|| in_time(deadline, tools::START))?;
+            self.record_start(&instance, operation)
+        };
+        let recorded = steps().inspect_err(|_| {
+            if let Err(error) = self.undo_start(id, operation) {
+                tracing::warn!("what was made of {id} is cleared away later: {error}");
+            }
+        });
+        recorded?;
+        reach(Point::StartRecorded);
+        self.archive.instance(id)
+    }
+
+    /// The agent to run, with the arguments that the user's settings have for it.
+    fn choice(&self, asked: Option<&AgentChoice>) -> Result<AgentChoice> {
+        self.archive.database.write_or(|connection| {
+            let agent = match asked {
+                Some(choice) if choice.agent == AgentChoice::COMMAND => return Ok(choice.clone()),
+                Some(choice) => choice.agent.clone(),
+                None => user_config::get(connection, DEFAULT_AGENT)?,
+            };
+            let mut args = user_config::agent_args(connection, &agent)?;
+            args.extend(asked.iter().flat_map(|choice| choice.args.iter().cloned()));
+            Ok(AgentChoice { agent, args })
+        })
+    }
+
+    /// Names that cannot be given, though no row has them: their branch or folder is there.
+    fn taken_names(&self, repository: &Repository) -> Result<HashSet<String>> {
+        let folder = self.places.worktrees();
+        let entries =
+            std::fs::read_dir(&folder).map_err(|error| AgentsError::file("read", &folder, &error))?;
+        let mut taken: HashSet<String> =
+            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        taken.extend(repository.our_branches()?);
+        Ok(taken)
+    }
+
+    /// Finds a free name, and puts it down with what is to be made.
+    fn reserve(
+        &self,
+        request: &StartRequest,
+        choice: AgentChoice,
+        repository: &Repository,
+        base: Base,
+        taken: &HashSet<String>,
+    ) -> Result<(Instance, Identity, i64, Hold<'_>)> {
+        let task = request.task.as_deref().map(str::trim).unwrap_or_default();
+        let label = request.issue.map_or_else(|| slug(task), |issue| issue.to_string());
+        self.archive.database.write_or(|connection| {
+            let mut number = 1;
+            // Held before anybody can see it, and take it for something that a crash has left.
+            let (id, hold) = loop {
+                let id = InstanceId::of_worker(request.agent_type, &label, number);
+                let free = !db::is_taken(connection, &id)? && !taken.contains(id.as_str());
+                match self.holds.try_take(&id).filter(|_| free) {
+                    Some(hold) => break (id, hold),
+                    None => number += 1,
+                }
+            };
+            let now = Moment::now();
+            let instance = Instance {
+                agent_type: request.agent_type,
+                status: Status::Started,
+                phase: Phase::Preparing,
+                reason: None,
+                task: task.to_owned(),
+                issue: request.issue,
+                choice,
+                repository: repository.folder().to_owned(),
+                worktree: self.places.worktree(&id),
+                branch: id.branch(),
+                base_branch: base.branch.map(|branch| branch.to_string()),
+                base_commit: base.commit.to_string(),
+                session: id.to_string(),
+                exit_code: None,
+                pr_number: None,
+                pr_url: None,
+                rejected_requests: 0,
+                created_at: now,
+                updated_at: now,
+                ended_at: None,
+                id,
+            };
+            let identity = Identity::random(&instance.id).map_err(|error| {
+                AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
+            })?;
+            db::insert_instance(connection, &instance, &identity.hash())?;
+            let operation = db::begin_operation(connection, None, tools::START, &instance.id, &json!({}))?;
+            Ok((instance, identity, operation, hold))
+        })
+    }
+
+    fn record_start(&self, instance: &Instance, operation: i64) -> Result<()> {
+        self.archive.database.write_or(|connection| {
+            db::set_phase(connection, &instance.id, Phase::Ready)?;
+            db::insert_event(connection, &created(instance, tools::START))?;
+            finish(connection, operation, &json!({"instance": instance.id}))
+        })
+    }
+
+    /// Takes back whatever was made of an instance that did not come to be.
+    fn undo_start(&self, id: &InstanceId, operation: i64) -> Result<()> {
+        if let Some(instance) = self.archive.database.read(|connection| db::instance(connection, id))? {
+            self.dismantle(&instance)?;
+        }
+        self.archive.database.write_or(|connection| {
+            db::delete_instance(connection, id)?;
+            Ok(db::end_operation(connection, operation, OperationState::Undone, None)?)
+        })
+    }
+
+    /// After a crash: an agent that runs and has all it needs is recorded, and anything less is taken back.
+    pub(crate) fn repair_start(&self, operation: &Operation) -> Result<String> {
+        let id = &operation.instance;
+        let found = self.archive.database.read(|connection| db::instance(connection, id))?;
+        if let Some(instance) = found
+            && self.is_equipped(&instance)?
+        {
+            self.record_start(&instance, operation.id)?;
+            return Ok(format!("{id} runs, and is recorded"));
+        }
+        self.undo_start(id, operation.id)?;
+        Ok(format!("what there was of {id} is removed"))
+    }
+}
+
+/// The event of an instance that is there now.
+pub(crate) fn created<'a>(instance: &'a Instance, tool: &'a str) -> NewEvent<'a> {
+    NewEvent {
+        tool: Some(tool),
+        git_commit: Some(&instance.base_commit),
+        detail: json!({
+            "type": instance.agent_type,
+            "status": instance.status,
+            "branch": instance.branch,
+            "agent": instance.choice.agent,
+        }),
+        ..NewEvent::of(EventKind::Created, &instance.id)
+    }
+}
+
+fn check(request: &StartRequest) -> Result<()> {
+    let refused =
+        |message: &str, hint: &str| Err(AgentsError::new(Code::ValidationError, message).suggest(hint));
+    let task = request.task.as_deref().map(str::trim).unwrap_or_default();
+    if request.agent_type == AgentType::Review {
+        return refused(
+            "review agents are started by the agents whose work they review",
+            "let a coding agent call request_review",
+        );
+    }
+    if task.is_empty() && request.issue.is_none() {
+        return refused("there is nothing to do", "name an issue or a task: `--issue 123` or `--task \"…\"`");
+    }
+    if request.issue.is_some_and(|issue| issue < 1) {
+        return refused("issues are numbered from 1", "name an issue that is there: `--issue 123`");
+    }
+    if task.chars().count() > LONGEST_TASK {
+        return refused("the task is longer than 100000 characters", "put it into a file, and name that");
+    }
+    Ok(())
+}
+
+/// Where to begin: what was asked for, else the branch that is checked out, else the commit that is.
+fn base(repository: &Repository, asked: Option<&str>) -> Result<Base> {
+    let Some(asked) = asked else {
+        return match (repository.default_base(), repository.head()?) {
+            (Ok((branch, commit)), _) => Ok(Base { branch: Some(branch), commit }),
+            (Err(_), Some(head)) => Ok(Base { branch: head.branch, commit: head.commit }),
+            (Err(error), None) => Err(error),
+        };
+    };
+    let branch = asked.parse::<BranchName>().ok();
+    if let Some(branch) = branch
+        && let Some(commit) = repository.branch_tip(&branch)?
+    {
+        return Ok(Base { branch: Some(branch), commit });
+    }
+    let commit = repository.resolve(asked)?.ok_or_else(|| {
+        AgentsError::new(Code::ValidationError, format!("there is no branch or commit {asked:?}"))
+            .suggest("`git branch --all` lists the branches")
+    })?;
+    Ok(Base { branch: None, commit })
 }

@@ -30,6 +30,7 @@ pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode"];
 pub const MAX_ITERATIONS: &str = "review.max_iterations";
 pub const AUTO_ABANDON_AFTER: &str = "review.auto_abandon_after";
 pub const TIMEOUT_HOURS: &str = "review.timeout_hours";
+pub const DEFAULT_AGENT: &str = "agent.default";
 pub const REVIEW_AGENT: &str = "review.agent";
 
 /// All of them.
@@ -53,7 +54,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
         about: "hours after which a review without an end is ended",
     },
     UserSetting {
-        key: "agent.default",
+        key: DEFAULT_AGENT,
         default: "claude",
         shape: Shape::Choice(AGENTS),
         about: "the agent that is started when none is named",
@@ -126,6 +127,15 @@ pub(crate) fn number(connection: &Connection, key: &str) -> Result<u64, AgentsEr
 
 pub(crate) fn texts(connection: &Connection, key: &str) -> Result<Vec<String>, AgentsError> {
     Ok(serde_json::from_str(&get(connection, key)?).unwrap_or_default())
+}
+
+/// What the user wants this agent to be started with.
+pub(crate) fn agent_args(connection: &Connection, agent: &str) -> Result<Vec<String>, AgentsError> {
+    if AGENTS.contains(&agent) {
+        return texts(connection, &format!("agent.args.{agent}"));
+    }
+    Err(AgentsError::new(Code::ValidationError, format!("there is no agent {agent:?}"))
+        .suggest(format!("name one of {}, or a command after `--`", AGENTS.join(", "))))
 }
 
 /// Sets a value, and tells of it.

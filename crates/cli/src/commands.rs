@@ -15,6 +15,7 @@ mod recover;
 mod research;
 mod run;
 mod serve;
+mod session;
 mod token;
 mod tools;
 mod trace;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Completions(completions::Completions),
     #[command(name = "__minder", hide = true)]
     Minder(minder::Minder),
+    #[command(name = "__session", hide = true)]
+    Session(session::Session),
 }
 
 pub(crate) fn run(command: Command) -> CliResult {
@@ -72,5 +75,6 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Token(arguments) => token::run(arguments),
         Command::Completions(arguments) => completions::run(arguments),
         Command::Minder(_) => minder::run(),
+        Command::Session(arguments) => session::run(arguments),
     }
 }

@@ -29,28 +29,35 @@ impl Provider for Claude {
     fn arguments(&self, options: &RunOptions) -> Vec<String> {
         let mut args: Vec<String> =
             ["--print", "--output-format", "stream-json", "--verbose"].map(str::to_owned).to_vec();
-        if !options.mcp_servers.is_empty() {
-            // In one word, like the next: both flags take as many words as follow.
-            args.push(format!("--mcp-config={}", configuration(options)));
-        }
-        let approved = options.approved.iter().filter_map(|tool| {
-            let server = tool.server.as_deref()?;
-            Some(format!("mcp__{server}__{}", tool.name))
-        });
-        let approved: Vec<_> = approved.collect();
-        if !approved.is_empty() {
-            args.push(format!("--allowedTools={}", approved.join(",")));
-        }
-        if let Some(model) = &options.model {
-            args.push(format!("--model={model}"));
-        }
-        args.extend_from_slice(&options.agent_args);
+        args.extend(settings(options));
         args
     }
 
     fn transcript(&self) -> Box<dyn Transcript> {
         Box::<Messages>::default()
     }
+}
+
+/// What is asked of it, whether a person is there or not.
+pub(crate) fn settings(options: &RunOptions) -> Vec<String> {
+    let mut args = Vec::new();
+    if !options.mcp_servers.is_empty() {
+        // In one word, like the next: both flags take as many words as follow.
+        args.push(format!("--mcp-config={}", configuration(options)));
+    }
+    let approved = options.approved.iter().filter_map(|tool| {
+        let server = tool.server.as_deref()?;
+        Some(format!("mcp__{server}__{}", tool.name))
+    });
+    let approved: Vec<_> = approved.collect();
+    if !approved.is_empty() {
+        args.push(format!("--allowedTools={}", approved.join(",")));
+    }
+    if let Some(model) = &options.model {
+        args.push(format!("--model={model}"));
+    }
+    args.extend_from_slice(&options.agent_args);
+    args
 }
 
 /// `{"mcpServers": …}`. `alwaysLoad` keeps the tools in the prompt, where they would otherwise hide behind a search.

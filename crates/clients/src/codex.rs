@@ -36,26 +36,7 @@ impl Provider for Codex {
 
     fn arguments(&self, options: &RunOptions) -> Vec<String> {
         let mut args: Vec<String> = ["exec", "--json"].map(str::to_owned).to_vec();
-        for (name, server) in &options.mcp_servers {
-            let server_key = format!("mcp_servers.{}", toml_text::key(name));
-            let mut set = |key: &str, value: String| {
-                args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
-            };
-            set("command", toml_text::string(&server.command));
-            // Also when there are none: a server of the same name in the user's configuration may have some.
-            set("args", toml_text::strings(&server.args));
-            for (variable, value) in &server.env {
-                set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
-            }
-            for tool in options.approved.iter().filter(|tool| tool.server.as_ref() == Some(name)) {
-                let tool_key = format!("tools.{}.approval_mode", toml_text::key(&tool.name));
-                set(&tool_key, toml_text::string("approve"));
-            }
-        }
-        if let Some(model) = &options.model {
-            args.push(format!("--model={model}"));
-        }
-        args.extend_from_slice(&options.agent_args);
+        args.extend(settings(options));
         // The prompt comes on stdin.
         args.push("-".to_owned());
         args
@@ -64,6 +45,32 @@ impl Provider for Codex {
     fn transcript(&self) -> Box<dyn Transcript> {
         Box::<Items>::default()
     }
+}
+
+/// What is asked of it, whether a person is there or not.
+pub(crate) fn settings(options: &RunOptions) -> Vec<String> {
+    let mut args = Vec::new();
+    for (name, server) in &options.mcp_servers {
+        let server_key = format!("mcp_servers.{}", toml_text::key(name));
+        let mut set = |key: &str, value: String| {
+            args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
+        };
+        set("command", toml_text::string(&server.command));
+        // Also when there are none: a server of the same name in the user's configuration may have some.
+        set("args", toml_text::strings(&server.args));
+        for (variable, value) in &server.env {
+            set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
+        }
+        for tool in options.approved.iter().filter(|tool| tool.server.as_ref() == Some(name)) {
+            let tool_key = format!("tools.{}.approval_mode", toml_text::key(&tool.name));
+            set(&tool_key, toml_text::string("approve"));
+        }
+    }
+    if let Some(model) = &options.model {
+        args.push(format!("--model={model}"));
+    }
+    args.extend_from_slice(&options.agent_args);
+    args
 }
 
 /// What must be remembered from one report to the next.

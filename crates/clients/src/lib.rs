@@ -13,6 +13,7 @@
 mod claude;
 mod codex;
 mod event;
+mod interactive;
 mod json;
 mod lifecycle;
 mod programs;
@@ -28,9 +29,14 @@ mod descendants;
 #[cfg(unix)]
 pub mod minder;
 #[cfg(unix)]
+pub mod processes;
+#[cfg(unix)]
 mod run;
 
 pub use event::{Event, ServerStatus, Stream, Tool};
+pub use interactive::{
+    INTERACTIVE_AGENTS, Interactive, InteractiveAgent, InteractiveOptions, interactive_agent,
+};
 pub use lifecycle::{Lifecycle, RunEvent, RunState, TRANSITIONS, Transition};
 pub use programs::{find_program, is_program};
 pub use provider::{McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named};

@@ -5,21 +5,18 @@
 //! so that no test waits for time to pass.
 
 use std::collections::VecDeque;
-use std::io::{ErrorKind, Read, Write};
-use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::io::Write;
+use std::net::TcpStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
 use crate::Request;
+use crate::http::{self, Held, Listening};
 
 /// How long a test waits for what must come.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// How often a silent server looks whether it may speak, or is alone.
-const LOOK: Duration = Duration::from_millis(5);
 
 /// What the server does when asked for a turn.
 #[derive(Clone, Debug)]
@@ -60,9 +57,8 @@ impl ChatStep {
 
 /// A running server. Dropping it ends it.
 pub struct ChatServer {
-    address: SocketAddr,
     shared: Arc<Shared>,
-    listening: Option<JoinHandle<()>>,
+    listening: Listening,
 }
 
 struct Shared {
@@ -104,26 +100,15 @@ impl ChatServer {
 
     /// Does this when asked which models it has.
     pub fn listing(models: ChatStep, steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = listener.local_addr().expect("a bound port");
         let state = State { steps: steps.into(), for_ever, ..State::default() };
         let shared = Arc::new(Shared { models, state: Mutex::new(state), changed: Condvar::new() });
         let serving = Arc::clone(&shared);
-        let listening = std::thread::spawn(move || {
-            for stream in listener.incoming() {
-                if serving.lock().closed {
-                    break;
-                }
-                let (Ok(stream), serving) = (stream, Arc::clone(&serving)) else { continue };
-                std::thread::spawn(move || serving.serve(stream));
-            }
-        });
-        ChatServer { address, shared, listening: Some(listening) }
+        ChatServer { shared, listening: Listening::start(move |stream, _| serving.serve(stream)) }
     }
 
     /// `http://127.0.0.1:<port>/v1`.
     pub fn url(&self) -> String {
-        format!("http://{}/v1", self.address)
+        format!("http://{}/v1", self.listening.address)
     }
 
     /// The turns that were asked for so far, in order of arrival.
@@ -173,11 +158,6 @@ impl Drop for ChatServer {
     fn drop(&mut self) {
         self.shared.lock().closed = true;
         self.shared.changed.notify_all();
-        // Wakes the listener, which then sees that it is over.
-        drop(TcpStream::connect(self.address));
-        if let Some(listening) = self.listening.take() {
-            let _ = listening.join();
-        }
     }
 }
 
@@ -200,7 +180,8 @@ impl Shared {
     }
 
     fn serve(&self, mut stream: TcpStream) {
-        let Some(request) = read_request(&mut stream) else { return };
+        let Some(request) = http::read_request(&mut stream) else { return };
+        let request = Request { method: request.method, path: request.path, body: request.body };
         let asks_for_turn = request.method == "POST";
         let mut state = self.lock();
         state.requests.push(request);
@@ -223,33 +204,27 @@ impl Shared {
         if wanted {
             take(&mut stream, step);
         }
-        let _ = stream.shutdown(Shutdown::Both);
+        http::hang_up(&stream);
     }
 
     /// Waits to be released; not when the client hangs up or the server ends.
     fn hold(&self, stream: &mut TcpStream) -> bool {
-        let _ = stream.set_read_timeout(Some(LOOK));
-        loop {
-            {
-                let state = self.lock();
-                if state.released || state.closed {
-                    return state.released;
-                }
-            }
-            match stream.read(&mut [0]) {
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
-                _ => {
-                    self.lock().hung_up += 1;
-                    self.changed.notify_all();
-                    return false;
-                }
-            }
+        let held = http::hold(stream, || {
+            let state = self.lock();
+            let ended = if state.released { Held::Released } else { Held::Closed };
+            (state.released || state.closed).then_some(ended)
+        });
+        if held == Held::HungUp {
+            self.lock().hung_up += 1;
+            self.changed.notify_all();
         }
+        held == Held::Released
     }
 }
 
 fn take(stream: &mut TcpStream, step: ChatStep) {
-    let say = |stream: &mut TcpStream, message: Value| respond(stream, 200, &turn(&message).to_string());
+    let say =
+        |stream: &mut TcpStream, message: Value| http::respond(stream, 200, &[], &turn(&message).to_string());
     match step {
         ChatStep::Say(text) => say(stream, json!({"role": "assistant", "content": text})),
         ChatStep::Refuse(why) => {
@@ -267,17 +242,16 @@ fn take(stream: &mut TcpStream, step: ChatStep) {
                 .collect();
             say(stream, json!({"role": "assistant", "content": null, "tool_calls": calls}));
         }
-        ChatStep::Body(body) => respond(stream, 200, &body),
+        ChatStep::Body(body) => http::respond(stream, 200, &[], &body),
         ChatStep::Fail(status, said) => {
-            respond(stream, status, &json!({"error": {"message": said}}).to_string());
+            http::respond(stream, status, &[], &json!({"error": {"message": said}}).to_string());
         }
         ChatStep::Raw(bytes) => {
             let _ = stream.write_all(&bytes);
         }
         ChatStep::HangUp => {
             let body = turn(&json!({"content": "never read to its end"})).to_string();
-            let _ = stream.write_all(head(200, body.len()).as_bytes());
-            let _ = stream.write_all(&body.as_bytes()[..body.len() / 2]);
+            http::respond_half(stream, 200, &body);
         }
         // Waited for already.
         ChatStep::Hold(then) => take(stream, *then),
@@ -288,43 +262,4 @@ fn turn(message: &Value) -> Value {
     json!({"id": "x", "object": "chat.completion", "model": "scripted",
         "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
         "usage": {"prompt_tokens": 100, "completion_tokens": 20, "total_tokens": 120}})
-}
-
-fn head(status: u16, length: usize) -> String {
-    format!(
-        "HTTP/1.1 {status} Scripted\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
-    )
-}
-
-fn respond(stream: &mut TcpStream, status: u16, body: &str) {
-    // Whoever asked may have left.
-    let _ = stream.write_all((head(status, body.len()) + body).as_bytes());
-}
-
-/// A request with its whole body; none when the client left before.
-fn read_request(stream: &mut TcpStream) -> Option<Request> {
-    let mut bytes = Vec::new();
-    let mut buffer = [0; 16 << 10];
-    let (head, body) = loop {
-        let count = stream.read(&mut buffer).ok().filter(|&count| count > 0)?;
-        bytes.extend_from_slice(&buffer[..count]);
-        let Some(end) = bytes.windows(4).position(|window| window == b"\r\n\r\n") else { continue };
-        let head = String::from_utf8_lossy(&bytes[..end]).into_owned();
-        let length = head.lines().find_map(|line| {
-            let (name, value) = line.split_once(':')?;
-            name.eq_ignore_ascii_case("content-length").then(|| value.trim().parse::<usize>().ok())?
-        });
-        let whole = end + 4 + length.unwrap_or(0);
-        while bytes.len() < whole {
-            let count = stream.read(&mut buffer).ok().filter(|&count| count > 0)?;
-            bytes.extend_from_slice(&buffer[..count]);
-        }
-        break (head, bytes[end + 4..whole].to_vec());
-    };
-    let mut words = head.split_whitespace();
-    let (method, path) = (words.next()?.to_owned(), words.next()?.to_owned());
-    let text = || Value::String(String::from_utf8_lossy(&body).into_owned());
-    let body =
-        if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap_or_else(|_| text()) };
-    Some(Request { method, path, body })
 }

@@ -11,11 +11,17 @@
 //!
 //! A [chat server](ChatServer) of another kind fails, stalls and answers nonsense to order; no agent needs to bear it.
 //!
+//! A [GitHub](FakeGithub) is one for a repository: it answers as the real one does, and complains about every request that
+//! the real one would not understand.
+//!
 //! Deliberately missing: any judgement of what agents do between calls.
 
 mod agent;
 mod chat;
 mod clients;
+mod github;
+mod http;
+mod interactive;
 mod leftovers;
 mod model;
 mod process;
@@ -28,10 +34,12 @@ mod wire;
 pub use agent::{Agent, AgentRun, Home, PROMPT, Performance, Stage, StdioServer};
 pub use chat::{ChatServer, ChatStep};
 pub use clients::Clients;
+pub use github::{FakeGithub, FakeIssue, FakePullRequest, FakeRepository, GithubFault, GithubRequest, When};
+pub use interactive::InteractiveHome;
 pub use model::{Request, ScriptedModel};
 pub use process::{Finished, run_bounded};
 pub use report::{assert_finding, assert_outcome, assert_report};
 pub use schema::assert_plain_schema;
-pub use script::{FINAL_TEXT, History, Step, ToolResult};
+pub use script::{Arguments, FINAL_TEXT, History, Step, ToolResult};
 pub use server::Server;
 pub use wire::{ToolName, Wire};

@@ -1,0 +1,128 @@
+//! Removing an instance's worktree and branch, where nothing is lost by it.
+//!
+//! Whatever is removed is held by the instance's undo ref first. A worktree goes when all in it is committed; what a review
+//! agent left uncommitted in its own worktree is not its work, and the undo ref is enough for it. A branch goes when others
+//! have its commits. Work in a submodule, or in the middle of a merge, cannot be held by a ref, and stays in any case.
+
+use crate::error::Result;
+use crate::git::{BranchName, Commit, Reason, Removal, undo_reference};
+use crate::records::Instance;
+use crate::{AgentType, AgentsError, Coordinator, Disposal, db};
+
+impl Coordinator {
+    /// Removes what can go, or tells what would.
+    pub(crate) fn dispose(&self, instance: &Instance, dry_run: bool) -> Result<Disposal> {
+        let repository = self.repository(&instance.repository)?;
+        let branch: BranchName = instance.branch.parse()?;
+        let keepers = self.keepers(instance)?;
+        let reasons = repository.prove_disposable(&instance.worktree, &branch, &keepers)?;
+        let is_review = instance.agent_type == AgentType::Review;
+        let (in_worktree, on_branch): (Vec<Reason>, Vec<Reason>) =
+            reasons.into_iter().filter(|reason| stays_for(reason, is_review)).partition(is_of_worktree);
+        let mut disposal =
+            Disposal { instance: instance.id.clone(), removed: Vec::new(), kept: Vec::new(), undo: None };
+        let worktree = format!("worktree {}", instance.worktree.display());
+        if !in_worktree.is_empty() {
+            let reasons = in_worktree.iter().chain(&on_branch);
+            disposal.kept.extend(reasons.map(|reason| format!("{worktree} stays: it has {reason}")));
+            return Ok(disposal);
+        }
+        let there = repository.worktree_if_there(&instance.worktree)?;
+        if !dry_run {
+            let left_out = match &there {
+                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.left_out,
+                None => {
+                    repository.hold_branch(&branch, &instance.id)?;
+                    Vec::new()
+                }
+            };
+            if is_review && let Some(lost) = left_out.first() {
+                disposal.kept.push(format!("{worktree} stays: {lost} in it is a repository of its own"));
+                return Ok(disposal);
+            }
+            let removal = if is_review { Removal::Everything } else { Removal::OnlyClean };
+            repository.remove_worktree(&instance.worktree, removal)?;
+        }
+        if there.is_some() {
+            disposal.removed.push(worktree);
+        }
+        if repository.branch_tip(&branch)?.is_some() {
+            if on_branch.is_empty() {
+                if !dry_run {
+                    repository.delete_branch(&branch, &instance.id)?;
+                }
+                disposal.removed.push(format!("branch {branch}"));
+            } else {
+                let kept = on_branch.iter().map(|reason| format!("branch {branch} stays: it has {reason}"));
+                disposal.kept.extend(kept);
+            }
+        }
+        if repository.undo_commit(&instance.id)?.is_some() || (dry_run && !disposal.removed.is_empty()) {
+            disposal.undo = Some(undo_reference(&instance.id));
+        }
+        Ok(disposal)
+    }
+
+    /// Branches that hold what they have: for a reviewer, that of the coding agent.
+    fn keepers(&self, instance: &Instance) -> Result<Vec<BranchName>> {
+        let review = self.archive.database.read(|connection| db::review_by(connection, &instance.id))?;
+        review.map(|review| review.parent_instance.branch().parse()).into_iter().collect()
+    }
+
+    /// Removes what was made of an instance that did not come to be. Nobody was to work there yet; if somebody did, the undo
+    /// ref holds it.
+    pub(crate) fn discard(&self, instance: &Instance) -> Result<()> {
+        let repository = self.repository(&instance.repository)?;
+        let branch: BranchName = instance.branch.parse()?;
+        let began: Commit = instance.base_commit.parse()?;
+        if let Some(worktree) = repository.worktree_if_there(&instance.worktree)? {
+            let state = worktree.state()?;
+            // One that was not filled yet looks as if all were deleted.
+            let untouched = state.head.as_ref() == Some(&began) && (state.is_clean() || is_bare(instance));
+            if !untouched {
+                worktree.snapshot(&branch, &instance.id)?;
+            }
+        }
+        repository.remove_worktree(&instance.worktree, Removal::Everything)?;
+        remove_empty(instance)?;
+        if !repository.drop_unused_branch(&branch, &began)? {
+            repository.hold_branch(&branch, &instance.id)?;
+            repository.delete_branch(&branch, &instance.id)?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether there is nothing in its worktree but git's own file.
+fn is_bare(instance: &Instance) -> bool {
+    let Ok(mut entries) = instance.worktree.read_dir() else { return true };
+    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git"))
+}
+
+/// git may have been killed between making the folder and registering it.
+fn remove_empty(instance: &Instance) -> Result<()> {
+    match std::fs::remove_dir(&instance.worktree) {
+        Err(error) if instance.worktree.exists() => {
+            Err(AgentsError::file("remove", &instance.worktree, &error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether something stays for this reason, and is not held well enough by the undo ref.
+fn stays_for(reason: &Reason, is_review: bool) -> bool {
+    match reason {
+        Reason::InProgress(_) | Reason::Submodule(_) => true,
+        Reason::Uncommitted(_)
+        | Reason::Untracked(_)
+        | Reason::Hidden(_)
+        | Reason::OnlyHere(_)
+        | Reason::Stashed(_)
+        | Reason::Unpushed(_) => !is_review,
+    }
+}
+
+/// Commits are still there when the worktree is gone, as long as their branch stays.
+fn is_of_worktree(reason: &Reason) -> bool {
+    !matches!(reason, Reason::Unpushed(_))
+}

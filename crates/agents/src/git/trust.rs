@@ -1,0 +1,214 @@
+//! What is not trusted: a repository's own configuration, wherever it would have git run a program.
+//!
+//! Reading configuration runs nothing. So each call first reads what counts in its folder, and overrides for itself every
+//! key of the repository's that names a program: with the user's own value where there is one, else with one that does no
+//! harm. It is read anew for each call and in its very folder, since a repository can include a file for one branch or one
+//! worktree only.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
+use std::process::Command;
+
+use super::{Call, failure};
+use crate::error::Result;
+
+/// For every call, whatever the configuration says.
+const ALWAYS: &[(&str, &str)] = &[
+    ("core.hooksPath", "/dev/null"),
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("core.editor", "true"),
+    ("sequence.editor", "true"),
+    ("color.ui", "false"),
+    ("commit.gpgSign", "false"),
+    ("tag.gpgSign", "false"),
+    ("push.gpgSign", "false"),
+    ("log.showSignature", "false"),
+    ("merge.verifySignatures", "false"),
+    ("merge.autoStash", "false"),
+    ("submodule.recurse", "false"),
+    ("fetch.recurseSubmodules", "false"),
+    ("push.recurseSubmodules", "no"),
+    ("gc.auto", "0"),
+    ("maintenance.auto", "false"),
+    ("protocol.ext.allow", "never"),
+    // A folder in a tree that looks like a repository is none.
+    ("safe.bareRepository", "explicit"),
+    // It would hide what was changed.
+    ("core.ignoreStat", "false"),
+];
+
+/// Keys that name programs, by section and variable whatever is between them, and what each is set to instead.
+const RUNS: &[(&str, &str, &str)] = &[
+    ("core", "sshcommand", SSH),
+    ("core", "askpass", ""),
+    ("core", "gitproxy", ""),
+    ("core", "alternaterefscommand", ""),
+    ("diff", "external", ""),
+    ("diff", "command", ""),
+    ("diff", "textconv", ""),
+    ("filter", "clean", ""),
+    ("filter", "smudge", ""),
+    ("filter", "process", ""),
+    ("filter", "required", "false"),
+    ("gpg", "program", "false"),
+    ("gpg", "defaultkeycommand", "false"),
+    ("hook", "command", "true"),
+    ("hook", "enabled", "false"),
+    ("interactive", "difffilter", ""),
+    ("merge", "driver", "false"),
+    ("remote", "receivepack", "git-receive-pack"),
+    ("remote", "uploadpack", "git-upload-pack"),
+    ("remote", "vcs", ""),
+    ("submodule", "update", "none"),
+    ("trailer", "cmd", "true"),
+    ("trailer", "command", "true"),
+    ("uploadpack", "packobjectshook", ""),
+    // Options for a merge, among them a strategy, which is a program.
+    ("branch", "mergeoptions", ""),
+];
+
+/// Nobody is there to answer a question.
+const SSH: &str = "ssh -o BatchMode=yes";
+
+/// Keys that decide whom a secured connection trusts. With one of them from a repository, no credential is sent.
+const SECURES: &[&str] = &[
+    "sslverify",
+    "sslcainfo",
+    "sslcapath",
+    "sslbackend",
+    "sslcert",
+    "sslkey",
+    "curloptresolve",
+    "pinnedpubkey",
+    "proxysslcainfo",
+    "schannelcheckrevoke",
+    "schannelusesslcainfo",
+];
+
+/// The user's own settings, which their environment may hold: all other `GIT_…` is of another git, and would lead ours
+/// to another repository.
+const KEPT: &[&str] = &[
+    "GIT_CONFIG_GLOBAL",
+    "GIT_CONFIG_NOSYSTEM",
+    "GIT_CONFIG_SYSTEM",
+    "GIT_EXEC_PATH",
+    "GIT_SSH",
+    "GIT_SSH_COMMAND",
+    "GIT_SSH_VARIANT",
+    "GIT_SSL_CAINFO",
+    "GIT_SSL_CAPATH",
+];
+
+const VARIABLES: &[(&str, &str)] = &[
+    ("GIT_TERMINAL_PROMPT", "0"),
+    ("GIT_ASKPASS", ""),
+    ("SSH_ASKPASS", ""),
+    ("SSH_ASKPASS_REQUIRE", "never"),
+    ("GIT_PROXY_COMMAND", ""),
+    ("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh"),
+    ("GIT_EDITOR", "true"),
+    ("GIT_PAGER", "cat"),
+    ("LC_ALL", "C"),
+];
+
+pub(super) fn clean_environment(command: &mut Command) {
+    for (name, _) in std::env::vars_os() {
+        let kept = KEPT.iter().any(|kept| name == *kept);
+        if name.as_encoded_bytes().starts_with(b"GIT_") && !kept {
+            command.env_remove(name);
+        }
+    }
+    command.env_remove("LANGUAGE").envs(VARIABLES.iter().copied());
+}
+
+/// A key and what it is set to. Either may be of any bytes: a filter's name is.
+pub(super) type Setting = (OsString, OsString);
+
+/// One line of configuration, and whether it is the repository's.
+#[derive(Debug)]
+struct Entry {
+    own: bool,
+    key: Vec<u8>,
+    value: Vec<u8>,
+}
+
+impl Entry {
+    fn section_and_variable(&self) -> Option<(&str, &str)> {
+        let section = self.key.split(|byte| *byte == b'.').next()?;
+        let variable = self.key.rsplit(|byte| *byte == b'.').next()?;
+        Some((str::from_utf8(section).ok()?, str::from_utf8(variable).ok()?))
+    }
+
+    fn setting(&self, value: Vec<u8>) -> Setting {
+        (OsString::from_vec(self.key.clone()), OsString::from_vec(value))
+    }
+
+    fn is_helper(&self) -> bool {
+        self.section_and_variable() == Some(("credential", "helper"))
+    }
+}
+
+fn read(call: &Call<'_>) -> Result<Vec<Entry>> {
+    let arguments = ["config", "--list", "--includes", "--show-scope", "--null"].map(OsString::from);
+    let answer = call.start(&arguments, &always())?;
+    if answer.code != Some(0) {
+        return Err(failure::of("git config", &answer.stderr, answer.code));
+    }
+    let mut parts = answer.stdout.split(|byte| *byte == 0);
+    let mut entries = Vec::new();
+    while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
+        let end = entry.iter().position(|byte| *byte == b'\n').unwrap_or(entry.len());
+        let (key, value) = (entry[..end].to_vec(), entry.get(end + 1..).unwrap_or_default().to_vec());
+        if scope != b"command" {
+            entries.push(Entry { own: !matches!(scope, b"system" | b"global"), key, value });
+        }
+    }
+    Ok(entries)
+}
+
+fn always() -> Vec<Setting> {
+    ALWAYS.iter().map(|(key, value)| (key.into(), value.into())).collect()
+}
+
+/// The settings for a call in a repository.
+pub(super) fn of_repository(call: &Call<'_>) -> Result<Vec<Setting>> {
+    let entries = read(call)?;
+    let mut settings = always();
+    let mut asks_us = true;
+    for entry in &entries {
+        let Some((section, variable)) = entry.section_and_variable() else { continue };
+        asks_us &= (section, variable) != ("core", "sshcommand");
+        let instead = RUNS.iter().find(|(s, v, _)| (*s, *v) == (section, variable));
+        let Some((_, _, harmless)) = instead.filter(|_| entry.own) else { continue };
+        let users = entries.iter().rfind(|other| !other.own && other.key == entry.key);
+        let value = users.map_or_else(|| harmless.as_bytes().to_vec(), |users| users.value.clone());
+        settings.push(entry.setting(value));
+        if section == "hook" && users.is_none() {
+            let name = &entry.key[..entry.key.len() - variable.len()];
+            settings.push((OsString::from_vec([name, b"enabled"].concat()), "false".into()));
+        }
+    }
+    if asks_us && std::env::var_os("GIT_SSH").is_none() {
+        settings.push(("core.sshCommand".into(), SSH.into()));
+    }
+    if entries.iter().any(|entry| entry.own && entry.is_helper()) {
+        // They are a list, which an empty one begins anew.
+        settings.push(("credential.helper".into(), OsString::new()));
+        let users = entries.iter().filter(|entry| !entry.own && entry.is_helper());
+        settings.extend(users.map(|entry| entry.setting(entry.value.clone())));
+    }
+    Ok(settings)
+}
+
+/// Which keys of the repository's own would change whom a secured connection trusts.
+pub(super) fn loosened(call: &Call<'_>) -> Result<Vec<String>> {
+    let loosens = |entry: &Entry| {
+        entry.own
+            && entry.section_and_variable().is_some_and(|(section, variable)| {
+                section == "http" && (SECURES.contains(&variable) || variable.starts_with("ssl"))
+            })
+    };
+    let keys = read(call)?.into_iter().filter(loosens);
+    Ok(keys.map(|entry| String::from_utf8_lossy(&entry.key).into_owned()).collect())
+}

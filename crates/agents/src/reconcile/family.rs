@@ -1,0 +1,270 @@
+//! Looking after one family: a coding or planning agent, and the reviewers of its work.
+
+use std::time::{Duration, Instant};
+
+use super::{Sight, is_watched};
+use crate::error::Result;
+use crate::git::BranchName;
+use crate::records::{Instance, Moment, Outcome, Phase, Review};
+use crate::review::abandon_if_hopeless;
+use crate::tmux::Session;
+use crate::user_config::{self, TIMEOUT_HOURS};
+use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
+
+/// How long an agent's exit code is waited for. Some deaths leave none.
+const SETTLING: Duration = Duration::from_millis(500);
+
+const HOUR: i64 = 60 * 60 * 1000;
+
+/// What is wrong with an instance that should be at work.
+enum Ailment {
+    /// Its agent ended, or its session is gone.
+    Dead {
+        exit_code: Option<i32>,
+        reason: String,
+    },
+    WorktreeGone,
+    BranchGone,
+}
+
+impl Coordinator {
+    /// Looks after a family that is held.
+    pub(super) fn look_after(
+        &self,
+        family: &InstanceId,
+        sight: &Sight,
+        findings: &mut Vec<Finding>,
+    ) -> Result<()> {
+        findings.extend(self.repair_family(family)?);
+        for member in self.members(family)?.iter().filter(|member| is_watched(member)) {
+            // It may have ended with one that was looked at before it.
+            let member = self.archive.instance(&member.id)?;
+            if is_watched(&member)
+                && !looks_well(&member, sight)
+                && let Some(ailment) = self.examine(&member)?
+            {
+                findings.push(self.treat(&member, ailment)?);
+            }
+        }
+        self.end_late_review(family, findings)?;
+        self.free_if_nobody_reviews(family, findings)?;
+        for member in self.members(family)? {
+            if member.phase == Phase::Ending && !self.is_leaving(&member.id) {
+                let disposal = self.finish_ending(&member)?;
+                let done = if disposal.kept.is_empty() { "it is cleaned up" } else { "its session is ended" };
+                let found = format!("{} is over, and was not cleaned up", member.id);
+                findings.push(self.tell_repair(Some(&member.id), found, done.to_owned())?);
+            }
+        }
+        self.tell_untold(family, findings)?;
+        self.follow_pull_request(family, findings)
+    }
+
+    /// The head of a family and its reviewers.
+    pub(crate) fn members(&self, family: &InstanceId) -> Result<Vec<Instance>> {
+        Ok(self.archive.database.read(|connection| db::members(connection, family))?)
+    }
+
+    /// Ends an instance whose agent is gone. Its family is held.
+    pub(crate) fn end_if_dead(&self, id: &InstanceId) -> Result<()> {
+        let instance = self.archive.instance(id)?;
+        if is_watched(&instance)
+            && let Some(ailment) = self.examine(&instance)?
+        {
+            self.treat(&instance, ailment)?;
+        }
+        Ok(())
+    }
+
+    fn examine(&self, instance: &Instance) -> Result<Option<Ailment>> {
+        let dead = |exit_code, reason: &str| Ok(Some(Ailment::Dead { exit_code, reason: reason.to_owned() }));
+        let there = instance.worktree.join(".git").exists();
+        match self.settled_session(&instance.id)? {
+            _ if !there => return Ok(Some(Ailment::WorktreeGone)),
+            None => return dead(None, "its session is gone"),
+            Some(session) if !session.alive => {
+                return match session.exit_code {
+                    Some(code) => dead(Some(code), &format!("its agent exited with code {code}")),
+                    None => dead(None, "its agent is gone"),
+                };
+            }
+            Some(_) => {}
+        }
+        let repository = self.repository(&instance.repository)?;
+        if repository.branch_tip(&instance.branch.parse()?)?.is_none() {
+            return Ok(Some(Ailment::BranchGone));
+        }
+        Ok(None)
+    }
+
+    /// The session, with the code that its agent ended with. tmux tells of the end a moment before it knows the code.
+    fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
+        let deadline = Instant::now() + SETTLING;
+        loop {
+            let session = self.tmux.session(id)?;
+            let unsettled = session.as_ref().is_some_and(|it| !it.alive && it.exit_code.is_none());
+            if !unsettled || Instant::now() >= deadline {
+                return Ok(session);
+            }
+            std::thread::sleep(SETTLING / 20);
+        }
+    }
+
+    fn treat(&self, instance: &Instance, ailment: Ailment) -> Result<Finding> {
+        let id = &instance.id;
+        let (exit_code, reason) = match ailment {
+            Ailment::Dead { exit_code, reason } => (exit_code, reason),
+            Ailment::WorktreeGone => (None, "its worktree is gone".to_owned()),
+            Ailment::BranchGone => {
+                if let Some(finding) = self.restore_branch(instance)? {
+                    return Ok(finding);
+                }
+                (None, format!("its branch {} is gone", instance.branch))
+            }
+        };
+        self.archive.database.write_or(|connection| {
+            db::set_exit_code(connection, id, exit_code)?;
+            end_rows(connection, instance, Status::Terminated, Outcome::Ended, &reason, None)
+        })?;
+        self.clean_up_family(id)?;
+        self.tell_freed(instance);
+        let found = format!("{id} was {}, but {reason}", instance.status);
+        self.tell_repair(Some(id), found, format!("it is {} now", self.archive.instance(id)?.status))
+    }
+
+    /// Makes a branch anew that somebody deleted or renamed, where its worktree still tells what was on it.
+    fn restore_branch(&self, instance: &Instance) -> Result<Option<Finding>> {
+        let repository = self.repository(&instance.repository)?;
+        let branch: BranchName = instance.branch.parse()?;
+        let Some(head) = repository.state_of(&instance.worktree)?.head else { return Ok(None) };
+        repository.restore_branch(&branch, &head)?;
+        let found = format!("the branch {branch} is gone");
+        let done = format!("it is made again at {}, which its worktree has", head.short());
+        self.tell_repair(Some(&instance.id), found, done).map(Some)
+    }
+
+    /// Ends a review that has taken too long.
+    fn end_late_review(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+        let Some(review) = self.archive.database.read(|connection| db::running_review(connection, family))?
+        else {
+            return Ok(());
+        };
+        let hours =
+            self.archive.database.write_or(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
+        let age = Moment::now().0.saturating_sub(review.created_at.0);
+        if u64::try_from(age / HOUR).unwrap_or(0) < hours {
+            return Ok(());
+        }
+        let reviewer = self.archive.instance(&review.child_instance)?;
+        let reason = format!("the review took more than {hours} hours");
+        self.archive.database.write_or(|connection| {
+            end_rows(connection, &reviewer, Status::Terminated, Outcome::TimedOut, &reason, None)
+        })?;
+        self.clean_up_family(family)?;
+        self.tell_freed(&reviewer);
+        let done = format!("{} is ended, and {family} goes on", reviewer.id);
+        findings.push(self.tell_repair(Some(&reviewer.id), reason, done)?);
+        Ok(())
+    }
+
+    /// A coding agent must not wait for nobody.
+    fn free_if_nobody_reviews(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+        let freed = self.archive.database.write_or(|connection| {
+            let waits = db::instance(connection, family)?
+                .is_some_and(|head| head.status == Status::WaitingReview && head.phase == Phase::Ready);
+            if !waits || db::running_review(connection, family)?.is_some() {
+                return Ok::<_, AgentsError>(false);
+            }
+            db::set_status(connection, family, Status::Started, Some("nobody reviews it"), None)?;
+            Ok(true)
+        })?;
+        if freed {
+            let found = format!("{family} waited for a review that nobody makes");
+            findings.push(self.tell_repair(Some(family), found, "it is STARTED again".to_owned())?);
+        }
+        Ok(())
+    }
+
+    fn tell_untold(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+        let untold = self.archive.database.read(db::untold_feedback)?;
+        for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
+            self.tell_of_feedback(feedback)?;
+            let found = format!("{family} had not been told of feedback");
+            findings.push(self.tell_repair(
+                Some(family),
+                found,
+                format!("it is told of {}", feedback.path),
+            )?);
+        }
+        Ok(())
+    }
+
+    /// Tells a coding agent whose reviewer is gone that it need not wait. A word that is lost is no harm: it is asked for
+    /// nothing.
+    pub(crate) fn tell_freed(&self, reviewer: &Instance) {
+        let tell = || {
+            let review = self.archive.database.read(|connection| db::review_by(connection, &reviewer.id))?;
+            let Some(coding) = review.map(|review| review.parent_instance) else { return Ok(()) };
+            if self.archive.instance(&coding)?.status != Status::Started {
+                return Ok(());
+            }
+            let words = format!(
+                "{} has ended without feedback. Call request_review again, or create_pull_request if the work is done.",
+                reviewer.id
+            );
+            self.tmux.tell(&coding, &words)
+        };
+        if let Err(error) = tell() {
+            tracing::warn!("the coding agent of {} was not told that it is gone: {error}", reviewer.id);
+        }
+    }
+}
+
+/// Whether there is no need to look closer.
+fn looks_well(instance: &Instance, sight: &Sight) -> bool {
+    let alive = sight.sessions.get(&instance.id).is_some_and(|session| session.alive);
+    let has_branch = match sight.branches.get(&instance.repository) {
+        Some(Some(names)) => names.contains(instance.id.as_str()),
+        // A repository that cannot be asked is told of by whoever needs it.
+        _ => true,
+    };
+    alive && has_branch && instance.worktree.join(".git").exists()
+}
+
+/// Writes down that an instance is over, with what goes with it: a coding agent's reviewer is over too, and a reviewer's
+/// coding agent goes on, unless it has had its chances.
+pub(crate) fn end_rows(
+    connection: &tamis_store::rusqlite::Connection,
+    instance: &Instance,
+    status: Status,
+    outcome: Outcome,
+    reason: &str,
+    tool: Option<&str>,
+) -> Result<()> {
+    let end_reviewer = |review: &Review, status: Status, outcome: Outcome, reason: &str| {
+        db::end_review(connection, &review.child_instance, outcome)?;
+        db::set_status(connection, &review.child_instance, status, Some(reason), tool)?;
+        db::set_phase(connection, &review.child_instance, Phase::Ending).map_err(AgentsError::from)
+    };
+    let own = db::review_by(connection, &instance.id)?;
+    let Some(review) = own else {
+        db::set_status(connection, &instance.id, status, Some(reason), tool)?;
+        db::set_phase(connection, &instance.id, Phase::Ending)?;
+        return match db::running_review(connection, &instance.id)? {
+            Some(review) => {
+                let reason = format!("{} is over", instance.id);
+                end_reviewer(&review, Status::Terminated, Outcome::Ended, &reason)
+            }
+            None => Ok(()),
+        };
+    };
+    end_reviewer(&review, status, outcome, reason)?;
+    let coding = &review.parent_instance;
+    let waits =
+        db::instance(connection, coding)?.is_some_and(|coding| coding.status == Status::WaitingReview);
+    if waits && !abandon_if_hopeless(connection, coding)? {
+        let reason = format!("{} has ended without feedback", instance.id);
+        db::set_status(connection, coding, Status::Started, Some(&reason), tool)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,406 @@
+//! The review loop, from start to limit, with real git and real tmux: rows, trees and events at each step.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod support;
+
+use std::fs;
+
+use serde_json::json;
+use support::{Field, await_some, call, names_in, soon};
+use tamis_agents::{
+    AgentType, Code, FeedbackType, InstanceId, Outcome, Phase, RequestReview, ReviewRequested, SendFeedback,
+    StartRequest, Status,
+};
+
+#[test]
+#[ignore = "what runs in the sessions of the tests here"]
+fn as_a_session() {
+    support::be_a_session();
+}
+
+fn id(text: &str) -> InstanceId {
+    text.parse().unwrap()
+}
+
+#[test]
+fn from_start_to_the_limit() {
+    let field = Field::new();
+    let main = field.git(&field.repository(), &["rev-parse", "main"]);
+
+    // Started: a row, a worktree on a branch, a session, an identity, and one event.
+    let coding = field.start();
+    assert_eq!(
+        (coding.id.as_str(), coding.status, coding.phase),
+        ("work-123-a1", Status::Started, Phase::Ready)
+    );
+    assert_eq!((coding.base_branch.as_deref(), coding.base_commit.as_str()), (Some("main"), main.as_str()));
+    assert_eq!(coding.worktree, field.data().join("agents/worktrees/work-123-a1"));
+    assert_eq!(field.git(&coding.worktree, &["symbolic-ref", "HEAD"]), "refs/heads/tamis/work-123-a1");
+    assert_eq!(field.git(&coding.worktree, &["status", "--porcelain"]), "");
+    assert_eq!(field.told(0), ["work-123-a1 instance_created start"]);
+    field.assert_consistent();
+
+    // Review 1.
+    let commit = field.work(&coding, "one");
+    let seen = field.events().len();
+    let answer = field.request_review(&coding.id).unwrap();
+    let reviewer = field.instance(&id("review-123-a1-1"));
+    assert_eq!(
+        answer,
+        ReviewRequested {
+            review_instance_id: reviewer.id.clone(),
+            session_name: "review-123-a1-1".to_owned(),
+            worktree_path: reviewer.worktree.clone(),
+            branch_name: "tamis/work-123-a1".to_owned(),
+        }
+    );
+    assert_eq!((reviewer.agent_type, reviewer.status), (AgentType::Review, Status::Started));
+    assert_eq!(reviewer.choice, coding.choice);
+    assert_eq!(field.git(&reviewer.worktree, &["rev-parse", "HEAD"]), commit);
+    assert_eq!(field.instance(&coding.id).status, Status::WaitingReview);
+    assert_eq!(
+        field.told(seen),
+        [
+            "review-123-a1-1 instance_created request_review",
+            "work-123-a1 status_changed request_review STARTED>WAITING_REVIEW",
+            "work-123-a1 tool_called request_review ok",
+        ]
+    );
+    assert_eq!(field.events().last().unwrap().git_commit, Some(commit.clone()));
+    field.assert_consistent();
+
+    // Its feedback.
+    let seen = field.events().len();
+    let input = SendFeedback {
+        feedback: "It says one.\nIt should say two.".to_owned(),
+        feedback_type: FeedbackType::NeedsWork,
+        priority: Some("high".to_owned()),
+        actionable_items: vec!["Say two".to_owned()],
+    };
+    let token = field.token(&reviewer.id);
+    let sent = field.coordinator().send_feedback(&call(&token, Some("k1")), &input).unwrap();
+    assert_eq!(
+        (sent.target_instance_id.clone(), sent.cleanup_status.as_str()),
+        (coding.id.clone(), "scheduled")
+    );
+    assert_eq!(field.git(&coding.worktree, &["rev-parse", "HEAD"]), sent.git_commit_hash);
+    assert_eq!(field.git(&coding.worktree, &["rev-parse", "HEAD^"]), commit);
+    assert_eq!(field.git(&coding.worktree, &["status", "--porcelain"]), "");
+    assert_eq!(
+        fs::read_to_string(coding.worktree.join("REVIEW_FEEDBACK.md")).unwrap(),
+        "# Review 1 of work-123-a1\n\n- Reviewer: review-123-a1-1\n- Type: needs_work\n- Priority: high\n\n\
+         ## Feedback\n\nIt says one.\nIt should say two.\n\n## To do\n\n- [ ] Say two\n"
+    );
+    assert_eq!(
+        field.told(seen),
+        [
+            "review-123-a1-1 status_changed send_feedback STARTED>TERMINATED",
+            "work-123-a1 status_changed send_feedback WAITING_REVIEW>STARTED",
+            "review-123-a1-1 tool_called send_feedback ok",
+        ]
+    );
+    assert_eq!(field.events().last().unwrap().git_commit, Some(sent.git_commit_hash.clone()));
+    // Asked again, since the answer was lost: the same answer, and nothing happens.
+    let seen = field.events().len();
+    assert_eq!(field.coordinator().send_feedback(&call(&token, Some("k1")), &input).unwrap(), sent);
+    assert_eq!(field.told(seen), Vec::<String>::new());
+
+    let details = field.coordinator().archive().details(&coding.id).unwrap();
+    let [given] = &details.feedback[..] else { panic!("{:?}", details.feedback) };
+    assert_eq!((given.id.as_str(), given.path.as_str()), (sent.feedback_id.as_str(), "REVIEW_FEEDBACK.md"));
+    assert!(given.delivered_at.is_some() && given.told_at.is_some());
+    assert_eq!(details.reviews[0].outcome, Some(Outcome::Feedback));
+    // The agent, which is `cat`, shows what it was told.
+    let screen = await_some(|| {
+        let screen = field.tmux().capture(&coding.id, 100).unwrap();
+        screen.contains("REVIEW_FEEDBACK.md").then_some(screen)
+    });
+    assert!(!screen.contains("It should say two"), "{screen}");
+
+    // The reviewer goes, with its worktree and branch; what it wrote stays on the coding branch.
+    let reviewer = field.await_phase(&reviewer.id, Phase::Gone);
+    assert!(!reviewer.worktree.exists());
+    assert_eq!(field.git(&field.repository(), &["branch", "--list", "tamis/review*"]), "");
+    field.assert_consistent();
+
+    // Unchanged work is not reviewed again; then reviews 2 and 3.
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::ReviewUnchanged);
+    for iteration in 2..=3 {
+        let reviewer = field.review(&coding, &format!("try {iteration}"));
+        assert_eq!(reviewer.id.as_str(), format!("review-123-a1-{iteration}"));
+        field.send_feedback(&reviewer.id, &format!("Not yet, {iteration}")).unwrap();
+        assert_eq!(names_in(&coding.worktree), [".git", "README.md", "REVIEW_FEEDBACK.md", "work.txt"]);
+        let notes = fs::read_to_string(coding.worktree.join("REVIEW_FEEDBACK.md")).unwrap();
+        assert!(notes.contains(&format!("Not yet, {iteration}")), "{notes}");
+    }
+
+    // At the limit: the contract's very object.
+    field.work(&coding, "once more");
+    let seen = field.events().len();
+    let refused = field.request_review(&coding.id).unwrap_err();
+    assert_eq!(
+        refused.to_json("request_review"),
+        json!({
+            "code": "REVIEW_LIMIT_EXCEEDED",
+            "error": "REVIEW_LIMIT_EXCEEDED",
+            "message": "Maximum review iterations (3) reached for agent work-123-a1",
+            "suggestions": [
+                "Create pull request with current work",
+                "Abandon this approach and try different solution",
+                "Manually review and fix issues before requesting review"
+            ],
+            "current_iteration": 3,
+            "max_iterations": 3,
+            "instance_id": "work-123-a1",
+            "tool_name": "request_review",
+        })
+    );
+    assert_eq!(field.told(seen), ["work-123-a1 tool_called request_review failed REVIEW_LIMIT_EXCEEDED"]);
+    let coding = field.instance(&coding.id);
+    assert_eq!((coding.status, coding.rejected_requests), (Status::Started, 1));
+
+    // Three failed reviews and two refusals are five: it is given up. Its commits stay on its branch.
+    let tip = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::ReviewLimitExceeded);
+    let coding = field.instance(&coding.id);
+    assert_eq!(coding.status, Status::Abandoned);
+    assert_eq!(coding.reason.as_deref(), Some("5 reviews failed or were refused at the limit"));
+    field.await_phase(&coding.id, Phase::Gone);
+    assert_eq!(field.git(&field.repository(), &["rev-parse", "tamis/work-123-a1"]), tip);
+    field.assert_consistent();
+    assert_eq!(field.coordinator().reconcile().unwrap(), []);
+}
+
+#[test]
+fn ten_at_once_below_the_limit() {
+    let field = Field::new();
+    field.coordinator().archive().set_config("review.max_iterations", "1").unwrap();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..10).map(|_| scope.spawn(|| field.request_review(&coding.id))).collect();
+        asking.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let (passed, refused): (Vec<_>, Vec<_>) = answers.into_iter().partition(Result::is_ok);
+    assert_eq!((passed.len(), refused.len()), (1, 9));
+    for refused in refused {
+        assert_eq!(refused.unwrap_err().code, Code::InvalidState);
+    }
+    let coding = field.instance(&coding.id);
+    assert_eq!((coding.status, coding.rejected_requests), (Status::WaitingReview, 0));
+    assert_eq!(field.coordinator().archive().instances().unwrap().len(), 2);
+    field.assert_consistent();
+}
+
+#[test]
+fn the_same_call_at_once_is_done_once() {
+    let field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let token = field.token(&coding.id);
+    let ask = || field.coordinator().request_review(&call(&token, Some("same")), &RequestReview::default());
+    let answers: Vec<_> = std::thread::scope(|scope| {
+        let asking: Vec<_> = (0..5).map(|_| scope.spawn(ask)).collect();
+        asking.into_iter().map(|thread| thread.join().unwrap().unwrap()).collect()
+    });
+    assert!(answers.iter().all(|answer| *answer == answers[0]));
+    assert_eq!(field.coordinator().archive().instances().unwrap().len(), 2);
+}
+
+#[test]
+fn what_is_refused_and_why() {
+    let field = Field::new();
+    let coding = field.start();
+    let token = field.token(&coding.id);
+    let code = |result: Result<ReviewRequested, tamis_agents::AgentsError>| result.unwrap_err().code;
+
+    let nobody = call("tai_nobody", None);
+    let unknown = field.coordinator().request_review(&nobody, &RequestReview::default());
+    assert_eq!(code(unknown), Code::IdentityRequired);
+    assert_eq!(code(field.request_review(&coding.id)), Code::NoChanges);
+    // Changed and not committed; an untracked file does not matter.
+    fs::write(coding.worktree.join("README.md"), "changed").unwrap();
+    fs::write(coding.worktree.join("untracked"), "").unwrap();
+    let dirty = field.request_review(&coding.id).unwrap_err();
+    assert_eq!(dirty.code, Code::UncommittedChanges);
+    assert!(dirty.message.contains("README.md") && dirty.suggestions[0].contains("commit"), "{dirty:?}");
+    field.git(&coding.worktree, &["restore", "README.md"]);
+    // In the middle of a merge.
+    field.work(&coding, "one");
+    fs::write(field.repository().join("work.txt"), "other").unwrap();
+    field.commit(&field.repository(), "Other");
+    let merging = std::process::Command::new("git")
+        .args(["merge", "-q", "main"])
+        .current_dir(&coding.worktree)
+        .output();
+    assert!(!merging.unwrap().status.success());
+    assert_eq!(code(field.request_review(&coding.id)), Code::WorktreeBusy);
+    field.git(&coding.worktree, &["merge", "--abort"]);
+    // Too late: it is undone.
+    let late = tamis_agents::Call { token: &token, key: None, deadline: std::time::Instant::now() };
+    let late = field.coordinator().request_review(&late, &RequestReview::default());
+    assert_eq!(code(late), Code::Timeout);
+    // A text that is too long.
+    let long = RequestReview { reviewer_prompt: Some("x".repeat(100_001)), completion_message: None };
+    assert_eq!(code(field.coordinator().request_review(&call(&token, None), &long)), Code::ValidationError);
+    // Each is told of, and nothing else came of it.
+    let told: Vec<String> =
+        field.told(1).into_iter().map(|event| event.replace("work-123-a1", "it")).collect();
+    assert_eq!(
+        told,
+        [
+            "- tool_called request_review failed IDENTITY_REQUIRED",
+            "it tool_called request_review failed NO_CHANGES",
+            "it tool_called request_review failed UNCOMMITTED_CHANGES",
+            "it tool_called request_review failed WORKTREE_BUSY",
+            "it tool_called request_review failed TIMEOUT",
+            "it tool_called request_review failed VALIDATION_ERROR",
+        ]
+    );
+    field.assert_consistent();
+
+    // Feedback: not by a coding agent, not empty, not too long, not twice.
+    let reviewer = field.instance(&field.request_review(&coding.id).unwrap().review_instance_id);
+    let say = |id: &InstanceId, text: &str| field.send_feedback(id, text).map_err(|error| error.code);
+    assert_eq!(say(&coding.id, "x"), Err(Code::PermissionDenied));
+    assert_eq!(field.request_review(&reviewer.id).unwrap_err().code, Code::PermissionDenied);
+    assert_eq!(say(&reviewer.id, " \n"), Err(Code::ValidationError));
+    assert_eq!(say(&reviewer.id, &"é".repeat(100_001)), Err(Code::ValidationError));
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::InvalidState);
+    let longest = format!("{} ", "é".repeat(99_999));
+    say(&reviewer.id, &longest).unwrap();
+    assert_eq!(say(&reviewer.id, "More"), Err(Code::InvalidState));
+    let second = field.review(&coding, "two");
+    let again = field.send_feedback(&second.id, &longest.replace(' ', "\n")).unwrap_err();
+    assert_eq!(again.code, Code::DuplicateFeedback);
+    assert!(again.message.contains("review 1") && !again.suggestions.is_empty(), "{again:?}");
+    say(&second.id, "Better, but").unwrap();
+}
+
+#[test]
+fn feedback_comes_to_a_dirty_tree_and_loses_nothing() {
+    let field = Field::new();
+    let coding = field.start();
+    let reviewer = field.review(&coding, "one");
+    // Meanwhile the coding agent goes on: another commit, changed, staged and untracked files, and a file of that name.
+    field.work(&coding, "two");
+    let write = |name: &str, text: &str| fs::write(coding.worktree.join(name), text).unwrap();
+    write("README.md", "changed");
+    write("staged", "staged");
+    field.git(&coding.worktree, &["add", "staged"]);
+    write("untracked", "untracked");
+    write("REVIEW_FEEDBACK.md", "mine");
+    let before = field.git(&coding.worktree, &["status", "--porcelain"]);
+    let sent = field.send_feedback(&reviewer.id, "Hm").unwrap();
+    assert_eq!(field.git(&coding.worktree, &["status", "--porcelain"]), before);
+    let read = |name: &str| fs::read_to_string(coding.worktree.join(name)).unwrap();
+    assert_eq!(
+        [read("README.md"), read("staged"), read("untracked"), read("REVIEW_FEEDBACK.md")],
+        ["changed", "staged", "untracked", "mine"]
+    );
+    assert!(read("REVIEW_FEEDBACK-2.md").contains("Hm"));
+    assert_eq!(field.git(&coding.worktree, &["show", "-s", "--format=%P", "HEAD"]).split(' ').count(), 2);
+    let given = field.coordinator().archive().feedback(None).unwrap();
+    assert_eq!(
+        (given[0].path.as_str(), &given[0].git_commit_hash),
+        ("REVIEW_FEEDBACK-2.md", &Some(sent.git_commit_hash))
+    );
+
+    // In the middle of a rebase it waits, and may be said again.
+    field.git(&coding.worktree, &["rm", "-q", "--cached", "staged"]);
+    field.git(&coding.worktree, &["checkout", "-q", "README.md"]);
+    let second = field.review(&coding, "three");
+    let [merge_head, head] =
+        ["MERGE_HEAD", "HEAD"].map(|name| field.git(&coding.worktree, &["rev-parse", "--git-path", name]));
+    fs::copy(coding.worktree.join(head), coding.worktree.join(&merge_head)).unwrap();
+    let busy = field.send_feedback(&second.id, "Said in vain").unwrap_err();
+    assert_eq!(busy.code, Code::WorktreeBusy);
+    fs::remove_file(coding.worktree.join(merge_head)).unwrap();
+    assert_eq!(field.instance(&second.id).status, Status::Started);
+    field.send_feedback(&second.id, "Said in vain").unwrap();
+    field.await_phase(&second.id, Phase::Gone);
+    field.await_phase(&reviewer.id, Phase::Gone);
+    field.assert_consistent();
+}
+
+#[test]
+fn what_a_reviewer_leaves_is_held_by_its_undo_ref() {
+    let field = Field::new();
+    let coding = field.start();
+    let reviewer = field.review(&coding, "one");
+    fs::write(reviewer.worktree.join("tried.txt"), "tried").unwrap();
+    let own = field.commit(&reviewer.worktree, "Tried something");
+    fs::write(reviewer.worktree.join("notes.txt"), "not committed").unwrap();
+    field.send_feedback(&reviewer.id, "I tried it").unwrap();
+    field.await_phase(&reviewer.id, Phase::Gone);
+    let undo = "refs/tamis/undo/review-123-a1-1";
+    assert_eq!(field.git(&field.repository(), &["show", &format!("{undo}:notes.txt")]), "not committed");
+    field.git(&field.repository(), &["merge-base", "--is-ancestor", &own, undo]);
+    field.assert_consistent();
+}
+
+#[test]
+fn names_do_not_meet_and_nothing_is_started_that_is_not_there() {
+    let field = Field::new();
+    field.git(&field.repository(), &["branch", "tamis/work-123-a1"]);
+    fs::create_dir(field.data().join("agents/worktrees/work-123-a2")).unwrap();
+    assert_eq!(field.start().id.as_str(), "work-123-a3");
+    assert_eq!(field.start().id.as_str(), "work-123-a4");
+    let planner =
+        StartRequest { agent_type: AgentType::Planning, ..field.request("Log in: $(id)", &["cat"]) };
+    assert_eq!(field.coordinator().start(&planner, soon()).unwrap().id.as_str(), "plan-log-in-id-a1");
+
+    let seen = field.events().len();
+    let refused = |request: StartRequest| field.coordinator().start(&request, soon()).unwrap_err().code;
+    assert_eq!(refused(field.request("x", &["no-such-program-anywhere"])), Code::AgentNotFound);
+    assert_eq!(refused(field.request("x", &[])), Code::ValidationError);
+    assert_eq!(refused(field.request(" ", &["cat"])), Code::ValidationError);
+    let elsewhere = StartRequest { folder: field.data(), ..field.request("x", &["cat"]) };
+    assert_eq!(refused(elsewhere), Code::GitError);
+    let no_base = StartRequest { base: Some("--no-such".to_owned()), ..field.request("x", &["cat"]) };
+    assert_eq!(refused(no_base), Code::ValidationError);
+    let review = StartRequest { agent_type: AgentType::Review, ..field.request("x", &["cat"]) };
+    assert_eq!(refused(review), Code::ValidationError);
+    assert_eq!(field.coordinator().archive().instances().unwrap().len(), 3);
+    assert_eq!(field.told(seen).len(), 6, "each is told of");
+    // From another branch.
+    field.git(&field.repository(), &["branch", "other", "main"]);
+    let based = StartRequest { base: Some("other".to_owned()), ..field.request("x", &["cat"]) };
+    assert_eq!(field.coordinator().start(&based, soon()).unwrap().base_branch.as_deref(), Some("other"));
+}
+
+#[test]
+fn a_step_that_fails_is_undone_and_may_be_tried_again() {
+    let field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    // The launch file cannot be written: after the worktree and the identity were made.
+    let launch = field.data().join("agents/launch");
+    fs::remove_dir(&launch).unwrap();
+    fs::write(&launch, "").unwrap();
+    let seen = field.events().len();
+    let token = field.token(&coding.id);
+    let ask = || field.coordinator().request_review(&call(&token, Some("key")), &RequestReview::default());
+    assert_eq!(ask().unwrap_err().code, Code::FileError);
+    assert_eq!(field.told(seen), ["work-123-a1 tool_called request_review failed FILE_ERROR"]);
+    let start = field.coordinator().start(&field.request("other", &["cat"]), soon());
+    assert_eq!(start.unwrap_err().code, Code::FileError);
+    fs::remove_file(&launch).unwrap();
+    fs::create_dir(&launch).unwrap();
+    field.assert_consistent();
+    assert_eq!(
+        field.git(&field.repository(), &["for-each-ref", "refs/tamis", "refs/heads/tamis/work-other-a1"]),
+        ""
+    );
+    // The same key runs afresh.
+    assert_eq!(ask().unwrap().review_instance_id.as_str(), "review-123-a1-1");
+    // Feedback that git cannot write: somebody holds the index.
+    let lock = coding.worktree.join(field.git(&coding.worktree, &["rev-parse", "--git-path", "index.lock"]));
+    fs::write(&lock, "").unwrap();
+    let reviewer = id("review-123-a1-1");
+    assert_eq!(field.send_feedback(&reviewer, "Hm").unwrap_err().code, Code::GitLocked);
+    fs::remove_file(lock).unwrap();
+    field.assert_consistent();
+    field.send_feedback(&reviewer, "Hm").unwrap();
+}

@@ -1,0 +1,30 @@
+//! Codex. Its sandbox, where it is on, keeps it from the repository's objects, and so from committing in a worktree.
+
+use super::{Interactive, InteractiveOptions, Task};
+use crate::codex::settings;
+use crate::toml_text;
+
+/// A review agent's worktree is made before the tool that asks for it answers; Codex would give up after a minute.
+const TOOL_TIMEOUT_SECONDS: u32 = 180;
+const STARTUP_TIMEOUT_SECONDS: u32 = 60;
+
+pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interactive {
+    let mut args = Vec::new();
+    let mut set = |setting: String| args.extend(["--config".to_owned(), setting]);
+    // It would stop to ask whether to update.
+    set("check_for_update_on_startup=false".to_owned());
+    // A whole table: in a dotted path it takes quotes for part of the name.
+    let worktree = toml_text::string(&options.worktree.to_string_lossy());
+    set(format!("projects={{{worktree}={{trust_level=\"trusted\"}}}}"));
+    for name in options.run.mcp_servers.keys() {
+        let server = format!("mcp_servers.{}", toml_text::key(name));
+        set(format!("{server}.startup_timeout_sec={STARTUP_TIMEOUT_SECONDS}"));
+        set(format!("{server}.tool_timeout_sec={TOOL_TIMEOUT_SECONDS}"));
+    }
+    if let Some(folder) = &options.git_folder {
+        args.extend(["--add-dir".to_owned(), folder.display().to_string()]);
+    }
+    args.extend(settings(&options.run));
+    args.extend(["--".to_owned(), task.prompt.clone()]);
+    Interactive { args, ..Interactive::default() }
+}
