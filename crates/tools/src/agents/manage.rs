@@ -23,7 +23,12 @@ struct Named {
 
 impl Agents {
     /// Starts an agent.
-    pub async fn start(self: &Arc<Self>, request: StartRequest) -> Result<Instance, AgentsError> {
+    ///
+    /// A relative folder is taken from where this process runs, whoever coordinates.
+    pub async fn start(self: &Arc<Self>, mut request: StartRequest) -> Result<Instance, AgentsError> {
+        if let Ok(folder) = std::path::absolute(&request.folder) {
+            request.folder = folder;
+        }
         let body = serde_json::to_value(&request).map_err(|error| internal(&error))?;
         let errand = self.errand("api/instances".to_owned(), Some(body))?;
         let deadline = errand.deadline;
