@@ -16,6 +16,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use tamis_clients::{InteractiveAgent, InteractiveOptions, find_program, is_program};
+
 use crate::tmux::{SESSION_VARIABLE, Tmux, mark};
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
@@ -82,11 +84,51 @@ fn is_withheld(name: &OsStr) -> bool {
 }
 
 impl Launch {
+    /// An agent with its screen. Writes the files that it needs.
+    pub fn of_agent(
+        agent: &InteractiveAgent,
+        options: &InteractiveOptions,
+        env: Environment,
+    ) -> Result<Launch> {
+        let program = find_program(agent.program, env.get(OsStr::new("PATH")).map(OsString::as_os_str));
+        let program = program.ok_or_else(|| {
+            AgentsError::new(Code::AgentNotFound, format!("there is no `{}` on PATH", agent.program))
+                .suggest(agent.install_hint)
+        })?;
+        let interactive = agent.interactive(options);
+        for (path, contents) in &interactive.files {
+            write_own(path, contents.as_bytes())?;
+        }
+        let mut env = env;
+        env.extend(interactive.env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        let args = interactive.args.into_iter().map(OsString::from).collect();
+        Ok(Launch { program, args, cwd: options.worktree.clone(), env })
+    }
+
+    /// A command of the user's in the place of an agent. Its program is found on PATH, or by a path from `cwd`.
+    pub fn of_command(command: &[OsString], cwd: &Path, env: Environment) -> Result<Launch> {
+        let Some((program, args)) = command.split_first() else {
+            return Err(AgentsError::new(Code::ValidationError, "the command is empty"));
+        };
+        let found = if Path::new(program).components().count() > 1 {
+            Some(cwd.join(program)).filter(|path| is_program(path))
+        } else {
+            let name = program.to_str();
+            name.and_then(|name| find_program(name, env.get(OsStr::new("PATH")).map(OsString::as_os_str)))
+        };
+        let program = found.ok_or_else(|| {
+            let program = Path::new(program).display();
+            AgentsError::new(Code::AgentNotFound, format!("there is no program {program}"))
+                .suggest("name it by its whole path, or put its folder on PATH")
+        })?;
+        Ok(Launch { program, args: args.to_vec(), cwd: cwd.to_owned(), env })
+    }
+
     /// Starts it in a new session. When that fails the file is gone again.
     pub fn start(&self, tmux: &Tmux, id: &InstanceId, files: SessionFiles<'_>) -> Result<()> {
         let mut launch = self.clone();
         launch.env.insert(SESSION_VARIABLE.into(), mark(tmux, id).into());
-        launch.write(files.launch)?;
+        write_own(files.launch, &stored::to_json(&launch))?;
         make_folder_of(files.log)?;
         let command = [files.tamis.as_os_str(), OsStr::new(SESSION_COMMAND), files.launch.as_os_str()];
         let [tamis, session, _] = command;
@@ -97,19 +139,19 @@ impl Launch {
         }
         created
     }
+}
 
-    fn write(&self, path: &Path) -> Result<()> {
-        make_folder_of(path)?;
-        let failed = |error: std::io::Error| AgentsError::file("write", path, &error);
-        // One that is left of an earlier try may be somebody's link.
-        match fs::remove_file(path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-            _ => {}
-        }
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-        file.write_all(&stored::to_json(self)).map_err(failed)
+/// Writes a file for its owner alone, in the place of whatever was there.
+fn write_own(path: &Path, contents: &[u8]) -> Result<()> {
+    make_folder_of(path)?;
+    let failed = |error: std::io::Error| AgentsError::file("write", path, &error);
+    // What is left of an earlier try may be somebody's link.
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
+        _ => {}
     }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+    file.write_all(contents).map_err(failed)
 }
 
 fn make_folder_of(path: &Path) -> Result<()> {

@@ -28,6 +28,7 @@ mod launch;
 mod operations;
 mod plain;
 mod prompting;
+mod prompts;
 mod pull;
 mod pull_body;
 mod reconcile;
@@ -44,12 +45,16 @@ pub use calls::{
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
 pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, log_file, whereabouts};
-pub use error::{AgentsError, Code};
+pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
 pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use launch::{
     Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+};
+pub use prompts::{
+    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
+    review_prompt, work_prompt,
 };
 pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
 pub use tmux::{Session, Tmux, plain_text};

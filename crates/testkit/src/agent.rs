@@ -2,8 +2,8 @@
 //!
 //! What is peculiar to one agent (its settings, its flags, its spelling of tools) lies in a module of its own.
 
-mod claude_code;
-mod codex;
+pub(crate) mod claude_code;
+pub(crate) mod codex;
 mod gemini_cli;
 mod open_code;
 mod stage;

@@ -34,10 +34,15 @@ impl Clients {
     /// Another program, where it finds these clients on its PATH, in a clean environment with `home` as its home.
     pub fn beside_tools(&self, program: &Path, home: &Path) -> Command {
         let mut command = self.clean(program, home);
+        command.env("PATH", self.path());
+        command
+    }
+
+    /// A PATH on which these clients are found.
+    pub(crate) fn path(&self) -> String {
         let [node, tools] =
             ["node", "tools"].map(|folder| self.folder.join(folder).join("node_modules/.bin"));
-        command.env("PATH", format!("{}:{}:/usr/local/bin:/usr/bin:/bin", tools.display(), node.display()));
-        command
+        format!("{}:{}:/usr/local/bin:/usr/bin:/bin", tools.display(), node.display())
     }
 
     /// The Python that has the `mcp` package, in a clean environment with `home` as its home.

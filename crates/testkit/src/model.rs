@@ -3,11 +3,15 @@
 //! It keeps no place in the script: each request carries the whole conversation, so the number of tool results in it
 //! says which step is next. An agent that repeats a request gets the same answer, and requests that offer no scripted
 //! tool (titles, summaries, routing) get the final text without disturbing anything.
+//!
+//! Several agents may share one model: each conversation is then known by a marker in what its user said, and has a script
+//! of its own.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::{Body, to_bytes};
@@ -17,8 +21,14 @@ use axum::response::Response;
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::script::{FINAL_TEXT, History, Step, ToolResult};
-use crate::wire::{Reply, ToolName, Wire};
+use crate::script::{Arguments, FINAL_TEXT, History, Step, ToolResult};
+use crate::wire::{Reply, ToolName, Wire, scripted};
+
+/// How long a request that must come may take to come.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// How long an agent whose servers are not there yet is kept waiting before it may look again.
+const PAUSE: Duration = Duration::from_millis(100);
 
 /// A request that the model received.
 #[derive(Clone, Debug)]
@@ -39,9 +49,17 @@ pub struct ScriptedModel {
 struct Shared {
     wire: Wire,
     spell: Box<dyn Fn(&str) -> ToolName + Send + Sync>,
-    script: Mutex<Vec<Step>>,
+    scripts: Mutex<Vec<Script>>,
     requests: Mutex<Vec<Request>>,
+    arrived: Condvar,
     failure: Mutex<Option<String>>,
+}
+
+/// The steps of one conversation.
+struct Script {
+    /// What its user said in it. Every conversation has the empty one.
+    marker: String,
+    steps: Vec<Step>,
 }
 
 impl ScriptedModel {
@@ -52,14 +70,29 @@ impl ScriptedModel {
         spell: impl Fn(&str) -> ToolName + Send + Sync + 'static,
         script: Vec<Step>,
     ) -> Self {
+        Self::start_many(wire, spell, vec![(String::new(), script)])
+    }
+
+    /// The same with a script for each conversation, known by a marker: words of its user's that are in no other. A
+    /// conversation that has none of them gets the final text.
+    ///
+    /// Claude Code may take its first turn before its servers are there; it is made to look for the tool then until they
+    /// are.
+    pub fn start_many(
+        wire: Wire,
+        spell: impl Fn(&str) -> ToolName + Send + Sync + 'static,
+        scripts: Vec<(String, Vec<Step>)>,
+    ) -> Self {
+        let scripts = scripts.into_iter().map(|(marker, steps)| Script { marker, steps }).collect();
         let shared = Arc::new(Shared {
             wire,
             spell: Box::new(spell),
-            script: Mutex::new(script),
+            scripts: Mutex::new(scripts),
             requests: Mutex::default(),
+            arrived: Condvar::new(),
             failure: Mutex::default(),
         });
-        let runtime = Builder::new_multi_thread().worker_threads(1).enable_io().build().expect("a runtime");
+        let runtime = Builder::new_multi_thread().worker_threads(1).enable_all().build().expect("a runtime");
         let listener = runtime.block_on(tokio::net::TcpListener::bind("127.0.0.1:0")).expect("a free port");
         let address = listener.local_addr().expect("a bound port");
         let router = Router::new().fallback(answer).with_state(Arc::clone(&shared));
@@ -79,9 +112,54 @@ impl ScriptedModel {
 
     /// The answers to the script's calls, from the request that holds the most of them.
     pub fn results(&self) -> Vec<ToolResult> {
+        self.results_of("")
+    }
+
+    /// The same of the conversation with this marker.
+    pub fn results_of(&self, marker: &str) -> Vec<ToolResult> {
         let requests = lock(&self.shared.requests);
-        let all = requests.iter().map(|request| self.shared.wire.results(&request.body));
+        let own = requests.iter().filter(|request| self.shared.wire.is_said(&request.body, marker));
+        let all = own.map(|request| self.shared.wire.results(&request.body));
         all.max_by_key(Vec::len).unwrap_or_default()
+    }
+
+    /// Waits until the user of the conversation with this marker has said `words`, and tells how many of the script's calls
+    /// were answered by then.
+    #[track_caller]
+    pub fn await_words(&self, marker: &str, words: &str) -> usize {
+        self.await_request(words, |wire, body| {
+            (wire.is_said(body, marker) && wire.is_said(body, words)).then(|| wire.results(body).len())
+        })
+    }
+
+    /// Waits until the conversation with this marker has the answers to `count` of the script's calls.
+    #[track_caller]
+    pub fn await_results(&self, marker: &str, count: usize) -> Vec<ToolResult> {
+        self.await_request(&format!("{count} results"), |wire, body| {
+            let results = wire.results(body);
+            (wire.is_said(body, marker) && results.len() >= count).then_some(results)
+        })
+    }
+
+    #[track_caller]
+    fn await_request<T>(&self, awaited: &str, look: impl Fn(Wire, &Value) -> Option<T>) -> T {
+        let deadline = Instant::now() + PATIENCE;
+        let mut requests = lock(&self.shared.requests);
+        loop {
+            if let Some(found) = requests.iter().find_map(|request| look(self.shared.wire, &request.body)) {
+                return found;
+            }
+            let failure = self.failure();
+            let left = deadline.saturating_duration_since(Instant::now());
+            assert!(
+                !left.is_zero() && failure.is_none(),
+                "{awaited:?} is in none of {} requests; script: {failure:?}; offered: {:#?}",
+                requests.len(),
+                requests.last().map(|request| self.shared.wire.offered(&request.body)),
+            );
+            let waited = self.shared.arrived.wait_timeout(requests, left);
+            requests = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
     }
 
     /// The tools offered to the model, over all requests.
@@ -118,34 +196,81 @@ async fn answer(State(shared): State<Arc<Shared>>, request: HttpRequest<Body>) -
         path: path.clone(),
         body: body.clone(),
     });
-    match shared.wire.side_answer(&head.method, &path, &body) {
-        Some(response) => response,
-        None => shared.wire.respond(&path, &body, &shared.next_reply(&body)),
+    shared.arrived.notify_all();
+    if let Some(response) = shared.wire.side_answer(&head.method, &path, &body) {
+        return response;
     }
+    let reply = match shared.next_reply(&body) {
+        Next::Reply(reply) => reply,
+        Next::NotOffered(tool) => match shared.wire.waiting_call(&body, &tool) {
+            Some(waiting) => {
+                tokio::time::sleep(PAUSE).await;
+                waiting
+            }
+            None => Reply::Text(FINAL_TEXT.to_owned()),
+        },
+    };
+    shared.wire.respond(&path, &body, &reply)
+}
+
+/// What comes of a request.
+enum Next {
+    Reply(Reply),
+    /// The script wants a tool that the agent does not have, or not yet.
+    NotOffered(ToolName),
 }
 
 impl Shared {
-    fn next_reply(&self, body: &Value) -> Reply {
+    fn next_reply(&self, body: &Value) -> Next {
         let results = self.wire.results(body);
-        let script = lock(&self.script);
-        let Some(Step::Call { tool, arguments }) = script.get(results.len()) else {
-            return Reply::Text(FINAL_TEXT.to_owned());
+        let scripts = lock(&self.scripts);
+        let script = scripts.iter().find(|script| self.wire.is_said(body, &script.marker));
+        let Some((tool, arguments)) = script.and_then(|script| self.next_call(script, body, results.len()))
+        else {
+            return Next::Reply(Reply::Text(FINAL_TEXT.to_owned()));
         };
         let tool = (self.spell)(tool);
         if !self.wire.offered(body).contains(&tool) {
-            return Reply::Text(FINAL_TEXT.to_owned());
+            // Alone with its script, an agent has what it has.
+            let shares = script.is_some_and(|script| !script.marker.is_empty());
+            return if shares {
+                Next::NotOffered(tool)
+            } else {
+                Next::Reply(Reply::Text(FINAL_TEXT.to_owned()))
+            };
         }
         let history = History { request: body, results: &results };
-        match catch_unwind(AssertUnwindSafe(|| arguments(&history))) {
-            Ok(arguments) => Reply::Call { tool, arguments, number: results.len() + 1 },
+        let number = results.len() + 1;
+        Next::Reply(match catch_unwind(AssertUnwindSafe(|| arguments(&history))) {
+            Ok(arguments) => Reply::Call { tool, arguments, label: scripted(number) },
             Err(panic) => {
                 let words = panic.downcast_ref::<String>().map(String::as_str);
                 let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
-                let message = format!("step {} of the script: {words}", results.len() + 1);
+                let message = format!("step {number} of the script: {words}");
                 lock(&self.failure).get_or_insert(message);
+                self.arrived.notify_all();
                 Reply::Text(FINAL_TEXT.to_owned())
             }
+        })
+    }
+
+    /// The call that a conversation with so many results is at; none where it ends a turn.
+    fn next_call<'a>(
+        &self,
+        script: &'a Script,
+        body: &Value,
+        results: usize,
+    ) -> Option<(&'static str, &'a Arguments)> {
+        let mut answered = results;
+        for step in &script.steps {
+            match step {
+                Step::Call { .. } if answered > 0 => answered -= 1,
+                Step::Call { tool, arguments } => return Some((tool, arguments)),
+                Step::AwaitWords(words) if self.wire.is_said(body, words) => {}
+                Step::AwaitWords(_) => return None,
+            }
         }
+        None
     }
 }
 
@@ -166,6 +291,10 @@ mod tests {
     fn ask(model: &ScriptedModel, results: &[&str]) -> Value {
         let messages: Vec<Value> =
             results.iter().map(|text| json!({"role": "tool", "content": text})).collect();
+        ask_with(model, &messages)
+    }
+
+    fn ask_with(model: &ScriptedModel, messages: &[Value]) -> Value {
         let tools = json!([{"type": "function", "function": {"name": "x_add"}}]);
         let body = json!({"model": "m", "tools": tools, "messages": messages}).to_string();
         let mut stream = TcpStream::connect(model.address).expect("a connection");
@@ -203,6 +332,41 @@ mod tests {
         assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);
         let failure = model.failure().expect("a failure");
         assert!(failure.starts_with("step 1 of the script: index out of bounds"), "{failure}");
+    }
+
+    #[test]
+    fn plays_each_conversation_its_own_script_and_waits_for_its_user() {
+        let coder = vec![
+            Step::call("add", |_| json!({"a": 1})),
+            Step::await_words("Feedback 1"),
+            Step::call("add", |_| json!({"a": 2})),
+        ];
+        let reviewer = vec![Step::call("add", |_| json!({"a": 3}))];
+        let scripts = vec![("You are c1".to_owned(), coder), ("You are r1".to_owned(), reviewer)];
+        let model =
+            ScriptedModel::start_many(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), scripts);
+        let user = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text}]});
+        let result = json!({"role": "tool", "content": "Feedback 1 will come"});
+        let said = |messages: &[Value]| {
+            let message = ask_with(&model, messages);
+            message["content"]
+                .as_str()
+                .unwrap_or(message["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or(""))
+                .to_owned()
+        };
+        let [c1, r1, told] = ["Hello. You are c1.", "You are r1, of c1.", "Feedback 1 is there."].map(user);
+        assert_eq!(said(std::slice::from_ref(&r1)), r#"{"a":3}"#);
+        assert_eq!(said(std::slice::from_ref(&c1)), r#"{"a":1}"#);
+        assert_eq!(said(&[c1.clone(), result.clone()]), FINAL_TEXT);
+        assert_eq!(said(&[c1.clone(), result.clone(), told.clone()]), r#"{"a":2}"#);
+        assert_eq!(said(&[c1, result.clone(), told, result.clone()]), FINAL_TEXT);
+        assert_eq!(said(&[r1, result]), FINAL_TEXT);
+        assert_eq!(said(&[user("You are c2")]), FINAL_TEXT);
+        assert_eq!(
+            (model.await_words("You are c1", "Feedback 1"), model.results_of("You are r1").len()),
+            (1, 1)
+        );
+        assert_eq!(model.await_results("You are c1", 2).len(), 2);
     }
 
     #[test]

@@ -1,14 +1,20 @@
-//! What a scripted model does: calls tools one after another, then says that it is done.
+//! What a scripted model does: calls tools one after another, then says that it is done. In a conversation that goes on it
+//! may say so in between, until the user has something to say.
 
 use serde_json::Value;
 
 /// The model's last words, once the script is through.
 pub const FINAL_TEXT: &str = "The script is done.";
 
-/// One tool call of the script.
+/// What a call's arguments are, given what came before.
+pub type Arguments = Box<dyn Fn(&History) -> Value + Send>;
+
+/// One step of the script.
 pub enum Step {
     /// Call a tool of the MCP server, by its own name; how the agent spells it is the agent's affair.
-    Call { tool: &'static str, arguments: Box<dyn Fn(&History) -> Value + Send> },
+    Call { tool: &'static str, arguments: Arguments },
+    /// End the turn, and go on when the user has said these words.
+    AwaitWords(String),
 }
 
 impl Step {
@@ -16,6 +22,11 @@ impl Step {
     /// run reports it.
     pub fn call(tool: &'static str, arguments: impl Fn(&History) -> Value + Send + 'static) -> Self {
         Self::Call { tool, arguments: Box::new(arguments) }
+    }
+
+    /// The end of a turn. The script goes on with a message of the user's that holds `words`, which must be in no earlier one.
+    pub fn await_words(words: impl Into<String>) -> Self {
+        Self::AwaitWords(words.into())
     }
 }
 

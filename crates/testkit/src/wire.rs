@@ -43,12 +43,17 @@ impl ToolName {
 /// What the model says next.
 pub(crate) enum Reply {
     Text(String),
-    /// `number` counts the script's calls from 1 and makes ids that are the same on every run.
+    /// `label` is what the call's id ends with.
     Call {
         tool: ToolName,
         arguments: Value,
-        number: usize,
+        label: String,
     },
+}
+
+/// The label of the script's call of this number, counted from 1: the same on every run.
+pub(crate) fn scripted(number: usize) -> String {
+    format!("scripted{number}")
 }
 
 impl Wire {
@@ -71,6 +76,30 @@ impl Wire {
             Self::Chat => chat::results(body),
         };
         texts.into_iter().map(|text| ToolResult { text }).collect()
+    }
+
+    /// What the user said in a request's conversation, with what agents say in the user's name.
+    pub(crate) fn user_texts(self, body: &Value) -> Vec<String> {
+        let (messages, content) = match self {
+            Self::Anthropic | Self::Chat => ("messages", "content"),
+            Self::Responses => ("input", "content"),
+            Self::Gemini => ("contents", "parts"),
+        };
+        let of_user = items(&body[messages]).filter(|message| message["role"] == "user");
+        of_user.map(|message| text_of(&message[content])).collect()
+    }
+
+    /// Whether the user said these words.
+    pub(crate) fn is_said(self, body: &Value, words: &str) -> bool {
+        words.is_empty() || self.user_texts(body).iter().any(|text| text.contains(words))
+    }
+
+    /// A call that changes nothing, for an agent that takes its turn before its servers are there. Only Claude Code does.
+    pub(crate) fn waiting_call(self, body: &Value, awaited: &ToolName) -> Option<Reply> {
+        match self {
+            Self::Anthropic => anthropic::waiting_call(body, awaited),
+            Self::Responses | Self::Gemini | Self::Chat => None,
+        }
     }
 
     /// The answer to a request that asks for no turn of the conversation.

@@ -9,6 +9,7 @@ mod python;
 mod research;
 mod runner;
 mod sample;
+mod sessions;
 mod trace;
 mod workbench;
 

@@ -25,7 +25,7 @@ pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, mo
 }
 
 /// What leads it to its model, and to nothing else.
-pub(super) fn environment(model: &str) -> [(&'static str, &str); 4] {
+pub(crate) fn environment(model: &str) -> [(&'static str, &str); 4] {
     [
         ("ANTHROPIC_BASE_URL", model),
         ("ANTHROPIC_API_KEY", "sk-ant-dummy"),

@@ -17,7 +17,7 @@ pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, mo
 }
 
 /// What leads it to its model, and to nothing else.
-pub(super) fn model_settings(model: &str) -> String {
+pub(crate) fn model_settings(model: &str) -> String {
     format!(
         r#"model = "scripted"
 model_provider = "scripted"
@@ -46,7 +46,7 @@ stream_max_retries = 0
 }
 
 /// The key that its settings speak of.
-pub(super) const MODEL_KEY: (&str, &str) = ("SCRIPTED_KEY", "dummy");
+pub(crate) const MODEL_KEY: (&str, &str) = ("SCRIPTED_KEY", "dummy");
 
 /// Strings and arrays of strings are written alike in JSON and in TOML.
 fn settings(server: &StdioServer, model: &str) -> String {

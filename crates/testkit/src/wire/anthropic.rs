@@ -14,9 +14,22 @@ pub(super) fn offered(body: &Value) -> Vec<ToolName> {
 pub(super) fn results(body: &Value) -> Vec<String> {
     items(&body["messages"])
         .flat_map(|message| items(&message["content"]))
-        .filter(|block| block["type"] == "tool_result")
+        .filter(|block| block["type"] == "tool_result" && !is_waiting(&block["tool_use_id"]))
         .map(|block| text_of(&block["content"]))
         .collect()
+}
+
+/// The results of calls that are none of the script's count for nothing.
+fn is_waiting(id: &Value) -> bool {
+    id.as_str().is_some_and(|id| id.starts_with("toolu_waiting"))
+}
+
+/// Looks for the tool, which is how Claude Code learns that its server has come in the meantime.
+pub(super) fn waiting_call(body: &Value, awaited: &ToolName) -> Option<Reply> {
+    let tool = ToolName::plain("ToolSearch");
+    let arguments = json!({"query": format!("select:{}", awaited.name)});
+    let label = format!("waiting{}", items(&body["messages"]).count());
+    offered(body).contains(&tool).then_some(Reply::Call { tool, arguments, label })
 }
 
 pub(super) fn side_answer(path: &str) -> Option<Response> {
@@ -36,8 +49,8 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
     });
     let (block, stop_reason) = match reply {
         Reply::Text(text) => (json!({"type": "text", "text": text}), "end_turn"),
-        Reply::Call { tool, arguments, number } => {
-            let id = format!("toolu_scripted{number}");
+        Reply::Call { tool, arguments, label } => {
+            let id = format!("toolu_{label}");
             (json!({"type": "tool_use", "id": id, "name": tool.name, "input": arguments}), "tool_use")
         }
     };

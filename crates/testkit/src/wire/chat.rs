@@ -19,9 +19,9 @@ pub(super) fn results(body: &Value) -> Vec<String> {
 pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
     let (message, finish_reason) = match reply {
         Reply::Text(text) => (json!({"role": "assistant", "content": text}), "stop"),
-        Reply::Call { tool, arguments, number } => {
+        Reply::Call { tool, arguments, label } => {
             let call = json!({
-                "index": 0, "id": format!("call_scripted{number}"), "type": "function",
+                "index": 0, "id": format!("call_{label}"), "type": "function",
                 "function": {"name": tool.name, "arguments": arguments.to_string()},
             });
             (json!({"role": "assistant", "content": null, "tool_calls": [call]}), "tool_calls")

@@ -36,10 +36,10 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
             "type": "message", "id": "msg_scripted", "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": text, "annotations": []}],
         }),
-        Reply::Call { tool, arguments, number } => {
+        Reply::Call { tool, arguments, label } => {
             let mut call = json!({
-                "type": "function_call", "id": format!("fc_scripted{number}"),
-                "call_id": format!("call_scripted{number}"), "status": "completed",
+                "type": "function_call", "id": format!("fc_{label}"),
+                "call_id": format!("call_{label}"), "status": "completed",
                 "name": tool.name, "arguments": arguments.to_string(),
             });
             if let Some(namespace) = &tool.namespace {

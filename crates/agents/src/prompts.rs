@@ -1,0 +1,229 @@
+//! What agents are told when they start: who they are, what there is to do, and which tools to call when.
+//!
+//! Every prompt names the instance first: `You are work-123-a1`. Texts of users and of other agents stand between marks that
+//! do not occur in them, and are said to be what they are.
+
+use std::fmt::Write as _;
+
+use crate::{FeedbackType, InstanceId};
+
+/// How much of each earlier feedback is told again; all of it is in the repository.
+const FEEDBACK_LINES: usize = 6;
+const FEEDBACK_LINE_LETTERS: usize = 200;
+
+/// What there is to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Task {
+    /// The issue's number on GitHub, where there is one.
+    pub issue: Option<u64>,
+    pub title: Option<String>,
+    /// The issue's text, or what the user wrote.
+    pub text: String,
+}
+
+/// What is known of the repository.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RepositoryFacts {
+    /// As a person calls it.
+    pub name: String,
+    pub base_branch: String,
+    /// The branch of the work: the coding agent's.
+    pub branch: String,
+    /// What else is worth knowing, in a few lines of ours: the language, how tests are run. Empty: nothing.
+    pub summary: String,
+}
+
+/// A review that has been.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PastReview {
+    pub iteration: u32,
+    /// None for one that ended without feedback.
+    pub feedback_type: Option<FeedbackType>,
+    pub feedback: String,
+}
+
+/// The coding agent's prompt: the contract's `generateWorkPrompt`.
+#[derive(Clone, Debug)]
+pub struct WorkPrompt<'a> {
+    pub id: &'a InstanceId,
+    pub task: &'a Task,
+    pub repository: &'a RepositoryFacts,
+    pub history: &'a [PastReview],
+    /// How many reviews it may ask for.
+    pub max_reviews: u32,
+}
+
+/// The review agent's prompt: the contract's `generateReviewPrompt`.
+#[derive(Clone, Debug)]
+pub struct ReviewPrompt<'a> {
+    pub id: &'a InstanceId,
+    /// Whose work it looks at.
+    pub coding: &'a InstanceId,
+    pub task: &'a Task,
+    pub repository: &'a RepositoryFacts,
+    /// The commit that is reviewed.
+    pub commit: &'a str,
+    pub iteration: u32,
+    pub max_reviews: u32,
+    pub history: &'a [PastReview],
+    /// The coding agent's summary of its work.
+    pub completion_message: Option<&'a str>,
+    /// What the coding agent wants looked at.
+    pub reviewer_prompt: Option<&'a str>,
+}
+
+/// The planning agent's prompt.
+#[derive(Clone, Debug)]
+pub struct PlanningPrompt<'a> {
+    pub id: &'a InstanceId,
+    pub task: &'a Task,
+    pub repository: &'a RepositoryFacts,
+}
+
+pub fn work_prompt(prompt: &WorkPrompt<'_>) -> String {
+    let WorkPrompt { id, task, repository, history, max_reviews } = prompt;
+    let mut text = beginning(id, "a coding agent", repository);
+    let _ = writeln!(
+        text,
+        "You work in this folder, a git worktree of your own on the branch {}. Leave other branches and worktrees alone.\n",
+        one_line(&repository.branch)
+    );
+    add_task(&mut text, task);
+    add_history(&mut text, history);
+    let base = one_line(&repository.base_branch);
+    let _ = write!(
+        text,
+        "How to go about it:\n\
+         1. Do the task, and commit your work on this branch with git. What is not committed is not reviewed.\n\
+         2. Call the tool `request_review` of the MCP server `tamis`. A review agent then looks at your commits. End your \
+         turn and wait: you will be told in this session when feedback has come. Do not ask for it, and do not change \
+         anything meanwhile.\n\
+         3. When you are told, the feedback is a commit on this branch: read REVIEW_FEEDBACK.md (or the file that you are \
+         told of), do what it asks as far as it is right, commit, and call `request_review` again. Leave the file itself as \
+         it is; it is taken out later.\n\
+         4. You may ask for {max_reviews} reviews. When `request_review` says that the limit is reached, or you are told \
+         that the work is good, call `create_pull_request` with a title and a description; it pushes the branch and asks \
+         for it to be pulled into {base}. Do not push or open pull requests in any other way.\n\
+         If a tool answers with an error, read its `suggestions`.\n"
+    );
+    text
+}
+
+pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
+    let ReviewPrompt { id, coding, task, repository, commit, iteration, max_reviews, .. } = prompt;
+    let mut text = beginning(id, "a review agent", repository);
+    let (base, branch) = (one_line(&repository.base_branch), one_line(&repository.branch));
+    let _ = writeln!(
+        text,
+        "You look at the work of {coding} on the branch {branch}, at commit {}. This is review {iteration} of at most \
+         {max_reviews}. This folder is a git worktree of your own with that commit checked out.\n",
+        one_line(commit)
+    );
+    add_task(&mut text, task);
+    add_history(&mut text, prompt.history);
+    if let Some(message) = prompt.completion_message {
+        add_quoted(&mut text, &format!("{coding} says of its work"), message);
+    }
+    if let Some(wish) = prompt.reviewer_prompt {
+        add_quoted(&mut text, &format!("{coding} asks you to look at this in particular"), wish);
+    }
+    let _ = write!(
+        text,
+        "How to go about it:\n\
+         1. Look at the change with `git diff {base}...HEAD` and `git log {base}..HEAD`, read what is around it, and run the \
+         tests if there are any. Judge whether it does the task, is right, and is fit to be merged.\n\
+         2. Do not change, add or commit anything: what you write here is thrown away.\n\
+         3. If something must be done, call the tool `send_feedback` of the MCP server `tamis` once, with all of it: \
+         `feedback_type` is `needs_work`, `suggestions` or `clarification`; name files and lines, and put each thing to do in \
+         `actionable_items`. Your session ends with it.\n\
+         4. If the work is good, call `create_pull_request` with a title and a description instead; it is made from \
+         {branch} into {base}, and ends the review.\n\
+         If a tool answers with an error, read its `suggestions`.\n"
+    );
+    text
+}
+
+pub fn planning_prompt(prompt: &PlanningPrompt<'_>) -> String {
+    let PlanningPrompt { id, task, repository } = prompt;
+    let mut text = beginning(id, "a planning agent", repository);
+    let _ = writeln!(
+        text,
+        "You work in this folder, a git worktree of your own on the branch {}. Leave other branches and worktrees alone.\n",
+        one_line(&repository.branch)
+    );
+    add_task(&mut text, task);
+    let base = one_line(&repository.base_branch);
+    let _ = write!(
+        text,
+        "How to go about it:\n\
+         1. Read what the repository has to say about it, and make a plan: parts that can each be done and reviewed alone, \
+         in the order in which they must come. Write no code.\n\
+         2. Call the tool `create_issues` of the MCP server `tamis` with an issue for each part: a title, and a body that \
+         says what must hold when it is done.\n\
+         3. If the plan is a document of the repository, commit it on this branch and call `create_pull_request` with a \
+         title and a description; it asks for the branch to be pulled into {base}. Do not push in any other way.\n\
+         If a tool answers with an error, read its `suggestions`.\n"
+    );
+    text
+}
+
+fn beginning(id: &InstanceId, what: &str, repository: &RepositoryFacts) -> String {
+    let (name, base) = (one_line(&repository.name), one_line(&repository.base_branch));
+    let mut text = format!("You are {id}, {what} for the repository {name}, whose base branch is {base}.\n");
+    if !repository.summary.trim().is_empty() {
+        let _ = writeln!(text, "{}", repository.summary.trim());
+    }
+    text
+}
+
+fn add_task(text: &mut String, task: &Task) {
+    let title = task.title.as_deref().map(|title| format!("{}\n\n", one_line(title))).unwrap_or_default();
+    let words = format!("{title}{}", task.text.trim());
+    let what = match task.issue {
+        Some(issue) => format!("The task is issue #{issue}"),
+        None => "The task".to_owned(),
+    };
+    add_quoted(text, &what, &words);
+}
+
+fn add_history(text: &mut String, history: &[PastReview]) {
+    if history.is_empty() {
+        return;
+    }
+    let mut words = String::new();
+    for review in history {
+        let how = review.feedback_type.map_or("no feedback", FeedbackType::as_str);
+        let _ = writeln!(words, "Review {}: {how}", review.iteration);
+        let lines = review.feedback.lines().filter(|line| !line.trim().is_empty());
+        for line in lines.clone().take(FEEDBACK_LINES) {
+            let short: String = line.chars().take(FEEDBACK_LINE_LETTERS).collect();
+            let _ = writeln!(words, "  {short}{}", if short.len() < line.len() { "…" } else { "" });
+        }
+        if lines.count() > FEEDBACK_LINES {
+            words.push_str("  …\n");
+        }
+    }
+    add_quoted(text, "The reviews so far, each with the first lines of its feedback", words.trim_end());
+}
+
+/// Adds what somebody else wrote, between marks that are not in it.
+fn add_quoted(text: &mut String, what: &str, words: &str) {
+    let words = crate::plain_text(words);
+    let longest = words.split(|letter| letter != '=').map(str::len).max();
+    let mark = "=".repeat(longest.unwrap_or_default().max(7) + 1);
+    let _ = writeln!(
+        text,
+        "{what} (a quotation, from here to the next line of {} equals signs):\n{mark}\n{}\n{mark}\n",
+        mark.len(),
+        words.trim_end()
+    );
+}
+
+/// A name that must not begin a line of its own.
+fn one_line(name: &str) -> String {
+    let name = crate::plain_text(name);
+    name.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,181 @@
+use proptest::prelude::*;
+
+use super::*;
+use crate::AgentType;
+
+fn coding() -> InstanceId {
+    InstanceId::of_worker(AgentType::Coding, "123", 1)
+}
+
+fn task() -> Task {
+    Task {
+        issue: Some(123),
+        title: Some("Log in".to_owned()),
+        text: "Add a form.\n========\n# not a heading\n".to_owned(),
+    }
+}
+
+fn repository() -> RepositoryFacts {
+    RepositoryFacts {
+        name: "shop".to_owned(),
+        base_branch: "main".to_owned(),
+        branch: "tamis/work-123-a1".to_owned(),
+        summary: "Rust; tests: `cargo test`.\n".to_owned(),
+    }
+}
+
+fn history() -> Vec<PastReview> {
+    let feedback = (1..=8).map(|line| format!("line {line}\n\n")).collect();
+    vec![
+        PastReview { iteration: 1, feedback_type: Some(FeedbackType::NeedsWork), feedback },
+        PastReview { iteration: 2, feedback_type: None, feedback: String::new() },
+    ]
+}
+
+const BEGINNING: &str = "for the repository shop, whose base branch is main.\nRust; tests: `cargo test`.\n";
+
+const TASK: &str = "The task is issue #123 (a quotation, from here to the next line of 9 equals signs):
+=========
+Log in
+
+Add a form.
+========
+# not a heading
+=========
+
+";
+
+const HISTORY: &str = "The reviews so far, each with the first lines of its feedback (a quotation, from here to the next line of \
+8 equals signs):
+========
+Review 1: needs_work
+  line 1
+  line 2
+  line 3
+  line 4
+  line 5
+  line 6
+  …
+Review 2: no feedback
+========
+
+";
+
+#[test]
+fn a_coding_agent_is_told_who_it_is_what_to_do_and_when_to_call() {
+    let (id, task, repository, history) = (coding(), task(), repository(), history());
+    let prompt =
+        WorkPrompt { id: &id, task: &task, repository: &repository, history: &history, max_reviews: 3 };
+    let expected = format!(
+        "You are work-123-a1, a coding agent {BEGINNING}\
+You work in this folder, a git worktree of your own on the branch tamis/work-123-a1. Leave other branches and worktrees alone.
+
+{TASK}{HISTORY}How to go about it:
+1. Do the task, and commit your work on this branch with git. What is not committed is not reviewed.
+2. Call the tool `request_review` of the MCP server `tamis`. A review agent then looks at your commits. End your turn and wait: \
+you will be told in this session when feedback has come. Do not ask for it, and do not change anything meanwhile.
+3. When you are told, the feedback is a commit on this branch: read REVIEW_FEEDBACK.md (or the file that you are told of), do \
+what it asks as far as it is right, commit, and call `request_review` again. Leave the file itself as it is; it is taken out \
+later.
+4. You may ask for 3 reviews. When `request_review` says that the limit is reached, or you are told that the work is good, call \
+`create_pull_request` with a title and a description; it pushes the branch and asks for it to be pulled into main. Do not push \
+or open pull requests in any other way.
+If a tool answers with an error, read its `suggestions`.
+"
+    );
+    assert_eq!(work_prompt(&prompt), expected);
+}
+
+#[test]
+fn a_review_agent_is_told_what_to_look_at_and_not_to_touch_it() {
+    let (coding, task, repository) = (coding(), task(), repository());
+    let id = coding.of_review(2);
+    let prompt = ReviewPrompt {
+        id: &id,
+        coding: &coding,
+        task: &task,
+        repository: &repository,
+        commit: "abc123",
+        iteration: 2,
+        max_reviews: 3,
+        history: &[],
+        completion_message: Some("Done."),
+        reviewer_prompt: Some("Mind the tests.\u{1b}[31m"),
+    };
+    let expected = format!(
+        "You are review-123-a1-2, a review agent {BEGINNING}\
+You look at the work of work-123-a1 on the branch tamis/work-123-a1, at commit abc123. This is review 2 of at most 3. This \
+folder is a git worktree of your own with that commit checked out.
+
+{TASK}work-123-a1 says of its work (a quotation, from here to the next line of 8 equals signs):
+========
+Done.
+========
+
+work-123-a1 asks you to look at this in particular (a quotation, from here to the next line of 8 equals signs):
+========
+Mind the tests.
+========
+
+How to go about it:
+1. Look at the change with `git diff main...HEAD` and `git log main..HEAD`, read what is around it, and run the tests if there \
+are any. Judge whether it does the task, is right, and is fit to be merged.
+2. Do not change, add or commit anything: what you write here is thrown away.
+3. If something must be done, call the tool `send_feedback` of the MCP server `tamis` once, with all of it: `feedback_type` is \
+`needs_work`, `suggestions` or `clarification`; name files and lines, and put each thing to do in `actionable_items`. Your \
+session ends with it.
+4. If the work is good, call `create_pull_request` with a title and a description instead; it is made from tamis/work-123-a1 \
+into main, and ends the review.
+If a tool answers with an error, read its `suggestions`.
+"
+    );
+    assert_eq!(review_prompt(&prompt), expected);
+}
+
+#[test]
+fn a_planning_agent_is_told_to_make_issues() {
+    let id = InstanceId::of_worker(AgentType::Planning, "login", 1);
+    let task = Task { text: "Plan the log in.".to_owned(), ..Task::default() };
+    let repository = RepositoryFacts { branch: id.branch(), summary: String::new(), ..repository() };
+    let expected = "\
+You are plan-login-a1, a planning agent for the repository shop, whose base branch is main.
+You work in this folder, a git worktree of your own on the branch tamis/plan-login-a1. Leave other branches and worktrees alone.
+
+The task (a quotation, from here to the next line of 8 equals signs):
+========
+Plan the log in.
+========
+
+How to go about it:
+1. Read what the repository has to say about it, and make a plan: parts that can each be done and reviewed alone, in the order \
+in which they must come. Write no code.
+2. Call the tool `create_issues` of the MCP server `tamis` with an issue for each part: a title, and a body that says what must \
+hold when it is done.
+3. If the plan is a document of the repository, commit it on this branch and call `create_pull_request` with a title and a \
+description; it asks for the branch to be pulled into main. Do not push in any other way.
+If a tool answers with an error, read its `suggestions`.
+";
+    assert_eq!(planning_prompt(&PlanningPrompt { id: &id, task: &task, repository: &repository }), expected);
+}
+
+proptest! {
+    /// Whatever a text is, what stands outside its marks is what would stand there with another.
+    #[test]
+    fn no_text_gets_out_of_its_quotation(words in "(=|\n|a|\u{1b}|\r| ){0,60}|.{0,60}") {
+        let mut text = String::new();
+        add_quoted(&mut text, "It", &words);
+        let lines: Vec<&str> = text.split('\n').collect();
+        let mark = lines[1];
+        prop_assert!(mark.len() >= 8 && mark.bytes().all(|byte| byte == b'='));
+        let marks = lines.iter().enumerate().filter(|(_, line)| line.trim() == mark).map(|(at, _)| at);
+        prop_assert_eq!(marks.collect::<Vec<_>>(), vec![1, lines.len() - 3]);
+        let end = format!("\n{mark}\n\n");
+        prop_assert!(text.ends_with(&end));
+    }
+
+    #[test]
+    fn no_name_begins_a_line(name in "(\n|\r|a| |\u{2028}|\u{1b}){0,20}") {
+        let breaks = ['\n', '\r', '\u{2028}'];
+        prop_assert!(!one_line(&name).contains(breaks));
+    }
+}

@@ -1,0 +1,101 @@
+//! A home for agents that show their screens, as somebody's who has used them before: they ask nothing at their start, and
+//! find their models on this machine.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::agent::{Agent, claude_code, codex};
+use crate::clients::Clients;
+use crate::leftovers;
+
+/// A home folder, with the environment that leads to it. Dropping it ends every process that has it in its environment,
+/// tmux and whatever runs in it too.
+pub struct InteractiveHome {
+    folder: TempDir,
+    home: PathBuf,
+    environment: Vec<(String, String)>,
+}
+
+impl InteractiveHome {
+    /// A home in which the installed clients are found, and none of them is known yet.
+    pub fn new(clients: &Clients) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let home = folder.path().canonicalize().expect("a folder").join("home");
+        fs::create_dir(&home).expect("a home");
+        let environment = [
+            ("HOME", home.to_str().expect("a path in UTF-8")),
+            ("PATH", &clients.path()),
+            ("LANG", "C.UTF-8"),
+            ("SHELL", "/bin/sh"),
+            ("TERM", "xterm-256color"),
+            ("GIT_CONFIG_NOSYSTEM", "1"),
+        ];
+        let environment = environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        Self { folder, home, environment }
+    }
+
+    /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. For Claude Code and Codex,
+    /// which can both be at home.
+    #[must_use]
+    pub fn with(mut self, agent: Agent, model: &str, repository: &Path) -> Self {
+        match agent {
+            Agent::ClaudeCode => {
+                let variables = claude_code::environment(model);
+                let key = variables.iter().find(|(name, _)| *name == "ANTHROPIC_API_KEY").expect("a key").1;
+                self.write(".claude.json", &claude_settings(key, repository).to_string());
+                self.environment.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+            }
+            Agent::Codex => {
+                self.write(".codex/config.toml", &codex::model_settings(model));
+                self.environment.push((codex::MODEL_KEY.0.to_owned(), codex::MODEL_KEY.1.to_owned()));
+            }
+            Agent::GeminiCli | Agent::OpenCode => panic!("{agent:?} is not at home here"),
+        }
+        self
+    }
+
+    /// The home folder.
+    pub fn path(&self) -> &Path {
+        &self.home
+    }
+
+    /// A folder beside the home, for what a test needs.
+    pub fn beside(&self, name: &str) -> PathBuf {
+        self.home.with_file_name(name)
+    }
+
+    /// The whole environment for whoever starts the agents: nothing of this machine's.
+    pub fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    fn write(&self, name: &str, contents: &str) {
+        let path = self.home.join(name);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder for settings");
+        fs::write(path, contents).expect("a file of settings");
+    }
+}
+
+impl Drop for InteractiveHome {
+    fn drop(&mut self) {
+        leftovers::end_all(self.folder.path(), Duration::ZERO);
+    }
+}
+
+/// Who has been through the first start, has allowed the key (of which it remembers the end), and trusts the repository and
+/// with it all its worktrees.
+fn claude_settings(key: &str, repository: &Path) -> Value {
+    let repository = repository.canonicalize().expect("a repository");
+    let repository = repository.to_str().expect("a path in UTF-8");
+    let end = &key[key.len().saturating_sub(20)..];
+    json!({
+        "hasCompletedOnboarding": true,
+        "theme": "dark",
+        "customApiKeyResponses": {"approved": [end], "rejected": []},
+        "projects": {repository: {"hasTrustDialogAccepted": true}},
+    })
+}
