@@ -330,7 +330,7 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
     assert!(notes.contains("parse(None) still fails"), "{notes}");
     let shown = fleet.run(&["agents", "show", id]).stdout;
     assert!(
-        shown.contains("parse(None) still fails") && shown.contains("tool_called  request_review"),
+        shown.contains("parse(None) still fails") && shown.contains("tool_called       request_review done "),
         "{shown}"
     );
 }
