@@ -75,6 +75,7 @@ fn works_and_is_told(agent: Agent, name: &str) {
         prompt: format!("{MARKER}.\nFollow the \"script\" to the letter: $HOME #{{pane_id}}"),
         worktree: worktree.clone(),
         git_folder: Some(repository.join(".git")),
+        home: home.path().to_owned(),
         state: data.join("state"),
     };
     let env = agent_environment(home.environment().map(|(name, value)| (name.into(), value.into())));
