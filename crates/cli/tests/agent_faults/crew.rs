@@ -1,5 +1,6 @@
 //! A data folder with its server, a repository with a remote, and agents that are just commands.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -33,6 +34,7 @@ pub struct Crew {
     /// Uncommitted files and their bytes that must not be lost.
     mess: Vec<(PathBuf, Vec<u8>)>,
     pub tool_timeout_ms: Option<u64>,
+    identities: Mutex<BTreeMap<String, String>>,
 }
 
 pub const TOKEN: &str = "dummy-token-of-the-tests";
@@ -62,7 +64,16 @@ impl Crew {
             git: Some(bare),
             ..FakeRepository::default()
         });
-        Crew { house, server: Mutex::default(), running: None, github, commits: Vec::new(), mess: Vec::new(), tool_timeout_ms: None }
+        Crew {
+            house,
+            server: Mutex::default(),
+            running: None,
+            github,
+            commits: Vec::new(),
+            mess: Vec::new(),
+            tool_timeout_ms: None,
+            identities: Mutex::default(),
+        }
     }
 
     pub fn folder(&self) -> PathBuf {
@@ -164,13 +175,19 @@ impl Crew {
 
     /// A tool's call with the identity of an instance.
     pub fn call(&self, id: &str, tool: &str, arguments: &Value, key: &str) -> Answer {
-        let Ok(identity) = fs::read(self.data().join("agents/identities").join(id)) else {
-            // Of one that is over nothing is left to call with.
-            return Answer::Refused(json!({"code": "INVALID_STATE", "message": "no identity"}));
-        };
-        let identity: Value = serde_json::from_slice(&identity).unwrap();
-        let bearer = identity["token"].as_str().unwrap();
-        self.request("POST", &format!("/api/call/{tool}"), bearer, Some(key), arguments)
+        let bearer = self.identity(id);
+        self.request("POST", &format!("/api/call/{tool}"), &bearer, Some(key), arguments)
+    }
+
+    /// An instance's token. Its server reads it once, and knows it when the file is gone.
+    fn identity(&self, id: &str) -> String {
+        let mut known = self.identities.lock().unwrap();
+        let known = known.entry(id.to_owned()).or_insert_with(|| {
+            let identity = fs::read(self.data().join("agents/identities").join(id)).unwrap();
+            let identity: Value = serde_json::from_slice(&identity).unwrap();
+            identity["token"].as_str().unwrap().to_owned()
+        });
+        known.clone()
     }
 
     pub fn request_review(&self, id: &str) -> Value {

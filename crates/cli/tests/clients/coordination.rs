@@ -13,7 +13,8 @@ use serde_json::{Value, json};
 use tamis_agents::Tmux;
 use tamis_store::rusqlite::Connection;
 use tamis_testkit::{
-    Agent, Clients, FakeGithub, FakePullRequest, FakeRepository, InteractiveHome, ScriptedModel, Step, run_bounded,
+    Agent, Clients, FakeGithub, FakePullRequest, FakeRepository, InteractiveHome, ScriptedModel, Step,
+    run_bounded,
 };
 
 use crate::{LIMIT, tamis};
@@ -129,7 +130,18 @@ fn work(home: &Path, worktree: &Path, text: &str) {
     fs::write(worktree.join("answer.txt"), text).expect("a file");
     let mut git = Command::new("git");
     git.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home).current_dir(worktree);
-    git.args(["-c", "user.name=t", "-c", "user.email=t@t.invalid", "commit", "--quiet", "-m", text, "--", "answer.txt"]);
+    git.args([
+        "-c",
+        "user.name=t",
+        "-c",
+        "user.email=t@t.invalid",
+        "commit",
+        "--quiet",
+        "-m",
+        text,
+        "--",
+        "answer.txt",
+    ]);
     let mut add = Command::new("git");
     add.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", home).current_dir(worktree);
     add.args(["add", "--", "answer.txt"]);
@@ -190,15 +202,19 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
         spelled(reviewer.0),
         vec![(marker(first_id), first), (marker(second_id), second)],
     );
-    let home = home.with(coder.0, &coding_model.url(), &project).with(reviewer.0, &reviewing_model.url(), &project);
-    let repository = FakeRepository { token: TOKEN.to_owned(), git: Some(bare.clone()), ..FakeRepository::default() };
+    let home =
+        home.with(coder.0, &coding_model.url(), &project).with(reviewer.0, &reviewing_model.url(), &project);
+    let repository =
+        FakeRepository { token: TOKEN.to_owned(), git: Some(bare.clone()), ..FakeRepository::default() };
     let mut stage = Stage { home, github: FakeGithub::start(repository), server: None };
 
     // A server that coordinates, two reviews at most, and the coding agent.
     let mut serve = stage.tamis(&["serve", "--port", "0"]);
     let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     stage.server = Some(server.expect("a server"));
-    eventually("somebody coordinates", || stage.data().join("agents/coordinator.json").exists().then_some(()));
+    eventually("somebody coordinates", || {
+        stage.data().join("agents/coordinator.json").exists().then_some(())
+    });
     stage.run(&["agents", "config", "review.max_iterations", "2"]);
     stage.run(&["agents", "config", "review.agent", reviewer.1]);
     let mut seen = 0;
@@ -239,7 +255,9 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
     });
     assert_eq!(refused, expected);
     let pulls = stage.github.pull_requests();
-    let [FakePullRequest { number, title, head, base, body, .. }] = pulls.as_slice() else { panic!("{pulls:?}") };
+    let [FakePullRequest { number, title, head, base, body, .. }] = pulls.as_slice() else {
+        panic!("{pulls:?}")
+    };
     let wanted = ("The answer", "tamis/work-7-a1", "main");
     assert_eq!((title.as_str(), head.as_str(), base.as_str()), wanted);
     for words in ["It is 42.", "41 is wrong.", "Right, but why?", first_id, second_id] {
@@ -275,13 +293,19 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
     for id in [first_id, second_id] {
         eventually(&format!("{id} is cleaned up"), || {
             let shown = stage.show(id);
-            (shown["phase"] == "gone" && shown["status"] == "TERMINATED" && shown["agent"] == reviewer.1).then_some(())
+            (shown["phase"] == "gone" && shown["status"] == "TERMINATED" && shown["agent"] == reviewer.1)
+                .then_some(())
         });
         assert!(!stage.worktree(id).exists());
     }
     let tmux = Tmux::for_data_folder(&stage.data()).expect("a data folder");
-    let sessions: Vec<_> =
-        tmux.sessions().expect("sessions").into_iter().filter(|session| session.alive).map(|it| it.id.to_string()).collect();
+    let sessions: Vec<_> = tmux
+        .sessions()
+        .expect("sessions")
+        .into_iter()
+        .filter(|session| session.alive)
+        .map(|it| it.id.to_string())
+        .collect();
     assert_eq!(sessions, [CODER]);
 
     // The events, all of them, in the order in which it happened.
