@@ -46,6 +46,10 @@ const PANE_FORMAT: &str = "#{session_name}:#{pane_id}:#{pane_dead}:#{pane_dead_s
 const PASTE_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
+/// Gemini CLI takes an Enter within 40 ms of a paste for part of it, and on a busy machine its clock starts late. The other
+/// agents need no pause.
+const AFTER_PASTE: Duration = Duration::from_millis(300);
+
 /// The sessions of one data folder.
 #[derive(Clone, Debug)]
 pub struct Tmux {
@@ -180,6 +184,7 @@ impl Tmux {
             }
             std::thread::sleep(LOOK_AGAIN);
         }
+        std::thread::sleep(AFTER_PASTE);
         call::must(self, id, &["send-keys", "-t", pane, "Enter"], None)?;
         Ok(())
     }

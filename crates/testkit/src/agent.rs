@@ -4,8 +4,8 @@
 
 pub(crate) mod claude_code;
 pub(crate) mod codex;
-mod gemini_cli;
-mod open_code;
+pub(crate) mod gemini_cli;
+pub(crate) mod open_code;
 mod stage;
 
 use std::fs;

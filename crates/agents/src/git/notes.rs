@@ -283,43 +283,51 @@ impl Worktree {
         }
     }
 
-    /// Brings committed notes to the branch. However often it is called, they come once.
+    /// Brings committed notes to the branch, in the place of any that were `delivered` before. However often it is called,
+    /// they come once.
     pub(crate) fn merge_notes(
         &self,
         branch: &BranchName,
+        notes: &Notes<'_>,
         commit: &Commit,
-        note: &Note,
-        content: &str,
-        at: i64,
+        delivered: &[Note],
     ) -> Result<Delivery> {
-        let reviewed = self.repository.resolve(&format!("{commit}^"))?.ok_or_else(|| {
-            AgentsError::new(Code::GitError, format!("the commit {} of the notes is gone", commit.short()))
-        })?;
+        let Notes { path, content, at, reviewed, .. } = *notes;
+        let Entry::File(blob) = self.repository.entry(commit, path)? else {
+            return Err(AgentsError::new(
+                Code::GitError,
+                format!("the commit {} has no {path}", commit.short()),
+            ));
+        };
+        let ours = |entry: &Entry| match entry {
+            Entry::Absent => true,
+            Entry::File(there) => {
+                *there == blob || delivered.iter().any(|note| note.path == path && note.blob == *there)
+            }
+            Entry::Other => false,
+        };
         for _ in 0..MOST_TRIES {
             let tip = self.tip_of(branch)?;
-            if let Some(by) = self.repository.delivered_by(&tip, commit, &reviewed)? {
+            if let Some(by) = self.repository.delivered_by(&tip, commit, reviewed)? {
                 return Ok(Delivery::Delivered(by));
             }
-            let here = self.repository.entry(&tip, &note.path)?;
-            let as_reviewed = self.repository.entry(&reviewed, &note.path)?;
-            let ours = Entry::File(note.blob.clone());
-            if here != Entry::Absent && here != as_reviewed && here != ours {
+            if !ours(&self.repository.entry(&tip, path)?) {
                 return Ok(Delivery::PathTaken);
             }
-            let new = if tip == reviewed {
+            let new = if tip == *reviewed {
                 commit.clone()
             } else {
-                let tree = self.repository.tree_with(&tip, &[(&note.path, Some(&note.blob))])?;
+                let tree = self.repository.tree_with(&tip, &[(path, Some(&blob))])?;
                 let message = format!("Bring the review notes to {branch}\n\n{TRAILER}: {commit}\n");
-                let rewritten = !self.repository.is_ancestor(&reviewed, &tip)?;
+                let rewritten = !self.repository.is_ancestor(reviewed, &tip)?;
                 let parents = if rewritten { vec![&tip] } else { vec![&tip, commit] };
                 self.repository.commit_tree(&tree, &parents, &message, at)?
             };
-            if matches!(self.change_of(&note.path)?.as_deref(), Some("? " | "! "))
-                && self.is_leftover(&note.path, content)
+            if matches!(self.change_of(path)?.as_deref(), Some("? " | "! "))
+                && self.is_leftover(path, content)
             {
                 // git would not overwrite it, and need not: it is what would be written.
-                self.stage(&note.path, Some(&note.blob))?;
+                self.stage(path, Some(&blob))?;
             }
             match self.fast_forward(&tip, &new)? {
                 Forward::Done => return Ok(Delivery::Delivered(new)),
