@@ -384,11 +384,11 @@ pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite:
     statement.query_map([family.as_str()], read_instance)?.collect()
 }
 
-/// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, or by an
-/// operation that was begun.
+/// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, by a pull
+/// request that is open, or by an operation that was begun.
 pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending')
+        "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending') OR status = 'PR_CREATED'
          UNION SELECT instance_id FROM operations WHERE state = 'begun'",
     )?;
     let members: Vec<InstanceId> =
@@ -629,7 +629,8 @@ pub(crate) fn operation_by_key(
     connection.prepare_cached(&sql)?.query_row([call_key], read_operation).optional()
 }
 
-/// What is under way, or was when its coordinator died; oldest first.
+/// What is under way anywhere.
+#[cfg(test)]
 pub(crate) fn operations_under_way(connection: &Connection) -> rusqlite::Result<Vec<Operation>> {
     let sql = format!("SELECT {OPERATION} FROM operations WHERE state = 'begun' ORDER BY id");
     connection.prepare_cached(&sql)?.query_map([], read_operation)?.collect()

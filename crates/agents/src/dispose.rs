@@ -29,17 +29,17 @@ impl Coordinator {
         }
         let there = repository.worktree_if_there(&instance.worktree)?;
         if !dry_run {
-            let held = match &there {
-                Some(worktree) => Some(worktree.snapshot(&branch, &instance.id)?),
-                None => None,
+            let left_out = match &there {
+                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.left_out,
+                None => {
+                    repository.hold_branch(&branch, &instance.id)?;
+                    Vec::new()
+                }
             };
-            if let Some(lost) = held.and_then(|held| held.left_out.into_iter().next())
-                && is_review
-            {
+            if is_review && let Some(lost) = left_out.first() {
                 disposal.kept.push(format!("{worktree} stays: {lost} in it is a repository of its own"));
                 return Ok(disposal);
             }
-            repository.hold_branch(&branch, &instance.id)?;
             let removal = if is_review { Removal::Everything } else { Removal::OnlyClean };
             repository.remove_worktree(&instance.worktree, removal)?;
         }
@@ -72,6 +72,10 @@ impl Coordinator {
     /// Removes what was made of an instance that did not come to be. Nobody was to work there yet; if somebody did, the undo
     /// ref holds it.
     pub(crate) fn discard(&self, instance: &Instance) -> Result<()> {
+        if !instance.repository.exists() {
+            // Gone, and with it whatever could be discarded there.
+            return Ok(());
+        }
         let repository = self.repository(&instance.repository)?;
         let branch: BranchName = instance.branch.parse()?;
         let began: Commit = instance.base_commit.parse()?;

@@ -76,7 +76,7 @@ impl Coordinator {
         let state = self.places.state(id);
         for (path, removed) in removals.chain([(&state, fs::remove_dir_all(&state))]) {
             match removed {
-                Err(error) if error.kind() != ErrorKind::NotFound => {
+                Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                     return Err(AgentsError::file("remove", path, &error));
                 }
                 _ => {}

@@ -45,7 +45,7 @@ pub use calls::{
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
 pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, log_file, whereabouts};
-pub use error::{AgentsError, Code};
+pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
 pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};

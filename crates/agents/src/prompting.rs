@@ -1,22 +1,91 @@
-//! What agents are told first.
+//! What agents are told first, from what the tables and the repository know.
 
 use crate::error::Result;
+use crate::git::{Repository, Summary};
+use crate::prompts::{
+    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
+    review_prompt, work_prompt,
+};
 use crate::records::{Instance, Review};
-use crate::{Coordinator, RequestReview};
+use crate::user_config::{self, MAX_ITERATIONS};
+use crate::{AgentType, Coordinator, InstanceId, RequestReview, db};
 
 impl Coordinator {
-    pub(crate) fn work_prompt(&self, instance: &Instance) -> Result<String> {
-        Ok(instance.task.clone())
+    /// The prompt of an agent that a person starts: the contract's `generateWorkPrompt`, or the planning agent's.
+    pub(crate) fn starting_prompt(&self, repository: &Repository, instance: &Instance) -> Result<String> {
+        let (id, task, facts) = (&instance.id, &task_of(instance), &facts(repository, instance));
+        if instance.agent_type == AgentType::Planning {
+            return Ok(planning_prompt(&PlanningPrompt { id, task, repository: facts }));
+        }
+        let (history, max_reviews) = (&self.history(id)?[..], self.most_reviews()?);
+        Ok(work_prompt(&WorkPrompt { id, task, repository: facts, history, max_reviews }))
     }
 
-    pub(crate) fn review_prompt(
+    /// The contract's `generateReviewPrompt`.
+    pub(crate) fn reviewing_prompt(
         &self,
-        reviewer: &Instance,
+        repository: &Repository,
         coding: &Instance,
         review: &Review,
         input: &RequestReview,
     ) -> Result<String> {
-        let _ = (coding, review, input);
-        Ok(reviewer.task.clone())
+        let (base, tip) = (coding.base_commit.parse()?, review.reviewed_commit.parse()?);
+        let notes: Vec<String> = self.notes_for(&coding.id)?.into_iter().map(|note| note.path).collect();
+        let Summary { files, insertions, deletions, commits, .. } =
+            repository.summary(&base, &tip, &notes)?;
+        let mut facts = facts(repository, coding);
+        facts.summary = format!(
+            "The work so far, since the branch began: {commits} commits, {files} files, {insertions} lines added, \
+             {deletions} removed."
+        );
+        Ok(review_prompt(&ReviewPrompt {
+            id: &review.child_instance,
+            coding: &coding.id,
+            task: &task_of(coding),
+            repository: &facts,
+            commit: &review.reviewed_commit,
+            iteration: review.review_iteration,
+            max_reviews: self.most_reviews()?,
+            history: &self.history(&coding.id)?,
+            completion_message: input.completion_message.as_deref(),
+            reviewer_prompt: input.reviewer_prompt.as_deref(),
+        }))
+    }
+
+    /// The reviews that have ended, with what was said.
+    fn history(&self, coding: &InstanceId) -> Result<Vec<PastReview>> {
+        let reviews = self.archive.database.read(|connection| db::reviews_of(connection, coding))?;
+        let given = self.archive.feedback(Some(coding))?;
+        let ended = reviews.iter().filter(|review| review.outcome.is_some());
+        let past = ended.map(|review| {
+            let said = given.iter().find(|feedback| feedback.review_instance == review.child_instance);
+            PastReview {
+                iteration: review.review_iteration,
+                feedback_type: said.map(|feedback| feedback.feedback_type),
+                feedback: said.map(|feedback| feedback.feedback.clone()).unwrap_or_default(),
+            }
+        });
+        Ok(past.collect())
+    }
+
+    fn most_reviews(&self) -> Result<u32> {
+        let most =
+            self.archive.database.write_or(|connection| user_config::number(connection, MAX_ITERATIONS))?;
+        Ok(u32::try_from(most).unwrap_or(u32::MAX))
+    }
+}
+
+fn task_of(instance: &Instance) -> Task {
+    let issue = instance.issue.and_then(|issue| u64::try_from(issue).ok());
+    Task { issue, title: None, text: instance.task.clone() }
+}
+
+fn facts(repository: &Repository, worker: &Instance) -> RepositoryFacts {
+    let name = repository.folder().file_name().unwrap_or_default();
+    RepositoryFacts {
+        name: name.to_string_lossy().into_owned(),
+        base_branch: worker.base_branch.clone().unwrap_or_else(|| worker.base_commit.clone()),
+        branch: worker.branch.clone(),
+        summary: String::new(),
     }
 }

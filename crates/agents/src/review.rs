@@ -70,7 +70,7 @@ impl Coordinator {
             let equipment = Equipment {
                 instance: &reviewer,
                 identity: &identity,
-                prompt: &self.review_prompt(&reviewer, coding, &review, input)?,
+                prompt: &self.reviewing_prompt(&repository, coding, &review, input)?,
                 points: [
                     Point::ReviewWorktreeAdded,
                     Point::ReviewIdentityWritten,

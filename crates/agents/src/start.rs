@@ -53,7 +53,7 @@ impl Coordinator {
             let equipment = Equipment {
                 instance: &instance,
                 identity: &identity,
-                prompt: &self.work_prompt(&instance)?,
+                prompt: &self.starting_prompt(&repository, &instance)?,
                 points: [Point::StartWorktreeAdded, Point::StartIdentityWritten, Point::StartSessionCreated],
             };
             self.equip(&repository, &equipment, &|| in_time(deadline, tools::START))?;

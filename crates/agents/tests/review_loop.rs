@@ -7,7 +7,7 @@ mod support;
 use std::fs;
 
 use serde_json::json;
-use support::{Field, await_some, call, feedback, names_in, soon};
+use support::{Field, await_some, call, names_in, soon};
 use tamis_agents::{
     AgentType, Code, FeedbackType, InstanceId, Outcome, Phase, RequestReview, ReviewRequested, SendFeedback,
     StartRequest, Status,
@@ -30,7 +30,10 @@ fn from_start_to_the_limit() {
 
     // Started: a row, a worktree on a branch, a session, an identity, and one event.
     let coding = field.start();
-    assert_eq!((coding.id.as_str(), coding.status, coding.phase), ("work-123-a1", Status::Started, Phase::Ready));
+    assert_eq!(
+        (coding.id.as_str(), coding.status, coding.phase),
+        ("work-123-a1", Status::Started, Phase::Ready)
+    );
     assert_eq!((coding.base_branch.as_deref(), coding.base_commit.as_str()), (Some("main"), main.as_str()));
     assert_eq!(coding.worktree, field.data().join("agents/worktrees/work-123-a1"));
     assert_eq!(field.git(&coding.worktree, &["symbolic-ref", "HEAD"]), "refs/heads/tamis/work-123-a1");
@@ -77,7 +80,10 @@ fn from_start_to_the_limit() {
     };
     let token = field.token(&reviewer.id);
     let sent = field.coordinator().send_feedback(&call(&token, Some("k1")), &input).unwrap();
-    assert_eq!((sent.target_instance_id.clone(), sent.cleanup_status.as_str()), (coding.id.clone(), "scheduled"));
+    assert_eq!(
+        (sent.target_instance_id.clone(), sent.cleanup_status.as_str()),
+        (coding.id.clone(), "scheduled")
+    );
     assert_eq!(field.git(&coding.worktree, &["rev-parse", "HEAD"]), sent.git_commit_hash);
     assert_eq!(field.git(&coding.worktree, &["rev-parse", "HEAD^"]), commit);
     assert_eq!(field.git(&coding.worktree, &["status", "--porcelain"]), "");
@@ -224,7 +230,10 @@ fn what_is_refused_and_why() {
     field.work(&coding, "one");
     fs::write(field.repository().join("work.txt"), "other").unwrap();
     field.commit(&field.repository(), "Other");
-    let merging = std::process::Command::new("git").args(["merge", "-q", "main"]).current_dir(&coding.worktree).output();
+    let merging = std::process::Command::new("git")
+        .args(["merge", "-q", "main"])
+        .current_dir(&coding.worktree)
+        .output();
     assert!(!merging.unwrap().status.success());
     assert_eq!(code(field.request_review(&coding.id)), Code::WorktreeBusy);
     field.git(&coding.worktree, &["merge", "--abort"]);
@@ -236,7 +245,8 @@ fn what_is_refused_and_why() {
     let long = RequestReview { reviewer_prompt: Some("x".repeat(100_001)), completion_message: None };
     assert_eq!(code(field.coordinator().request_review(&call(&token, None), &long)), Code::ValidationError);
     // Each is told of, and nothing else came of it.
-    let told: Vec<String> = field.told(1).into_iter().map(|event| event.replace("work-123-a1", "it")).collect();
+    let told: Vec<String> =
+        field.told(1).into_iter().map(|event| event.replace("work-123-a1", "it")).collect();
     assert_eq!(
         told,
         [
@@ -258,10 +268,11 @@ fn what_is_refused_and_why() {
     assert_eq!(say(&reviewer.id, " \n"), Err(Code::ValidationError));
     assert_eq!(say(&reviewer.id, &"é".repeat(100_001)), Err(Code::ValidationError));
     assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::InvalidState);
-    say(&reviewer.id, &"é".repeat(100_000)).unwrap();
+    let longest = format!("{} ", "é".repeat(99_999));
+    say(&reviewer.id, &longest).unwrap();
     assert_eq!(say(&reviewer.id, "More"), Err(Code::InvalidState));
     let second = field.review(&coding, "two");
-    let again = field.send_feedback(&second.id, &format!(" {}\n", "é".repeat(100_000))).unwrap_err();
+    let again = field.send_feedback(&second.id, &longest.replace(' ', "\n")).unwrap_err();
     assert_eq!(again.code, Code::DuplicateFeedback);
     assert!(again.message.contains("review 1") && !again.suggestions.is_empty(), "{again:?}");
     say(&second.id, "Better, but").unwrap();
@@ -291,13 +302,17 @@ fn feedback_comes_to_a_dirty_tree_and_loses_nothing() {
     assert!(read("REVIEW_FEEDBACK-2.md").contains("Hm"));
     assert_eq!(field.git(&coding.worktree, &["show", "-s", "--format=%P", "HEAD"]).split(' ').count(), 2);
     let given = field.coordinator().archive().feedback(None).unwrap();
-    assert_eq!((given[0].path.as_str(), &given[0].git_commit_hash), ("REVIEW_FEEDBACK-2.md", &Some(sent.git_commit_hash)));
+    assert_eq!(
+        (given[0].path.as_str(), &given[0].git_commit_hash),
+        ("REVIEW_FEEDBACK-2.md", &Some(sent.git_commit_hash))
+    );
 
     // In the middle of a rebase it waits, and may be said again.
     field.git(&coding.worktree, &["rm", "-q", "--cached", "staged"]);
     field.git(&coding.worktree, &["checkout", "-q", "README.md"]);
     let second = field.review(&coding, "three");
-    let [merge_head, head] = ["MERGE_HEAD", "HEAD"].map(|name| field.git(&coding.worktree, &["rev-parse", "--git-path", name]));
+    let [merge_head, head] =
+        ["MERGE_HEAD", "HEAD"].map(|name| field.git(&coding.worktree, &["rev-parse", "--git-path", name]));
     fs::copy(coding.worktree.join(head), coding.worktree.join(&merge_head)).unwrap();
     let busy = field.send_feedback(&second.id, "Said in vain").unwrap_err();
     assert_eq!(busy.code, Code::WorktreeBusy);
@@ -332,7 +347,8 @@ fn names_do_not_meet_and_nothing_is_started_that_is_not_there() {
     fs::create_dir(field.data().join("agents/worktrees/work-123-a2")).unwrap();
     assert_eq!(field.start().id.as_str(), "work-123-a3");
     assert_eq!(field.start().id.as_str(), "work-123-a4");
-    let planner = StartRequest { agent_type: AgentType::Planning, ..field.request("Log in: $(id)", &["cat"]) };
+    let planner =
+        StartRequest { agent_type: AgentType::Planning, ..field.request("Log in: $(id)", &["cat"]) };
     assert_eq!(field.coordinator().start(&planner, soon()).unwrap().id.as_str(), "plan-log-in-id-a1");
 
     let seen = field.events().len();
@@ -373,7 +389,10 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     fs::remove_file(&launch).unwrap();
     fs::create_dir(&launch).unwrap();
     field.assert_consistent();
-    assert_eq!(field.git(&field.repository(), &["for-each-ref", "refs/tamis", "refs/heads/tamis/work-other-a1"]), "");
+    assert_eq!(
+        field.git(&field.repository(), &["for-each-ref", "refs/tamis", "refs/heads/tamis/work-other-a1"]),
+        ""
+    );
     // The same key runs afresh.
     assert_eq!(ask().unwrap().review_instance_id.as_str(), "review-123-a1-1");
     // Feedback that git cannot write: somebody holds the index.
@@ -384,5 +403,4 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     fs::remove_file(lock).unwrap();
     field.assert_consistent();
     field.send_feedback(&reviewer, "Hm").unwrap();
-    let _ = feedback("");
 }

@@ -338,41 +338,64 @@ impl Worktree {
         paths: &[String],
         at: i64,
     ) -> Result<Option<Commit>> {
+        let mut last = None;
         for _ in 0..MOST_TRIES {
             let tip = self.tip_of(branch)?;
-            let mut there = Vec::new();
-            for path in paths {
-                if let Entry::File(_) = self.repository.entry(&tip, path)? {
-                    there.push(path.as_str());
+            let (untouched, touched) = self.notes_there(&tip, paths)?;
+            let removing = |paths: &[&str]| {
+                let without: Vec<_> = paths.iter().map(|path| (*path, None)).collect();
+                let tree = self.repository.tree_with(&tip, &without)?;
+                let message = format!("Take the review notes out again\n\n{}\n", paths.join("\n"));
+                self.repository.commit_tree(&tree, &[&tip], &message, at)
+            };
+            if !untouched.is_empty() {
+                let new = removing(&untouched)?;
+                if let Forward::Done = self.fast_forward(&tip, &new)? {
+                    last = Some(new);
                 }
-            }
-            if there.is_empty() {
-                return Ok(None);
-            }
-            let without: Vec<_> = there.iter().map(|path| (*path, None)).collect();
-            let tree = self.repository.tree_with(&tip, &without)?;
-            let message = format!("Take the review notes out again\n\n{}\n", there.join("\n"));
-            let new = self.repository.commit_tree(&tree, &[&tip], &message, at)?;
-            for path in &there {
-                match self.change_of(path)?.as_deref() {
-                    None | Some("1 .D" | "1 D." | "? " | "! ") => {}
-                    // Only the index differs from the commit, or only the file does: it has all there is.
-                    Some("1 .M" | "1 M." | "1 .T" | "1 T.") => self.stage(path, None)?,
-                    Some(_) => {
-                        return Err(AgentsError::new(
-                            Code::UncommittedChanges,
-                            format!("{path} is staged in one form, and is in the worktree in another"),
-                        )
-                        .suggest(format!("stage or drop one of them (`git add {path}`), and call again")));
-                    }
+            } else if !touched.is_empty() {
+                // No fast forward would leave a file there. So only the index forgets it, and then the branch.
+                for path in &touched {
+                    self.stage(path, None)?;
                 }
-            }
-            match self.fast_forward(&tip, &new)? {
-                Forward::Done => return Ok(Some(new)),
-                Forward::Moved | Forward::InTheWay => {}
+                let new = removing(&touched)?;
+                match self.repository.update_reference(
+                    &branch.reference(),
+                    &new,
+                    Some(&tip),
+                    "tamis: without notes",
+                ) {
+                    Ok(()) => last = Some(new),
+                    Err(error) if self.head()? == tip => return Err(error),
+                    Err(_) => {}
+                }
+            } else {
+                return Ok(last);
             }
         }
         Err(keeps_moving(branch))
+    }
+
+    /// Which of these notes a commit has: those that are in the worktree as they were committed, or not at all, and those
+    /// that somebody has changed there.
+    fn notes_there<'a>(&self, tip: &Commit, paths: &'a [String]) -> Result<(Vec<&'a str>, Vec<&'a str>)> {
+        let (mut untouched, mut touched) = (Vec::new(), Vec::new());
+        for path in paths {
+            let Entry::File(_) = self.repository.entry(tip, path)? else { continue };
+            match self.change_of(path)?.as_deref() {
+                None | Some("1 .D") => untouched.push(path.as_str()),
+                // Only the index differs from the commit, or only the file does: the file has all there is.
+                Some("1 .M" | "1 M." | "1 .T" | "1 T." | "1 D.") => touched.push(path.as_str()),
+                Some(_) => {
+                    return Err(AgentsError::new(
+                        Code::UncommittedChanges,
+                        format!("{path} is staged in one form, and is in the worktree in another"),
+                    )
+                    .suggest(format!("stage or drop one of them (`git add {path}`), and call again")));
+                }
+            }
+        }
+        Ok((untouched, touched))
     }
 
     /// Sets or removes a path in the index alone.

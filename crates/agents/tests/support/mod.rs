@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tamis_agents::{
-    AgentChoice, AgentType, AgentsError, Call, Coordinator, Event, FeedbackSent, FeedbackType, Identity, Instance,
-    InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
+    AgentChoice, AgentType, AgentsError, Call, Coordinator, Event, FeedbackSent, FeedbackType, Identity,
+    Instance, InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
 };
 use tamis_store::{DataDir, rusqlite};
 use tempfile::TempDir;
@@ -22,13 +22,13 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// The variables by which a session's program is told what it is.
 const SESSION_WORDS: [&str; 2] = ["TAMIS_TEST_SESSION_1", "TAMIS_TEST_SESSION_2"];
 
-pub struct Field {
+pub(crate) struct Field {
     folder: TempDir,
     coordinator: Option<Coordinator>,
 }
 
 impl Field {
-    pub fn new() -> Field {
+    pub(crate) fn new() -> Field {
         let folder = tempfile::tempdir().unwrap();
         let mut field = Field { folder, coordinator: None };
         fs::create_dir(field.repository()).unwrap();
@@ -54,7 +54,7 @@ impl Field {
         fs::set_permissions(self.program(), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    pub fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> Settings {
         let data_dir = DataDir::at(self.data());
         Settings {
             database: data_dir.state_db(),
@@ -66,15 +66,15 @@ impl Field {
         }
     }
 
-    pub fn path(&self, name: &str) -> PathBuf {
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.path("data")
     }
 
-    pub fn repository(&self) -> PathBuf {
+    pub(crate) fn repository(&self) -> PathBuf {
         self.path("repository")
     }
 
@@ -82,33 +82,33 @@ impl Field {
         self.path("tamis")
     }
 
-    pub fn coordinator(&self) -> &Coordinator {
+    pub(crate) fn coordinator(&self) -> &Coordinator {
         self.coordinator.as_ref().unwrap()
     }
 
     /// As if the coordinator had been killed, and another had begun in its place.
-    pub fn next_coordinator(&mut self) -> &Coordinator {
+    pub(crate) fn next_coordinator(&mut self) -> &Coordinator {
         self.coordinator = None;
         // A thread that was just cleaning up may be the last to let go.
         let claimed = await_some(|| Coordinator::claim(self.settings()).unwrap());
         self.coordinator.insert(claimed)
     }
 
-    pub fn tmux(&self) -> Tmux {
+    pub(crate) fn tmux(&self) -> Tmux {
         Tmux::for_data_folder(&self.data()).unwrap()
     }
 
-    pub fn kill_tmux(&self) {
+    pub(crate) fn kill_tmux(&self) {
         let _ = Command::new("tmux").args(["-L", self.tmux().server(), "kill-server"]).output();
     }
 
     /// The rows themselves, for what only time would change.
-    pub fn database(&self) -> rusqlite::Connection {
+    pub(crate) fn database(&self) -> rusqlite::Connection {
         rusqlite::Connection::open(self.data().join("state.db")).unwrap()
     }
 
     #[track_caller]
-    pub fn git(&self, folder: &Path, args: &[&str]) -> String {
+    pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
         let mut command = Command::new("git");
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.folder.path());
         command.args(["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]);
@@ -118,13 +118,13 @@ impl Field {
     }
 
     #[track_caller]
-    pub fn commit(&self, folder: &Path, message: &str) -> String {
+    pub(crate) fn commit(&self, folder: &Path, message: &str) -> String {
         self.git(folder, &["add", "--all"]);
         self.git(folder, &["commit", "--quiet", "-m", message]);
         self.git(folder, &["rev-parse", "HEAD"])
     }
 
-    pub fn request(&self, task: &str, command: &[&str]) -> StartRequest {
+    pub(crate) fn request(&self, task: &str, command: &[&str]) -> StartRequest {
         StartRequest {
             agent_type: AgentType::Coding,
             issue: None,
@@ -140,62 +140,66 @@ impl Field {
 
     /// Starts a coding agent for issue 123 that shows what it is told, and else does nothing.
     #[track_caller]
-    pub fn start(&self) -> Instance {
+    pub(crate) fn start(&self) -> Instance {
         let request = StartRequest { issue: Some(123), task: None, ..self.request("", &["cat"]) };
         self.coordinator().start(&request, soon()).unwrap()
     }
 
     /// What a coding agent does: changes a file and commits it.
     #[track_caller]
-    pub fn work(&self, instance: &Instance, text: &str) -> String {
+    pub(crate) fn work(&self, instance: &Instance, text: &str) -> String {
         fs::write(instance.worktree.join("work.txt"), text).unwrap();
         self.commit(&instance.worktree, text)
     }
 
-    pub fn token(&self, id: &InstanceId) -> String {
+    pub(crate) fn token(&self, id: &InstanceId) -> String {
         Identity::load(&self.data().join("agents/identities").join(id.as_str())).unwrap().reveal().to_owned()
     }
 
-    pub fn request_review(&self, id: &InstanceId) -> Result<ReviewRequested, AgentsError> {
+    pub(crate) fn request_review(&self, id: &InstanceId) -> Result<ReviewRequested, AgentsError> {
         let token = self.token(id);
         self.coordinator().request_review(&call(&token, None), &RequestReview::default())
     }
 
     /// Works and asks for a review.
     #[track_caller]
-    pub fn review(&self, coding: &Instance, text: &str) -> Instance {
+    pub(crate) fn review(&self, coding: &Instance, text: &str) -> Instance {
         self.work(coding, text);
         let review = self.request_review(&coding.id).unwrap();
         self.instance(&review.review_instance_id)
     }
 
-    pub fn send_feedback(&self, reviewer: &InstanceId, text: &str) -> Result<FeedbackSent, AgentsError> {
+    pub(crate) fn send_feedback(
+        &self,
+        reviewer: &InstanceId,
+        text: &str,
+    ) -> Result<FeedbackSent, AgentsError> {
         let token = self.token(reviewer);
         self.coordinator().send_feedback(&call(&token, None), &feedback(text))
     }
 
     #[track_caller]
-    pub fn instance(&self, id: &InstanceId) -> Instance {
+    pub(crate) fn instance(&self, id: &InstanceId) -> Instance {
         self.coordinator().archive().instance(id).unwrap()
     }
 
-    pub fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<Event> {
         self.coordinator().archive().events(0, None, 10_000).unwrap()
     }
 
     /// The events in short, those after the first so many.
-    pub fn told(&self, after: usize) -> Vec<String> {
+    pub(crate) fn told(&self, after: usize) -> Vec<String> {
         self.events().iter().skip(after).map(in_short).collect()
     }
 
     #[track_caller]
-    pub fn await_phase(&self, id: &InstanceId, phase: Phase) -> Instance {
+    pub(crate) fn await_phase(&self, id: &InstanceId, phase: Phase) -> Instance {
         await_some(|| Some(self.instance(id)).filter(|instance| instance.phase == phase))
     }
 
     /// That rows, sessions, worktrees, branches and files agree, and nothing is under way.
     #[track_caller]
-    pub fn assert_consistent(&self) {
+    pub(crate) fn assert_consistent(&self) {
         let instances = self.coordinator().archive().instances().unwrap();
         let ids = |wanted: &dyn Fn(&Instance) -> bool| -> Vec<String> {
             let mut ids: Vec<String> =
@@ -209,7 +213,8 @@ impl Field {
         sessions.sort();
         assert_eq!(sessions, alive, "sessions");
         assert_eq!(names_in(&self.data().join("agents/identities")), alive, "identities");
-        assert_eq!(names_in(&self.data().join("agents/launch")), Vec::<String>::new(), "launch files");
+        // A session takes its file away as soon as it runs.
+        await_some(|| names_in(&self.data().join("agents/launch")).is_empty().then_some(()));
         let there = ids(&|instance| matches!(instance.phase, Phase::Ready | Phase::Kept));
         assert_eq!(names_in(&self.data().join("agents/worktrees")), there, "worktrees");
         let database = self.database();
@@ -240,7 +245,7 @@ impl Drop for Field {
 }
 
 /// What runs in the sessions of these tests. Called without the variables it is no test.
-pub fn be_a_session() {
+pub(crate) fn be_a_session() {
     let [first, second] = SESSION_WORDS.map(|name| std::env::var_os(name).unwrap_or_default());
     if first == tamis_agents::LOG_FLAG {
         tamis_agents::keep_log(Path::new(&second), std::io::stdin()).unwrap();
@@ -250,15 +255,15 @@ pub fn be_a_session() {
     }
 }
 
-pub fn soon() -> Instant {
+pub(crate) fn soon() -> Instant {
     Instant::now() + PATIENCE
 }
 
-pub fn call<'a>(token: &'a str, key: Option<&'a str>) -> Call<'a> {
+pub(crate) fn call<'a>(token: &'a str, key: Option<&'a str>) -> Call<'a> {
     Call { token, key, deadline: soon() }
 }
 
-pub fn feedback(text: &str) -> SendFeedback {
+pub(crate) fn feedback(text: &str) -> SendFeedback {
     SendFeedback {
         feedback: text.to_owned(),
         feedback_type: FeedbackType::NeedsWork,
@@ -269,7 +274,7 @@ pub fn feedback(text: &str) -> SendFeedback {
 
 /// Waits until there is something.
 #[track_caller]
-pub fn await_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
+pub(crate) fn await_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let deadline = soon();
     loop {
         if let Some(found) = look() {
@@ -280,7 +285,7 @@ pub fn await_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-pub fn names_in(folder: &Path) -> Vec<String> {
+pub(crate) fn names_in(folder: &Path) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
@@ -290,13 +295,15 @@ pub fn names_in(folder: &Path) -> Vec<String> {
 }
 
 /// `work-123-a1 status_changed request_review STARTED>WAITING_REVIEW`.
-pub fn in_short(event: &Event) -> String {
+pub(crate) fn in_short(event: &Event) -> String {
     let mut words = vec![
         event.instance_id.as_ref().map_or("-", InstanceId::as_str).to_owned(),
         event.kind.as_str().to_owned(),
     ];
     words.extend(event.tool_name.clone());
-    words.extend(event.status_before.zip(event.status_after).map(|(before, after)| format!("{before}>{after}")));
+    words.extend(
+        event.status_before.zip(event.status_after).map(|(before, after)| format!("{before}>{after}")),
+    );
     words.extend(event.success.map(|success| if success { "ok" } else { "failed" }.to_owned()));
     words.extend(event.error_code.clone());
     words.join(" ")
