@@ -44,7 +44,7 @@ pub use calls::{
     Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
-pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, whereabouts};
+pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, log_file, whereabouts};
 pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
 pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};

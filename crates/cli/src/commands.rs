@@ -1,5 +1,6 @@
 //! The commands, one file each.
 
+mod agents;
 mod bash;
 mod call;
 mod completions;
@@ -29,6 +30,7 @@ pub(crate) enum Command {
     Serve(serve::Serve),
     Mcp(mcp::Mcp),
     Run(run::Run),
+    Agents(agents::AgentsCommand),
     Prune(prune::Prune),
     Read(read::Read),
     Grep(grep::Grep),
@@ -57,6 +59,7 @@ pub(crate) fn run(command: Command) -> CliResult {
         Command::Serve(arguments) => serve::run(arguments),
         Command::Mcp(arguments) => mcp::run(arguments),
         Command::Run(arguments) => run::run(arguments),
+        Command::Agents(arguments) => agents::run(arguments),
         Command::Prune(arguments) => prune::run(arguments),
         Command::Read(arguments) => read::run(arguments),
         Command::Grep(arguments) => grep::run(arguments),

@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use tamis_agents::{AgentsError, Code};
 use tamis_config::ConfigError;
 use tamis_server::{ListenError, TokenError};
 use tamis_tools::RpcError;
@@ -174,5 +175,17 @@ impl From<TraceError> for CliError {
             TraceError::Cancelled => (Kind::Interrupted, None),
         };
         CliError { kind, error: error.into(), hint }
+    }
+}
+
+impl From<AgentsError> for CliError {
+    fn from(error: AgentsError) -> CliError {
+        let kind = match error.code {
+            Code::ValidationError => Kind::Usage,
+            Code::InternalError => Kind::Internal,
+            _ => Kind::Failed,
+        };
+        let hint = (!error.suggestions.is_empty()).then(|| error.suggestions.join("; or "));
+        CliError { kind, hint, error: anyhow::anyhow!(error.message) }
     }
 }

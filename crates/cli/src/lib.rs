@@ -12,6 +12,7 @@ mod shown;
 mod signals;
 mod stdio;
 mod table;
+mod times;
 mod waiting;
 mod wrap;
 

@@ -4,19 +4,23 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tamis_agents::Identity;
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_remote::{Address, ModelKey};
 use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
+use tamis_server::Token;
 use tamis_sieve::{Settings, Sieve, Warning};
 use tamis_store::DataDir;
-use tamis_tools::{Caller, Pruner, Registry, Research, Services, Sessions, Workbench};
+use tamis_tools::{
+    Agents, AgentsSettings, Caller, Pruner, Registry, Research, Services, Sessions, Workbench,
+};
 use tamis_trace::{Places, Trace, index_of_named};
 use tamis_workspace::{Children, Policy, Roots, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::error::CliError;
+use crate::error::{CliError, Kind};
 use crate::{diagnostics, print};
 
 /// How often servers ask whether cleaning up is due: more often than it is, so that it is never put off for long.
@@ -112,10 +116,49 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     };
     // A server starts though the logs that its configuration names are not there, or not yet.
     let trace = trace_of(config, config.paths(Key::TraceLogs));
+    // Who was started for nobody, or whose identity is gone, may still use the other tools; `mcp` judges it itself.
+    let agents = AgentsSettings { identity: identity(config).ok().flatten(), ..agents_settings(config)? };
     let services = Services::new(sieve(config), workbench)
         .with_sessions(Sessions::new(Arc::new(trace)))
-        .with_research(research(config));
+        .with_research(research(config))
+        .with_agents(Arc::new(Agents::new(agents)));
     Ok(Arc::new(services))
+}
+
+/// The tables of agents.
+pub(crate) fn agents_database(config: &Config) -> PathBuf {
+    let named = config.text(Key::AgentsDatabase).map(PathBuf::from);
+    named.unwrap_or_else(|| DataDir::at(config.data_dir()).state_db())
+}
+
+/// This program, for those of its own processes that it starts.
+pub(crate) fn this_program() -> Result<PathBuf, CliError> {
+    std::env::current_exe().map_err(CliError::internal)
+}
+
+/// What there is to know of agents, from whatever process.
+pub(crate) fn agents_settings(config: &Config) -> Result<AgentsSettings, CliError> {
+    let data_dir = DataDir::at(config.data_dir());
+    let token = match config.text(Key::Token) {
+        Some(chosen) => Some(chosen.to_owned()),
+        // Where it cannot be read, whoever coordinates says that it wants one.
+        None => Token::load(&data_dir.token()).ok().flatten().map(|token| token.reveal().to_owned()),
+    };
+    let coordinator = tamis_agents::Settings {
+        data_dir,
+        database: agents_database(config),
+        program: this_program()?,
+        github_token: config.text(Key::GithubToken).map(str::to_owned),
+        github_url: config.text(Key::GithubUrl).map(str::to_owned),
+        tool_timeout: Duration::from_millis(config.number(Key::ToolTimeoutMs).unwrap_or(u64::MAX)),
+    };
+    Ok(AgentsSettings { token, ..AgentsSettings::new(coordinator) })
+}
+
+/// The identity of the instance that this process was started for, if it was. A file that is named must hold one.
+pub(crate) fn identity(config: &Config) -> Result<Option<Identity>, CliError> {
+    let named = config.text(Key::AgentsIdentity).map(|path| Identity::load(Path::new(path)));
+    Ok(named.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })?)
 }
 
 /// Research for a server. One that cannot look anywhere serves its other tools, and says why when it is asked.

@@ -81,7 +81,7 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["mcp", "--tools", "prune,none"], 2),
-        "error: there is no toolset \"none\"\n\nhint: the toolsets are: prune, workbench, trace, research\n"
+        "error: there is no toolset \"none\"\n\nhint: the toolsets are: prune, workbench, trace, research, agents\n"
     );
     assert!(said(&["call", "health", "{"], 2).starts_with("error: the input is not JSON: "));
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));

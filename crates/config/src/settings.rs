@@ -45,6 +45,7 @@ pub enum Key {
     ModelPatterns,
     ModelThoughts,
     AgentsDatabase,
+    AgentsIdentity,
     ToolTimeoutMs,
     GithubToken,
     GithubUrl,
@@ -475,6 +476,15 @@ pub const SETTINGS: &[Setting] = &[
         default: None,
         from_project: FromProject::Ignored,
         about: "the database of agents, their reviews and events (unset: state.db in the data folder)",
+    },
+    Setting {
+        key: Key::AgentsIdentity,
+        name: "agents.identity",
+        variables: &["TAMIS_IDENTITY"],
+        form: Form::Path,
+        default: None,
+        from_project: FromProject::Ignored,
+        about: "the file of an instance's identity, for its own `tamis mcp`; `tamis agents start` sets it",
     },
     Setting {
         key: Key::ToolTimeoutMs,

@@ -35,7 +35,8 @@ struct Show {
 
 /// Erase originals, the record of calls and the indexes, or some of them
 ///
-/// Memos and handoffs of research stay: they are yours.
+/// Memos and handoffs of research stay: they are yours. So do agents, with their worktrees, logs and records: `tamis agents gc`
+/// removes what is of no more use.
 #[derive(Args)]
 struct Erase {
     /// Only the originals that cuts are recovered from
@@ -87,6 +88,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let index_bytes: u64 = index.iter().map(|(_, size)| size).sum();
     let codebases = held_in(&DataDir::at(&folder).research());
     let memos = held_in(&setup::artifacts(config));
+    let agents = AgentsFolder::of(config);
     let uses = services.sessions.as_ref().map(|sessions| sessions.trace.uses()).transpose();
     let mut problems = holdings.problems.clone();
     let uses = uses.unwrap_or_else(|error| {
@@ -110,6 +112,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 "bytes": index_bytes,
             },
             "research": {"index_bytes": codebases.1, "memos": memos.0, "memo_bytes": memos.1},
+            "agents": {"folder": agents.folder, "worktrees": agents.worktrees, "log_bytes": agents.log_bytes},
             "savings": {
                 "calls": savings.calls,
                 "fallbacks": savings.fallbacks,
@@ -154,6 +157,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 setup::artifacts(config).display()
             ),
         ],
+        ["agents".to_owned(), agents.told()],
         ["saved".to_owned(), saved(&savings)],
     ])?;
     if !uses.is_empty() {
@@ -163,6 +167,28 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
         print::note(format_args!("warning: {problem}"));
     }
     Ok(())
+}
+
+/// What lies in the folder of agents. Worktrees are counted and not weighed: they are as large as repositories are.
+struct AgentsFolder {
+    folder: PathBuf,
+    worktrees: u64,
+    log_bytes: u64,
+}
+
+impl AgentsFolder {
+    fn of(config: &Config) -> AgentsFolder {
+        let folder = DataDir::at(config.data_dir()).agents();
+        let worktrees =
+            std::fs::read_dir(folder.join("worktrees")).map_or(0, |entries| entries.flatten().count());
+        let (_, log_bytes) = held_in(&folder.join("logs"));
+        AgentsFolder { folder, worktrees: worktrees as u64, log_bytes }
+    }
+
+    fn told(&self) -> String {
+        let worktrees = print::count(self.worktrees, "worktree");
+        format!("{worktrees} and logs of {} in {}", print::size(self.log_bytes), self.folder.display())
+    }
 }
 
 /// Files in a folder and below it, and their bytes. What cannot be looked at is none.
@@ -317,6 +343,13 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
             }
             _ => print::note(format_args!("erased the indexes of codebases ({})", print::size(bytes))),
         }
+    }
+    let worktrees = AgentsFolder::of(config).worktrees;
+    if all && worktrees > 0 {
+        let worktrees = print::count(worktrees, "worktree");
+        print::note(format_args!(
+            "{worktrees} of agents and their records stay; `tamis agents gc` removes what can go"
+        ));
     }
     for problem in &problems {
         print::note(format_args!("warning: {problem}"));

@@ -1,3 +1,4 @@
+use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -5,6 +6,7 @@ use clap::Args;
 use tamis_config::{Config, Key, Surroundings};
 use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token, bind};
 use tamis_store::DataDir;
+use tamis_tools::Agents;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
@@ -12,8 +14,9 @@ use crate::{print, setup, signals};
 
 /// Serve every tool over HTTP on this machine
 ///
-/// MCP at /mcp, JSON-RPC at /rpc, swe-pruner's contract at /prune, and /health. Ends with Ctrl-C or SIGTERM, after
-/// what is under way.
+/// MCP at /mcp, JSON-RPC at /rpc, swe-pruner's contract at /prune, agents at /api, their events at /ws, /metrics and /health.
+/// Coordinates the agents of the data folder, unless another `tamis serve` does: then it forwards to that one, and takes over
+/// when it is gone. Ends with Ctrl-C or SIGTERM, after what is under way; agents go on in tmux.
 #[derive(Args)]
 pub(crate) struct Serve {
     /// Address to listen on; other machines can reach it only when this is not a loopback one [default: 127.0.0.1]
@@ -80,11 +83,45 @@ async fn serve(config: &Config) -> CliResult {
     for bound in &bound {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
     }
+    if let Some(agents) = &services.agents {
+        agents.coordinate(&own_url(&bound)).map_err(CliError::internal)?;
+    }
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
     services.workbench.children.end_all().await;
-    tokio::task::spawn_blocking(move || setup::finish(&services)).await.map_err(CliError::internal)
+    let finish = move || {
+        if let Some(agents) = &services.agents {
+            leave(agents);
+        }
+        setup::finish(&services);
+    };
+    tokio::task::spawn_blocking(finish).await.map_err(CliError::internal)
+}
+
+/// Where other processes of this machine find this one.
+fn own_url(bound: &[Bound]) -> String {
+    let Some(bound) = bound.first() else { return String::new() };
+    let mut address = bound.address;
+    if address.ip().is_unspecified() {
+        address.set_ip(match address {
+            SocketAddr::V4(_) => Ipv4Addr::LOCALHOST.into(),
+            SocketAddr::V6(_) => Ipv6Addr::LOCALHOST.into(),
+        });
+    }
+    format!("http://{address}")
+}
+
+/// Coordinates no longer, and says so when somebody may miss it. Agents themselves go on.
+fn leave(agents: &Agents) {
+    let coordinated = agents.is_coordinating();
+    agents.end();
+    let instances = agents.archive().and_then(|archive| archive.instances()).unwrap_or_default();
+    let live = instances.iter().filter(|instance| instance.status.is_live()).count() as u64;
+    if coordinated && live > 0 {
+        let agents = print::count(live, "agent");
+        print::note(format_args!("{agents} may go on in tmux; `tamis serve` takes them up again"));
+    }
 }
 
 async fn listeners(config: &Config) -> Result<Vec<Bound>, CliError> {

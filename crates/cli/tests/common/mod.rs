@@ -303,12 +303,12 @@ pub fn all_end(pids: &[String]) {
 }
 
 /// Whether a process runs; one that has ended and waits to be collected does not.
-fn runs(pid: &str) -> bool {
+pub fn runs(pid: &str) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| stat.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X'])))
 }
 
-fn eventually(what: &str, is_so: impl Fn() -> bool) {
+pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
     let begun = std::time::Instant::now();
     while !is_so() {
         assert!(begun.elapsed() < PATIENCE, "still not so: {what}");

@@ -1,59 +1,16 @@
 //! How sessions, times and events are told, to people and to programs.
 
-use jiff::Timestamp;
-use jiff::tz::TimeZone;
 use serde_json::{Value, json};
-use tamis_trace::event::{Event, EventKind, Millis};
+use tamis_trace::event::{Event, EventKind};
 use tamis_trace::usage::Tokens;
 use tamis_trace::{Session, SessionFilter, Trace, Turn};
 
 use crate::error::{CliError, CliResult};
+pub(crate) use crate::times::{clock, duration, minute, second, seconds, utc};
 use crate::{print, shown, table};
 
 /// What a project's column takes at most.
 const PROJECT_WIDTH: usize = 28;
-
-/// A time here, to the minute.
-pub(crate) fn minute(at: Option<Millis>) -> String {
-    local(at, "%Y-%m-%d %H:%M")
-}
-
-/// A time here, to the second.
-pub(crate) fn second(at: Option<Millis>) -> String {
-    local(at, "%Y-%m-%d %H:%M:%S")
-}
-
-/// A time of this day, likewise.
-pub(crate) fn clock(at: Option<Millis>) -> String {
-    local(at, "%H:%M:%S")
-}
-
-fn local(at: Option<Millis>, form: &str) -> String {
-    // Zero is what a log says that does not know.
-    let time = at.filter(|at| *at != 0).and_then(|at| Timestamp::from_millisecond(at).ok());
-    time.map_or_else(|| "-".to_owned(), |time| time.to_zoned(TimeZone::system()).strftime(form).to_string())
-}
-
-/// A time for programs.
-pub(crate) fn utc(at: Option<Millis>) -> Value {
-    let time = at.filter(|at| *at != 0).and_then(|at| Timestamp::from_millisecond(at).ok());
-    time.map_or(Value::Null, |time| Value::String(time.to_string()))
-}
-
-/// `4h 07m`, `12m 03s`, `8s`.
-pub(crate) fn duration(seconds: u64) -> String {
-    match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
-        (0, 0, 0, seconds) => format!("{seconds}s"),
-        (0, 0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
-        (0, hours, minutes, _) => format!("{hours}h {minutes:02}m"),
-        (days, hours, _, _) => format!("{days}d {hours:02}h"),
-    }
-}
-
-/// The seconds between two times.
-pub(crate) fn seconds(from: Option<Millis>, to: Option<Millis>) -> u64 {
-    from.zip(to).map_or(0, |(from, to)| u64::try_from(to.saturating_sub(from)).unwrap_or(0) / 1000)
-}
 
 /// A project's folder, short enough for a column.
 pub(crate) fn project(session: &Session) -> String {

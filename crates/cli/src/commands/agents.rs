@@ -1,0 +1,54 @@
+mod abandon;
+mod attach;
+mod background;
+mod config;
+mod gc;
+mod house;
+mod list;
+mod log_file;
+mod logs;
+mod show;
+mod start;
+mod stop;
+mod told;
+
+use clap::{Args, Subcommand};
+
+use crate::error::CliResult;
+
+/// Start coding agents in worktrees of their own, and see to them
+///
+/// An instance is a git worktree outside of your repository, a branch, a tmux session in which the agent runs with tamis wired
+/// in, and a row in the database. `tamis serve` coordinates them: `start` starts it when it is not there. See docs/agents.md.
+#[derive(Args)]
+pub(crate) struct AgentsCommand {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Start(start::Start),
+    List(list::List),
+    Show(show::Show),
+    Attach(attach::Attach),
+    Logs(logs::Logs),
+    Stop(stop::Stop),
+    Abandon(abandon::Abandon),
+    Gc(gc::Gc),
+    Config(config::ConfigCommand),
+}
+
+pub(crate) fn run(arguments: AgentsCommand) -> CliResult {
+    match arguments.command {
+        Command::Start(arguments) => start::run(arguments),
+        Command::List(arguments) => list::run(&arguments),
+        Command::Show(arguments) => show::run(&arguments),
+        Command::Attach(arguments) => attach::run(&arguments),
+        Command::Logs(arguments) => logs::run(&arguments),
+        Command::Stop(arguments) => stop::run(&arguments),
+        Command::Abandon(arguments) => abandon::run(&arguments),
+        Command::Gc(arguments) => gc::run(&arguments),
+        Command::Config(arguments) => config::run(&arguments),
+    }
+}

@@ -1,0 +1,44 @@
+use std::io::IsTerminal;
+use std::os::unix::process::CommandExt;
+
+use anyhow::Context;
+use clap::Args;
+use tamis_agents::InstanceId;
+
+use super::house::House;
+use crate::error::{CliError, CliResult};
+
+/// Look at an agent at work, and talk to it
+///
+/// Shows its tmux session in this terminal. Ctrl-b d leaves it; the agent goes on.
+#[derive(Args)]
+pub(crate) struct Attach {
+    /// Which instance, as `tamis agents list` has it
+    id: InstanceId,
+}
+
+pub(crate) fn run(arguments: &Attach) -> CliResult {
+    let id = &arguments.id;
+    let house = House::of_process()?;
+    let instance = house.existing(id)?;
+    let session = house.tmux()?.session(id)?;
+    let logs = format!("`tamis agents logs {id}` shows what it did");
+    match session {
+        Some(session) if session.alive => {}
+        Some(session) => {
+            let how = session.exit_code.map(|code| format!(" with exit code {code}")).unwrap_or_default();
+            return Err(CliError::failed(anyhow::anyhow!("the agent of {id} has ended{how}")).hint(logs));
+        }
+        None => {
+            let why = instance.reason.map(|reason| format!(": {reason}")).unwrap_or_default();
+            let error = anyhow::anyhow!("{id} is {} and has no session{why}", instance.status);
+            return Err(CliError::failed(error).hint(logs));
+        }
+    }
+    if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
+        return Err(CliError::usage("a session can only be shown in a terminal")
+            .hint(format!("`tamis agents logs --follow {id}` follows it in a pipe")));
+    }
+    let error = house.tmux()?.attach_command(id).exec();
+    Err(CliError::failed(Err::<(), _>(error).context("cannot become tmux").unwrap_err()))
+}

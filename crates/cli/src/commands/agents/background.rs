@@ -1,0 +1,143 @@
+//! A `tamis serve` in the background, for whoever starts an agent while nobody coordinates.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, anyhow};
+use tamis_agents::{Whereabouts, whereabouts};
+use tamis_config::{Config, Key};
+use tamis_store::{DataDir, Lock, create_private_dir, private_file};
+
+use crate::error::CliError;
+use crate::waiting::Ticking;
+use crate::{setup, shown};
+
+/// How long it may take until it answers. It first repairs what the last one left, which may be fifty agents' worth.
+const PATIENCE: Duration = Duration::from_secs(60);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+/// A log that has grown to this is put aside.
+const LONGEST_LOG: u64 = 4 << 20;
+/// So much of what it said last is told when it does not start.
+const LAST_WORDS: usize = 5;
+
+/// Who coordinates, after starting a server if nobody does. True: it was started here.
+pub(super) fn coordinator(config: &Config) -> Result<(Whereabouts, bool), CliError> {
+    let data_dir = DataDir::at(config.data_dir());
+    if let Some(there) = whereabouts(&data_dir) {
+        return Ok((there, false));
+    }
+    let waiting = Ticking::new();
+    waiting.at("starting `tamis serve`".to_owned());
+    let deadline = Instant::now() + PATIENCE;
+    let Some(_one_at_a_time) = turn(&data_dir, deadline)? else {
+        return Err(late(&data_dir));
+    };
+    // Somebody may have started one while this one waited for its turn.
+    if let Some(there) = whereabouts(&data_dir) {
+        return Ok((there, false));
+    }
+    // The usual port first, since that is where clients look for a server. Where something else has it, any other will do.
+    for port in [None, Some(0)] {
+        let mut server = start(config, &data_dir, port)?;
+        match await_answer(&data_dir, &mut server, deadline)? {
+            Awaited::Answers(there) => return Ok((there, true)),
+            Awaited::Late => return Err(late(&data_dir)),
+            Awaited::Ended(_) if port.is_none() => {}
+            Awaited::Ended(status) => {
+                let error = anyhow!("`tamis serve` ended with {status}{}", last_words(&data_dir));
+                return Err(CliError::failed(error).hint("`tamis serve` in another terminal shows why"));
+            }
+        }
+    }
+    Err(late(&data_dir))
+}
+
+enum Awaited {
+    Answers(Whereabouts),
+    Ended(ExitStatus),
+    Late,
+}
+
+fn await_answer(data_dir: &DataDir, server: &mut Child, deadline: Instant) -> Result<Awaited, CliError> {
+    loop {
+        if let Some(there) = whereabouts(data_dir) {
+            return Ok(Awaited::Answers(there));
+        }
+        if let Some(status) = server.try_wait()? {
+            return Ok(Awaited::Ended(status));
+        }
+        if Instant::now() >= deadline {
+            return Ok(Awaited::Late);
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
+}
+
+/// One process at a time starts a server: two that are started would both stay.
+fn turn(data_dir: &DataDir, deadline: Instant) -> Result<Option<Lock>, CliError> {
+    let folder = data_dir.agents();
+    create_private_dir(&folder)
+        .with_context(|| format!("cannot make {}", folder.display()))
+        .map_err(CliError::failed)?;
+    let path = folder.join("serve.lock");
+    loop {
+        let lock = Lock::try_acquire(&path).with_context(|| format!("cannot lock {}", path.display()));
+        match lock.map_err(CliError::failed)? {
+            Some(lock) => return Ok(Some(lock)),
+            None if Instant::now() >= deadline => return Ok(None),
+            None => std::thread::sleep(LOOK_AGAIN),
+        }
+    }
+}
+
+/// Starts it so that it stays when this terminal goes: in a process group of its own, and with nothing of it open.
+fn start(config: &Config, data_dir: &DataDir, port: Option<u16>) -> Result<Child, CliError> {
+    let path = log_path(data_dir);
+    let log = open_log(&path)
+        .with_context(|| format!("cannot write {}", path.display()))
+        .map_err(CliError::failed)?;
+    let mut command = Command::new(setup::this_program()?);
+    command.arg("serve");
+    if let Some(port) = port {
+        command.args(["--port", &port.to_string()]);
+    }
+    // Where it was started may be a worktree that is removed one day. Paths that are relative to there are told in full.
+    command.current_dir(data_dir.root());
+    for key in [Key::DataDir, Key::AgentsDatabase] {
+        if let (Some(value), Some(name)) = (config.text(key), key.setting().variables.first()) {
+            command.env(name, value);
+        }
+    }
+    let errors = log.try_clone()?;
+    command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);
+    command.spawn().context("cannot start `tamis serve`").map_err(CliError::failed)
+}
+
+fn log_path(data_dir: &DataDir) -> PathBuf {
+    data_dir.agents().join("serve.log")
+}
+
+fn open_log(path: &PathBuf) -> io::Result<File> {
+    if fs::metadata(path).is_ok_and(|about| about.len() >= LONGEST_LOG) {
+        fs::rename(path, path.with_extension("log.1"))?;
+    }
+    private_file().append(true).create(true).open(path)
+}
+
+/// What the server said last, each line of it.
+fn last_words(data_dir: &DataDir) -> String {
+    let log = fs::read(log_path(data_dir)).unwrap_or_default();
+    let log = String::from_utf8_lossy(&log);
+    let lines: Vec<&str> = log.lines().collect();
+    let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
+    last.iter().map(|line| format!("\n  {}", shown::line(line))).collect()
+}
+
+fn late(data_dir: &DataDir) -> CliError {
+    let error = anyhow!("`tamis serve` does not answer after {} seconds", PATIENCE.as_secs());
+    CliError::failed(error).hint(format!("{} says what it is at", log_path(data_dir).display()))
+}

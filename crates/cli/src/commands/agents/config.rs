@@ -1,0 +1,54 @@
+use clap::Args;
+use serde_json::json;
+use tamis_agents::{ConfigValue, user_setting};
+
+use super::house::House;
+use crate::error::CliResult;
+use crate::{print, shown};
+
+/// Show or set the limits of the review loop, and what agents are started with
+///
+/// They lie in the database, and hold from the next call on.
+#[derive(Args)]
+pub(crate) struct ConfigCommand {
+    /// Which setting; all of them when left out
+    key: Option<String>,
+    /// What to set it to
+    #[arg(allow_hyphen_values = true)]
+    value: Option<String>,
+    /// Print JSON, for programs
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &ConfigCommand) -> CliResult {
+    if let Some(key) = &arguments.key {
+        user_setting(key)?;
+    }
+    let archive = House::of_process()?.archive()?;
+    if let (Some(key), Some(value)) = (&arguments.key, &arguments.value) {
+        archive.set_config(key, value)?;
+    }
+    let mut settings = archive.config()?;
+    let Some(key) = &arguments.key else {
+        if arguments.json {
+            return shown::json(&json!(settings));
+        }
+        let row =
+            |setting: ConfigValue| [setting.key.to_owned(), value_of(&setting), setting.about.to_owned()];
+        return print::columns(&settings.into_iter().map(row).collect::<Vec<_>>());
+    };
+    settings.retain(|setting| setting.key == key);
+    for setting in &settings {
+        if arguments.json {
+            shown::json(&json!(setting))?;
+        } else {
+            print::line(shown::harmless(&setting.value))?;
+        }
+    }
+    Ok(())
+}
+
+fn value_of(setting: &ConfigValue) -> String {
+    if setting.value.is_empty() { "-".to_owned() } else { shown::line(&setting.value) }
+}

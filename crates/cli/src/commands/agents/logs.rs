@@ -1,0 +1,117 @@
+use std::path::Path;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use clap::Args;
+use tamis_agents::{InstanceId, log_file};
+
+use super::house::House;
+use super::log_file::{Lines, LogFile};
+use crate::error::{CliError, CliResult};
+use crate::{print, shown, signals};
+
+/// How often a log that is followed is looked at.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+/// So many looks pass before it is asked again whether the agent still runs.
+const LOOKS_PER_ASKING: u32 = 10;
+
+/// Show what an agent showed
+///
+/// While its session is there, that is its screen and what has scrolled off it. Afterwards, and with --follow, it is the log
+/// that is kept of it, 4 to 8 MiB at most, without what a terminal obeys; agents that draw their screen leave a log that is
+/// best seen with --raw, in a terminal.
+#[derive(Args)]
+pub(crate) struct Logs {
+    /// Which instance, as `tamis agents list` has it
+    id: InstanceId,
+    /// Go on showing what comes, until the agent ends or Ctrl-C
+    #[arg(long, short)]
+    follow: bool,
+    /// At most so many lines, the last ones
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
+    lines: usize,
+    /// The log that is kept as it was written, every byte
+    #[arg(long, conflicts_with = "lines")]
+    raw: bool,
+}
+
+pub(crate) fn run(arguments: &Logs) -> CliResult {
+    let id = &arguments.id;
+    let house = House::of_process()?;
+    let instance = house.existing(id)?;
+    let from_screen = !arguments.raw && !arguments.follow;
+    if from_screen && house.tmux()?.session(id)?.is_some() {
+        let screen = house.tmux()?.capture(id, arguments.lines)?;
+        return if screen.is_empty() { nothing(id) } else { print::line(shown::harmless(&screen)) };
+    }
+    let path = log_file(&house.data_dir, id);
+    let Some(mut log) = LogFile::open(&path).map_err(|error| unreadable(&path, error))? else {
+        let error = anyhow::anyhow!("there is no log of {id}, which is {}", instance.status);
+        return Err(
+            CliError::failed(error).hint(format!("`tamis agents show {id}` tells what is known of it"))
+        );
+    };
+    let whole = log.whole().map_err(|error| unreadable(&path, error))?;
+    let mut lines = (!arguments.raw).then(Lines::default);
+    let mut shown = tell(lines.as_mut(), &whole, arguments.lines)?;
+    if arguments.follow {
+        shown |= follow(&house, arguments, &path, log, lines.as_mut())?;
+    }
+    if let Some(mut lines) = lines {
+        let rest = lines.rest();
+        shown |= !rest.is_empty();
+        rest.iter().try_for_each(|line| print::line(shown::harmless(line)))?;
+    }
+    if shown { Ok(()) } else { nothing(id) }
+}
+
+/// Shows bytes as they are, or the last of the lines in them; and says whether there were any.
+fn tell(lines: Option<&mut Lines>, bytes: &[u8], most: usize) -> Result<bool, CliError> {
+    let Some(lines) = lines else {
+        print::bytes(bytes)?;
+        return Ok(!bytes.is_empty());
+    };
+    let told = lines.of(bytes);
+    told[told.len().saturating_sub(most)..].iter().try_for_each(|line| print::line(shown::harmless(line)))?;
+    Ok(!told.is_empty())
+}
+
+fn nothing(id: &InstanceId) -> CliResult {
+    print::note(format_args!("{id} has shown nothing yet"));
+    Ok(())
+}
+
+fn unreadable(path: &Path, error: std::io::Error) -> CliError {
+    CliError::failed(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
+}
+
+/// Shows what comes until nothing can come any more; and says whether anything came.
+fn follow(
+    house: &House,
+    arguments: &Logs,
+    path: &Path,
+    mut log: LogFile,
+    mut lines: Option<&mut Lines>,
+) -> Result<bool, CliError> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .map_err(CliError::internal)?;
+    let asked_to_end = signals::flag(&runtime)?;
+    let tmux = house.tmux()?;
+    let (mut shown, mut lives) = (false, true);
+    for look in 0.. {
+        if look % LOOKS_PER_ASKING == 0 {
+            lives = tmux.session(&arguments.id)?.is_some_and(|session| session.alive);
+        }
+        let more = log.more().map_err(|error| unreadable(path, error))?;
+        if asked_to_end.load(Ordering::Relaxed) || (more.is_empty() && !lives) {
+            break;
+        }
+        shown |= tell(lines.as_deref_mut(), &more, usize::MAX)?;
+        std::thread::sleep(LOOK_AGAIN);
+    }
+    runtime.shutdown_background();
+    Ok(shown)
+}

@@ -1,0 +1,163 @@
+use clap::Args;
+use serde_json::json;
+use tamis_agents::{Details, Event, Feedback, Instance, InstanceId, Phase, Review};
+
+use super::{house::House, told};
+use crate::error::CliResult;
+use crate::table::{self, Align, Table};
+use crate::{print, shown, wrap};
+
+/// What happened last is told to so many events.
+const LAST_EVENTS: usize = 10;
+
+/// Show an instance: where it lies, its reviews, what it was told, what happened last
+#[derive(Args)]
+pub(crate) struct Show {
+    /// Which instance, as `tamis agents list` has it
+    id: InstanceId,
+    /// Print JSON, for programs, with all of its events
+    #[arg(long)]
+    json: bool,
+}
+
+pub(crate) fn run(arguments: &Show) -> CliResult {
+    let archive = House::of_process()?.archive()?;
+    let details = archive.details(&arguments.id)?;
+    let events = archive.events(0, Some(&arguments.id), u32::MAX)?;
+    if arguments.json {
+        let mut value = json!(details);
+        value["events"] = json!(events);
+        return shown::json(&shown::value(value));
+    }
+    print::columns(&head(&details.instance))?;
+    print::bytes(body(&details, &events, wrap::width()).as_bytes())
+}
+
+fn head(instance: &Instance) -> Vec<[String; 2]> {
+    let mut rows = Vec::new();
+    let mut row = |name: &str, value: Option<String>| {
+        rows.extend(value.filter(|value| !value.is_empty()).map(|value| [name.to_owned(), value]));
+    };
+    let path = |path: &std::path::Path| Some(shown::line(&path.to_string_lossy()));
+    row("instance", Some(instance.id.to_string()));
+    row("type", Some(instance.agent_type.to_string()));
+    row("status", Some(instance.status.to_string()));
+    row("reason", instance.reason.as_deref().map(shown::line));
+    row("issue", instance.issue.map(|issue| format!("#{issue}")));
+    row("agent", Some(told::agent_with_arguments(instance)));
+    row("repository", path(&instance.repository));
+    row("branch", Some(shown::line(&instance.branch)));
+    let commit = instance.base_commit.get(..12).unwrap_or(&instance.base_commit);
+    let base = instance.base_branch.as_deref().map(|branch| format!("{branch} at {commit}"));
+    row("begun from", Some(shown::line(base.as_deref().unwrap_or(commit))));
+    if instance.phase == Phase::Gone {
+        row("worktree", Some("gone".to_owned()));
+    } else {
+        row("worktree", path(&instance.worktree));
+    }
+    let lives = matches!(instance.phase, Phase::Preparing | Phase::Ready);
+    row("session", lives.then(|| instance.session.clone()));
+    row("exit code", instance.exit_code.map(|code| code.to_string()));
+    let number = instance.pr_number.map(|number| format!("#{number}"));
+    let pull_request: Vec<String> = number.into_iter().chain(instance.pr_url.clone()).collect();
+    row("pull request", Some(shown::line(&pull_request.join("  "))));
+    let rejected = print::count(instance.rejected_requests.into(), "request");
+    row(
+        "turned down",
+        (instance.rejected_requests > 0).then(|| format!("{rejected} for review at the limit")),
+    );
+    row("started", Some(told::second(instance.created_at)));
+    row("ended", instance.ended_at.map(told::second));
+    rows
+}
+
+fn body(details: &Details, events: &[Event], width: usize) -> String {
+    let mut text = String::new();
+    if !details.instance.task.trim().is_empty() {
+        text.push_str(&format!("\ntask\n{}", indented(&details.instance.task)));
+    }
+    if !details.reviews.is_empty() {
+        text.push_str(&format!("\n{}", reviews(&details.reviews).render(table::screen())));
+    }
+    for feedback in &details.feedback {
+        text.push('\n');
+        text.push_str(&of_feedback(feedback, width));
+    }
+    let last = &events[events.len().saturating_sub(LAST_EVENTS)..];
+    if !last.is_empty() {
+        text.push('\n');
+    }
+    for event in last {
+        let line = format!("{}  {}", told::second(event.at), of_event(event));
+        text.push_str(&table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)));
+        text.push('\n');
+    }
+    text
+}
+
+fn reviews(reviews: &[Review]) -> Table {
+    let mut table = Table::new(&[
+        ("REVIEW", Align::Right),
+        ("OF", Align::Left),
+        ("BY", Align::Left),
+        ("COMMIT", Align::Left),
+        ("BEGUN", Align::Left),
+        ("OUTCOME", Align::Left),
+    ]);
+    for review in reviews {
+        table.row([
+            review.review_iteration.to_string(),
+            review.parent_instance.to_string(),
+            review.child_instance.to_string(),
+            shown::line(review.reviewed_commit.get(..12).unwrap_or(&review.reviewed_commit)),
+            told::second(review.created_at),
+            review.outcome.map_or_else(|| "under way".to_owned(), |outcome| outcome.to_string()),
+        ]);
+    }
+    table
+}
+
+fn of_feedback(feedback: &Feedback, width: usize) -> String {
+    let priority =
+        feedback.priority.as_deref().map(|priority| format!(", priority {}", shown::line(priority)));
+    let arrived = match (&feedback.git_commit_hash, &feedback.delivered_at) {
+        (Some(commit), Some(at)) => format!(
+            "in {} since {}, commit {}",
+            shown::line(&feedback.path),
+            told::second(*at),
+            shown::line(commit.get(..12).unwrap_or(commit))
+        ),
+        _ => "not delivered yet".to_owned(),
+    };
+    let mut text = format!(
+        "{} from {} to {}{}, {arrived}\n",
+        feedback.feedback_type,
+        feedback.review_instance,
+        feedback.coding_instance,
+        priority.unwrap_or_default()
+    );
+    text.push_str(&indented(&feedback.feedback));
+    for item in &feedback.actionable_items {
+        text.push_str(&wrap::paragraph(&shown::line(item), "  - ", width));
+    }
+    text
+}
+
+fn of_event(event: &Event) -> String {
+    let mut words = vec![event.kind.to_string()];
+    words.extend(event.tool_name.clone());
+    words.extend(
+        event.status_before.zip(event.status_after).map(|(before, after)| format!("{before} -> {after}")),
+    );
+    words.extend(event.success.map(|success| if success { "done" } else { "failed" }.to_owned()));
+    words.extend(event.error_code.clone());
+    words.extend(event.git_commit.as_deref().map(|commit| commit.get(..12).unwrap_or(commit).to_owned()));
+    if !event.detail.is_null() {
+        words.push(shown::value(event.detail.clone()).to_string());
+    }
+    shown::line(&words.join("  "))
+}
+
+fn indented(text: &str) -> String {
+    shown::text(text).lines().map(|line| format!("{}\n", format!("  {line}").trim_end())).collect()
+}

@@ -1,0 +1,387 @@
+//! `tamis agents` through the program, with real git and tmux, and commands in the agents' place.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use common::{House, Mcp, Ran, Server, eventually, finish, http, output, runs};
+use serde_json::{Value, json};
+use tamis_agents::Tmux;
+
+/// A house with a repository in it, and whatever its agents need. All that was started ends with it.
+struct Fleet {
+    house: House,
+}
+
+impl Fleet {
+    fn new() -> Fleet {
+        let fleet = Fleet { house: House::new() };
+        let work = fleet.house.work();
+        fleet.git(&work, &["init", "-q", "-b", "main"]);
+        std::fs::write(work.join("parser.py"), "def parse(text):\n    return int(text)\n").unwrap();
+        fleet.commit(&work, "a parser");
+        fleet
+    }
+
+    fn tamis(&self, arguments: &[&str]) -> Command {
+        let mut command = self.house.tamis(arguments);
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("TMUX_TMPDIR", self.house.folder.path())
+            // Whoever is started in the background must not meet servers of others.
+            .env("MCP_SERVER_PORT", "0");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Ran {
+        finish(&mut self.tamis(arguments), b"")
+    }
+
+    /// What a command prints that succeeds.
+    fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+        ran.json()
+    }
+
+    fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
+            .args(arguments)
+            .current_dir(folder)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    fn commit(&self, folder: &Path, message: &str) {
+        self.git(folder, &["add", "-A"]);
+        self.git(folder, &["commit", "-q", "-m", message]);
+    }
+
+    fn serve(&self) -> Server {
+        Server::start(self.tamis(&["serve", "--port", "0"]))
+    }
+
+    /// Starts an agent that only waits.
+    fn start(&self, more: &[&str]) -> Value {
+        let command = ["--json", "--", "sleep", "600"];
+        self.json(&[&["agents", "start"], more, &command[..]].concat())
+    }
+
+    /// Who coordinates.
+    fn coordinator(&self) -> Option<Value> {
+        let file = std::fs::read(self.house.data().join("agents/coordinator.json")).ok()?;
+        serde_json::from_slice(&file).ok()
+    }
+
+    fn coordinated_by(&self, pid: u32) {
+        eventually("it coordinates", || self.coordinator().is_some_and(|there| there["pid"] == pid));
+    }
+
+    fn identity_of(&self, id: &str) -> PathBuf {
+        self.house.data().join("agents/identities").join(id)
+    }
+
+    fn statuses(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let list = self.json(&["agents", "list", "--json"]);
+        list.as_array().unwrap().iter().map(|it| (text(&it["id"]), text(&it["status"]))).collect()
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        // Only one that was started in the background is still there.
+        let pid = self.coordinator().and_then(|there| there["pid"].as_u64()).map(|pid| pid.to_string());
+        if let Some(pid) = pid.filter(|pid| is_serve(pid)) {
+            let _ = Command::new("sh").args(["-c", &format!("kill {pid}")]).status();
+            eventually("the server in the background has ended", || !runs(&pid));
+        }
+        if let Ok(tmux) = Tmux::for_data_folder(&self.house.data()) {
+            let _ = Command::new("tmux")
+                .args(["-L", tmux.server(), "kill-server"])
+                .env("TMUX_TMPDIR", self.house.folder.path())
+                .stderr(Stdio::null())
+                .status();
+        }
+    }
+}
+
+fn is_serve(pid: &str) -> bool {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).contains("tamis\0serve\0")
+}
+
+#[test]
+fn what_is_asked_wrongly_is_said_before_anything_is_started() {
+    let fleet = Fleet::new();
+    let said = |arguments: &[&str], code: i32| {
+        let ran = fleet.run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?} said {}", ran.stderr);
+        ran.stderr
+    };
+    assert_eq!(
+        said(&["agents", "start"], 2),
+        "error: the agent has nothing to do\n\n\
+         hint: `--task \"…\"` says what, `--issue N` names an issue, and both together are fine too\n"
+    );
+    assert!(said(&["agents", "start", "--task", "  "], 2).starts_with("error: the agent has nothing to do"));
+    assert!(said(&["agents", "start", "--issue", "0"], 2).contains("0 is not in 1.."));
+    assert!(said(&["agents", "start", "--task", "x", "--agent", "emacs"], 2).contains("claude"));
+    assert!(said(&["agents", "start", "--task", "x", "--type", "review"], 2).contains("coding, planning"));
+    assert!(said(&["agents", "start", "--task", "x", "--agent", "codex", "--", "ls"], 2).contains("--agent"));
+    let outside = fleet.house.folder.path().join("outside");
+    std::fs::create_dir(&outside).unwrap();
+    let outside = outside.canonicalize().unwrap();
+    assert_eq!(
+        said(&["agents", "start", "--task", "x", "--repository", outside.to_str().unwrap()], 2),
+        format!(
+            "error: {} is in no git repository\n\nhint: `git init` makes one; an agent needs a commit to begin from\n",
+            outside.display()
+        )
+    );
+    assert!(said(&["agents", "show", "../x"], 2).contains("\"../x\" is no instance"));
+    for command in ["show", "logs", "attach"] {
+        assert_eq!(
+            said(&["agents", command, "work-1-a1"], 1),
+            "error: there is no instance work-1-a1\n\nhint: `tamis agents list` shows all there are\n"
+        );
+    }
+    assert!(said(&["agents", "stop", "work-1-a1"], 1).starts_with("error: there is no instance work-1-a1\n"));
+    assert!(said(&["agents", "stop"], 2).contains("<ID>"));
+    assert_eq!(fleet.coordinator(), None, "nothing was started for any of it");
+    assert_eq!(fleet.run(&["agents", "list"]).stderr.split(';').next(), Some("there are no instances"));
+    assert_eq!(fleet.json(&["agents", "list", "--json"]), json!([]));
+}
+
+#[test]
+fn settings_are_shown_set_and_checked() {
+    let fleet = Fleet::new();
+    assert_eq!(fleet.run(&["agents", "config", "review.max_iterations"]).stdout, "3\n");
+    assert_eq!(fleet.run(&["agents", "config", "review.max_iterations", "4"]).stdout, "4\n");
+    let shown = fleet.json(&["agents", "config", "review.max_iterations", "--json"]);
+    assert_eq!((&shown["value"], &shown["default"]), (&json!("4"), &json!("3")));
+    let all = fleet.json(&["agents", "config", "--json"]);
+    assert!(all.as_array().unwrap().iter().any(|setting| setting["key"] == "review.timeout_hours"), "{all}");
+    for (arguments, why) in [
+        (&["review.max_iterations", "none"][..], "must be a whole number"),
+        (&["review.nothing"], "hint: `tamis agents config` lists them"),
+        (&["agent.args.claude", "--model"], "JSON list"),
+    ] {
+        let ran = fleet.run(&[&["agents", "config"], arguments].concat());
+        assert_eq!(ran.code, Some(2), "{arguments:?}");
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_agent_from_its_start_to_its_clean_up() {
+    let fleet = Fleet::new();
+    let command = "echo \"at work as $TAMIS_INSTANCE\"; exec sleep 600";
+    let started = fleet.run(&[
+        "agents",
+        "start",
+        "--issue",
+        "12",
+        "--task",
+        "mend \u{1b}[31mit",
+        "--",
+        "sh",
+        "-c",
+        command,
+    ]);
+    assert_eq!(started.code, Some(0), "{}", started.stderr);
+    let serve = fleet.coordinator().unwrap();
+    assert!(is_serve(&serve["pid"].to_string()), "it was started in the background");
+    assert!(
+        started.stderr.contains("`tamis serve` now runs in the background at http://127.0.0.1:"),
+        "{}",
+        started.stderr
+    );
+    let id = "work-12-a1";
+    for words in [id, "tamis/work-12-a1"] {
+        assert!(started.stdout.contains(words), "{}", started.stdout);
+    }
+    assert!(started.stderr.contains("`tamis agents attach work-12-a1`"), "{}", started.stderr);
+
+    // The second one finds the server there.
+    let second = fleet.start(&["--task", "mend the parser", "--type", "planning"]);
+    assert_eq!((&second["type"], &second["status"]), (&json!("planning"), &json!("STARTED")));
+    assert_eq!(fleet.coordinator().unwrap(), serve);
+
+    let list = fleet.json(&["agents", "list", "--json"]);
+    assert_eq!((&list[0]["id"], &list[0]["status"]), (&json!(id), &json!("STARTED")), "{list}");
+    let table = fleet.run(&["agents", "list"]).stdout;
+    let row = table.lines().nth(1).unwrap();
+    assert!(row.starts_with("work-12-a1 ") && row.ends_with("mend \\x1b[31mit"), "{table}");
+    let shown = fleet.run(&["agents", "show", id]).stdout;
+    assert!(shown.contains("\nbranch      tamis/work-12-a1\n") && !shown.contains('\u{1b}'), "{shown}");
+    let details = fleet.json(&["agents", "show", id, "--json"]);
+    assert_eq!(details["task"], "mend \u{1b}[31mit");
+    assert_eq!(details["events"][0]["kind"], "instance_created", "{details}");
+
+    let worktree = PathBuf::from(details["worktree"].as_str().unwrap());
+    assert_eq!(fleet.git(&worktree, &["branch", "--show-current"]), "tamis/work-12-a1");
+    eventually("its screen can be seen", || {
+        fleet.run(&["agents", "logs", id]).stdout.contains("at work as work-12-a1")
+    });
+    let attached = fleet.run(&["agents", "attach", id]);
+    assert_eq!(attached.code, Some(2), "this is no terminal");
+    assert!(attached.stderr.contains("tamis agents logs --follow work-12-a1"), "{}", attached.stderr);
+
+    // One of them leaves work behind that nobody has committed.
+    std::fs::write(worktree.join("notes.txt"), "not committed").unwrap();
+    let stopped = fleet.run(&["agents", "stop", id, second["id"].as_str().unwrap()]);
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    assert!(stopped.stdout.starts_with("work-12-a1 is TERMINATED; its work stays in "), "{}", stopped.stdout);
+    assert!(fleet.statuses().iter().all(|(_, status)| status == "TERMINATED"));
+    let attached = fleet.run(&["agents", "attach", id]);
+    assert_eq!(attached.code, Some(1));
+    assert!(
+        attached.stderr.ends_with("hint: `tamis agents logs work-12-a1` shows what it did\n"),
+        "{}",
+        attached.stderr
+    );
+    let log = fleet.run(&["agents", "logs", id]);
+    assert!(log.stdout.contains("at work as work-12-a1"), "{}{}", log.stdout, log.stderr);
+    let followed = fleet.run(&["agents", "logs", "--follow", id]);
+    assert!(followed.stdout.contains("at work as work-12-a1"), "it ends, since the agent has");
+
+    let disposals = |arguments: &[&str]| fleet.json(&[&["agents", "gc", "--json"], arguments].concat());
+    let planned = disposals(&["--dry-run"]);
+    let other = PathBuf::from(second["worktree"].as_str().unwrap());
+    assert!(other.exists() && worktree.exists(), "nothing is removed yet");
+    let done = disposals(&[]);
+    assert_eq!(done.as_array().unwrap().len(), planned.as_array().unwrap().len(), "{planned}\n{done}");
+    assert!(!other.exists(), "{done}");
+    assert_eq!(std::fs::read_to_string(worktree.join("notes.txt")).unwrap(), "not committed");
+    let kept = done.as_array().unwrap().iter().find(|disposal| disposal["instance"] == id).unwrap();
+    assert!(!kept["kept"].as_array().unwrap().is_empty(), "it says why: {kept}");
+
+    let purged = fleet.run(&["data", "purge", "--yes"]);
+    assert!(purged.stderr.contains("of agents and their records stay"), "{}", purged.stderr);
+    assert!(worktree.join("notes.txt").exists());
+    assert_eq!(fleet.json(&["data", "show", "--json"])["agents"]["worktrees"], 1);
+}
+
+#[test]
+fn the_tools_of_agents_are_for_those_with_an_identity() {
+    let fleet = Fleet::new();
+    let refused = fleet.run(&["mcp", "--tools", "prune,agents"]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
+    assert_eq!(
+        refused.stderr,
+        "error: the toolset agents is for agents that tamis has started, and this is none\n\n\
+         hint: `tamis agents start` starts one; without `--tools agents` the other tools are served\n"
+    );
+    for named in ["missing", "parser.py"] {
+        let path = fleet.house.work().join(named);
+        let refused = finish(fleet.tamis(&["mcp"]).env("TAMIS_IDENTITY", &path), b"");
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{named}");
+        let said = format!("error: there is no identity in {}: ", path.display());
+        assert!(
+            refused.stderr.starts_with(&said) && refused.stderr.contains("\n\nhint: "),
+            "{}",
+            refused.stderr
+        );
+    }
+    let names = |mcp: &mut Mcp| {
+        let tools = mcp.request("tools/list", json!({}))["result"]["tools"].clone();
+        let names = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
+        names.collect::<Vec<_>>()
+    };
+    let without = names(&mut Mcp::start(fleet.tamis(&["mcp"])));
+    assert!(without.contains(&"prune_text".to_owned()) && !without.contains(&"request_review".to_owned()));
+
+    let coding = fleet.start(&["--task", "mend the parser"]);
+    let id = coding["id"].as_str().unwrap();
+    let with = names(&mut Mcp::start(identified(&fleet, &["mcp"], id)));
+    assert!(with.len() > without.len() && with.contains(&"request_review".to_owned()), "{with:?}");
+    let mut mcp = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], id));
+    assert_eq!(names(&mut mcp), ["request_review", "send_feedback", "create_pull_request", "create_issues"]);
+
+    // What is not for a coding agent, then what is, by way of the server in the background.
+    let feedback = json!({"feedback": "x", "feedback_type": "needs_work"});
+    let refused = mcp.request("tools/call", json!({"name": "send_feedback", "arguments": feedback}));
+    assert_eq!(refused["result"]["isError"], true, "{refused}");
+    assert_eq!(output(&refused)["code"], "PERMISSION_DENIED");
+    let worktree = PathBuf::from(coding["worktree"].as_str().unwrap());
+    std::fs::write(worktree.join("parser.py"), "def parse(text):\n    return int(text.strip())\n").unwrap();
+    fleet.commit(&worktree, "mend it");
+    let asked = json!({"name": "request_review", "arguments": {"completion_message": "it strips now"}});
+    let review = output(&mcp.request("tools/call", asked));
+    let reviewer = review["review_instance_id"].as_str().unwrap_or_else(|| panic!("{review}"));
+    assert_eq!(
+        fleet.statuses(),
+        [(id.to_owned(), "WAITING_REVIEW".to_owned()), (reviewer.to_owned(), "STARTED".to_owned())]
+    );
+    let feedback = json!({"feedback": "parse(None) still fails", "feedback_type": "needs_work"});
+    let mut reviewing = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], reviewer));
+    let sent = reviewing.request("tools/call", json!({"name": "send_feedback", "arguments": feedback}));
+    assert_eq!(output(&sent)["target_instance_id"], id, "{sent}");
+    let notes = std::fs::read_to_string(worktree.join("REVIEW_FEEDBACK.md")).unwrap();
+    assert!(notes.contains("parse(None) still fails"), "{notes}");
+    let shown = fleet.run(&["agents", "show", id]).stdout;
+    assert!(
+        shown.contains("parse(None) still fails") && shown.contains("tool_called  request_review"),
+        "{shown}"
+    );
+}
+
+/// A command of an instance's own.
+fn identified(fleet: &Fleet, arguments: &[&str], id: &str) -> Command {
+    let mut command = fleet.tamis(arguments);
+    command.env("TAMIS_IDENTITY", fleet.identity_of(id));
+    command
+}
+
+#[test]
+fn of_two_servers_one_coordinates_and_the_other_takes_over() {
+    let fleet = Fleet::new();
+    let mut first = fleet.serve();
+    fleet.coordinated_by(first.child.id());
+    let second = fleet.serve();
+    let says = |words: &str| {
+        let said = std::iter::from_fn(|| second.log.recv_timeout(common::PATIENCE).ok());
+        assert!(said.take(200).any(|line| line.contains(words)), "it never said: {words}");
+    };
+    says("another process coordinates agents");
+
+    // Whatever door is asked, it is done by the one that coordinates.
+    let coding = fleet.start(&["--task", "mend the parser"]);
+    let id = coding["id"].as_str().unwrap();
+    let bearer = format!("Bearer {}", fleet.run(&["token"]).stdout.trim());
+    let folder = fleet.house.work();
+    let body = json!({"type": "planning", "task": "plan it", "folder": folder, "issue": null, "base": null,
+        "choice": {"agent": "command", "args": ["sleep", "600"]}});
+    let post = |server: &Server, path: &str, body: &Value| {
+        http(server.address(), "POST", path, &[("Authorization", &bearer)], body.to_string().as_bytes())
+    };
+    let (status, planned) = post(&second, "/api/instances", &body);
+    assert!((200..300).contains(&status), "{status} {planned}");
+    assert_eq!(fleet.coordinator().unwrap()["pid"], first.child.id());
+    let before = fleet.json(&["agents", "list", "--json"]);
+    assert_eq!(before.as_array().unwrap().len(), 2, "{before}");
+
+    first.signal("KILL");
+    first.child.wait().unwrap();
+    fleet.coordinated_by(second.child.id());
+    says("coordinates the agents of this data folder");
+    assert_eq!(fleet.json(&["agents", "list", "--json"]), before, "nothing is lost");
+    let (status, stopped) = post(&second, &format!("/api/instances/{id}/stop"), &json!({}));
+    assert_eq!(status, 200, "{stopped}");
+    assert_eq!(fleet.statuses()[0], (id.to_owned(), "TERMINATED".to_owned()));
+    drop(second);
+    // Nobody is left, and a command does it itself.
+    let last = before[1]["id"].as_str().unwrap();
+    let stopped = fleet.run(&["agents", "stop", last]);
+    assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
+    assert_eq!(fleet.statuses()[1], (last.to_owned(), "TERMINATED".to_owned()));
+}
