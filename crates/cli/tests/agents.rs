@@ -272,6 +272,29 @@ fn an_agent_from_its_start_to_its_clean_up() {
 }
 
 #[test]
+fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
+    let fleet = Fleet::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let children: Vec<_> = ["1", "2", "3"]
+        .map(|issue| {
+            let mut command = fleet.tamis(&["agents", "start", "--issue", issue, "--", "sleep", "600"]);
+            command.env("MCP_SERVER_PORT", &port).stdout(Stdio::null()).stderr(Stdio::piped());
+            command.spawn().unwrap()
+        })
+        .into_iter()
+        .map(|child| child.wait_with_output().unwrap())
+        .collect();
+    for child in children {
+        assert!(child.status.success(), "{}", String::from_utf8_lossy(&child.stderr));
+    }
+    assert_eq!(fleet.statuses().len(), 3);
+    let log = std::fs::read_to_string(fleet.house.data().join("agents/serve.log")).unwrap();
+    assert_eq!(log.matches("listens on http://").count(), 1, "{log}");
+    assert_eq!(log.matches("error: cannot listen on").count(), 1, "{log}");
+}
+
+#[test]
 fn the_tools_of_agents_are_for_those_with_an_identity() {
     let fleet = Fleet::new();
     let refused = fleet.run(&["mcp", "--tools", "prune,agents"]);
