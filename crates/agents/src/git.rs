@@ -129,6 +129,8 @@ enum Intent {
     /// Takes no lock, not even to note what it found about the files.
     Reads,
     Writes,
+    /// The same, and talks to a remote.
+    Pushes,
 }
 
 /// One call of git, in a folder of a repository.
@@ -195,6 +197,11 @@ impl Call<'_> {
         self
     }
 
+    fn pushes(mut self) -> Self {
+        self.intent = Intent::Pushes;
+        self
+    }
+
     /// The repository is this folder's own, or none: one above it is somebody else's.
     fn not_above(mut self, folder: &Path) -> Self {
         self.not_above = folder.parent().map(Path::to_owned);
@@ -247,13 +254,13 @@ impl Call<'_> {
     }
 
     fn once(&self) -> Result<Answer> {
-        let mut settings = trust::of_repository(self)?;
-        settings.extend(self.settings.iter().cloned());
-        self.start(&self.arguments, &settings)
+        let mut precautions = trust::of_repository(self)?;
+        precautions.settings.extend(self.settings.iter().cloned());
+        self.start(&self.arguments, &precautions)
     }
 
-    /// Runs git in the call's folder with these arguments and settings.
-    fn start(&self, arguments: &[OsString], settings: &[trust::Setting]) -> Result<Answer> {
+    /// Runs git in the call's folder with these arguments.
+    fn start(&self, arguments: &[OsString], precautions: &trust::Precautions) -> Result<Answer> {
         if !self.folder.is_dir() {
             return Err(AgentsError::new(
                 Code::GitError,
@@ -271,8 +278,9 @@ impl Call<'_> {
         }
         command.envs(self.git.environment.iter().map(|(name, value)| (name, value)));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.env("GIT_CONFIG_COUNT", settings.len().to_string());
-        for (number, (key, value)) in settings.iter().enumerate() {
+        command.envs(precautions.variables.iter().copied());
+        command.env("GIT_CONFIG_COUNT", precautions.settings.len().to_string());
+        for (number, (key, value)) in precautions.settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{number}"), key);
             command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
         }
