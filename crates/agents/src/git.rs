@@ -22,6 +22,7 @@ mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trees;
 mod trust;
 mod worktrees;
 
