@@ -155,7 +155,7 @@ impl Coordinator {
             self.archive.database.write(|connection| db::replan(connection, *operation, &plan))?;
             reach(Point::FeedbackCommitted);
             in_time()?;
-            let delivery = worktree.merge_notes(&branch, &committed.commit, &committed.note, &content, at)?;
+            let delivery = worktree.merge_notes(&branch, &notes, &committed.commit, &earlier)?;
             if let Delivery::Delivered(by) = delivery {
                 self.note_on_review_branch(&repository, context, &committed.commit);
                 return Ok((committed, by));
