@@ -130,7 +130,6 @@ impl Coordinator {
             },
             prompt: prompt.to_owned(),
             worktree: instance.worktree.clone(),
-            home: env.get(std::ffi::OsStr::new("HOME")).map(PathBuf::from).unwrap_or_default(),
             git_folder: Some(repository.common_dir().to_owned()),
             home: env.get(std::ffi::OsStr::new("HOME")).map(PathBuf::from).unwrap_or_default(),
             state,
