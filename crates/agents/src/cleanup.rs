@@ -46,7 +46,13 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             end_rows(connection, &instance, status, Outcome::Ended, reason, Some(tool))
         })?;
-        self.clean_up_family(id)?;
+        match self.clean_up_family(id) {
+            // Somebody is at the worktree: it is over, and the rest is done in a minute.
+            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => {
+                tracing::warn!("{id} is cleaned up later: {error}");
+            }
+            cleaned => cleaned?,
+        }
         self.tell_freed(&instance);
         self.archive.instance(id)
     }

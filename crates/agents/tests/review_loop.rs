@@ -404,3 +404,53 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     field.assert_consistent();
     field.send_feedback(&reviewer, "Hm").unwrap();
 }
+
+#[test]
+fn nothing_of_what_is_said_is_executed_or_leaves_its_place() {
+    let field = Field::new();
+    let hostile = "--upload-pack=touch x $(touch x) `touch x` ; touch x\n\u{1b}]0;t\u{7}\u{1b}[201~\r../../x #{x} %H C-c Enter 'q' \"q\"";
+    let request = field.request(hostile, &["cat", "$(touch x)", ";", "#{pane_id}", "../x"]);
+    // `cat` finds no such files, and ends; what it was given is what it was started with.
+    let coding = field.coordinator().start(&request, soon()).unwrap();
+    assert_eq!(coding.id.as_str(), "work-upload-pack-touch-x-touc-a1");
+    assert_eq!((coding.task.as_str(), &coding.choice.args), (hostile, &request.choice.unwrap().args));
+    let coding = field.start();
+    field.work(&coding, "one");
+    let token = field.token(&coding.id);
+    let said = RequestReview {
+        reviewer_prompt: Some(hostile.to_owned()),
+        completion_message: Some(hostile.to_owned()),
+    };
+    let review = field.coordinator().request_review(&call(&token, Some(hostile)), &said).unwrap();
+    let prompts = field.data().join("agents/prompts");
+    let prompt = fs::read_to_string(prompts.join(format!("{}.md", review.review_instance_id))).unwrap();
+    assert!(prompt.contains("$(touch x)"), "{prompt}");
+    let input = SendFeedback {
+        feedback: hostile.to_owned(),
+        feedback_type: FeedbackType::Clarification,
+        priority: Some(hostile.to_owned()),
+        actionable_items: vec![hostile.to_owned()],
+    };
+    let token = field.token(&review.review_instance_id);
+    field.coordinator().send_feedback(&call(&token, None), &input).unwrap();
+    let notes = fs::read_to_string(coding.worktree.join("REVIEW_FEEDBACK.md")).unwrap();
+    assert!(notes.contains("$(touch x)") && !notes.contains('\u{1b}'), "{notes:?}");
+    assert_eq!(
+        field.coordinator().archive().feedback(None).unwrap()[0].feedback,
+        hostile,
+        "kept as it was said"
+    );
+    field.await_phase(&review.review_instance_id, Phase::Gone);
+    field.coordinator().reconcile().unwrap();
+    field.assert_consistent();
+    let mut folders = vec![field.path("")];
+    while let Some(folder) = folders.pop() {
+        for name in names_in(&folder) {
+            assert_ne!(name, "x", "in {}", folder.display());
+            let path = folder.join(name);
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            }
+        }
+    }
+}
