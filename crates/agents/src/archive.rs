@@ -6,7 +6,7 @@ use serde::Serialize;
 use tamis_store::Database;
 
 use crate::error::Result;
-use crate::records::{Event, Feedback, Instance, Review};
+use crate::records::{Event, EventKind, Feedback, Instance, NewEvent, Review};
 use crate::user_config::{self, USER_SETTINGS};
 use crate::{AgentsError, Code, InstanceId, db, identity};
 
@@ -58,6 +58,19 @@ impl Archive {
     pub fn owner_of(&self, token: &str) -> Result<Option<Instance>> {
         let hash = identity::hash_of(token);
         Ok(self.database.read(|connection| db::instance_by_identity(connection, &hash))?)
+    }
+
+    /// Writes down that a call was refused before whoever coordinates was asked: its input was none.
+    pub fn tell_refusal(&self, tool: &str, instance: &InstanceId, error: &AgentsError) -> Result<()> {
+        let event = NewEvent {
+            tool: Some(tool),
+            success: Some(false),
+            error_code: Some(error.code),
+            detail: serde_json::json!({"message": error.message}),
+            ..NewEvent::of(EventKind::ToolCalled, instance)
+        };
+        self.database.write(|connection| db::insert_event(connection, &event))?;
+        Ok(())
     }
 
     /// A number that another connection's commit changes, whatever it wrote and in whatever process.

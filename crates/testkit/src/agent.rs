@@ -5,7 +5,7 @@
 pub(crate) mod claude_code;
 pub(crate) mod codex;
 pub(crate) mod gemini_cli;
-pub(crate) mod open_code;
+mod open_code;
 mod stage;
 
 use std::fs;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::agent::{Agent, claude_code, codex, gemini_cli, open_code};
+use crate::agent::{Agent, claude_code, codex, gemini_cli};
 use crate::clients::Clients;
 use crate::leftovers;
 
@@ -38,7 +38,8 @@ impl InteractiveHome {
         Self { folder, home, environment }
     }
 
-    /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. Several can be.
+    /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. Several can be, but not
+    /// OpenCode.
     #[must_use]
     pub fn with(mut self, agent: Agent, model: &str, repository: &Path) -> Self {
         match agent {
@@ -56,11 +57,8 @@ impl InteractiveHome {
                 self.write(".gemini/settings.json", &gemini_cli::own_settings().to_string());
                 self.set(&gemini_cli::environment(model));
             }
-            Agent::OpenCode => {
-                let settings = open_code::own_settings(model).to_string();
-                self.write(".config/opencode/opencode.json", &settings);
-                self.set(&open_code::ENVIRONMENT);
-            }
+            // With a screen it fetches packages first, and for minutes does nothing else where there is no network.
+            Agent::OpenCode => panic!("{agent:?} is not at home here"),
         }
         self
     }

@@ -247,7 +247,7 @@ impl Registry {
             Err(failure) => {
                 request.fail(&failure);
                 let failure = match tool.toolset {
-                    Toolset::Agents => agents::refused(failure, identity, &services).await,
+                    Toolset::Agents => agents::refused(tool.name, failure, identity, &services).await,
                     _ => failure,
                 };
                 tool.toolset.failure(tool.name, failure)

@@ -1,4 +1,4 @@
-//! The real agents with their screens, in tmux: each begins with its prompt, calls a tool of our server
+//! Real agents with their screens, in tmux: each begins with its prompt, calls a tool of our server
 //! unasked, ends its turn, and takes it up again when it is told something.
 
 use std::path::{Path, PathBuf};
@@ -123,10 +123,4 @@ fn codex_works_and_is_told() {
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_works_and_is_told() {
     works_and_is_told(Agent::GeminiCli, "gemini");
-}
-
-#[test]
-#[ignore = "needs the real clients: ./test installs them"]
-fn open_code_works_and_is_told() {
-    works_and_is_told(Agent::OpenCode, "opencode");
 }

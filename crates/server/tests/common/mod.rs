@@ -2,6 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,18 +12,21 @@ use http_body_util::BodyExt;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use tamis_agents::Archive;
 use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token};
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
+use tamis_store::rusqlite::Connection;
 use tamis_tools::{
-    Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset, Workbench,
+    Agents, AgentsSettings, Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset,
+    Workbench,
 };
 use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
 
 pub struct House {
-    _folder: tempfile::TempDir,
+    folder: tempfile::TempDir,
     pub served: Served,
 }
 
@@ -36,21 +40,37 @@ impl House {
             recovery_max_bytes: 1 << 30,
             ledger_keep: Duration::from_secs(600),
         });
-        let served = Served {
-            registry: Arc::new(registry),
-            services: Arc::new(Services::new(sieve, Workbench::here().unwrap())),
-            presence: &Presence::TAMIS,
-        };
-        House { _folder: folder, served }
+        let agents = Arc::new(Agents::new(agents_settings(&folder.path().join("data"))));
+        let services = Services::new(sieve, Workbench::here().unwrap()).with_agents(agents);
+        let served =
+            Served { registry: Arc::new(registry), services: Arc::new(services), presence: &Presence::TAMIS };
+        House { folder, served }
     }
 
-    pub fn router(&self) -> axum::Router {
+    pub fn door(&self) -> HttpDoor {
         let settings = HttpSettings {
             max_body_bytes: 4 << 20,
             hosts: HostPolicy::default(),
             token: Some(Token::chosen(TOKEN).unwrap()),
         };
-        HttpDoor::new(self.served.clone(), settings).router(Exposure::Loopback)
+        HttpDoor::new(self.served.clone(), settings)
+    }
+
+    pub fn router(&self) -> axum::Router {
+        self.door().router(Exposure::Loopback)
+    }
+
+    pub fn agents(&self) -> &Arc<Agents> {
+        self.served.services.agents.as_ref().unwrap()
+    }
+
+    /// A connection to the database of agents, as another process would have it.
+    pub fn tables(&self) -> Connection {
+        let database = self.folder.path().join("data/state.db");
+        drop(Archive::open(&database).unwrap());
+        let connection = Connection::open(database).unwrap();
+        connection.busy_timeout(Duration::from_secs(60)).unwrap();
+        connection
     }
 
     pub async fn send(&self, request: Request<Body>) -> Response<Body> {
@@ -67,6 +87,48 @@ impl House {
         assert_eq!(status, StatusCode::OK, "{body}");
         serde_json::from_str(&body).unwrap()
     }
+}
+
+/// Nobody coordinates, and nobody waits for it.
+pub fn agents_settings(data: &Path) -> AgentsSettings {
+    let coordinator = tamis_agents::Settings {
+        data_dir: DataDir::at(data),
+        database: data.join("state.db"),
+        program: "/nowhere/tamis".into(),
+        github_token: None,
+        github_url: None,
+        tool_timeout: Duration::from_secs(60),
+    };
+    AgentsSettings { token: Some(TOKEN.into()), patience: Duration::ZERO, ..AgentsSettings::new(coordinator) }
+}
+
+/// Puts an instance into the tables that has the identity `tai_<id>`.
+pub fn insert_instance(tables: &Connection, id: &str, status: &str, task: &str) {
+    let agent_type = match id.split('-').next() {
+        Some("review") => "review",
+        Some("plan") => "planning",
+        _ => "coding",
+    };
+    let identity = blake3::hash(format!("tai_{id}").as_bytes()).to_hex().to_string();
+    tables
+        .execute(
+            "INSERT INTO instances (id, type, status, phase, task, agent, args, repository, worktree, branch, base_commit,
+                 session, identity_hash, created_at, updated_at)
+             VALUES (?1, ?2, ?3, 'ready', ?4, 'command', '[\"sleep\"]', '/r', ?1, ?1, 'c0', ?1, ?5, 1000, 1000)",
+            (id, agent_type, status, task, identity),
+        )
+        .unwrap();
+}
+
+/// Puts an event into the tables.
+pub fn insert_event(tables: &Connection, instance: Option<&str>, detail: &Value) {
+    tables
+        .execute(
+            "INSERT INTO mcp_events (at, kind, instance_id, status_before, status_after, detail)
+             VALUES (2000, 'status_changed', ?1, 'STARTED', 'WAITING_REVIEW', ?2)",
+            (instance, detail.to_string()),
+        )
+        .unwrap();
 }
 
 pub fn post(path: &str) -> axum::http::request::Builder {

@@ -60,8 +60,15 @@ pub(crate) fn identity_needed() -> Failure {
     .into()
 }
 
-/// The failure with the name of the caller, who is known by then or not.
-pub(crate) async fn refused(failure: Failure, identity: Option<String>, services: &Services) -> Failure {
+/// The failure with the name of the caller, if it is anybody. One that never came to whoever coordinates is written down,
+/// as that one does with others.
+pub(crate) async fn refused(
+    tool: &'static str,
+    failure: Failure,
+    identity: Option<String>,
+    services: &Services,
+) -> Failure {
+    let never_came = matches!(failure, Failure::InvalidInput { .. });
     let mut error = match agents_error(failure) {
         Ok(error) => error,
         Err(failure) => return failure,
@@ -69,8 +76,21 @@ pub(crate) async fn refused(failure: Failure, identity: Option<String>, services
     if error.instance.is_none()
         && let (Some(token), Some(agents)) = (identity, services.agents.clone())
     {
-        let owner = blocking(move || agents.archive()?.owner_of(&token)).await;
-        error.instance = owner.ok().flatten().map(|instance| instance.id);
+        let told = error.clone();
+        let owner = blocking(move || {
+            let archive = agents.archive()?;
+            let owner = archive.owner_of(&token)?.map(|instance| instance.id);
+            if let (true, Some(owner)) = (never_came, &owner) {
+                archive.tell_refusal(tool, owner, &told)?;
+                agents.ring();
+            }
+            Ok(owner)
+        });
+        // The caller's own failure is what matters to it.
+        error.instance = owner.await.unwrap_or_else(|error| {
+            tracing::warn!(%error, "a refused call could not be written down");
+            None
+        });
     }
     error.into()
 }

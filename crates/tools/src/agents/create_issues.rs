@@ -20,7 +20,9 @@ pub(crate) struct CreateIssuesInput {
 #[derive(Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct IssueInput {
+    /// What is to be done, in a line.
     title: String,
+    /// All that whoever does it has to know, in Markdown.
     body: String,
     /// Labels that the repository has.
     #[serde(default)]

@@ -268,6 +268,18 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
     assert!(asked.try_iter().collect::<String>().contains("Authorization: Basic eDpzM2NyZXQ="));
     push(&credential("https://github.com/"));
     assert!(!asked.try_iter().collect::<String>().contains("eDpzM2NyZXQ="));
+    // The repository's own helper would be asked for a credential, and could keep the answer.
+    world.plain("repo", &["remote", "set-url", "origin", &format!("http://127.0.0.1:{port}/x.git")]);
+    world.plain("repo", &["config", "credential.helper", &world.canary_program("helper")]);
+    world.plain(
+        "repo",
+        &["config", "credential.http://127.0.0.1.helper", &world.canary_program("helper-of-host")],
+    );
+    assert!(repository.push(&repository.remotes().unwrap()[0], &branch(), None).is_err());
+    assert_eq!(world.canaries(), [] as [&str; 0]);
+    assert!(!world.try_plain("repo", &["push", "origin", branch().as_str()]).0);
+    assert!(world.canaries().contains(&"helper".to_owned()));
+    asked.try_iter().count();
     world.plain("repo", &["config", "http.https://github.com/.sslVerify", "false"]);
     let refused = push(&credential("https://github.com/"));
     assert!(refused.message.contains("is not sent"), "{refused}");

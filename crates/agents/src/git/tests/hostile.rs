@@ -86,6 +86,7 @@ const SETTINGS: &[(&str, &str)] = &[
     ("hook.evil.event", "post-checkout"),
     ("branch.tamis/work-1-a1.mergeOptions", "--no-ff --strategy=evil"),
     ("core.checkStat", "minimal"),
+    ("push.negotiate", "true"),
 ];
 
 fn set_trap(world: &World) {
@@ -250,6 +251,7 @@ fn nothing_of_a_hostile_repository_is_run() {
     world.try_plain("plain", &["diff"]);
     world.try_plain("plain", &["status"]);
     world.try_plain("plain", &["push", "origin", "tamis/plain"]);
+    world.try_plain("plain", &["push", "--receive-pack=git-receive-pack", "origin", "tamis/plain"]);
     world.try_plain("plain", &["push", "ext", "tamis/plain"]);
     world.try_plain("plain", &["push", "ssh", "tamis/plain"]);
     world.try_plain("plain", &["push", "https", "tamis/plain"]);
@@ -258,7 +260,6 @@ fn nothing_of_a_hostile_repository_is_run() {
     for expected in [
         "core.fsmonitor",
         "core.sshCommand",
-        "credential.helper",
         "diff.external",
         "filter-included-for-a-branch",
         "filter-of-any-bytes",
@@ -288,4 +289,26 @@ fn what_the_user_has_set_for_themselves_counts() {
     world.worktree();
     assert_eq!(world.read("tree/x.up"), "QUIET\n");
     assert_eq!(world.canaries(), [] as [&str; 0]);
+}
+
+#[test]
+fn what_a_partial_clone_misses_is_not_fetched_by_the_repositorys_own_program() {
+    let world = World::new();
+    let blob = world.plain("repo", &["rev-parse", "HEAD:a.txt"]);
+    for (key, value) in [
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.url", "../elsewhere"),
+        ("remote.origin.promisor", "true"),
+        ("remote.origin.uploadpack", &world.canary_program("uploadpack")),
+    ] {
+        world.plain("repo", &["config", key, value]);
+    }
+    fs::remove_file(world.path(&format!("repo/.git/objects/{}/{}", &blob[..2], &blob[2..]))).unwrap();
+    let repository = world.repository();
+    let (_, tip) = repository.default_base().unwrap();
+    assert!(repository.add_worktree(&world.path("tree"), &branch(), &tip).is_err());
+    assert_eq!(world.canaries(), [] as [&str; 0]);
+    world.try_plain("repo", &["cat-file", "blob", &blob]);
+    assert_eq!(world.canaries(), ["uploadpack"]);
 }

@@ -1,0 +1,205 @@
+//! Who may use the tools of agents, at every door.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode};
+use common::{House, TOKEN, insert_event, insert_instance, post, text};
+use serde_json::{Value, json};
+use tamis_server::Exposure;
+use tamis_tools::Registry;
+use tower::ServiceExt;
+
+const AGENTS_TOOLS: [&str; 4] = ["request_review", "send_feedback", "create_pull_request", "create_issues"];
+
+fn house() -> House {
+    House::new(Registry::all())
+}
+
+fn request(path: &str, bearer: Option<&str>, body: &Value) -> Request<Body> {
+    let mut request = post(path);
+    if let Some(bearer) = bearer {
+        request = request.header("authorization", format!("Bearer {bearer}"));
+    }
+    request.body(Body::from(body.to_string())).unwrap()
+}
+
+/// What a door answers to a JSON-RPC request, or its status.
+async fn rpc(
+    house: &House,
+    exposure: Exposure,
+    path: &str,
+    bearer: Option<&str>,
+    method: &str,
+    params: Value,
+) -> Result<Value, StatusCode> {
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
+    let response = house.door().router(exposure).oneshot(request(path, bearer, &body)).await.unwrap();
+    let (status, body) = text(response).await;
+    if status != StatusCode::OK {
+        return Err(status);
+    }
+    Ok(serde_json::from_str::<Value>(&body).unwrap()["result"].clone())
+}
+
+fn names(listed: &Value) -> Vec<&str> {
+    listed["tools"].as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn every_door_lists_what_the_caller_may_use() {
+    let house = house();
+    let open = ["prune_text", "recover_text", "health"];
+    let identity = Some("tai_anything");
+    for path in ["/rpc", "/mcp"] {
+        let list =
+            async |exposure, bearer| rpc(&house, exposure, path, bearer, "tools/list", json!({})).await;
+        assert_eq!(names(&list(Exposure::Loopback, None).await.unwrap()), open, "{path}");
+        let listed = list(Exposure::Loopback, identity).await.unwrap();
+        assert_eq!(names(&listed), [&open[..], &AGENTS_TOOLS].concat(), "{path}");
+        let listed = list(Exposure::Loopback, Some(TOKEN)).await.unwrap();
+        assert!(names(&listed).contains(&"bash") && !names(&listed).contains(&"request_review"), "{path}");
+        // From the network an identity that nobody has judged opens nothing but its own tools.
+        assert_eq!(names(&list(Exposure::Network, identity).await.unwrap()), AGENTS_TOOLS, "{path}");
+        for bearer in [Some("tai"), Some("Tai_x"), Some("wrong")] {
+            assert_eq!(list(Exposure::Loopback, bearer).await, Err(StatusCode::UNAUTHORIZED), "{bearer:?}");
+        }
+        assert_eq!(list(Exposure::Network, None).await, Err(StatusCode::UNAUTHORIZED));
+    }
+}
+
+#[tokio::test]
+async fn from_the_network_an_identity_goes_only_where_it_is_judged() {
+    let house = house();
+    for path in ["/health", "/prune", "/api/instances", "/api/events", "/ws", "/metrics", "/nowhere", "/mcpx"]
+    {
+        let router = house.door().router(Exposure::Network);
+        let get = Request::get(path)
+            .header("host", "127.0.0.1:3001")
+            .header("authorization", "Bearer tai_x")
+            .body(Body::empty())
+            .unwrap();
+        let answer = text(router.oneshot(get).await.unwrap()).await;
+        // What only begins like one of its places is no place at all.
+        let wanted = if path == "/mcpx" { StatusCode::NOT_FOUND } else { StatusCode::UNAUTHORIZED };
+        assert_eq!(answer.0, wanted, "{path}: {}", answer.1);
+    }
+}
+
+#[tokio::test]
+async fn a_call_without_an_identity_is_told_what_it_lacks() {
+    let house = house();
+    for bearer in [None, Some(TOKEN)] {
+        for (path, tool, name) in
+            [("/rpc", "request_review", "request_review"), ("/mcp", "create_pr", "create_pull_request")]
+        {
+            let params = json!({"name": tool, "arguments": {}});
+            let answer = rpc(&house, Exposure::Loopback, path, bearer, "tools/call", params).await.unwrap();
+            assert_eq!(answer["isError"], true, "{answer}");
+            let error: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
+            assert_eq!(
+                error,
+                json!({
+                    "code": "IDENTITY_REQUIRED",
+                    "error": "IDENTITY_REQUIRED",
+                    "message": "this tool is for agents, and the caller has not shown which it is",
+                    "instance_id": null,
+                    "tool_name": name,
+                    "suggestions": ["`tamis agents start` starts an agent that may use it"],
+                })
+            );
+        }
+        let forwarded = request("/api/call/request_review", bearer, &json!({}));
+        let (status, body) = text(house.send(forwarded).await).await;
+        assert_eq!(status, StatusCode::UNAUTHORIZED, "{body}");
+        assert!(body.contains("IDENTITY_REQUIRED"), "{body}");
+    }
+}
+
+#[tokio::test]
+async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody_does() {
+    let house = house();
+    insert_instance(&house.tables(), "work-7-a1", "STARTED", "a task");
+    let params = json!({"name": "request_review", "arguments": {}});
+    let call = rpc(&house, Exposure::Loopback, "/rpc", Some("tai_work-7-a1"), "tools/call", params);
+    let answer = call.await.unwrap();
+    let error: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
+    assert_eq!(
+        error,
+        json!({
+            "code": "COORDINATOR_UNAVAILABLE",
+            "error": "COORDINATOR_UNAVAILABLE",
+            "message": "nobody coordinates agents: there is nobody in this data folder who does",
+            "instance_id": "work-7-a1",
+            "tool_name": "request_review",
+            "suggestions": ["`tamis serve` does, as long as it runs"],
+        })
+    );
+    let forwarded = request("/api/call/request_review", Some("tai_work-7-a1"), &json!({}));
+    let (status, body) = text(house.send(forwarded).await).await;
+    assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_down() {
+    let house = house();
+    let tables = house.tables();
+    insert_instance(&tables, "review-7-a1-1", "STARTED", "a task");
+    let call = async |arguments: Value| {
+        let forwarded = request("/api/call/send_feedback", Some("tai_review-7-a1-1"), &arguments);
+        let (status, body) = text(house.send(forwarded).await).await;
+        assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
+        serde_json::from_str::<Value>(&body).unwrap()
+    };
+    let error = call(json!({"feedback": "x", "feedback_type": "praise"})).await;
+    assert_eq!(
+        error,
+        json!({
+            "code": "VALIDATION_ERROR",
+            "error": "VALIDATION_ERROR",
+            "message": "feedback_type: unknown variant `praise`, expected one of `needs_work`, `suggestions`, `clarification`",
+            "instance_id": "review-7-a1-1",
+            "tool_name": "send_feedback",
+            "suggestions": [],
+        })
+    );
+    for arguments in [
+        json!({}),
+        json!([]),
+        json!({"feedback": 3, "feedback_type": "needs_work"}),
+        json!({"feedback": "x", "feedback_type": {}}),
+        json!({"feedback": "x", "feedback_type": "needs_work", "actionable_items": "one"}),
+        json!({"feedback": "x", "feedback_type": "needs_work", "more": 1}),
+    ] {
+        assert_eq!(call(arguments.clone()).await["code"], "VALIDATION_ERROR", "{arguments}");
+    }
+    let told =
+        "SELECT count(*), min(success), min(error_code), min(instance_id), min(tool_name) FROM mcp_events";
+    let told: (i64, i64, String, String, String) = tables
+        .query_row(told, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)))
+        .unwrap();
+    let words = ["VALIDATION_ERROR", "review-7-a1-1", "send_feedback"].map(str::to_owned);
+    let [code, instance, tool] = words;
+    assert_eq!(told, (7, 0, code, instance, tool));
+}
+
+#[tokio::test]
+async fn only_the_tools_of_agents_can_be_forwarded_and_keys_are_bounded() {
+    let house = house();
+    insert_event(&house.tables(), None, &json!({}));
+    for (tool, key, wanted) in [
+        ("prune_text", "k", StatusCode::NOT_FOUND),
+        ("bash", "k", StatusCode::NOT_FOUND),
+        ("nothing", "k", StatusCode::NOT_FOUND),
+        ("request_review", "", StatusCode::BAD_REQUEST),
+        ("request_review", "é", StatusCode::BAD_REQUEST),
+        ("request_review", &"k".repeat(65), StatusCode::BAD_REQUEST),
+    ] {
+        let mut forwarded = request(&format!("/api/call/{tool}"), Some("tai_x"), &json!({}));
+        forwarded.headers_mut().insert("tamis-call", key.parse().unwrap());
+        let (status, body) = text(house.send(forwarded).await).await;
+        assert_eq!(status, wanted, "{tool} {key}: {body}");
+    }
+}

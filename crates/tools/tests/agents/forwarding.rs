@@ -1,0 +1,179 @@
+//! Calls of a process that does not coordinate, with stand-ins for one that does.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tamis_tools::{Agents, AgentsSettings};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpListener;
+
+use crate::house::{House, call};
+
+/// A request as it came, without what is of no interest.
+#[derive(Clone, Debug, PartialEq)]
+struct Asked {
+    line: String,
+    authorization: String,
+    key: String,
+    body: Value,
+}
+
+/// Says these, one to a request; with nothing left it hangs up in the middle. Everybody who is asked tells what came.
+struct StandIn {
+    url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl StandIn {
+    /// `then` is called once a request has come, before it is answered.
+    async fn new(answers: Vec<Option<(u16, Value)>>, then: impl Fn() + Send + 'static) -> StandIn {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let told = Arc::clone(&asked);
+        tokio::spawn(async move {
+            for answer in answers {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                let mut head = Vec::new();
+                while !head.ends_with(b"\r\n\r\n") {
+                    head.push(stream.read_u8().await.unwrap());
+                }
+                let head = String::from_utf8(head).unwrap();
+                let header = |name: &str| {
+                    let prefix = format!("{name}: ");
+                    head.lines().find_map(|line| line.strip_prefix(&prefix)).unwrap_or_default().to_owned()
+                };
+                let mut body = vec![0; header("content-length").parse().unwrap()];
+                stream.read_exact(&mut body).await.unwrap();
+                assert!(header("tamis-time-left-ms").parse::<u64>().unwrap() <= 60_000);
+                told.lock().unwrap().push(Asked {
+                    line: head.lines().next().unwrap().to_owned(),
+                    authorization: header("authorization"),
+                    key: header("tamis-call"),
+                    body: serde_json::from_slice(&body).unwrap(),
+                });
+                then();
+                if let Some((status, body)) = answer {
+                    let body = body.to_string();
+                    let head = format!("HTTP/1.1 {status} So\r\ncontent-length: {}\r\n\r\n", body.len());
+                    stream.write_all(format!("{head}{body}").as_bytes()).await.unwrap();
+                }
+            }
+        });
+        StandIn { url, asked }
+    }
+
+    fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn done() -> Value {
+    json!({"review_instance_id": "review-1-a1-1", "session_name": "review-1-a1-1", "worktree_path": "/w",
+        "branch_name": "tamis/work-1-a1"})
+}
+
+#[tokio::test]
+async fn a_call_survives_the_death_of_a_coordinator() {
+    let house = Arc::new(House::new());
+    let _lock = house.hold_lock();
+    let second = StandIn::new(vec![Some((200, done()))], || {}).await;
+    let (url, announcing) = (second.url.clone(), Arc::clone(&house));
+    // It dies with the request in its hands, and the second takes over.
+    let first = StandIn::new(vec![None], move || announcing.announce(&url)).await;
+    house.announce(&first.url);
+    let agents = house.agents();
+    let arguments = json!({"completion_message": "é", "reviewer_prompt": null});
+    assert_eq!(call(&agents, "request_review", arguments).await, (done(), false));
+    let asked = first.asked();
+    assert_eq!(asked, second.asked(), "the same call with the same key");
+    assert_eq!(asked[0].key.len(), 32);
+    assert_eq!(
+        asked,
+        [Asked {
+            line: "POST /api/call/request_review HTTP/1.1".to_owned(),
+            authorization: "Bearer tai_one".to_owned(),
+            key: asked[0].key.clone(),
+            body: json!({"completion_message": "é", "reviewer_prompt": null}),
+        }]
+    );
+}
+
+#[tokio::test]
+async fn one_that_no_longer_coordinates_is_not_believed() {
+    let house = Arc::new(House::new());
+    let _lock = house.hold_lock();
+    let second = StandIn::new(vec![Some((200, done())), Some((200, json!([])))], || {}).await;
+    let (url, announcing, asked) = (second.url.clone(), Arc::clone(&house), AtomicUsize::new(0));
+    let unavailable = json!({"code": "COORDINATOR_UNAVAILABLE", "message": "not I"});
+    let strange = json!({"detail": "no such route"});
+    let first = StandIn::new(vec![Some((503, unavailable)), Some((404, strange))], move || {
+        if asked.fetch_add(1, Ordering::Relaxed) == 1 {
+            announcing.announce(&url);
+        }
+    });
+    let first = first.await;
+    house.announce(&first.url);
+    let agents = house.agents();
+    assert_eq!(call(&agents, "request_review", json!({})).await, (done(), false));
+    assert_eq!([first.asked(), second.asked()].concat(), vec![second.asked()[0].clone(); 3]);
+    // An answer that cannot be understood is one all the same: asking again would not help.
+    let (error, is_error) = call(&agents, "request_review", json!({})).await;
+    assert_eq!((&error["code"], is_error), (&json!("INTERNAL_ERROR"), true), "{error}");
+    assert_eq!(second.asked().len(), 2);
+}
+
+#[tokio::test]
+async fn an_answered_error_is_passed_on_as_it_is() {
+    let house = House::new();
+    let _lock = house.hold_lock();
+    let error = json!({
+        "code": "REVIEW_LIMIT_EXCEEDED",
+        "error": "REVIEW_LIMIT_EXCEEDED",
+        "message": "Maximum review iterations (3) reached for agent work-123-a1",
+        "instance_id": "work-123-a1",
+        "tool_name": "request_review",
+        "suggestions": ["Create pull request with current work"],
+        "current_iteration": 3,
+        "max_iterations": 3,
+    });
+    let coordinator = StandIn::new(vec![Some((409, error.clone()))], || {}).await;
+    house.announce(&coordinator.url);
+    assert_eq!(call(&house.agents(), "request_review", json!({})).await, (error, true));
+    assert_eq!(coordinator.asked().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
+    let house = House::new();
+    drop(house.hold_lock());
+    let stranger = StandIn::new(vec![Some((200, done()))], || {}).await;
+    house.announce(&stranger.url);
+    let agents = Arc::new(Agents::new(AgentsSettings { patience: Duration::ZERO, ..house.settings() }));
+    let (error, is_error) = call(&agents, "request_review", json!({})).await;
+    assert_eq!((&error["code"], is_error), (&json!("COORDINATOR_UNAVAILABLE"), true));
+    assert_eq!(error["suggestions"], json!(["`tamis serve` does, as long as it runs"]));
+    assert_eq!(stranger.asked(), []);
+}
+
+#[tokio::test]
+async fn the_users_wishes_go_with_the_servers_token() {
+    let house = House::new();
+    let _lock = house.hold_lock();
+    let disposal = json!([{"instance": "work-1-a1", "removed": ["worktree"], "kept": [], "undo": null}]);
+    let wrong = json!({"error": {"code": "wrong_token", "message": "wrong_token", "hint": "…"}});
+    let coordinator = StandIn::new(vec![Some((200, disposal)), Some((401, wrong))], || {}).await;
+    house.announce(&coordinator.url);
+    let settings = AgentsSettings { token: Some("0123456789abcdef".to_owned()), ..house.settings() };
+    let agents = Arc::new(Agents::new(settings));
+    let cleaned = agents.gc(true).await.unwrap();
+    assert_eq!((cleaned.len(), cleaned[0].instance.as_str()), (1, "work-1-a1"));
+    let asked = coordinator.asked();
+    assert_eq!(asked[0].line, "POST /api/gc?dry_run=true HTTP/1.1");
+    assert_eq!(asked[0].authorization, "Bearer 0123456789abcdef");
+    let refused = agents.gc(false).await.unwrap_err();
+    assert_eq!(refused.code.as_str(), "PERMISSION_DENIED");
+    assert!(refused.suggestions[0].contains("`tamis token`"), "{refused:?}");
+}

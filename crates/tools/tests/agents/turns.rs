@@ -1,0 +1,81 @@
+//! Who coordinates: one of several processes, and another when it ends.
+
+use std::sync::Arc;
+
+use serde_json::json;
+use tamis_agents::{is_coordinated, whereabouts};
+use tamis_tools::{Agents, AgentsSettings, EventsAsked, Vacancy};
+
+use crate::house::{House, call, until};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_second_takes_over_when_the_first_ends() {
+    let house = House::new();
+    let data_dir = house.data_dir();
+    let (first, second) = (house.agents(), house.agents());
+    first.coordinate("http://127.0.0.1:1").unwrap();
+    until("the first's turn", || first.is_coordinating()).await;
+    second.coordinate("http://127.0.0.1:2").unwrap();
+    assert_eq!(whereabouts(&data_dir).unwrap().url, "http://127.0.0.1:1");
+    assert!(!second.is_coordinating());
+    tokio::task::block_in_place(|| first.end());
+    assert!(!first.is_coordinating());
+    until("the second's turn", || second.is_coordinating()).await;
+    assert_eq!(whereabouts(&data_dir).unwrap().url, "http://127.0.0.1:2");
+    tokio::task::block_in_place(|| second.end());
+    assert!(!is_coordinated(&data_dir));
+    assert_eq!(whereabouts(&data_dir), None, "what is written there is of nobody");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_coordinates_judges_identities_itself() {
+    let house = House::new();
+    let agents = house.agents();
+    agents.coordinate("http://127.0.0.1:1").unwrap();
+    until("its turn", || agents.is_coordinating()).await;
+    for (tool, arguments) in [
+        ("request_review", json!({})),
+        ("send_feedback", json!({"feedback": "f", "feedback_type": "needs_work"})),
+        ("create_pr", json!({"title": "t", "description": "d"})),
+        ("create_issues", json!({"issues": [{"title": "t", "body": "b"}]})),
+    ] {
+        let (error, is_error) = call(&agents, tool, arguments).await;
+        assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{tool}: {error}");
+    }
+    tokio::task::block_in_place(|| agents.end());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_short_command_coordinates_only_while_nobody_does() {
+    let house = House::new();
+    let settings = AgentsSettings { vacancy: Vacancy::Fill, ..house.settings() };
+    let agents = Arc::new(Agents::new(settings));
+    assert_eq!(agents.gc(true).await.unwrap(), []);
+    assert!(!is_coordinated(&house.data_dir()));
+    let done = tokio::task::block_in_place(|| {
+        agents.with_temporary_coordinator(|_| Ok(is_coordinated(&house.data_dir())))
+    });
+    assert_eq!(done.unwrap(), Some(true));
+    let held = house.hold_lock();
+    let done = tokio::task::block_in_place(|| agents.with_temporary_coordinator(|_| Ok(())));
+    assert_eq!(done.unwrap(), None);
+    drop(held);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_one_process_writes_another_follows() {
+    let house = House::new();
+    let (reader, writer) = (house.agents(), house.agents());
+    let mut follower = reader.follow(Some(0)).await.unwrap();
+    for round in 1..=20 {
+        let value = (round + 1).to_string();
+        tokio::task::block_in_place(|| writer.set_config("review.max_iterations", &value)).unwrap();
+        let event = tokio::time::timeout(std::time::Duration::from_secs(60), follower.next());
+        assert_eq!(event.await.unwrap().unwrap().seq, round);
+    }
+    let shown =
+        tokio::task::block_in_place(|| reader.events(&EventsAsked { after: 18, ..EventsAsked::default() }));
+    let shown = shown.unwrap();
+    assert_eq!((shown.events.len(), shown.last_seq), (2, 20));
+    assert!(house.path().join("data/state.db").exists());
+}
