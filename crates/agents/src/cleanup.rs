@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use crate::ending::end_rows;
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::{Removal, Repository};
-use crate::reconcile::end_rows;
 use crate::records::{Instance, Outcome, Phase};
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
 

@@ -100,7 +100,8 @@ impl Agents {
     ) -> Result<T, AgentsError> {
         let mut here = here;
         loop {
-            let answers = || self.is_coordinating() || whereabouts(&self.settings.coordinator.data_dir).is_some();
+            let answers =
+                || self.is_coordinating() || whereabouts(&self.settings.coordinator.data_dir).is_some();
             if self.settings.vacancy == Vacancy::Wait || answers() || Instant::now() >= errand.deadline {
                 return self.run(&errand, here).await;
             }
