@@ -454,3 +454,67 @@ fn nothing_of_what_is_said_is_executed_or_leaves_its_place() {
         }
     }
 }
+
+#[test]
+fn who_has_had_its_chances_is_given_up_when_the_last_review_fails() {
+    let field = Field::new();
+    field.coordinator().archive().set_config("review.auto_abandon_after", "1").unwrap();
+    let coding = field.start();
+    let reviewer = field.review(&coding, "one");
+    let seen = field.events().len();
+    let sent = field.send_feedback(&reviewer.id, "No").unwrap();
+    assert_eq!(
+        field.told(seen),
+        [
+            "review-123-a1-1 status_changed send_feedback STARTED>TERMINATED",
+            "work-123-a1 status_changed WAITING_REVIEW>ABANDONED",
+            "review-123-a1-1 tool_called send_feedback ok",
+        ]
+    );
+    // What was said is on its branch, which stays.
+    let coding = field.await_phase(&coding.id, Phase::Gone);
+    assert_eq!(field.git(&field.repository(), &["rev-parse", &coding.branch]), sent.git_commit_hash);
+    field.await_phase(&reviewer.id, Phase::Gone);
+    field.assert_consistent();
+}
+
+/// As on a full disk: the transaction that would record a step fails.
+#[test]
+fn a_database_that_cannot_be_written_loses_nothing() {
+    let field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let forbid = |what: &str| {
+        let sql = format!("CREATE TRIGGER full BEFORE {what} BEGIN SELECT RAISE(ABORT, 'disk full'); END");
+        field.database().execute_batch(&sql).unwrap();
+    };
+    let allow = || field.database().execute_batch("DROP TRIGGER full").unwrap();
+
+    // A reviewer that cannot be recorded is taken back.
+    forbid("UPDATE OF phase ON instances");
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::DatabaseError);
+    allow();
+    field.assert_consistent();
+    // One that can be neither recorded nor taken back is taken back by the next call.
+    forbid("UPDATE ON operations");
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::DatabaseError);
+    allow();
+    let reviewer = field.request_review(&coding.id).unwrap().review_instance_id;
+    field.assert_consistent();
+
+    // Feedback that was merged is recorded by the next call, or by the reconciler.
+    let token = field.token(&reviewer);
+    let say = || field.coordinator().send_feedback(&call(&token, Some("key")), &support::feedback("Hm"));
+    forbid("UPDATE OF delivered_at ON feedback");
+    let failed = say().unwrap_err();
+    assert_eq!(failed.code, Code::DatabaseError);
+    assert!(failed.suggestions.last().unwrap().contains("call again"), "{failed:?}");
+    let merged = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
+    assert_eq!(say().unwrap_err().code, Code::DatabaseError);
+    allow();
+    assert_eq!(say().unwrap().git_commit_hash, merged);
+    field.coordinator().reconcile().unwrap();
+    field.await_phase(&reviewer, Phase::Gone);
+    assert_eq!(field.git(&coding.worktree, &["rev-parse", "HEAD"]), merged, "once");
+    field.assert_consistent();
+}
