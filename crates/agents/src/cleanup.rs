@@ -157,8 +157,9 @@ impl Coordinator {
         let clean_up = move || {
             std::thread::sleep(GRACE);
             let Some(coordinator) = way_back() else { return };
-            let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };
+            // From here on the reconciler may do it as well.
             coordinator.leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| !ids.contains(id));
+            let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };
             if let Err(error) = coordinator.clean_up_family(&family) {
                 tracing::warn!("{family} is cleaned up later: {error}");
             }

@@ -12,6 +12,7 @@ use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 use crate::error::Result;
 use crate::git::Git;
 use crate::holds::Holds;
+use crate::pull::Following;
 use crate::records::Instance;
 use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, identity};
 
@@ -45,6 +46,8 @@ pub struct Coordinator {
     pub(crate) reconciling: Arc<Mutex<()>>,
     /// What was told of once, and stays as it is.
     pub(crate) reported: Arc<Mutex<HashSet<String>>>,
+    /// When GitHub was asked what became of pull requests.
+    pub(crate) following: Arc<Mutex<Following>>,
     lock: Arc<Lock>,
 }
 
@@ -85,6 +88,7 @@ impl Coordinator {
             leaving: Arc::default(),
             reconciling: Arc::default(),
             reported: Arc::default(),
+            following: Arc::default(),
             lock: Arc::new(lock),
         }))
     }
@@ -96,7 +100,7 @@ impl Coordinator {
             (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
         let (git, tmux, holds) = (self.git.clone(), self.tmux.clone(), Arc::clone(&self.holds));
         let (leaving, reconciling) = (Arc::clone(&self.leaving), Arc::clone(&self.reconciling));
-        let reported = Arc::clone(&self.reported);
+        let (reported, following) = (Arc::clone(&self.reported), Arc::clone(&self.following));
         move || {
             let lock = lock.upgrade()?;
             Some(Coordinator {
@@ -109,6 +113,7 @@ impl Coordinator {
                 leaving,
                 reconciling,
                 reported,
+                following,
                 lock,
             })
         }

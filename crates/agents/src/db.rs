@@ -384,11 +384,11 @@ pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite:
     statement.query_map([family.as_str()], read_instance)?.collect()
 }
 
-/// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, or by an
-/// operation that was begun.
+/// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, by a pull
+/// request that is open, or by an operation that was begun.
 pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
     let mut statement = connection.prepare_cached(
-        "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending')
+        "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending') OR status = 'PR_CREATED'
          UNION SELECT instance_id FROM operations WHERE state = 'begun'",
     )?;
     let members: Vec<InstanceId> =
@@ -629,7 +629,8 @@ pub(crate) fn operation_by_key(
     connection.prepare_cached(&sql)?.query_row([call_key], read_operation).optional()
 }
 
-/// What is under way, or was when its coordinator died; oldest first.
+/// What is under way anywhere.
+#[cfg(test)]
 pub(crate) fn operations_under_way(connection: &Connection) -> rusqlite::Result<Vec<Operation>> {
     let sql = format!("SELECT {OPERATION} FROM operations WHERE state = 'begun' ORDER BY id");
     connection.prepare_cached(&sql)?.query_map([], read_operation)?.collect()
@@ -645,6 +646,16 @@ pub(crate) fn operations_of_family(
              (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1)) ORDER BY id"
     );
     connection.prepare_cached(&sql)?.query_map([family.as_str()], read_operation)?.collect()
+}
+
+/// What an instance did with a tool, oldest first.
+pub(crate) fn operations_by(
+    connection: &Connection,
+    instance: &InstanceId,
+    tool: &str,
+) -> rusqlite::Result<Vec<Operation>> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE instance_id = ?1 AND tool = ?2 ORDER BY id");
+    connection.prepare_cached(&sql)?.query_map([instance.as_str(), tool], read_operation)?.collect()
 }
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {

@@ -72,6 +72,10 @@ impl Coordinator {
     /// Removes what was made of an instance that did not come to be. Nobody was to work there yet; if somebody did, the undo
     /// ref holds it.
     pub(crate) fn discard(&self, instance: &Instance) -> Result<()> {
+        if !instance.repository.exists() {
+            // Gone, and with it whatever could be discarded there.
+            return Ok(());
+        }
         let repository = self.repository(&instance.repository)?;
         let branch: BranchName = instance.branch.parse()?;
         let began: Commit = instance.base_commit.parse()?;

@@ -72,7 +72,10 @@ impl Coordinator {
         })?;
         reach(Point::FeedbackMerged);
         // From here on it is finished, by the next one that holds the family if it fails here.
-        let answer = self.record_feedback(&context, &committed.note, &delivered, Some(caller))?;
+        let recorded = self.record_feedback(&context, &committed.note, &delivered, Some(caller));
+        let answer = recorded.map_err(|error| {
+            error.suggest("the feedback is on the coding branch already; call again in a minute for the rest")
+        })?;
         reach(Point::FeedbackRecorded);
         self.let_go(&context.reviewer.id);
         self.tell_soon(&context);

@@ -12,16 +12,18 @@ mod repository;
 #[cfg(test)]
 mod tests;
 mod token;
+mod values;
 
 use std::ffi::OsString;
 use std::time::Duration;
 
 use tamis_remote::Address;
 
-pub use client::{Github, Issue, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
+pub use client::Github;
 pub use failure::{Failure, Outcome};
 pub use repository::GithubRepository;
 pub use token::Token;
+pub use values::{Issue, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
 
 use crate::{AgentsError, Code, error::Result};
 
@@ -49,7 +51,7 @@ impl Default for GithubSettings {
             token: None,
             gh: "gh".into(),
             timeout: Duration::from_secs(15),
-            pause: Duration::from_millis(500),
+            pause: Duration::from_millis(300),
         }
     }
 }

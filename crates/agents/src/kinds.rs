@@ -12,11 +12,13 @@ pub struct UnknownWord {
 macro_rules! words {
     ($(#[$about:meta])* $name:ident { $($(#[$about_value:meta])* $value:ident = $word:literal,)+ }) => {
         $(#[$about])*
+        #[allow(unreachable_pub, reason = "some of these are for this crate alone")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
         pub enum $name {
             $($(#[$about_value])* #[serde(rename = $word)] $value,)+
         }
 
+        #[allow(unreachable_pub, reason = "some of these are for this crate alone")]
         impl $name {
             pub const ALL: &'static [$name] = &[$($name::$value,)+];
 

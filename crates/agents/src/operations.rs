@@ -143,13 +143,12 @@ impl Coordinator {
         work: impl FnOnce(&Caller<'_>) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
-        let caller = match self.caller(tool, call, begun) {
-            Ok(caller) => caller,
-            Err((id, error)) => {
-                self.log_failure(tool, id.as_ref(), &error, begun);
-                return Err(error);
-            }
+        let log = |id, error| {
+            self.log_failure(tool, id, &error, begun);
+            error
         };
+        let id = self.identify(call.token).map_err(|error| log(None, error))?.id;
+        let caller = self.caller(tool, &id, call, begun).map_err(|error| log(Some(&id), error))?;
         let answer = match self.recorded(&caller) {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => work(&caller),
@@ -159,8 +158,7 @@ impl Coordinator {
             if !caller.logged.get() {
                 self.log_failure(tool, Some(&caller.instance.id), &error, begun);
             }
-            let AgentsError { instance, .. } = &error;
-            if instance.is_some() { error } else { error.about(&caller.instance.id) }
+            if error.instance.is_some() { error } else { error.about(&caller.instance.id) }
         })
     }
 
@@ -168,25 +166,21 @@ impl Coordinator {
     fn caller(
         &self,
         tool: &'static str,
+        id: &InstanceId,
         call: &Call<'_>,
         begun: Instant,
-    ) -> Result<Caller<'_>, (Option<InstanceId>, AgentsError)> {
-        let id = self.identify(call.token).map_err(|error| (None, error))?.id;
-        let attempt = || {
-            let hold = self.hold(&id, call.deadline, tool)?;
-            let instance = self.archive.instance(&id)?;
-            let key = call.key.map(|key| format!("{id} {tool} {}", blake3::hash(key.as_bytes()).to_hex()));
-            Ok(Caller {
-                instance,
-                tool,
-                key,
-                begun,
-                deadline: call.deadline,
-                logged: Cell::new(false),
-                _hold: hold,
-            })
-        };
-        attempt().map_err(|error| (Some(id.clone()), error))
+    ) -> Result<Caller<'_>> {
+        let hold = self.hold(id, call.deadline, tool)?;
+        let key = call.key.map(|key| format!("{id} {tool} {}", blake3::hash(key.as_bytes()).to_hex()));
+        Ok(Caller {
+            instance: self.archive.instance(id)?,
+            tool,
+            key,
+            begun,
+            deadline: call.deadline,
+            logged: Cell::new(false),
+            _hold: hold,
+        })
     }
 
     /// Waits until nobody else works on an instance's family, and repairs what was interrupted there.
@@ -214,6 +208,7 @@ impl Coordinator {
             tools::REQUEST_REVIEW => self.repair_review(operation)?,
             tools::SEND_FEEDBACK => self.repair_feedback(operation)?,
             tools::CREATE_PULL_REQUEST => self.repair_pull(operation)?,
+            tools::CREATE_ISSUES => self.repair_issues(operation)?,
             other => {
                 let message =
                     format!("a later version of this program began {other}, which this one cannot undo");

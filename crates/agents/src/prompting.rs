@@ -1,7 +1,7 @@
 //! What agents are told first, from what the tables and the repository know.
 
 use crate::error::Result;
-use crate::git::Repository;
+use crate::git::{Repository, Summary};
 use crate::prompts::{
     PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
     review_prompt, work_prompt,
@@ -29,11 +29,20 @@ impl Coordinator {
         review: &Review,
         input: &RequestReview,
     ) -> Result<String> {
+        let (base, tip) = (coding.base_commit.parse()?, review.reviewed_commit.parse()?);
+        let notes: Vec<String> = self.notes_for(&coding.id)?.into_iter().map(|note| note.path).collect();
+        let Summary { files, insertions, deletions, commits, .. } =
+            repository.summary(&base, &tip, &notes)?;
+        let mut facts = facts(repository, coding);
+        facts.summary = format!(
+            "The work so far, since the branch began: {commits} commits, {files} files, {insertions} lines added, \
+             {deletions} removed."
+        );
         Ok(review_prompt(&ReviewPrompt {
             id: &review.child_instance,
             coding: &coding.id,
             task: &task_of(coding),
-            repository: &facts(repository, coding),
+            repository: &facts,
             commit: &review.reviewed_commit,
             iteration: review.review_iteration,
             max_reviews: self.most_reviews()?,

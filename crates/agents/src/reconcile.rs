@@ -18,6 +18,9 @@ use crate::records::{Instance, Phase};
 use crate::tmux::Session;
 use crate::{AgentsError, Coordinator, Finding, InstanceId, db};
 
+/// What is done about what cannot be repaired now.
+const LATER: &str = "it is tried again in a minute";
+
 /// What was seen of the world at one time, to tell quickly that nothing is amiss. Whatever looks amiss is looked at again
 /// while its family is held.
 struct Sight {
@@ -40,7 +43,9 @@ impl Coordinator {
                 Err(error) => findings.extend(self.trouble(family, &error)),
             }
         }
-        self.clear_strays(&mut findings)?;
+        if let Err(error) = self.clear_strays(&mut findings) {
+            findings.extend(self.report(None, error.message, LATER.to_owned()));
+        }
         Ok(findings)
     }
 
@@ -60,7 +65,7 @@ impl Coordinator {
 
     /// Something that cannot be repaired now. It is told each time, and put into the events once.
     fn trouble(&self, instance: &InstanceId, error: &AgentsError) -> Option<Finding> {
-        let (found, done) = (error.message.clone(), "it is tried again in a minute".to_owned());
+        let (found, done) = (error.message.clone(), LATER.to_owned());
         tracing::warn!("{instance} cannot be looked after: {found}");
         self.report(Some(instance), found, done)
     }

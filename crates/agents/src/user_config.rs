@@ -27,11 +27,11 @@ pub struct UserSetting {
 
 pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode"];
 
-pub const MAX_ITERATIONS: &str = "review.max_iterations";
-pub const AUTO_ABANDON_AFTER: &str = "review.auto_abandon_after";
-pub const TIMEOUT_HOURS: &str = "review.timeout_hours";
-pub const DEFAULT_AGENT: &str = "agent.default";
-pub const REVIEW_AGENT: &str = "review.agent";
+pub(crate) const MAX_ITERATIONS: &str = "review.max_iterations";
+pub(crate) const AUTO_ABANDON_AFTER: &str = "review.auto_abandon_after";
+pub(crate) const TIMEOUT_HOURS: &str = "review.timeout_hours";
+pub(crate) const DEFAULT_AGENT: &str = "agent.default";
+pub(crate) const REVIEW_AGENT: &str = "review.agent";
 
 /// All of them.
 pub const USER_SETTINGS: &[UserSetting] = &[

@@ -17,6 +17,10 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     RecursiveTransform(|schema: &mut Schema| {
         schema.remove("format");
         schema.remove("title");
+        // Of what may be left out, it says nothing more, and that it may be null is not said.
+        if schema.get("default").is_some_and(Value::is_null) {
+            schema.remove("default");
+        }
     })
     .transform(&mut schema);
     match schema.to_value() {

@@ -6,8 +6,10 @@ use serde_json::{Value, json};
 use tamis_remote::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
 
 use super::failure::{self, Failure, Outcome};
+use super::values::{Issue, NewIssue, NewPullRequest, Opened, PullRequest};
 use super::{GithubRepository, Token};
 use crate::error::Result;
+use crate::git::Credential;
 use crate::plain::plain_line;
 
 /// A pull request is told in some 30 KB, of which a list may have a hundred; issues are half of that.
@@ -32,50 +34,6 @@ pub struct Github {
     pause: Duration,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PullRequest {
-    pub number: u64,
-    pub url: String,
-    pub state: PullState,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum PullState {
-    Open,
-    Closed,
-    Merged,
-}
-
-/// A pull request to be made, from a branch of the repository to another.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewPullRequest {
-    pub title: String,
-    pub head: String,
-    pub base: String,
-    pub body: String,
-}
-
-/// The pull request of a branch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Opened {
-    pub pull_request: PullRequest,
-    /// Whether it was there before.
-    pub existed: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issue {
-    pub number: u64,
-    pub url: String,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewIssue {
-    pub title: String,
-    pub body: String,
-    pub labels: Vec<String>,
-}
-
 impl Github {
     pub(super) fn new(
         repository: GithubRepository,
@@ -89,6 +47,19 @@ impl Github {
 
     pub fn repository(&self) -> &GithubRepository {
         &self.repository
+    }
+
+    /// What a push to this address needs: the token, where it is meant for that very host and nobody can read along.
+    pub(crate) fn credential_for(&self, url: &str) -> Option<Credential> {
+        let (host, at) = (self.repository.host(), self.base.host());
+        let for_host = at.eq_ignore_ascii_case(host) || at.strip_prefix("api.") == Some(host);
+        let to_host = self.repository.is_at(url);
+        let authority = url.strip_prefix("https://")?.split('/').next()?.rsplit('@').next()?;
+        (for_host && to_host).then(|| Credential {
+            origin: format!("https://{authority}/"),
+            user: "x-access-token".to_owned(),
+            secret: self.token.reveal().to_owned(),
+        })
     }
 
     /// The branch that pull requests go to unless another is named.
@@ -232,31 +203,13 @@ impl Github {
     }
 
     fn read_pull_request(&self, pull: &Value) -> Result<PullRequest, Failure> {
-        let (number, url) = self.read_number_and_url(pull)?;
-        let merged = pull["merged"] == true || pull["merged_at"].is_string();
-        let state = match pull["state"].as_str() {
-            _ if merged => PullState::Merged,
-            Some("open") => PullState::Open,
-            Some("closed") => PullState::Closed,
-            _ => return Err(self.unreadable("a pull request has no state")),
-        };
-        Ok(PullRequest { number, url, state })
+        let read = PullRequest::read(pull).map_err(|why| self.unreadable(why))?;
+        Ok(PullRequest { url: self.token.scrub(&read.url), ..read })
     }
 
     fn read_issue(&self, issue: &Value) -> Result<Issue, Failure> {
-        let (number, url) = self.read_number_and_url(issue)?;
-        Ok(Issue { number, url })
-    }
-
-    fn read_number_and_url(&self, told: &Value) -> Result<(u64, String), Failure> {
-        let url = told["html_url"].as_str().filter(|url| {
-            let web = url.starts_with("https://") || url.starts_with("http://");
-            web && url.len() <= 2000 && url.bytes().all(|byte| byte.is_ascii_graphic())
-        });
-        match (told["number"].as_u64(), url) {
-            (Some(number), Some(url)) => Ok((number, self.token.scrub(url))),
-            _ => Err(self.unreadable("it has no number or no address")),
-        }
+        let read = Issue::read(issue).map_err(|why| self.unreadable(why))?;
+        Ok(Issue { url: self.token.scrub(&read.url), ..read })
     }
 }
 

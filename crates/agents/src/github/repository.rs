@@ -38,6 +38,11 @@ impl GithubRepository {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// Whether a remote's URL leads to the same host.
+    pub(super) fn is_at(&self, remote: &str) -> bool {
+        RemoteUrl::parse(remote).is_some_and(|url| url.host == self.host)
+    }
 }
 
 impl fmt::Display for GithubRepository {

@@ -339,3 +339,32 @@ fn the_api_is_where_the_host_has_it() {
         assert_eq!(at(Some(unsafe_url), None, ghe), Some(Err(Code::ValidationError)), "{unsafe_url}");
     }
 }
+
+#[test]
+fn a_push_gets_the_token_only_where_it_is_for() {
+    let for_push = |api: &str, push: &str| {
+        let settings = GithubSettings {
+            url: (!api.is_empty()).then(|| api.parse().unwrap()),
+            token: Token::new("ghp_x"),
+            ..GithubSettings::default()
+        };
+        let credential = connect(&settings).credential_for(push)?;
+        assert_eq!((credential.user.as_str(), credential.secret.as_str()), ("x-access-token", "ghp_x"));
+        Some(credential.origin)
+    };
+    let github = Some("https://github.com/".to_owned());
+    assert_eq!(for_push("", "https://github.com/octo-org/tool.git"), github);
+    assert_eq!(for_push("https://api.github.com", "https://me:pw@github.com/octo-org/tool"), github);
+    for (api, push) in [
+        ("", "git@github.com:octo-org/tool.git"),
+        ("", "ssh://git@github.com/octo-org/tool.git"),
+        ("", "http://github.com/octo-org/tool.git"),
+        ("", "https://github.com@evil.example/octo-org/tool.git"),
+        ("", "https://evil.example/github.com/tool.git"),
+        ("", "/srv/tool.git"),
+        // The token is for another host.
+        ("https://ghe.example/api/v3", "https://github.com/octo-org/tool.git"),
+    ] {
+        assert_eq!(for_push(api, push), None, "{api} {push}");
+    }
+}

@@ -43,6 +43,11 @@ impl Token {
         &self.secret
     }
 
+    /// The token itself, for git.
+    pub(super) fn reveal(&self) -> &str {
+        &self.text
+    }
+
     /// The text without the token.
     pub(crate) fn scrub(&self, text: &str) -> String {
         text.replace(&self.text, HIDDEN)

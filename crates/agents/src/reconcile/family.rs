@@ -124,6 +124,10 @@ impl Coordinator {
         };
         self.archive.database.write_or(|connection| {
             db::set_exit_code(connection, id, exit_code)?;
+            if instance.status == Status::PrCreated {
+                // Its work goes on elsewhere; its agent is no longer needed for it.
+                return Ok(db::set_phase(connection, id, Phase::Ending)?);
+            }
             end_rows(connection, instance, Status::Terminated, Outcome::Ended, &reason, None)
         })?;
         self.clean_up_family(id)?;

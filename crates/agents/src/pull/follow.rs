@@ -1,0 +1,75 @@
+//! What becomes of pull requests: merged or closed, by people, elsewhere.
+
+use std::collections::HashMap;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use crate::error::Result;
+use crate::github::PullState;
+use crate::records::{Instance, Phase};
+use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
+
+/// How often GitHub is asked about one, and for how long it is left alone after it did not answer.
+const PAUSE: Duration = Duration::from_secs(300);
+
+/// Nobody waits for the answer, but the other families do.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// When GitHub was asked.
+#[derive(Debug, Default)]
+pub(crate) struct Following {
+    pub(super) asked: HashMap<InstanceId, Instant>,
+    failed: Option<Instant>,
+}
+
+impl Following {
+    /// Whether to ask about this one now, which then counts as done.
+    fn turn(&mut self, id: &InstanceId) -> bool {
+        let long_ago = |at: &Instant| at.elapsed() >= PAUSE;
+        let turn = self.failed.as_ref().is_none_or(long_ago) && self.asked.get(id).is_none_or(long_ago);
+        if turn {
+            self.asked.insert(id.clone(), Instant::now());
+        }
+        turn
+    }
+}
+
+impl Coordinator {
+    /// Asks now and then whether the pull request of a family's head was merged or closed. The family is held.
+    pub(crate) fn follow_pull_request(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+        let head = self.archive.instance(family)?;
+        let (Status::PrCreated, Some(number)) = (head.status, head.pr_number) else { return Ok(()) };
+        if !self.following.lock().unwrap_or_else(PoisonError::into_inner).turn(family) {
+            return Ok(());
+        }
+        let state = self.pull_state(&head, number).unwrap_or_else(|error| {
+            tracing::debug!("what became of pull request {number} of {family} is asked later: {error}");
+            self.following.lock().unwrap_or_else(PoisonError::into_inner).failed = Some(Instant::now());
+            None
+        });
+        let (status, found) = match state {
+            None | Some(PullState::Open) => return Ok(()),
+            Some(PullState::Merged) => (Status::PrMerged, format!("pull request {number} was merged")),
+            Some(PullState::Closed) => (Status::PrClosed, format!("pull request {number} was closed")),
+        };
+        self.archive.database.write_or(|connection| {
+            db::set_status(connection, family, status, Some(&found), None)?;
+            db::set_phase(connection, family, Phase::Ending)?;
+            Ok::<_, AgentsError>(())
+        })?;
+        self.clean_up_family(family)?;
+        let done = format!("it is {status} now, and its session is ended");
+        findings.push(Finding { instance: Some(family.clone()), found, done });
+        Ok(())
+    }
+
+    /// None where its repository has no GitHub any more.
+    fn pull_state(&self, head: &Instance, number: i64) -> Result<Option<PullState>> {
+        let repository = self.repository(&head.repository)?;
+        let (_, github) = self.github_of(&repository, Instant::now() + PATIENCE)?;
+        match (github, u64::try_from(number)) {
+            (Some(github), Ok(number)) => Ok(Some(github.pull_request(number)?.state)),
+            _ => Ok(None),
+        }
+    }
+}

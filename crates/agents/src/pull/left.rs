@@ -1,0 +1,19 @@
+//! What is left to people where there is no GitHub.
+
+use super::destination::Destination;
+
+/// Each a sentence with the command that does it.
+pub(super) fn to_do(branch: &str, destination: &Destination) -> Vec<String> {
+    let base = &destination.base;
+    let merge = format!("git switch {base} && git merge --no-ff {branch}");
+    match &destination.remote {
+        Some(remote) => vec![
+            format!("ask for {branch} to be merged into {base}, where {} is hosted", remote.name),
+            format!("or merge it yourself: {merge} && git push {} {base}", remote.name),
+        ],
+        None => vec![
+            format!("merge it: {merge}"),
+            "or give the repository a remote on GitHub, and call again: git remote add origin URL".to_owned(),
+        ],
+    }
+}

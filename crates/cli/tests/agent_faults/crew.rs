@@ -1,0 +1,307 @@
+//! A data folder with its server, a repository with a remote, and agents that are just commands.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+use tamis_testkit::{FakeGithub, FakeRepository};
+
+use crate::common::{House, PATIENCE, Server, eventually, finish};
+use crate::consistency;
+
+/// What came of a call.
+#[derive(Debug)]
+pub enum Answer {
+    Done(Value),
+    Refused(Value),
+    /// The connection broke.
+    None,
+}
+
+pub struct Crew {
+    house: House,
+    server: Option<Server>,
+    github: FakeGithub,
+    /// Commits that must not be lost.
+    commits: Vec<String>,
+    /// Uncommitted files and their bytes that must not be lost.
+    mess: Vec<(PathBuf, Vec<u8>)>,
+    pub tool_timeout_ms: Option<u64>,
+}
+
+pub const TOKEN: &str = "dummy-token-of-the-tests";
+pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
+impl Crew {
+    pub fn new() -> Crew {
+        let house = House::new();
+        let folder = house.folder.path().to_owned();
+        fs::create_dir_all(folder.join("home")).unwrap();
+        let git = |arguments: &[&str]| run_git(&folder, &folder, arguments);
+        git(&["init", "--quiet", "--initial-branch=main", "project"]);
+        git(&["init", "--quiet", "--bare", "--initial-branch=main", "remote.git"]);
+        let project = folder.join("project");
+        let git = |arguments: &[&str]| run_git(&folder, &project, arguments);
+        fs::write(project.join("README.md"), "a project\n").unwrap();
+        git(&["add", "README.md"]);
+        git(&["-c", "user.name=A", "-c", "user.email=a@b.invalid", "commit", "--quiet", "-m", "Begin"]);
+        let bare = folder.join("remote.git");
+        git(&["push", "--quiet", bare.to_str().unwrap(), "main"]);
+        git(&["remote", "add", "origin", "https://github.com/acme/app.git"]);
+        git(&["config", "remote.origin.pushurl", bare.to_str().unwrap()]);
+        let github = FakeGithub::start(FakeRepository {
+            owner: "acme".to_owned(),
+            name: "app".to_owned(),
+            token: TOKEN.to_owned(),
+            git: Some(bare),
+            ..FakeRepository::default()
+        });
+        Crew { house, server: None, github, commits: Vec::new(), mess: Vec::new(), tool_timeout_ms: None }
+    }
+
+    pub fn folder(&self) -> PathBuf {
+        self.house.folder.path().to_owned()
+    }
+
+    pub fn data(&self) -> PathBuf {
+        self.house.data()
+    }
+
+    pub fn project(&self) -> PathBuf {
+        self.folder().join("project")
+    }
+
+    pub fn github(&self) -> &FakeGithub {
+        &self.github
+    }
+
+    pub fn tamis(&self, arguments: &[&str]) -> Command {
+        let mut command = self.house.tamis(arguments);
+        command.env("PATH", PATH).env("LANG", "C.UTF-8").current_dir(self.project());
+        command
+            .env("GITHUB_TOKEN", TOKEN)
+            .env("GITHUB_API_URL", self.github.url())
+            .env("GIT_CONFIG_NOSYSTEM", "1");
+        command
+    }
+
+    pub fn serve(&mut self, fault: Option<&str>) {
+        assert!(self.server.is_none());
+        let mut command = self.tamis(&["serve", "--port", "0"]);
+        if let Some(fault) = fault {
+            command.env("TAMIS_FAULT", fault);
+        }
+        if let Some(limit) = self.tool_timeout_ms {
+            command.env("MCP_TOOL_TIMEOUT", limit.to_string());
+        }
+        let server = Server::start(command);
+        self.server = Some(server);
+        // It listens before it coordinates.
+        eventually("it coordinates", || {
+            self.coordinator_pid() == Some(self.server.as_ref().unwrap().child.id())
+        });
+    }
+
+    fn coordinator_pid(&self) -> Option<u32> {
+        let text = fs::read(self.data().join("agents/coordinator.json")).ok()?;
+        serde_json::from_slice::<Value>(&text).ok()?["pid"].as_u64()?.try_into().ok()
+    }
+
+    /// Ends the server as a person would, if it lives.
+    pub fn end_server(&mut self) {
+        self.server = None;
+    }
+
+    pub fn server(&self) -> &Server {
+        self.server.as_ref().unwrap()
+    }
+
+    pub fn wait_for_death(&self) {
+        let stat = format!("/proc/{}/stat", self.server().child.id());
+        eventually("the server has died", || {
+            fs::read_to_string(&stat).map_or(true, |stat| {
+                stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
+            })
+        });
+    }
+
+    /// A request as a person's program sends it.
+    pub fn rest(&self, method: &str, path: &str, body: &Value) -> Answer {
+        let token = fs::read_to_string(self.data().join("token")).unwrap();
+        self.request(method, path, token.trim(), None, body)
+    }
+
+    fn request(&self, method: &str, path: &str, bearer: &str, key: Option<&str>, body: &Value) -> Answer {
+        let authorization = format!("Bearer {bearer}");
+        let mut headers = vec![("Authorization", authorization.as_str())];
+        headers.extend(key.map(|key| ("Tamis-Call", key)));
+        let address = self.server().address();
+        let sent = std::panic::AssertUnwindSafe(|| {
+            crate::common::http(address, method, path, &headers, body.to_string().as_bytes())
+        });
+        let Ok((status, text)) = std::panic::catch_unwind(sent) else { return Answer::None };
+        let Ok(value) = serde_json::from_str::<Value>(&text) else { return Answer::None };
+        if status < 300 { Answer::Done(value) } else { Answer::Refused(value) }
+    }
+
+    pub fn try_start(&self) -> Answer {
+        let request = json!({
+            "type": "coding", "issue": 7, "task": "Do it.", "folder": self.project(),
+            "choice": {"agent": "command", "args": ["sleep", "100000"]}, "base": null,
+        });
+        self.rest("POST", "/api/instances", &request)
+    }
+
+    pub fn start(&self) -> String {
+        match self.try_start() {
+            Answer::Done(instance) => instance["id"].as_str().unwrap().to_owned(),
+            other => panic!("it did not start: {other:?}"),
+        }
+    }
+
+    /// A tool's call with the identity of an instance.
+    pub fn call(&self, id: &str, tool: &str, arguments: &Value, key: &str) -> Answer {
+        let Ok(identity) = fs::read(self.data().join("agents/identities").join(id)) else {
+            // Of one that is over nothing is left to call with.
+            return Answer::Refused(json!({"code": "INVALID_STATE", "message": "no identity"}));
+        };
+        let identity: Value = serde_json::from_slice(&identity).unwrap();
+        let bearer = identity["token"].as_str().unwrap();
+        self.request("POST", &format!("/api/call/{tool}"), bearer, Some(key), arguments)
+    }
+
+    pub fn request_review(&self, id: &str) -> Value {
+        match self.call(id, "request_review", &json!({}), "before") {
+            Answer::Done(value) => value,
+            other => panic!("no review: {other:?}"),
+        }
+    }
+
+    pub fn instance(&self, id: &str) -> Value {
+        match self.rest("GET", &format!("/api/instances/{id}"), &Value::Null) {
+            Answer::Done(value) => value,
+            other => panic!("{id}: {other:?}"),
+        }
+    }
+
+    /// The name that the first review agent of a coding agent has, or will have.
+    pub fn reviewer_of(&self, id: &str) -> String {
+        format!("{}-1", id.replace("work-", "review-"))
+    }
+
+    pub fn worktree(&self, id: &str) -> PathBuf {
+        self.data().join("agents/worktrees").join(id)
+    }
+
+    pub fn commit(&mut self, id: &str, file: &str, text: &str) {
+        let worktree = self.worktree(id);
+        fs::write(worktree.join(file), text).unwrap();
+        self.git(&worktree, &["add", "--", file]);
+        let words = ["-c", "user.name=A", "-c", "user.email=a@b.invalid", "commit", "--quiet", "-m", "Work"];
+        self.git(&worktree, &words);
+        self.commits.push(self.git(&worktree, &["rev-parse", "HEAD"]));
+    }
+
+    /// Staged, unstaged and untracked changes.
+    pub fn make_a_mess(&mut self, id: &str) {
+        let worktree = self.worktree(id);
+        for (file, text) in
+            [("README.md", "changed\n"), ("staged.txt", "staged\n"), ("untracked.txt", "new\n")]
+        {
+            fs::write(worktree.join(file), text).unwrap();
+            self.mess.push((worktree.join(file), text.as_bytes().to_vec()));
+        }
+        self.git(&worktree, &["add", "--", "staged.txt"]);
+    }
+
+    pub fn is_ancestor(&self, commit: &str, id: &str) -> bool {
+        let branch = format!("refs/heads/tamis/{id}");
+        try_git(&self.folder(), &self.project(), &["merge-base", "--is-ancestor", commit, &branch]).is_ok()
+    }
+
+    pub fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+        run_git(&self.folder(), folder, arguments)
+    }
+
+    pub fn try_git(&self, folder: &Path, arguments: &[&str]) -> Result<String, String> {
+        try_git(&self.folder(), folder, arguments)
+    }
+
+    pub fn tmux(&self, arguments: &[&str]) -> Result<String, String> {
+        let sessions =
+            tamis_agents::Tmux::for_data_folder(&self.data()).map_err(|error| error.to_string())?;
+        let mut command = Command::new("tmux");
+        command
+            .args(["-L", sessions.server()])
+            .args(arguments)
+            .env_clear()
+            .env("PATH", PATH)
+            .env("LANG", "C.UTF-8");
+        let ran = finish(&mut command, b"");
+        if ran.code == Some(0) { Ok(ran.stdout.trim().to_owned()) } else { Err(ran.stderr) }
+    }
+
+    pub fn kill_tmux(&self) {
+        // Perhaps there is none yet.
+        if let Ok(pid) = self.tmux(&["display-message", "-p", "#{pid}"]) {
+            kill(&pid);
+        }
+    }
+
+    pub fn kill_agent(&self, id: &str) {
+        if let Ok(pids) = self.tmux(&["list-panes", "-t", &format!("={id}:"), "-F", "#{pane_pid}"]) {
+            for pid in pids.lines() {
+                kill(pid);
+            }
+        }
+    }
+
+    /// Waits until everything agrees: what is cleaned up in the background may take a moment.
+    pub fn expect_consistency(&self, when: &str) {
+        let begun = std::time::Instant::now();
+        loop {
+            let complaints = consistency::complaints(self);
+            if complaints.is_empty() {
+                break;
+            }
+            assert!(begun.elapsed() < PATIENCE, "{when}: {complaints:#?}\nlog: {:#?}", self.log());
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        for commit in &self.commits {
+            let refs = self.git(&self.project(), &["for-each-ref", "--contains", commit]);
+            assert!(!refs.is_empty(), "{when}: {commit} is lost");
+        }
+        for (path, bytes) in &self.mess {
+            assert_eq!(&fs::read(path).unwrap_or_default(), bytes, "{when}: {}", path.display());
+        }
+        self.github.assert_clean();
+    }
+
+    fn log(&self) -> Vec<String> {
+        self.server.as_ref().map(|server| server.log.try_iter().collect()).unwrap_or_default()
+    }
+}
+
+impl Drop for Crew {
+    fn drop(&mut self) {
+        self.server = None;
+        let _ = self.tmux(&["kill-server"]);
+    }
+}
+
+fn kill(pid: &str) {
+    let _ = Command::new("sh").args(["-c", "kill -s KILL \"$1\"", "sh", pid]).status();
+}
+
+fn try_git(home: &Path, folder: &Path, arguments: &[&str]) -> Result<String, String> {
+    let mut command = Command::new("git");
+    command.args(arguments).current_dir(folder).env_clear().env("PATH", PATH);
+    command.env("HOME", home.join("home")).env("GIT_CONFIG_NOSYSTEM", "1");
+    let ran = finish(&mut command, b"");
+    if ran.code == Some(0) { Ok(ran.stdout.trim_end().to_owned()) } else { Err(ran.stderr) }
+}
+
+fn run_git(home: &Path, folder: &Path, arguments: &[&str]) -> String {
+    try_git(home, folder, arguments).unwrap_or_else(|error| panic!("git {arguments:?}: {error}"))
+}

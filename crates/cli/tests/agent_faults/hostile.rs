@@ -1,0 +1,243 @@
+//! Texts that would like to be commands, and repositories that would like to be programs.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use serde_json::{Value, json};
+
+use crate::crew::{Answer, Crew};
+
+/// Each would leave a file `pwned` somewhere, press a key, move a cursor or leave its place.
+const TEXTS: &[&str] = &[
+    "\"; touch pwned; \"",
+    "'; touch pwned; '",
+    "$(touch pwned)",
+    "`touch pwned`",
+    "--upload-pack=touch pwned",
+    "-oProxyCommand=touch pwned",
+    "a\ntouch pwned\n",
+    "\r\ntouch pwned\r\n",
+    "\u{1b}[201~\rtouch pwned\r",
+    "\u{1b}]0;pwned\u{7}\u{1b}[2J",
+    "C-c Enter touch Space pwned Enter",
+    "#(touch pwned)",
+    "#{pane_id} %H",
+    "../../../../pwned",
+    "a/../../b",
+    "refs/heads/main:refs/heads/x",
+    "; kill-server",
+    "\u{202e}dnuora",
+];
+
+/// Wherever something could have been left.
+fn assert_nothing_was_executed(crew: &Crew) {
+    fn look(folder: &Path) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            assert!(!entry.file_name().to_string_lossy().contains("pwned"), "{}", entry.path().display());
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                look(&entry.path());
+            }
+        }
+    }
+    look(&crew.folder());
+}
+
+fn done(answer: Answer) -> Value {
+    match answer {
+        Answer::Done(value) => value,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn start(crew: &Crew, task: &str, base: Option<&str>) -> Answer {
+    let request = json!({
+        "type": "coding", "issue": null, "task": task, "folder": crew.project(), "base": base,
+        "choice": {"agent": "command", "args": ["cat"]},
+    });
+    crew.rest("POST", "/api/instances", &request)
+}
+
+#[test]
+fn texts_stay_texts() {
+    let mut crew = Crew::new();
+    crew.serve(None);
+    for (number, text) in TEXTS.iter().enumerate() {
+        let instance = done(start(&crew, text, None));
+        let id = instance["id"].as_str().unwrap().to_owned();
+        assert!(crew.worktree(&id).join("README.md").exists(), "{text:?}");
+        crew.commit(&id, "work.txt", text);
+        let asked = json!({"reviewer_prompt": text, "completion_message": text});
+        let review = done(crew.call(&id, "request_review", &asked, &format!("r{number}")));
+        let reviewer = review["review_instance_id"].as_str().unwrap();
+        let said = json!({
+            "feedback": text, "feedback_type": "suggestions", "priority": "high", "actionable_items": [text, text],
+        });
+        done(crew.call(reviewer, "send_feedback", &said, &format!("f{number}")));
+        let notes = fs::read_to_string(crew.worktree(&id).join("REVIEW_FEEDBACK.md")).unwrap();
+        assert!(!notes.contains('\u{1b}'), "{notes:?}");
+        let stored = done(crew.rest("GET", &format!("/api/feedback?instance={id}"), &Value::Null));
+        assert!(stored.to_string().contains("suggestions"), "{stored}");
+        // A title is one line of text; whatever it is, it is either refused or sent as it is.
+        let pull = json!({"title": text, "description": text});
+        match crew.call(&id, "create_pull_request", &pull, &format!("p{number}")) {
+            Answer::Done(made) => assert_eq!(made["branch_name"], format!("tamis/{id}")),
+            Answer::Refused(error) => assert_eq!(error["code"], "VALIDATION_ERROR", "{text:?}: {error}"),
+            Answer::None => panic!("{text:?}: no answer"),
+        }
+        let pull = json!({"title": "x", "description": "y", "base_branch": text});
+        match crew.call(&id, "create_pull_request", &pull, &format!("b{number}")) {
+            Answer::Refused(error) => {
+                let code = error["code"].as_str().unwrap();
+                assert!(["VALIDATION_ERROR", "GIT_ERROR"].contains(&code), "{text:?}: {error}");
+            }
+            other => panic!("{text:?}: {other:?}"),
+        }
+    }
+    assert_nothing_was_executed(&crew);
+    crew.expect_consistency("after hostile texts");
+}
+
+#[test]
+fn names_that_lead_elsewhere_are_refused() {
+    let mut crew = Crew::new();
+    crew.serve(None);
+    for text in TEXTS {
+        match start(&crew, "a task", Some(text)) {
+            Answer::Refused(error) => {
+                let code = error["code"].as_str().unwrap();
+                assert!(["VALIDATION_ERROR", "GIT_ERROR"].contains(&code), "{text:?}: {error}");
+            }
+            other => panic!("{text:?}: {other:?}"),
+        }
+        let name: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
+        for path in [format!("/api/instances/{name}"), format!("/api/feedback?instance={name}")] {
+            assert!(matches!(crew.rest("GET", &path, &Value::Null), Answer::Refused(_)), "{path}");
+        }
+        let stopped = crew.rest("POST", &format!("/api/instances/{name}/stop"), &Value::Null);
+        assert!(matches!(stopped, Answer::Refused(_)), "{text:?}: {stopped:?}");
+    }
+    assert_nothing_was_executed(&crew);
+    let instances = done(crew.rest("GET", "/api/instances", &Value::Null));
+    assert_eq!(instances, json!([]));
+}
+
+/// Hooks, a file system monitor, filters, drivers and a submodule, each of which leaves a file when it is run.
+fn booby_trap(crew: &Crew) -> std::path::PathBuf {
+    let project = crew.project();
+    let trap = crew.folder().join("trap");
+    let canary = crew.folder().join("pwned");
+    fs::write(&trap, format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\ncat\n", canary.display())).unwrap();
+    fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
+    let trap = trap.to_str().unwrap();
+    fs::write(project.join(".gitattributes"), "* filter=evil diff=evil merge=evil\n").unwrap();
+    fs::write(
+        project.join(".gitmodules"),
+        "[submodule \"s\"]\n\tpath = s\n\turl = ext::touch%20pwned\n\tupdate = !touch pwned\n",
+    )
+    .unwrap();
+    crew.git(&project, &["add", "--all"]);
+    crew.git(
+        &project,
+        &["-c", "user.name=A", "-c", "user.email=a@b.invalid", "commit", "--quiet", "-m", "Traps"],
+    );
+    let bare = crew.folder().join("remote.git");
+    crew.git(&project, &["push", "--quiet", bare.to_str().unwrap(), "main"]);
+    for (key, value) in [
+        ("core.fsmonitor", trap),
+        ("core.sshCommand", trap),
+        ("core.editor", trap),
+        ("core.pager", trap),
+        ("core.askPass", trap),
+        ("diff.external", trap),
+        ("diff.evil.command", trap),
+        ("diff.evil.textconv", trap),
+        ("merge.evil.driver", trap),
+        ("filter.evil.clean", trap),
+        ("filter.evil.smudge", trap),
+        ("filter.evil.required", "true"),
+        ("credential.helper", trap),
+        ("gpg.program", trap),
+        ("commit.gpgSign", "true"),
+        ("remote.origin.uploadpack", trap),
+        ("remote.origin.receivepack", trap),
+        ("submodule.recurse", "true"),
+        ("submodule.s.url", "ext::touch pwned"),
+        ("submodule.s.update", "!touch pwned"),
+        ("protocol.ext.allow", "always"),
+        ("core.alternateRefsCommand", trap),
+    ] {
+        crew.git(&project, &["config", "--local", key, value]);
+    }
+    for hook in [
+        "applypatch-msg",
+        "commit-msg",
+        "fsmonitor-watchman",
+        "post-checkout",
+        "post-commit",
+        "post-index-change",
+        "post-merge",
+        "post-rewrite",
+        "pre-auto-gc",
+        "pre-commit",
+        "pre-merge-commit",
+        "pre-push",
+        "pre-rebase",
+        "prepare-commit-msg",
+        "reference-transaction",
+    ] {
+        let path = project.join(".git/hooks").join(hook);
+        fs::write(&path, fs::read(trap).unwrap()).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+    canary
+}
+
+#[test]
+fn nothing_of_the_repository_is_executed() {
+    let mut crew = Crew::new();
+    let canary = booby_trap(&crew);
+    crew.serve(None);
+    let id = crew.start();
+    // What the agent itself runs is the agent's business; so this commit is made without the traps.
+    fs::write(crew.worktree(&id).join("work.txt"), "work\n").unwrap();
+    let quiet = |arguments: &[&str]| {
+        let mut words = vec![
+            "-c",
+            "core.hooksPath=/dev/null",
+            "-c",
+            "core.fsmonitor=false",
+            "-c",
+            "filter.evil.clean=",
+            "-c",
+            "filter.evil.required=false",
+            "-c",
+            "commit.gpgSign=false",
+            "-c",
+            "user.name=A",
+            "-c",
+            "user.email=a@b.invalid",
+        ];
+        words.extend(arguments);
+        crew.git(&crew.worktree(&id), &words)
+    };
+    quiet(&["add", "work.txt"]);
+    quiet(&["commit", "--quiet", "-m", "Work"]);
+    let sprung = || fs::read_to_string(&canary).ok();
+    assert_eq!(sprung(), None, "start");
+    let review = crew.request_review(&id);
+    assert_eq!(sprung(), None, "request_review");
+    let reviewer = review["review_instance_id"].as_str().unwrap();
+    done(crew.call(reviewer, "send_feedback", &crate::feedback(), "f"));
+    assert_eq!(sprung(), None, "send_feedback");
+    done(crew.call(&id, "create_pull_request", &crate::pull_request(), "p"));
+    assert_eq!(sprung(), None, "create_pull_request");
+    done(crew.rest("POST", &format!("/api/instances/{id}/stop"), &Value::Null));
+    assert_eq!(sprung(), None, "stop");
+    done(crew.rest("POST", "/api/gc", &Value::Null));
+    assert_eq!(sprung(), None, "gc");
+    crew.end_server();
+    crew.serve(None);
+    assert_eq!(sprung(), None, "reconciliation");
+    assert_nothing_was_executed(&crew);
+}
