@@ -262,7 +262,7 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
 #[test]
 fn fifty_at_once_on_one_repository() {
     let fleet = Fleet::new();
-    let _server = fleet.serve();
+    let _server = fleet.coordinating();
     let ids = fleet.start_many(50);
     assert_eq!(fleet.statuses().len(), 50);
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
@@ -292,8 +292,7 @@ fn identified(fleet: &Fleet, arguments: &[&str], id: &str) -> Command {
 #[test]
 fn of_two_servers_one_coordinates_and_the_other_takes_over() {
     let fleet = Fleet::new();
-    let mut first = fleet.serve();
-    fleet.coordinated_by(first.child.id());
+    let mut first = fleet.coordinating();
     let second = fleet.serve();
     let says = |words: &str| {
         let said = std::iter::from_fn(|| second.log.recv_timeout(common::PATIENCE).ok());

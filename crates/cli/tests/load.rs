@@ -181,7 +181,7 @@ fn start_up_and_memory() {
 #[ignore = "a measurement: ./test --long runs it"]
 fn how_soon_fifty_agents_are_listed() {
     let fleet = common::fleet::Fleet::new();
-    let _server = fleet.serve();
+    let _server = fleet.coordinating();
     fleet.start_many(50);
     let mut times: Vec<_> = (0..41)
         .map(|_| {

@@ -62,6 +62,13 @@ impl Fleet {
         self.git(folder, &["commit", "-q", "-m", message]);
     }
 
+    /// A server that coordinates. Before it does, whoever starts an agent would start another one.
+    pub fn coordinating(&self) -> Server {
+        let server = self.serve();
+        self.coordinated_by(server.child.id());
+        server
+    }
+
     pub fn serve(&self) -> Server {
         Server::start(self.tamis(&["serve", "--port", "0"]))
     }
