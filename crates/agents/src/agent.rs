@@ -131,6 +131,7 @@ impl Coordinator {
             prompt: prompt.to_owned(),
             worktree: instance.worktree.clone(),
             git_folder: Some(repository.common_dir().to_owned()),
+            home: env.get(std::ffi::OsStr::new("HOME")).map(PathBuf::from).unwrap_or_default(),
             state,
         });
         for (path, content) in &interactive.files {

@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
+use crate::ending::end_rows;
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::{Removal, Repository};
-use crate::reconcile::end_rows;
 use crate::records::{Instance, Outcome, Phase};
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
 
@@ -46,7 +46,13 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             end_rows(connection, &instance, status, Outcome::Ended, reason, Some(tool))
         })?;
-        self.clean_up_family(id)?;
+        match self.clean_up_family(id) {
+            // Somebody is at the worktree: it is over, and the rest is done in a minute.
+            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => {
+                tracing::warn!("{id} is cleaned up later: {error}");
+            }
+            cleaned => cleaned?,
+        }
         self.tell_freed(&instance);
         self.archive.instance(id)
     }

@@ -629,13 +629,6 @@ pub(crate) fn operation_by_key(
     connection.prepare_cached(&sql)?.query_row([call_key], read_operation).optional()
 }
 
-/// What is under way anywhere.
-#[cfg(test)]
-pub(crate) fn operations_under_way(connection: &Connection) -> rusqlite::Result<Vec<Operation>> {
-    let sql = format!("SELECT {OPERATION} FROM operations WHERE state = 'begun' ORDER BY id");
-    connection.prepare_cached(&sql)?.query_map([], read_operation)?.collect()
-}
-
 /// What is under way in a family, or was when its coordinator died; oldest first.
 pub(crate) fn operations_of_family(
     connection: &Connection,

@@ -4,7 +4,9 @@
 //! that moment everything can be taken back; after it everything is finished, if need be by whoever coordinates next.
 
 mod document;
+mod input;
 mod recording;
+mod repair;
 
 use serde::{Deserialize, Serialize};
 
@@ -12,16 +14,11 @@ use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::{BranchName, Commit, Delivery, Note, Notes, Repository};
 use crate::operations::Caller;
-use crate::records::{Feedback, Instance, Moment, Operation, Phase, Review};
+use crate::records::{Feedback, Instance, Moment, Phase, Review};
 use crate::{
     AgentType, AgentsError, Call, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
     tools,
 };
-
-const LONGEST_FEEDBACK: usize = 100_000;
-const LONGEST_PRIORITY: usize = 100;
-const MOST_ITEMS: usize = 200;
-const LONGEST_ITEM: usize = 5_000;
 
 /// How often a name for the notes may be taken by somebody else at the very moment.
 const MOST_NAMES_TRIED: u32 = 8;
@@ -55,7 +52,7 @@ impl Coordinator {
     pub fn send_feedback(&self, call: &Call<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
         self.answer(tools::SEND_FEEDBACK, call, |caller| {
             caller.must_be(&[AgentType::Review])?;
-            check(input)?;
+            input::check(input)?;
             self.deliver(caller, input)
         })
     }
@@ -155,7 +152,7 @@ impl Coordinator {
             self.archive.database.write(|connection| db::replan(connection, *operation, &plan))?;
             reach(Point::FeedbackCommitted);
             in_time()?;
-            let delivery = worktree.merge_notes(&branch, &committed.commit, &committed.note, &content, at)?;
+            let delivery = worktree.merge_notes(&branch, &notes, &committed.commit, &earlier)?;
             if let Delivery::Delivered(by) = delivery {
                 self.note_on_review_branch(&repository, context, &committed.commit);
                 return Ok((committed, by));
@@ -191,89 +188,12 @@ impl Coordinator {
             .filter_map(|feedback| Some(Note { path: feedback.path, blob: feedback.blob?.parse().ok()? }));
         Ok(notes.collect())
     }
-
-    /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; else nothing was said.
-    pub(crate) fn repair_feedback(&self, operation: &Operation) -> Result<String> {
-        let unreadable = |error| {
-            AgentsError::new(Code::InternalError, format!("the plan of feedback cannot be read: {error}"))
-        };
-        let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(unreadable)?;
-        let brought = match self.context_of(operation, &plan)? {
-            Some(context) => self.bring_again(&context, plan.notes).map(|brought| (context, brought)),
-            None => Err(AgentsError::new(Code::InternalError, "what was said is not there any more")),
-        };
-        match brought {
-            Ok((context, (note, delivered))) => {
-                let coding = &context.coding.id;
-                self.record_feedback(&context, &note, &delivered, None)?;
-                self.tell_soon(&context);
-                Ok(format!("the feedback has arrived at {coding}"))
-            }
-            // Somebody is at it; the next time may do better.
-            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => Err(error),
-            Err(error) => {
-                self.undo_feedback(&plan.feedback, operation.id, None)?;
-                Ok(format!("nothing was said: {error}"))
-            }
-        }
-    }
-
-    fn bring_again(&self, context: &Context, notes: Option<Committed>) -> Result<(Note, Commit)> {
-        let repository = self.repository(&context.coding.repository)?;
-        let (branch, reviewed) = (context.coding.branch.parse()?, context.review.reviewed_commit.parse()?);
-        let since = std::time::UNIX_EPOCH
-            + std::time::Duration::from_millis(u64::try_from(context.feedback.created_at.0).unwrap_or(0));
-        repository.clear_left_locks(&context.coding.worktree, &branch, since)?;
-        // Asked of the branch itself: the worktree may be in the middle of something by now.
-        if let (Some(Committed { commit, note }), Some(tip)) = (notes, repository.branch_tip(&branch)?)
-            && let Some(by) = repository.delivered_by(&tip, &commit, &reviewed)?
-        {
-            return Ok((note, by));
-        }
-        let (committed, by) = self.bring(context, &|| Ok(()))?;
-        Ok((committed.note, by))
-    }
-
-    fn context_of(&self, operation: &Operation, plan: &Plan) -> Result<Option<Context>> {
-        let rows = self.archive.database.read(|connection| {
-            let Some(review) = db::review_by(connection, &operation.instance)? else { return Ok(None) };
-            let reviewer = db::instance(connection, &review.child_instance)?;
-            let coding = db::instance(connection, &review.parent_instance)?;
-            let feedback = db::feedback(connection, &plan.feedback)?;
-            Ok(Some((review, reviewer, coding, feedback)))
-        })?;
-        let Some((review, Some(reviewer), Some(coding), Some(feedback))) = rows else { return Ok(None) };
-        Ok(Some(Context { reviewer, coding, review, feedback, operation: operation.id }))
-    }
 }
 
 fn plan_json(feedback: &str, notes: Option<&Committed>) -> Result<serde_json::Value> {
     let plan = Plan { feedback: feedback.to_owned(), notes: notes.cloned() };
     serde_json::to_value(plan)
         .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
-}
-
-fn check(input: &SendFeedback) -> Result<()> {
-    let length = input.feedback.chars().count();
-    let refused = |message: String| Err(AgentsError::new(Code::ValidationError, message));
-    if input.feedback.trim().is_empty() {
-        return refused("feedback says nothing".to_owned());
-    }
-    if length > LONGEST_FEEDBACK {
-        return refused(format!(
-            "feedback has {length} characters, and at most {LONGEST_FEEDBACK} are allowed"
-        ));
-    }
-    if input.priority.as_ref().is_some_and(|priority| priority.chars().count() > LONGEST_PRIORITY) {
-        return refused(format!("priority has more than {LONGEST_PRIORITY} characters"));
-    }
-    if input.actionable_items.len() > MOST_ITEMS {
-        return refused(format!("actionable_items has more than {MOST_ITEMS} entries"));
-    }
-    if input.actionable_items.iter().any(|item| item.chars().count() > LONGEST_ITEM) {
-        return refused(format!("one of actionable_items has more than {LONGEST_ITEM} characters"));
-    }
-    Ok(())
 }
 
 /// The same for texts that say the same, however they are spaced.

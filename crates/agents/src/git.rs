@@ -23,6 +23,7 @@ mod snapshot;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trees;
 mod trust;
 mod worktrees;
 
@@ -130,6 +131,8 @@ enum Intent {
     /// Takes no lock, not even to note what it found about the files.
     Reads,
     Writes,
+    /// The same, and talks to a remote.
+    Pushes,
 }
 
 /// One call of git, in a folder of a repository.
@@ -196,6 +199,11 @@ impl Call<'_> {
         self
     }
 
+    fn pushes(mut self) -> Self {
+        self.intent = Intent::Pushes;
+        self
+    }
+
     /// The repository is this folder's own, or none: one above it is somebody else's.
     fn not_above(mut self, folder: &Path) -> Self {
         self.not_above = folder.parent().map(Path::to_owned);
@@ -248,13 +256,13 @@ impl Call<'_> {
     }
 
     fn once(&self) -> Result<Answer> {
-        let mut settings = trust::of_repository(self)?;
-        settings.extend(self.settings.iter().cloned());
-        self.start(&self.arguments, &settings)
+        let mut precautions = trust::of_repository(self)?;
+        precautions.settings.extend(self.settings.iter().cloned());
+        self.start(&self.arguments, &precautions)
     }
 
-    /// Runs git in the call's folder with these arguments and settings.
-    fn start(&self, arguments: &[OsString], settings: &[trust::Setting]) -> Result<Answer> {
+    /// Runs git in the call's folder with these arguments.
+    fn start(&self, arguments: &[OsString], precautions: &trust::Precautions) -> Result<Answer> {
         if !self.folder.is_dir() {
             return Err(AgentsError::new(
                 Code::GitError,
@@ -272,8 +280,9 @@ impl Call<'_> {
         }
         command.envs(self.git.environment.iter().map(|(name, value)| (name, value)));
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.env("GIT_CONFIG_COUNT", settings.len().to_string());
-        for (number, (key, value)) in settings.iter().enumerate() {
+        command.envs(precautions.variables.iter().copied());
+        command.env("GIT_CONFIG_COUNT", precautions.settings.len().to_string());
+        for (number, (key, value)) in precautions.settings.iter().enumerate() {
             command.env(format!("GIT_CONFIG_KEY_{number}"), key);
             command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
         }

@@ -55,7 +55,10 @@ pub(crate) fn slug(label: &str) -> String {
                 break;
             }
             slug.push(letter);
-        } else if !slug.is_empty() && !slug.ends_with('-') && slug.len() + 1 < LONGEST_LABEL {
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            if slug.len() + 1 >= LONGEST_LABEL {
+                break;
+            }
             slug.push('-');
         }
     }
@@ -132,6 +135,7 @@ mod tests {
             InstanceId::of_worker(AgentType::Planning, "Über: log in!", 12).as_str(),
             "plan-ber-log-in-a12"
         );
+        assert_eq!(slug("mend the parser so that it takes None"), "mend-the-parser-so-that");
         for label in ["", "…", "--", "-x-"] {
             let id = InstanceId::of_worker(AgentType::Coding, label, 1);
             assert_eq!(id.as_str().parse(), Ok(id.clone()), "{id}");

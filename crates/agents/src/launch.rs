@@ -35,6 +35,7 @@ const WITHHELD: &[&str] = &[
     "GITHUB_ENTERPRISE_TOKEN",
     "GITHUB_TOKEN",
     "TAMIS_FAULT",
+    "TAMIS_GITHUB_TOKEN",
     "TAMIS_IDENTITY",
     "TAMIS_INSTANCE",
     "TAMIS_PROMPT_FILE",
@@ -98,6 +99,11 @@ impl Launch {
         for (path, contents) in &interactive.files {
             write_own(path, contents.as_bytes())?;
         }
+        for (link, target) in &interactive.links {
+            make_way_for(link)?;
+            let made = std::os::unix::fs::symlink(target, link);
+            made.map_err(|error| AgentsError::file("make the link", link, &error))?;
+        }
         let mut env = env;
         env.extend(interactive.env.into_iter().map(|(name, value)| (name.into(), value.into())));
         let args = interactive.args.into_iter().map(OsString::from).collect();
@@ -142,15 +148,21 @@ impl Launch {
 
 /// Writes a file for its owner alone, in the place of whatever was there.
 fn write_own(path: &Path, contents: &[u8]) -> Result<()> {
-    make_folder_of(path)?;
+    make_way_for(path)?;
     let failed = |error: std::io::Error| AgentsError::file("write", path, &error);
-    // What is left of an earlier try may be somebody's link.
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed(error)),
-        _ => {}
-    }
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
     file.write_all(contents).map_err(failed)
+}
+
+/// Sees to it that the folder is there and the file is not: what is left of an earlier try may be a link.
+fn make_way_for(path: &Path) -> Result<()> {
+    make_folder_of(path)?;
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(AgentsError::file("replace", path, &error))
+        }
+        _ => Ok(()),
+    }
 }
 
 fn make_folder_of(path: &Path) -> Result<()> {

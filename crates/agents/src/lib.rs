@@ -13,6 +13,7 @@ mod cleanup;
 mod coordinator;
 mod db;
 mod dispose;
+mod ending;
 mod equip;
 mod error;
 pub mod faults;

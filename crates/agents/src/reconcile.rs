@@ -7,8 +7,6 @@
 mod family;
 mod strays;
 
-pub(crate) use family::end_rows;
-
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::PoisonError;

@@ -3,46 +3,29 @@
 //! Whether it may is decided in the transaction that writes down the reviewer to be, so of any number of requests at once
 //! only so many pass as the limit has left.
 
+mod admission;
+mod work;
+
 use serde_json::json;
-use tamis_store::rusqlite::Connection;
 
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Note, Repository};
+use crate::git::Repository;
 use crate::operations::{Caller, finish, tell_success};
 use crate::records::{AgentChoice, Instance, Moment, Operation, OperationState, Outcome, Phase, Review};
 use crate::start::created;
-use crate::user_config::{self, AUTO_ABANDON_AFTER, MAX_ITERATIONS, REVIEW_AGENT};
+use crate::user_config::{self, REVIEW_AGENT};
 use crate::{
     AgentType, AgentsError, Call, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested,
     Status, db, tools,
 };
 
-/// What the contract suggests at the limit.
-const AT_THE_LIMIT: [&str; 3] = [
-    "Create pull request with current work",
-    "Abandon this approach and try different solution",
-    "Manually review and fix issues before requesting review",
-];
+use admission::{Admission, admission};
+use work::{Work, unchanged, work};
 
 /// Texts of agents that go into a prompt.
 const LONGEST_TEXT: usize = 100_000;
-
-/// What there is to review.
-struct Work {
-    commit: Commit,
-    identity: String,
-}
-
-/// What becomes of a request.
-enum Admission {
-    Granted {
-        iteration: u32,
-    },
-    /// Counted, and so to be committed.
-    Refused(AgentsError),
-}
 
 impl Coordinator {
     /// The contract's `request_review`.
@@ -254,92 +237,4 @@ fn check(input: &RequestReview) -> Result<()> {
         }
     }
     Ok(())
-}
-
-/// Whether the coding agent may have another review, by its status and its history.
-fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<Admission> {
-    let id = &caller.instance.id;
-    let status = db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status);
-    if status != Status::Started {
-        let error =
-            AgentsError::new(Code::InvalidState, format!("{id} is {status}, and cannot ask for a review"))
-                .about(id);
-        return Err(match (status, db::running_review(connection, id)?) {
-            (Status::WaitingReview, Some(review)) => error.suggest(format!(
-                "wait: {} is reviewing, and its feedback will be merged into the worktree",
-                review.child_instance
-            )),
-            _ => error,
-        });
-    }
-    let current = db::current_iteration(connection, id)?;
-    let most = user_config::number(connection, MAX_ITERATIONS)?;
-    if u64::from(current) < most {
-        return Ok(Admission::Granted { iteration: current + 1 });
-    }
-    let message = format!("Maximum review iterations ({most}) reached for agent {id}");
-    let mut error = AgentsError::new(Code::ReviewLimitExceeded, message)
-        .about(id)
-        .detail("current_iteration", current)
-        .detail("max_iterations", most);
-    error.suggestions = AT_THE_LIMIT.map(str::to_owned).to_vec();
-    db::count_rejection(connection, id)?;
-    caller.tell_failure(connection, &error)?;
-    abandon_if_hopeless(connection, id)?;
-    Ok(Admission::Refused(error))
-}
-
-/// Gives a coding agent up whose reviews have failed too often. Belongs into the transaction that counts another. Tells
-/// whether it did.
-pub(crate) fn abandon_if_hopeless(connection: &Connection, coding: &InstanceId) -> Result<bool> {
-    let failed = db::failed_reviews(connection, coding)?;
-    if failed < user_config::number(connection, AUTO_ABANDON_AFTER)? {
-        return Ok(false);
-    }
-    let reason = format!("{failed} reviews failed or were refused at the limit");
-    db::set_status(connection, coding, Status::Abandoned, Some(&reason), None)?;
-    db::set_phase(connection, coding, Phase::Ending)?;
-    Ok(true)
-}
-
-/// What is committed on the coding agent's branch and can be reviewed.
-fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Work> {
-    let branch: BranchName = coding.branch.parse()?;
-    let state = repository.state_of(&coding.worktree)?;
-    if let Some(hindrance) = state.hindrance(&branch) {
-        return Err(hindrance.about(&coding.id));
-    }
-    if let Some(first) = state.modified.first() {
-        let message = match state.modified.len() {
-            1 => format!("{first} has changes that are not committed"),
-            more => format!("{first} and {} other files have changes that are not committed", more - 1),
-        };
-        return Err(AgentsError::new(Code::UncommittedChanges, message).about(&coding.id).suggest(
-            "commit them, or put them back with `git restore`, and call again: a review is of commits",
-        ));
-    }
-    let nothing = || {
-        let message = format!("{branch} has no change beyond the commit that it began at");
-        AgentsError::new(Code::NoChanges, message)
-            .about(&coding.id)
-            .suggest("commit the work, and call again")
-    };
-    let base: Commit = coding.base_commit.parse()?;
-    let commit = state.head.ok_or_else(nothing)?;
-    let notes: Vec<String> = notes.iter().map(|note| note.path.clone()).collect();
-    if !repository.has_changes(&base, &commit, &notes)? {
-        return Err(nothing());
-    }
-    let identity = repository.work_identity(&base, &commit, &notes)?.0;
-    Ok(Work { commit, identity })
-}
-
-fn unchanged(id: &InstanceId) -> AgentsError {
-    AgentsError::new(
-        Code::ReviewUnchanged,
-        format!("nothing has changed in {id}'s work since the last review"),
-    )
-    .about(id)
-    .suggest("do what REVIEW_FEEDBACK.md asks for, commit it, and call again")
-    .suggest("or create a pull request with create_pull_request, and say there why nothing is to be changed")
 }

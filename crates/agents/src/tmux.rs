@@ -14,7 +14,7 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
@@ -42,8 +42,12 @@ const OPTIONS: &[&[&str]] = &[
 const PANE_FORMAT: &str = "#{session_name}:#{pane_id}:#{pane_dead}:#{pane_dead_status}:#{pane_dead_signal}:#{pane_pid}:\
                            #{session_created}";
 
-/// An agent's screen takes what is pasted as one event, and a key that comes with it as part of it. Between the two it must
-/// have had time to notice the end of the paste.
+/// How long a screen may take to show what was pasted into it.
+const PASTE_PATIENCE: Duration = Duration::from_secs(5);
+const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// Gemini CLI takes an Enter within 40 ms of a paste for part of it, and on a busy machine its clock starts late. The other
+/// agents need no pause.
 const AFTER_PASTE: Duration = Duration::from_millis(300);
 
 /// The sessions of one data folder.
@@ -139,7 +143,11 @@ impl Tmux {
         Ok(all[all.len().saturating_sub(lines)..].join("\n"))
     }
 
-    /// Pastes a text into a session as a person would, and presses Enter. Only text goes in: nothing in it can press a key.
+    /// Pastes a text into a session as a person would, and presses Enter once the text is seen. Only text goes in: nothing in
+    /// it can press a key.
+    ///
+    /// A session that does not show the text is left alone: an agent may be asking whether it may delete something, and Enter
+    /// would be an answer.
     pub fn tell(&self, id: &InstanceId, text: &str) -> Result<()> {
         static TOLD: AtomicU64 = AtomicU64::new(0);
 
@@ -156,10 +164,28 @@ impl Tmux {
         let number = TOLD.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("{id}-{}-{number}", std::process::id());
         let text = plain_text(text);
+        let pane = session.pane.as_str();
+        let shown = || -> Result<usize> {
+            let screen = call::must(self, id, &["capture-pane", "-p", "-J", "-t", pane], None)?;
+            Ok(text::occurrences(&screen, &text))
+        };
+        let before = shown()?;
         call::must(self, id, &["load-buffer", "-b", &buffer, "-"], Some(text.as_bytes()))?;
-        call::must(self, id, &["paste-buffer", "-p", "-d", "-b", &buffer, "-t", &session.pane], None)?;
+        call::must(self, id, &["paste-buffer", "-p", "-d", "-b", &buffer, "-t", pane], None)?;
+        let deadline = Instant::now() + PASTE_PATIENCE;
+        while shown()? <= before {
+            if Instant::now() >= deadline {
+                return Err(AgentsError::new(
+                    Code::TmuxError,
+                    format!("session {id} does not show what it is told"),
+                )
+                .suggest(format!("`tamis agents attach {id}` shows what it waits for"))
+                .about(id));
+            }
+            std::thread::sleep(LOOK_AGAIN);
+        }
         std::thread::sleep(AFTER_PASTE);
-        call::must(self, id, &["send-keys", "-t", &session.pane, "Enter"], None)?;
+        call::must(self, id, &["send-keys", "-t", pane, "Enter"], None)?;
         Ok(())
     }
 

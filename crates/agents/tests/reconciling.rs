@@ -6,10 +6,12 @@ mod support;
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use support::{Field, await_some, call, feedback, soon};
 use tamis_agents::faults::{Point, die_at};
-use tamis_agents::{EventKind, Finding, Instance, Outcome, Phase, RequestReview, Status};
+use tamis_agents::{Call, Code, EventKind, Finding, Instance, Outcome, Phase, RequestReview, Status};
 
 #[test]
 #[ignore = "what runs in the sessions of the tests here"]
@@ -293,6 +295,93 @@ fn what_a_crash_left_is_repaired_by_the_next_call_too() {
     }
     field.assert_consistent();
     assert_eq!(field.coordinator().reconcile().unwrap(), []);
+}
+
+#[test]
+fn a_pull_request_outlives_its_agent() {
+    let field = Field::new();
+    let [coding, other] = [(); 2].map(|()| field.start());
+    let sql = "UPDATE instances SET status = 'PR_CREATED', pr_number = 7, pr_url = 'http://127.0.0.1:1/7'";
+    field.database().execute(sql, []).unwrap();
+    kill_agent(&field, &coding);
+    fs::remove_dir_all(&other.worktree).unwrap();
+    let findings = field.coordinator().reconcile().unwrap();
+    assert_eq!(findings.len(), 2, "{findings:?}");
+    let [coding, other] = [&coding.id, &other.id].map(|id| field.instance(id));
+    assert_eq!((coding.status, coding.phase), (Status::PrCreated, Phase::Kept));
+    assert_eq!((other.status, other.phase), (Status::PrCreated, Phase::Gone));
+    assert_eq!(field.tmux().sessions().unwrap(), []);
+    assert_eq!(field.coordinator().reconcile().unwrap(), []);
+    assert_eq!(field.coordinator().gc(false).unwrap(), [], "the work is not over");
+}
+
+/// Whoever reconciles meanwhile takes nothing that is half done for something amiss.
+#[test]
+fn reconciling_all_the_time_disturbs_nobody() {
+    let field = Field::new();
+    let over = AtomicBool::new(false);
+    let findings = std::thread::scope(|scope| {
+        let reconciling = scope.spawn(|| {
+            let mut findings = Vec::new();
+            while !over.load(Ordering::Relaxed) {
+                findings.extend(field.coordinator().reconcile().unwrap());
+            }
+            findings
+        });
+        let working = [(); 2].map(|()| {
+            scope.spawn(|| {
+                let coding = field.start();
+                for iteration in 1..=2 {
+                    let reviewer = field.review(&coding, &format!("{iteration}"));
+                    field.send_feedback(&reviewer.id, &format!("Not yet, {iteration}")).unwrap();
+                    field.await_phase(&reviewer.id, Phase::Gone);
+                }
+                field.coordinator().stop(&coding.id).unwrap()
+            })
+        });
+        let stopped = working.map(|thread| thread.join());
+        over.store(true, Ordering::Relaxed);
+        let findings = reconciling.join().unwrap();
+        for instance in stopped {
+            assert_eq!(instance.unwrap().phase, Phase::Kept);
+        }
+        findings
+    });
+    // It may be the one that cleans up when a reviewer has had its time.
+    let amiss: Vec<_> = findings.iter().filter(|it| !it.found.ends_with("was not cleaned up")).collect();
+    assert!(amiss.is_empty(), "{amiss:?}");
+    field.assert_consistent();
+}
+
+/// However soon the time is over, all of it is done or nothing.
+#[test]
+fn what_takes_too_long_is_undone() {
+    let field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let token = field.token(&coding.id);
+    for milliseconds in [5, 20, 40, 60, 80, 120, 160, 240] {
+        let call =
+            |token| Call { token, key: None, deadline: Instant::now() + Duration::from_millis(milliseconds) };
+        match field.coordinator().request_review(&call(&token), &RequestReview::default()) {
+            Err(error) => {
+                assert_eq!(error.code, Code::Timeout);
+                assert_eq!(field.instance(&coding.id).status, Status::Started);
+            }
+            Ok(review) => {
+                let reviewer = field.token(&review.review_instance_id);
+                let said =
+                    field.coordinator().send_feedback(&call(&reviewer), &feedback(&milliseconds.to_string()));
+                if let Err(error) = said {
+                    assert_eq!(error.code, Code::Timeout);
+                    field.coordinator().stop(&review.review_instance_id).unwrap();
+                }
+                field.await_phase(&review.review_instance_id, Phase::Gone);
+                field.work(&coding, &format!("after {milliseconds}"));
+            }
+        }
+        field.assert_consistent();
+    }
 }
 
 fn points(prefix: &str) -> impl Iterator<Item = Point> {

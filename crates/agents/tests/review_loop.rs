@@ -404,3 +404,117 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     field.assert_consistent();
     field.send_feedback(&reviewer, "Hm").unwrap();
 }
+
+#[test]
+fn nothing_of_what_is_said_is_executed_or_leaves_its_place() {
+    let field = Field::new();
+    let hostile = "--upload-pack=touch x $(touch x) `touch x` ; touch x\n\u{1b}]0;t\u{7}\u{1b}[201~\r../../x #{x} %H C-c Enter 'q' \"q\"";
+    let request = field.request(hostile, &["cat", "$(touch x)", ";", "#{pane_id}", "../x"]);
+    // `cat` finds no such files, and ends; what it was given is what it was started with.
+    let coding = field.coordinator().start(&request, soon()).unwrap();
+    assert_eq!(coding.id.as_str(), "work-upload-pack-touch-x-touc-a1");
+    assert_eq!((coding.task.as_str(), &coding.choice.args), (hostile, &request.choice.unwrap().args));
+    let coding = field.start();
+    field.work(&coding, "one");
+    let token = field.token(&coding.id);
+    let said = RequestReview {
+        reviewer_prompt: Some(hostile.to_owned()),
+        completion_message: Some(hostile.to_owned()),
+    };
+    let review = field.coordinator().request_review(&call(&token, Some(hostile)), &said).unwrap();
+    let prompts = field.data().join("agents/prompts");
+    let prompt = fs::read_to_string(prompts.join(format!("{}.md", review.review_instance_id))).unwrap();
+    assert!(prompt.contains("$(touch x)"), "{prompt}");
+    let input = SendFeedback {
+        feedback: hostile.to_owned(),
+        feedback_type: FeedbackType::Clarification,
+        priority: Some(hostile.to_owned()),
+        actionable_items: vec![hostile.to_owned()],
+    };
+    let token = field.token(&review.review_instance_id);
+    field.coordinator().send_feedback(&call(&token, None), &input).unwrap();
+    let notes = fs::read_to_string(coding.worktree.join("REVIEW_FEEDBACK.md")).unwrap();
+    assert!(notes.contains("$(touch x)") && !notes.contains('\u{1b}'), "{notes:?}");
+    assert_eq!(
+        field.coordinator().archive().feedback(None).unwrap()[0].feedback,
+        hostile,
+        "kept as it was said"
+    );
+    field.await_phase(&review.review_instance_id, Phase::Gone);
+    field.coordinator().reconcile().unwrap();
+    field.assert_consistent();
+    let mut folders = vec![field.path("")];
+    while let Some(folder) = folders.pop() {
+        for name in names_in(&folder) {
+            assert_ne!(name, "x", "in {}", folder.display());
+            let path = folder.join(name);
+            if path.is_dir() && !path.is_symlink() {
+                folders.push(path);
+            }
+        }
+    }
+}
+
+#[test]
+fn who_has_had_its_chances_is_given_up_when_the_last_review_fails() {
+    let field = Field::new();
+    field.coordinator().archive().set_config("review.auto_abandon_after", "1").unwrap();
+    let coding = field.start();
+    let reviewer = field.review(&coding, "one");
+    let seen = field.events().len();
+    let sent = field.send_feedback(&reviewer.id, "No").unwrap();
+    assert_eq!(
+        field.told(seen),
+        [
+            "review-123-a1-1 status_changed send_feedback STARTED>TERMINATED",
+            "work-123-a1 status_changed WAITING_REVIEW>ABANDONED",
+            "review-123-a1-1 tool_called send_feedback ok",
+        ]
+    );
+    // What was said is on its branch, which stays.
+    let coding = field.await_phase(&coding.id, Phase::Gone);
+    assert_eq!(field.git(&field.repository(), &["rev-parse", &coding.branch]), sent.git_commit_hash);
+    field.await_phase(&reviewer.id, Phase::Gone);
+    field.assert_consistent();
+}
+
+/// As on a full disk: the transaction that would record a step fails.
+#[test]
+fn a_database_that_cannot_be_written_loses_nothing() {
+    let field = Field::new();
+    let coding = field.start();
+    field.work(&coding, "one");
+    let forbid = |what: &str| {
+        let sql = format!("CREATE TRIGGER full BEFORE {what} BEGIN SELECT RAISE(ABORT, 'disk full'); END");
+        field.database().execute_batch(&sql).unwrap();
+    };
+    let allow = || field.database().execute_batch("DROP TRIGGER full").unwrap();
+
+    // A reviewer that cannot be recorded is taken back.
+    forbid("UPDATE OF phase ON instances");
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::DatabaseError);
+    allow();
+    field.assert_consistent();
+    // One that can be neither recorded nor taken back is taken back by the next call.
+    forbid("UPDATE ON operations");
+    assert_eq!(field.request_review(&coding.id).unwrap_err().code, Code::DatabaseError);
+    allow();
+    let reviewer = field.request_review(&coding.id).unwrap().review_instance_id;
+    field.assert_consistent();
+
+    // Feedback that was merged is recorded by the next call, or by the reconciler.
+    let token = field.token(&reviewer);
+    let say = || field.coordinator().send_feedback(&call(&token, Some("key")), &support::feedback("Hm"));
+    forbid("UPDATE OF delivered_at ON feedback");
+    let failed = say().unwrap_err();
+    assert_eq!(failed.code, Code::DatabaseError);
+    assert!(failed.suggestions.last().unwrap().contains("call again"), "{failed:?}");
+    let merged = field.git(&coding.worktree, &["rev-parse", "HEAD"]);
+    assert_eq!(say().unwrap_err().code, Code::DatabaseError);
+    allow();
+    assert_eq!(say().unwrap().git_commit_hash, merged);
+    field.coordinator().reconcile().unwrap();
+    field.await_phase(&reviewer, Phase::Gone);
+    assert_eq!(field.git(&coding.worktree, &["rev-parse", "HEAD"]), merged, "once");
+    field.assert_consistent();
+}

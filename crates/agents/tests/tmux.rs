@@ -142,19 +142,32 @@ fn no_word_is_taken_for_more_than_a_word() {
 fn what_is_told_arrives_as_text_and_then_enter() {
     let place = Place::new();
     let [out, ready] = ["out", "ready"].map(|name| place.path(name));
-    // A program that asks for bracketed paste, as agents do, and keeps every byte up to the Enter.
-    let script = "stty raw -echo; printf '\\033[?2004h'; echo > \"$2\"; head -c 60 > \"$1.part\"; mv \"$1.part\" \"$1\"; sleep 600";
-    place.start(&id(1), script, &[&out, &ready]);
+    let expected = "\u{1b}[200~C-c Enter #{pane_id} $(id)\r-two\t;\u{1b}[201~\r";
+    // A program that asks for bracketed paste, as agents do, shows what it gets, and keeps every byte up to the Enter.
+    let script = format!(
+        "stty raw -echo; printf '\\033[?2004h'; echo > \"$2\"; \
+         dd bs=1 count={} 2>/dev/null | tee \"$1.part\" | tr '\\r' '\\n'; mv \"$1.part\" \"$1\"; sleep 600",
+        expected.len()
+    );
+    place.start(&id(1), &script, &[&out, &ready]);
     lines_of(&ready);
-    // The screen must have seen the request before it can honour it.
-    await_some(|| place.tmux.capture(&id(1), 1).ok());
     let text = "C-c Enter #{pane_id} $(id)\u{1b}[201~\r\n\u{3}-two\t;\u{7}";
     place.tmux.tell(&id(1), text).unwrap();
-    let start = "\u{1b}[200~C-c Enter #{pane_id} $(id)\r-two\t;\u{1b}[201~\r";
-    place.tmux.tell(&id(1), "x".repeat(60 - start.len() + 6).as_str()).unwrap();
-    let bytes = await_some(|| fs::read_to_string(&out).ok());
-    assert_eq!(&bytes[..start.len()], start);
+    assert_eq!(await_some(|| fs::read_to_string(&out).ok()), expected);
     place.tmux.end(&id(1)).unwrap();
+}
+
+/// An agent that asks a question shows no text that is pasted, and takes Enter for an answer.
+#[test]
+fn enter_is_not_pressed_where_the_text_does_not_show() {
+    let place = Place::new();
+    let [out, ready] = ["out", "ready"].map(|name| place.path(name));
+    let script = "stty -echo; echo > \"$2\"; read -r answer; echo answered > \"$1\"; sleep 600";
+    place.start(&id(1), script, &[&out, &ready]);
+    lines_of(&ready);
+    let error = place.tmux.tell(&id(1), "Feedback is there.").unwrap_err();
+    assert_eq!(error.message, "session work-test-a1 does not show what it is told");
+    assert!(!out.exists());
 }
 
 #[test]

@@ -158,7 +158,7 @@ pub(crate) fn agents_settings(config: &Config) -> Result<AgentsSettings, CliErro
 /// The identity of the instance that this process was started for, if it was. A file that is named must hold one.
 pub(crate) fn identity(config: &Config) -> Result<Option<Identity>, CliError> {
     let named = config.text(Key::AgentsIdentity).map(|path| Identity::load(Path::new(path)));
-    Ok(named.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })?)
+    named.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })
 }
 
 /// Research for a server. One that cannot look anywhere serves its other tools, and says why when it is asked.

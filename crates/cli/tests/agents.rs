@@ -85,6 +85,15 @@ impl Fleet {
         eventually("it coordinates", || self.coordinator().is_some_and(|there| there["pid"] == pid));
     }
 
+    /// Ends the server that was started in the background, if there is one.
+    fn end_background(&self) {
+        let pid = self.coordinator().and_then(|there| there["pid"].as_u64()).map(|pid| pid.to_string());
+        if let Some(pid) = pid.filter(|pid| is_serve(pid)) {
+            let _ = Command::new("sh").args(["-c", &format!("kill {pid}")]).status();
+            eventually("the server in the background has ended", || !runs(&pid));
+        }
+    }
+
     fn identity_of(&self, id: &str) -> PathBuf {
         self.house.data().join("agents/identities").join(id)
     }
@@ -98,12 +107,7 @@ impl Fleet {
 
 impl Drop for Fleet {
     fn drop(&mut self) {
-        // Only one that was started in the background is still there.
-        let pid = self.coordinator().and_then(|there| there["pid"].as_u64()).map(|pid| pid.to_string());
-        if let Some(pid) = pid.filter(|pid| is_serve(pid)) {
-            let _ = Command::new("sh").args(["-c", &format!("kill {pid}")]).status();
-            eventually("the server in the background has ended", || !runs(&pid));
-        }
+        self.end_background();
         if let Ok(tmux) = Tmux::for_data_folder(&self.house.data()) {
             let _ = Command::new("tmux")
                 .args(["-L", tmux.server(), "kill-server"])
@@ -272,6 +276,38 @@ fn an_agent_from_its_start_to_its_clean_up() {
 }
 
 #[test]
+fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
+    let fleet = Fleet::new();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    let all_at_once = |commands: [Command; 3]| {
+        let children = commands.map(|mut command| {
+            command
+                .env("MCP_SERVER_PORT", &port)
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap()
+        });
+        for child in children {
+            let ended = child.wait_with_output().unwrap();
+            assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+        }
+    };
+    let start = |issue| fleet.tamis(&["agents", "start", "--issue", issue, "--", "sleep", "600"]);
+    all_at_once(["1", "2", "3"].map(start));
+    let log = std::fs::read_to_string(fleet.house.data().join("agents/serve.log")).unwrap();
+    assert_eq!(log.matches("listens on http://").count(), 1, "{log}");
+    assert_eq!(log.matches("error: cannot listen on").count(), 1, "{log}");
+
+    // Without it, commands coordinate for a moment each, and wait for each other.
+    fleet.end_background();
+    all_at_once(["work-1-a1", "work-2-a1", "work-3-a1"].map(|id| fleet.tamis(&["agents", "stop", id])));
+    assert_eq!(fleet.statuses().len(), 3);
+    assert!(fleet.statuses().iter().all(|(_, status)| status == "TERMINATED"));
+}
+
+#[test]
 fn the_tools_of_agents_are_for_those_with_an_identity() {
     let fleet = Fleet::new();
     let refused = fleet.run(&["mcp", "--tools", "prune,agents"]);
@@ -330,7 +366,7 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
     assert!(notes.contains("parse(None) still fails"), "{notes}");
     let shown = fleet.run(&["agents", "show", id]).stdout;
     assert!(
-        shown.contains("parse(None) still fails") && shown.contains("tool_called  request_review"),
+        shown.contains("parse(None) still fails") && shown.contains("tool_called       request_review done "),
         "{shown}"
     );
 }

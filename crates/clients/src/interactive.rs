@@ -28,6 +28,8 @@ pub struct InteractiveOptions {
     pub worktree: PathBuf,
     /// Where the worktree's repository keeps its objects and refs. An agent in a sandbox cannot commit without it.
     pub git_folder: Option<PathBuf>,
+    /// The user's home, where an agent that cannot be told otherwise has its settings.
+    pub home: PathBuf,
     /// A folder of this session's alone, outside the worktree, for files that the agent reads.
     pub state: PathBuf,
 }
@@ -40,6 +42,8 @@ pub struct Interactive {
     pub env: BTreeMap<String, String>,
     /// To be written before it starts, for its owner alone.
     pub files: Vec<(PathBuf, String)>,
+    /// Symbolic links to be made before it starts, each with where it leads.
+    pub links: Vec<(PathBuf, PathBuf)>,
 }
 
 /// An agent that has a screen.

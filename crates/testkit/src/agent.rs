@@ -4,7 +4,7 @@
 
 pub(crate) mod claude_code;
 pub(crate) mod codex;
-mod gemini_cli;
+pub(crate) mod gemini_cli;
 mod open_code;
 mod stage;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::agent::{Agent, claude_code, codex};
+use crate::agent::{Agent, claude_code, codex, gemini_cli};
 use crate::clients::Clients;
 use crate::leftovers;
 
@@ -38,8 +38,8 @@ impl InteractiveHome {
         Self { folder, home, environment }
     }
 
-    /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. For Claude Code and Codex,
-    /// which can both be at home.
+    /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. Several can be, but not
+    /// OpenCode.
     #[must_use]
     pub fn with(mut self, agent: Agent, model: &str, repository: &Path) -> Self {
         match agent {
@@ -47,13 +47,18 @@ impl InteractiveHome {
                 let variables = claude_code::environment(model);
                 let key = variables.iter().find(|(name, _)| *name == "ANTHROPIC_API_KEY").expect("a key").1;
                 self.write(".claude.json", &claude_settings(key, repository).to_string());
-                self.environment.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+                self.set(&variables);
             }
             Agent::Codex => {
                 self.write(".codex/config.toml", &codex::model_settings(model));
-                self.environment.push((codex::MODEL_KEY.0.to_owned(), codex::MODEL_KEY.1.to_owned()));
+                self.set(&[codex::MODEL_KEY]);
             }
-            Agent::GeminiCli | Agent::OpenCode => panic!("{agent:?} is not at home here"),
+            Agent::GeminiCli => {
+                self.write(".gemini/settings.json", &gemini_cli::own_settings().to_string());
+                self.set(&gemini_cli::environment(model));
+            }
+            // With a screen it fetches packages first, and for minutes does nothing else where there is no network.
+            Agent::OpenCode => panic!("{agent:?} is not at home here"),
         }
         self
     }
@@ -71,6 +76,11 @@ impl InteractiveHome {
     /// The whole environment for whoever starts the agents: nothing of this machine's.
     pub fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
         self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()))
+    }
+
+    fn set(&mut self, variables: &[(&str, &str)]) {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        self.environment.extend(variables);
     }
 
     fn write(&self, name: &str, contents: &str) {

@@ -1,11 +1,11 @@
 //! Feedback that has arrived, or was taken back: the rows, and the word to the coding agent.
 
 use super::Context;
+use crate::ending::abandon_if_hopeless;
 use crate::error::Result;
 use crate::git::{Commit, Note};
 use crate::operations::{Caller, finish, tell_success};
 use crate::records::{Feedback, OperationState, Outcome, Phase};
-use crate::review::abandon_if_hopeless;
 use crate::{AgentsError, Coordinator, FeedbackSent, Status, db, tools};
 
 /// The reviewer is ended once it has the answer.

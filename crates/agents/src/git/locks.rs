@@ -63,7 +63,7 @@ impl Repository {
         let mut moved = Vec::new();
         for lock in candidates {
             if is_left(&lock, since) && held_by_nobody(&lock, &folders) {
-                moved.push(move_aside(&lock)?);
+                moved.push(move_aside(&lock, self.common_dir())?);
             }
         }
         Ok(moved)
@@ -76,17 +76,11 @@ fn is_left(lock: &Path, since: SystemTime) -> bool {
     made + Duration::from_secs(1) >= since && made.elapsed().is_ok_and(|age| age >= SETTLED)
 }
 
-fn move_aside(lock: &Path) -> Result<PathBuf> {
+/// Not beside it, where it could be taken for a branch.
+fn move_aside(lock: &Path, common_dir: &Path) -> Result<PathBuf> {
     let stamp = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_millis();
-    let mut name = lock.file_stem().unwrap_or_default().to_owned();
-    name.push(format!(".left-behind-{stamp}"));
-    // Not beside a branch, where it would be taken for one.
-    let aside = std::env::temp_dir().join(&name);
-    let aside = if lock.components().any(|part| part.as_os_str() == "refs") {
-        aside
-    } else {
-        lock.with_file_name(name)
-    };
+    let name = lock.strip_prefix(common_dir).unwrap_or(lock).to_string_lossy().replace('/', "-");
+    let aside = common_dir.join(format!("tamis-left-behind-{stamp}-{name}"));
     fs::rename(lock, &aside).map_err(|error| AgentsError::file("move aside", lock, &error))?;
     Ok(aside)
 }

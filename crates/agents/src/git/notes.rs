@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 
 use super::names::{BranchName, Commit};
 use super::state::Place;
-use super::{Call, Repository, Worktree, failure};
+use super::trees::{Entry, as_us};
+use super::{Repository, Worktree, failure};
 use crate::error::{AgentsError, Code, Result};
 
 const FIRST_NAME: &str = "REVIEW_FEEDBACK";
@@ -58,69 +59,7 @@ enum Forward {
     InTheWay,
 }
 
-/// How an entry of a tree stands to the notes.
-#[derive(Debug, PartialEq, Eq)]
-enum Entry {
-    Absent,
-    File(Commit),
-    /// A folder, a link or a submodule.
-    Other,
-}
-
 impl Repository {
-    fn entry(&self, commit: &Commit, path: &str) -> Result<Entry> {
-        let answer = self
-            .call()
-            .args(["ls-tree", "-z", "--full-tree", commit.as_str(), "--", path])
-            .variable("GIT_LITERAL_PATHSPECS", "1")
-            .run()?;
-        let Some(line) = answer.parts().next() else { return Ok(Entry::Absent) };
-        let line = String::from_utf8_lossy(line);
-        let mut fields = line.split([' ', '\t']);
-        match (fields.next(), fields.next(), fields.next()) {
-            (Some("100644" | "100755"), Some("blob"), Some(blob)) => Ok(Entry::File(blob.parse()?)),
-            _ => Ok(Entry::Other),
-        }
-    }
-
-    /// Writes a content as it is, whatever filters there are.
-    fn write_blob(&self, content: &[u8]) -> Result<Commit> {
-        self.call().args(["hash-object", "-w", "--stdin"]).stdin(content).writes().run()?.text().parse()
-    }
-
-    /// The tree of a commit with some paths set to a content, or taken out.
-    fn tree_with(&self, commit: &Commit, paths: &[(&str, Option<&Commit>)]) -> Result<Commit> {
-        let index = self.git.scratch_file("index")?;
-        let call =
-            |arguments: &[&str]| self.call().variable("GIT_INDEX_FILE", &index.0).args(arguments).writes();
-        call(&["read-tree", commit.as_str()]).run()?;
-        let mut lines = Vec::new();
-        for (path, blob) in paths {
-            let (mode, blob) = match blob {
-                Some(blob) => ("100644", blob.as_str()),
-                None => ("0", commit.as_str()),
-            };
-            lines.extend_from_slice(format!("{mode} {blob}\t{path}\0").as_bytes());
-        }
-        call(&["update-index", "-z", "--index-info"]).stdin(lines).run()?;
-        call(&["write-tree"]).run()?.text().parse()
-    }
-
-    /// A commit by us, of a tree that is there.
-    pub(super) fn commit_tree(
-        &self,
-        tree: &Commit,
-        parents: &[&Commit],
-        message: &str,
-        at: i64,
-    ) -> Result<Commit> {
-        let mut call = as_us(self.call(), at).args(["commit-tree", tree.as_str()]);
-        for parent in parents {
-            call = call.args(["-p", parent.as_str()]);
-        }
-        call.setting("i18n.commitEncoding", "UTF-8").stdin(message).writes().run()?.text().parse()
-    }
-
     /// Commits notes on top of the commit that was reviewed. No branch moves.
     pub(crate) fn commit_notes(&self, notes: &Notes<'_>) -> Result<(Commit, Note)> {
         let blob = self.write_blob(notes.content.as_bytes())?;
@@ -283,43 +222,51 @@ impl Worktree {
         }
     }
 
-    /// Brings committed notes to the branch. However often it is called, they come once.
+    /// Brings committed notes to the branch, in the place of any that were `delivered` before. However often it is called,
+    /// they come once.
     pub(crate) fn merge_notes(
         &self,
         branch: &BranchName,
+        notes: &Notes<'_>,
         commit: &Commit,
-        note: &Note,
-        content: &str,
-        at: i64,
+        delivered: &[Note],
     ) -> Result<Delivery> {
-        let reviewed = self.repository.resolve(&format!("{commit}^"))?.ok_or_else(|| {
-            AgentsError::new(Code::GitError, format!("the commit {} of the notes is gone", commit.short()))
-        })?;
+        let Notes { path, content, at, reviewed, .. } = *notes;
+        let Entry::File(blob) = self.repository.entry(commit, path)? else {
+            return Err(AgentsError::new(
+                Code::GitError,
+                format!("the commit {} has no {path}", commit.short()),
+            ));
+        };
+        let ours = |entry: &Entry| match entry {
+            Entry::Absent => true,
+            Entry::File(there) => {
+                *there == blob || delivered.iter().any(|note| note.path == path && note.blob == *there)
+            }
+            Entry::Other => false,
+        };
         for _ in 0..MOST_TRIES {
             let tip = self.tip_of(branch)?;
-            if let Some(by) = self.repository.delivered_by(&tip, commit, &reviewed)? {
+            if let Some(by) = self.repository.delivered_by(&tip, commit, reviewed)? {
                 return Ok(Delivery::Delivered(by));
             }
-            let here = self.repository.entry(&tip, &note.path)?;
-            let as_reviewed = self.repository.entry(&reviewed, &note.path)?;
-            let ours = Entry::File(note.blob.clone());
-            if here != Entry::Absent && here != as_reviewed && here != ours {
+            if !ours(&self.repository.entry(&tip, path)?) {
                 return Ok(Delivery::PathTaken);
             }
-            let new = if tip == reviewed {
+            let new = if tip == *reviewed {
                 commit.clone()
             } else {
-                let tree = self.repository.tree_with(&tip, &[(&note.path, Some(&note.blob))])?;
+                let tree = self.repository.tree_with(&tip, &[(path, Some(&blob))])?;
                 let message = format!("Bring the review notes to {branch}\n\n{TRAILER}: {commit}\n");
-                let rewritten = !self.repository.is_ancestor(&reviewed, &tip)?;
+                let rewritten = !self.repository.is_ancestor(reviewed, &tip)?;
                 let parents = if rewritten { vec![&tip] } else { vec![&tip, commit] };
                 self.repository.commit_tree(&tree, &parents, &message, at)?
             };
-            if matches!(self.change_of(&note.path)?.as_deref(), Some("? " | "! "))
-                && self.is_leftover(&note.path, content)
+            if matches!(self.change_of(path)?.as_deref(), Some("? " | "! "))
+                && self.is_leftover(path, content)
             {
                 // git would not overwrite it, and need not: it is what would be written.
-                self.stage(&note.path, Some(&note.blob))?;
+                self.stage(path, Some(&blob))?;
             }
             match self.fast_forward(&tip, &new)? {
                 Forward::Done => return Ok(Delivery::Delivered(new)),
@@ -433,18 +380,4 @@ impl Worktree {
 fn keeps_moving(branch: &BranchName) -> AgentsError {
     AgentsError::new(Code::WorktreeBusy, format!("the branch {branch}, or its notes, change all the time"))
         .suggest("call again when its agent pauses")
-}
-
-/// With us as author and committer.
-fn as_us(call: Call<'_>, at: i64) -> Call<'_> {
-    let call = call
-        .variable("GIT_AUTHOR_NAME", "tamis")
-        .variable("GIT_AUTHOR_EMAIL", "tamis@tamis.invalid")
-        .variable("GIT_COMMITTER_NAME", "tamis")
-        .variable("GIT_COMMITTER_EMAIL", "tamis@tamis.invalid");
-    if at == 0 {
-        return call;
-    }
-    let at = format!("@{at} +0000");
-    call.variable("GIT_AUTHOR_DATE", &at).variable("GIT_COMMITTER_DATE", &at)
 }

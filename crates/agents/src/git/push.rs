@@ -46,10 +46,10 @@ impl Repository {
         let mut call = self
             .call()
             .args(["push", "--porcelain", "--no-verify", "--no-recurse-submodules", "--no-follow-tags"])
-            .args(["--no-signed", "--no-force-with-lease", "--"])
+            .args(["--no-signed", "--no-force-with-lease", trust::RECEIVES, "--"])
             .arg(&remote.name)
             .arg(format!("{reference}:{reference}"))
-            .writes();
+            .pushes();
         if let Some(credential) = credential {
             self.refuse_loosened(credential)?;
             let pair = base64(format!("{}:{}", credential.user, credential.secret).as_bytes());

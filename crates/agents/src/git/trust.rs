@@ -9,7 +9,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::process::Command;
 
-use super::{Call, failure};
+use super::{Call, Intent, failure};
 use crate::error::Result;
 
 /// For every call, whatever the configuration says.
@@ -29,6 +29,8 @@ const ALWAYS: &[(&str, &str)] = &[
     ("submodule.recurse", "false"),
     ("fetch.recurseSubmodules", "false"),
     ("push.recurseSubmodules", "no"),
+    // It would have a push run the other side's program for fetching, too.
+    ("push.negotiate", "false"),
     ("gc.auto", "0"),
     ("maintenance.auto", "false"),
     ("protocol.ext.allow", "never"),
@@ -57,8 +59,6 @@ const RUNS: &[(&str, &str, &str)] = &[
     ("hook", "enabled", "false"),
     ("interactive", "difffilter", ""),
     ("merge", "driver", "false"),
-    ("remote", "receivepack", "git-receive-pack"),
-    ("remote", "uploadpack", "git-upload-pack"),
     ("remote", "vcs", ""),
     ("submodule", "update", "none"),
     ("trailer", "cmd", "true"),
@@ -67,6 +67,13 @@ const RUNS: &[(&str, &str, &str)] = &[
     // Options for a merge, among them a strategy, which is a program.
     ("branch", "mergeoptions", ""),
 ];
+
+/// The program for fetching, of which the first that is named counts, so that it cannot be overridden. In a partial clone,
+/// git fetches whatever it misses. With such a key in the repository's own configuration it does not.
+const FETCHES: (&str, &str) = ("remote", "uploadpack");
+
+/// The program for pushing, which is the same. It can be given as an argument.
+pub(super) const RECEIVES: &str = "--receive-pack=git-receive-pack";
 
 /// Nobody is there to answer a question.
 const SSH: &str = "ssh -o BatchMode=yes";
@@ -151,7 +158,7 @@ impl Entry {
 
 fn read(call: &Call<'_>) -> Result<Vec<Entry>> {
     let arguments = ["config", "--list", "--includes", "--show-scope", "--null"].map(OsString::from);
-    let answer = call.start(&arguments, &always())?;
+    let answer = call.start(&arguments, &Precautions { settings: always(), variables: &[] })?;
     if answer.code != Some(0) {
         return Err(failure::of("git config", &answer.stderr, answer.code));
     }
@@ -171,10 +178,25 @@ fn always() -> Vec<Setting> {
     ALWAYS.iter().map(|(key, value)| (key.into(), value.into())).collect()
 }
 
-/// The settings for a call in a repository.
-pub(super) fn of_repository(call: &Call<'_>) -> Result<Vec<Setting>> {
+/// What a call in a repository is given.
+#[derive(Debug)]
+pub(super) struct Precautions {
+    pub(super) settings: Vec<Setting>,
+    pub(super) variables: &'static [(&'static str, &'static str)],
+}
+
+/// What keeps git from fetching: the second is for versions that do not know the first.
+const NO_FETCHING: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
+
+pub(super) fn of_repository(call: &Call<'_>) -> Result<Precautions> {
     let entries = read(call)?;
     let mut settings = always();
+    let fetches = |entry: &Entry| entry.own && entry.section_and_variable() == Some(FETCHES);
+    let variables = match (entries.iter().any(fetches), call.intent) {
+        (false, _) => &[],
+        (true, Intent::Pushes) => &NO_FETCHING[..1],
+        (true, Intent::Reads | Intent::Writes) => NO_FETCHING,
+    };
     let mut asks_us = true;
     for entry in &entries {
         let Some((section, variable)) = entry.section_and_variable() else { continue };
@@ -198,7 +220,7 @@ pub(super) fn of_repository(call: &Call<'_>) -> Result<Vec<Setting>> {
         let users = entries.iter().filter(|entry| !entry.own && entry.is_helper());
         settings.extend(users.map(|entry| entry.setting(entry.value.clone())));
     }
-    Ok(settings)
+    Ok(Precautions { settings, variables })
 }
 
 /// Which keys of the repository's own would change whom a secured connection trusts.

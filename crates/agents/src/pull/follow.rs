@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::error::Result;
 use crate::github::PullState;
 use crate::records::{Instance, Phase};
-use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
+use crate::{AgentsError, Code, Coordinator, Finding, InstanceId, Status, db};
 
 /// How often GitHub is asked about one, and for how long it is left alone after it did not answer.
 const PAUSE: Duration = Duration::from_secs(300);
@@ -44,7 +44,10 @@ impl Coordinator {
         }
         let state = self.pull_state(&head, number).unwrap_or_else(|error| {
             tracing::debug!("what became of pull request {number} of {family} is asked later: {error}");
-            self.following.lock().unwrap_or_else(PoisonError::into_inner).failed = Some(Instant::now());
+            // What is wrong with one repository says nothing of the others.
+            if error.code == Code::GithubUnavailable {
+                self.following.lock().unwrap_or_else(PoisonError::into_inner).failed = Some(Instant::now());
+            }
             None
         });
         let (status, found) = match state {
@@ -54,11 +57,14 @@ impl Coordinator {
         };
         self.archive.database.write_or(|connection| {
             db::set_status(connection, family, status, Some(&found), None)?;
-            db::set_phase(connection, family, Phase::Ending)?;
+            // Its agent may have ended long before.
+            if head.phase == Phase::Ready {
+                db::set_phase(connection, family, Phase::Ending)?;
+            }
             Ok::<_, AgentsError>(())
         })?;
         self.clean_up_family(family)?;
-        let done = format!("it is {status} now, and its session is ended");
+        let done = format!("it is {status} now");
         findings.push(Finding { instance: Some(family.clone()), found, done });
         Ok(())
     }

@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 use super::{Sight, is_watched};
+use crate::ending::end_rows;
 use crate::error::Result;
 use crate::git::BranchName;
-use crate::records::{Instance, Moment, Outcome, Phase, Review};
-use crate::review::abandon_if_hopeless;
+use crate::records::{Instance, Moment, Outcome, Phase};
 use crate::tmux::Session;
 use crate::user_config::{self, TIMEOUT_HOURS};
 use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
@@ -233,42 +233,4 @@ fn looks_well(instance: &Instance, sight: &Sight) -> bool {
         _ => true,
     };
     alive && has_branch && instance.worktree.join(".git").exists()
-}
-
-/// Writes down that an instance is over, with what goes with it: a coding agent's reviewer is over too, and a reviewer's
-/// coding agent goes on, unless it has had its chances.
-pub(crate) fn end_rows(
-    connection: &tamis_store::rusqlite::Connection,
-    instance: &Instance,
-    status: Status,
-    outcome: Outcome,
-    reason: &str,
-    tool: Option<&str>,
-) -> Result<()> {
-    let end_reviewer = |review: &Review, status: Status, outcome: Outcome, reason: &str| {
-        db::end_review(connection, &review.child_instance, outcome)?;
-        db::set_status(connection, &review.child_instance, status, Some(reason), tool)?;
-        db::set_phase(connection, &review.child_instance, Phase::Ending).map_err(AgentsError::from)
-    };
-    let own = db::review_by(connection, &instance.id)?;
-    let Some(review) = own else {
-        db::set_status(connection, &instance.id, status, Some(reason), tool)?;
-        db::set_phase(connection, &instance.id, Phase::Ending)?;
-        return match db::running_review(connection, &instance.id)? {
-            Some(review) => {
-                let reason = format!("{} is over", instance.id);
-                end_reviewer(&review, Status::Terminated, Outcome::Ended, &reason)
-            }
-            None => Ok(()),
-        };
-    };
-    end_reviewer(&review, status, outcome, reason)?;
-    let coding = &review.parent_instance;
-    let waits =
-        db::instance(connection, coding)?.is_some_and(|coding| coding.status == Status::WaitingReview);
-    if waits && !abandon_if_hopeless(connection, coding)? {
-        let reason = format!("{} has ended without feedback", instance.id);
-        db::set_status(connection, coding, Status::Started, Some(&reason), tool)?;
-    }
-    Ok(())
 }

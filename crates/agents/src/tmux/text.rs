@@ -69,6 +69,17 @@ pub fn plain_text(text: &str) -> String {
     plain
 }
 
+/// How much of a text must be seen to know it again. Agents show a short one whole.
+const SEEN_LETTERS: usize = 40;
+
+/// How often a screen shows the beginning of a text's first line, wherever it breaks it and whatever frame it draws around.
+pub(super) fn occurrences(screen: &str, text: &str) -> usize {
+    let letters = |text: &str| text.chars().filter(|letter| letter.is_alphanumeric()).collect::<String>();
+    let first = text.lines().map(letters).find(|line| !line.is_empty()).unwrap_or_default();
+    let beginning: String = first.chars().take(SEEN_LETTERS).collect();
+    if beginning.is_empty() { 0 } else { letters(screen).matches(&beginning).count() }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -108,6 +119,14 @@ mod tests {
         assert_eq!(plain_text(shown), "red abcd\ne\nf");
         assert_eq!(plain_text("tail\u{1b}"), "tail");
         assert_eq!(plain_text("\u{1b}[201~Enter\u{1b}["), "Enter");
+    }
+
+    #[test]
+    fn a_text_is_known_again_in_any_frame() {
+        let screen = "│ > Feedback from rev │\n│   iew-1-a1-1 is there │\n│ Feedback from │";
+        assert_eq!(occurrences(screen, "Feedback from review-1-a1-1 is there."), 1);
+        assert_eq!(occurrences(screen, "Feedback from review-1-a1-2 is there."), 0);
+        assert_eq!((occurrences(screen, "Feedback"), occurrences(screen, "\n")), (2, 0));
     }
 
     proptest! {

@@ -17,7 +17,7 @@ use tamis_store::{DataDir, rusqlite};
 use tempfile::TempDir;
 
 /// How long anything that must come may take; nothing passes because it is over.
-const PATIENCE: Duration = Duration::from_secs(90);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// The variables by which a session's program is told what it is.
 const SESSION_WORDS: [&str; 2] = ["TAMIS_TEST_SESSION_1", "TAMIS_TEST_SESSION_2"];

@@ -1,8 +1,11 @@
 //! A data folder with its server, a repository with a remote, and agents that are just commands.
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 use tamis_testkit::{FakeGithub, FakeRepository};
@@ -21,13 +24,17 @@ pub enum Answer {
 
 pub struct Crew {
     house: House,
-    server: Option<Server>,
+    /// Locked, since what it says can be heard by one thread only.
+    server: Mutex<Option<Server>>,
+    /// Where it listens, and its number.
+    running: Option<(SocketAddr, u32)>,
     github: FakeGithub,
     /// Commits that must not be lost.
     commits: Vec<String>,
     /// Uncommitted files and their bytes that must not be lost.
     mess: Vec<(PathBuf, Vec<u8>)>,
     pub tool_timeout_ms: Option<u64>,
+    identities: Mutex<BTreeMap<String, String>>,
 }
 
 pub const TOKEN: &str = "dummy-token-of-the-tests";
@@ -57,7 +64,16 @@ impl Crew {
             git: Some(bare),
             ..FakeRepository::default()
         });
-        Crew { house, server: None, github, commits: Vec::new(), mess: Vec::new(), tool_timeout_ms: None }
+        Crew {
+            house,
+            server: Mutex::default(),
+            running: None,
+            github,
+            commits: Vec::new(),
+            mess: Vec::new(),
+            tool_timeout_ms: None,
+            identities: Mutex::default(),
+        }
     }
 
     pub fn folder(&self) -> PathBuf {
@@ -87,7 +103,7 @@ impl Crew {
     }
 
     pub fn serve(&mut self, fault: Option<&str>) {
-        assert!(self.server.is_none());
+        assert!(self.running.is_none());
         let mut command = self.tamis(&["serve", "--port", "0"]);
         if let Some(fault) = fault {
             command.env("TAMIS_FAULT", fault);
@@ -96,11 +112,11 @@ impl Crew {
             command.env("MCP_TOOL_TIMEOUT", limit.to_string());
         }
         let server = Server::start(command);
-        self.server = Some(server);
+        let pid = server.child.id();
+        self.running = Some((server.address(), pid));
+        *self.server.lock().unwrap() = Some(server);
         // It listens before it coordinates.
-        eventually("it coordinates", || {
-            self.coordinator_pid() == Some(self.server.as_ref().unwrap().child.id())
-        });
+        eventually("it coordinates", || self.coordinator_pid() == Some(pid));
     }
 
     fn coordinator_pid(&self) -> Option<u32> {
@@ -110,15 +126,12 @@ impl Crew {
 
     /// Ends the server as a person would, if it lives.
     pub fn end_server(&mut self) {
-        self.server = None;
-    }
-
-    pub fn server(&self) -> &Server {
-        self.server.as_ref().unwrap()
+        self.running = None;
+        *self.server.lock().unwrap() = None;
     }
 
     pub fn wait_for_death(&self) {
-        let stat = format!("/proc/{}/stat", self.server().child.id());
+        let stat = format!("/proc/{}/stat", self.running.unwrap().1);
         eventually("the server has died", || {
             fs::read_to_string(&stat).map_or(true, |stat| {
                 stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['Z', 'X']))
@@ -136,7 +149,7 @@ impl Crew {
         let authorization = format!("Bearer {bearer}");
         let mut headers = vec![("Authorization", authorization.as_str())];
         headers.extend(key.map(|key| ("Tamis-Call", key)));
-        let address = self.server().address();
+        let address = self.running.unwrap().0;
         let sent = std::panic::AssertUnwindSafe(|| {
             crate::common::http(address, method, path, &headers, body.to_string().as_bytes())
         });
@@ -162,13 +175,19 @@ impl Crew {
 
     /// A tool's call with the identity of an instance.
     pub fn call(&self, id: &str, tool: &str, arguments: &Value, key: &str) -> Answer {
-        let Ok(identity) = fs::read(self.data().join("agents/identities").join(id)) else {
-            // Of one that is over nothing is left to call with.
-            return Answer::Refused(json!({"code": "INVALID_STATE", "message": "no identity"}));
-        };
-        let identity: Value = serde_json::from_slice(&identity).unwrap();
-        let bearer = identity["token"].as_str().unwrap();
-        self.request("POST", &format!("/api/call/{tool}"), bearer, Some(key), arguments)
+        let bearer = self.identity(id);
+        self.request("POST", &format!("/api/call/{tool}"), &bearer, Some(key), arguments)
+    }
+
+    /// An instance's token. Its server reads it once, and knows it when the file is gone.
+    fn identity(&self, id: &str) -> String {
+        let mut known = self.identities.lock().unwrap();
+        let known = known.entry(id.to_owned()).or_insert_with(|| {
+            let identity = fs::read(self.data().join("agents/identities").join(id)).unwrap();
+            let identity: Value = serde_json::from_slice(&identity).unwrap();
+            identity["token"].as_str().unwrap().to_owned()
+        });
+        known.clone()
     }
 
     pub fn request_review(&self, id: &str) -> Value {
@@ -279,13 +298,13 @@ impl Crew {
     }
 
     fn log(&self) -> Vec<String> {
-        self.server.as_ref().map(|server| server.log.try_iter().collect()).unwrap_or_default()
+        self.server.lock().unwrap().as_ref().map(|server| server.log.try_iter().collect()).unwrap_or_default()
     }
 }
 
 impl Drop for Crew {
     fn drop(&mut self) {
-        self.server = None;
+        self.end_server();
         let _ = self.tmux(&["kill-server"]);
     }
 }

@@ -180,7 +180,8 @@ fn suffer(fault: Fault) {
         Answer::Refused(error) => {
             let code = error["code"].as_str().unwrap_or_default();
             // Only because the agent that it would be for is dead.
-            let excused = fault.victim != Victim::Tamis && code == "INVALID_STATE";
+            let excused =
+                fault.victim != Victim::Tamis && ["INVALID_STATE", "IDENTITY_REQUIRED"].contains(&code);
             assert!(excused, "{fault:?}, then asked again: {error}");
         }
         Answer::None => panic!("no answer after the repair"),

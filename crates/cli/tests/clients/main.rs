@@ -4,6 +4,7 @@
 
 mod agents;
 mod conformance;
+mod coordination;
 mod inspector;
 mod python;
 mod research;

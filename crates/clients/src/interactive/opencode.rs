@@ -38,5 +38,5 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     args.extend_from_slice(&options.run.agent_args);
     args.push(format!("--prompt={}", task.prompt));
     let env = [(SETTINGS_VARIABLE.to_owned(), settings.to_string())].into();
-    Interactive { args, env, files: Vec::new() }
+    Interactive { args, env, ..Interactive::default() }
 }

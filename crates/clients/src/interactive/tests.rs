@@ -19,6 +19,7 @@ fn options(prompt: &str) -> InteractiveOptions {
         prompt: prompt.to_owned(),
         worktree: "/d/work \"tree\"".into(),
         git_folder: Some("/r/.git".into()),
+        home: "/no/such/home".into(),
         state: "/d/state".into(),
     }
 }
@@ -74,10 +75,17 @@ fn codex_trusts_the_worktree_and_may_commit() {
 }
 
 #[test]
-fn gemini_reads_its_server_from_a_file_beside_the_worktree() {
-    let settings = json!({"mcpServers": {"tamis": {
-        "command": "/opt/tamis", "args": ["mcp"], "env": {"TAMIS_IDENTITY": "/d/identity"},
-    }}});
+fn gemini_gets_a_home_where_all_but_the_servers_is_the_users() {
+    let home = tempfile::tempdir().unwrap();
+    let theirs = home.path().join(".gemini");
+    std::fs::create_dir(&theirs).unwrap();
+    std::fs::write(theirs.join("oauth_creds.json"), "{}").unwrap();
+    let settings = "{\"ui\": {\"theme\": \"x\"}, // mine\n \"mcpServers\": {\"own\": {\"command\": \"o\"}}}";
+    std::fs::write(theirs.join("settings.json"), settings).unwrap();
+    let options = InteractiveOptions { home: home.path().to_owned(), ..options("Do it.") };
+
+    let tamis = json!({"command": "/opt/tamis", "args": ["mcp"], "env": {"TAMIS_IDENTITY": "/d/identity"}});
+    let settings = json!({"ui": {"theme": "x"}, "mcpServers": {"own": {"command": "o"}, "tamis": tamis}});
     let args = [
         "--skip-trust",
         "--allowed-tools=mcp_tamis_read",
@@ -85,13 +93,14 @@ fn gemini_reads_its_server_from_a_file_beside_the_worktree() {
         "--theirs",
         "--prompt-interactive=Do it.",
     ];
-    let path = "/d/state/gemini-settings.json";
+    let ours = PathBuf::from("/d/state/gemini-home/.gemini");
     let expected = Interactive {
         args: args.map(str::to_owned).into(),
-        env: [("GEMINI_CLI_SYSTEM_DEFAULTS_PATH".to_owned(), path.to_owned())].into(),
-        files: vec![(path.into(), settings.to_string())],
+        env: [("GEMINI_CLI_HOME".to_owned(), "/d/state/gemini-home".to_owned())].into(),
+        files: vec![(ours.join("settings.json"), settings.to_string())],
+        links: vec![(ours.join("oauth_creds.json"), theirs.join("oauth_creds.json"))],
     };
-    assert_eq!(build("gemini", "Do it."), expected);
+    assert_eq!(interactive_agent("gemini").unwrap().interactive(&options), expected);
 }
 
 #[test]
@@ -106,7 +115,7 @@ fn opencode_gets_its_settings_in_its_environment() {
     let expected = Interactive {
         args: ["--model=small", "--theirs", "--prompt=Do it."].map(str::to_owned).into(),
         env: [("OPENCODE_CONFIG_CONTENT".to_owned(), settings.to_string())].into(),
-        files: Vec::new(),
+        ..Interactive::default()
     };
     assert_eq!(build("opencode", "Do it."), expected);
 }

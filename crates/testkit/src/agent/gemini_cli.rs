@@ -2,28 +2,37 @@
 
 use std::process::Command;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{PROMPT, Place, StdioServer};
 use crate::clients::Clients;
 
 pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, model: &str) -> Command {
-    let settings = json!({
-        "security": {"auth": {"selectedType": "gemini-api-key"}},
-        "privacy": {"usageStatisticsEnabled": false},
-        "telemetry": {"enabled": false},
-        "general": {"enableAutoUpdate": false},
-        "mcpServers": {&server.name: {
-            "command": server.command_text(), "args": server.args, "env": server.env_json(), "trust": true,
-        }},
-    });
+    let mut settings = own_settings();
+    settings["mcpServers"] = json!({&server.name: {
+        "command": server.command_text(), "args": server.args, "env": server.env_json(), "trust": true,
+    }});
     place.write_home(".gemini/settings.json", &settings.to_string());
     let mut command = clients.tool("gemini", &place.home);
     command
-        .env("GOOGLE_GEMINI_BASE_URL", model)
-        .env("GEMINI_API_KEY", "dummy")
+        .envs(environment(model))
         .env("GEMINI_CLI_TRUST_WORKSPACE", "true")
         .args(["--model", "gemini-2.5-flash", "--prompt", PROMPT])
         .args(["--approval-mode", "yolo", "--output-format", "stream-json"]);
     command
+}
+
+/// The settings of somebody who has chosen how to sign in, and wants nothing sent anywhere.
+pub(crate) fn own_settings() -> Value {
+    json!({
+        "security": {"auth": {"selectedType": "gemini-api-key"}},
+        "privacy": {"usageStatisticsEnabled": false},
+        "telemetry": {"enabled": false},
+        "general": {"enableAutoUpdate": false},
+    })
+}
+
+/// What leads it to its model, and to nothing else.
+pub(crate) fn environment(model: &str) -> [(&'static str, &str); 2] {
+    [("GOOGLE_GEMINI_BASE_URL", model), ("GEMINI_API_KEY", "dummy")]
 }

@@ -15,7 +15,7 @@ use super::Agents;
 use super::wire::read_error;
 
 /// How soon to look again when nobody answers.
-const NEXT_LOOK: Duration = Duration::from_millis(100);
+pub(super) const NEXT_LOOK: Duration = Duration::from_millis(100);
 
 /// A coordinator whose own time is up needs a little more to say so.
 const LAST_WORDS: Duration = Duration::from_secs(5);

@@ -7,11 +7,11 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 use tamis_agents::{
-    AgentsError, Code, Coordinator, Disposal, Finding, Instance, InstanceId, StartRequest, is_coordinated,
+    AgentsError, Code, Coordinator, Disposal, Finding, Instance, InstanceId, StartRequest, whereabouts,
 };
 use tamis_remote::{BearerSecret, JsonMethod};
 
-use super::errand::{Errand, blocking};
+use super::errand::{Errand, NEXT_LOOK, blocking};
 use super::wire::random_key;
 use super::{Agents, Vacancy};
 
@@ -99,24 +99,29 @@ impl Agents {
         errand: Errand,
         here: impl FnOnce(&Coordinator) -> Result<T, AgentsError> + Send + 'static,
     ) -> Result<T, AgentsError> {
-        let is_vacant = || !self.is_coordinating() && !is_coordinated(&self.settings.coordinator.data_dir);
-        if self.settings.vacancy == Vacancy::Wait || !is_vacant() {
-            return self.run(&errand, here).await;
-        }
-        let agents = Arc::clone(self);
-        // Handed back when somebody else was faster.
-        let mut here = Some(here);
-        let filled = blocking(move || {
-            let outcome = agents.with_temporary_coordinator(|coordinator| match here.take() {
-                Some(here) => here(coordinator),
-                None => Err(internal(&"it was done already")),
+        let mut here = here;
+        loop {
+            let answers =
+                || self.is_coordinating() || whereabouts(&self.settings.coordinator.data_dir).is_some();
+            if self.settings.vacancy == Vacancy::Wait || answers() || Instant::now() >= errand.deadline {
+                return self.run(&errand, here).await;
+            }
+            let agents = Arc::clone(self);
+            let mut wanted = Some(here);
+            let filled = blocking(move || {
+                let outcome = agents.with_temporary_coordinator(|coordinator| match wanted.take() {
+                    Some(here) => here(coordinator),
+                    None => Err(internal(&"it was done already")),
+                });
+                Ok((outcome?, wanted))
             });
-            Ok((outcome?, here))
-        });
-        match filled.await? {
-            (Some(done), _) => Ok(done),
-            (None, Some(here)) => self.run(&errand, here).await,
-            (None, None) => Err(internal(&"it came to nothing")),
+            here = match filled.await? {
+                (Some(done), _) => return Ok(done),
+                // Another command coordinates for a moment, or a server that does not answer yet.
+                (None, Some(here)) => here,
+                (None, None) => return Err(internal(&"it came to nothing")),
+            };
+            tokio::time::sleep(NEXT_LOOK).await;
         }
     }
 

@@ -18,12 +18,22 @@ pub(super) fn deliver(
         let path = worktree.choose_notes_path(reviewed, earlier, content).unwrap();
         let notes = Notes { path: &path, content, message: "Review notes\n", at: AT, reviewed };
         let (commit, note) = worktree.repository().commit_notes(&notes).unwrap();
-        if let Delivery::Delivered(by) = worktree.merge_notes(&branch(), &commit, &note, content, AT).unwrap()
-        {
+        if let Delivery::Delivered(by) = worktree.merge_notes(&branch(), &notes, &commit, earlier).unwrap() {
             return (commit, by, note);
         }
     }
     panic!("the path is taken again and again");
+}
+
+fn again(
+    worktree: &Worktree,
+    reviewed: &Commit,
+    note: &Note,
+    content: &str,
+    notes: &Commit,
+) -> crate::error::Result<Delivery> {
+    let asked = Notes { path: &note.path, content, message: "Review notes\n", at: AT, reviewed };
+    worktree.merge_notes(&branch(), &asked, notes, &[])
 }
 
 fn tip(world: &World) -> Commit {
@@ -61,7 +71,15 @@ fn notes_come_to_a_dirty_tree_and_leave_it_as_it_is() {
         format!("tamis <tamis@tamis.invalid> {AT}")
     );
     // The same again changes nothing.
-    let again = worktree.merge_notes(&branch(), &notes, &note, "look here\n", AT).unwrap();
+    let asked = Notes {
+        path: &note.path,
+        content: "look here\n",
+        message: "Review notes\n",
+        at: AT,
+        reviewed: &reviewed,
+    };
+    assert_eq!(worktree.repository().commit_notes(&asked).unwrap(), (notes.clone(), note.clone()));
+    let again = worktree.merge_notes(&branch(), &asked, &notes, &[]).unwrap();
     assert_eq!(again, Delivery::Delivered(notes.clone()));
     assert_eq!(tip(&world), notes);
 }
@@ -77,7 +95,7 @@ fn a_coder_who_moved_on_gets_a_merge_and_one_who_rewrote_gets_no_old_commits() {
     let (notes, by, note) = deliver(&worktree, &reviewed, &[], "one\n");
     assert_eq!(world.plain("tree", &["log", "-1", "--format=%P"]), format!("{more} {notes}"));
     assert_eq!(by, tip(&world));
-    assert_eq!(worktree.merge_notes(&branch(), &notes, &note, "one\n", AT).unwrap(), Delivery::Delivered(by));
+    assert_eq!(again(&worktree, &reviewed, &note, "one\n", &notes).unwrap(), Delivery::Delivered(by));
 
     // The next notes replace the first, which nobody has touched.
     let reviewed = tip(&world);
@@ -94,10 +112,7 @@ fn a_coder_who_moved_on_gets_a_merge_and_one_who_rewrote_gets_no_old_commits() {
     let rewritten = world.commit("tree", "otherwise");
     let (notes, by, note) = deliver(&worktree, &reviewed, &[note, second], "three\n");
     assert_eq!(world.plain("tree", &["log", "-1", "--format=%P"]), rewritten.to_string());
-    assert_eq!(
-        worktree.merge_notes(&branch(), &notes, &note, "three\n", AT).unwrap(),
-        Delivery::Delivered(by)
-    );
+    assert_eq!(again(&worktree, &reviewed, &note, "three\n", &notes).unwrap(), Delivery::Delivered(by));
 }
 
 #[test]
@@ -149,12 +164,15 @@ fn whatever_has_the_name_already_keeps_it() {
         }
         // And also when it is taken between the commit and the merge.
         let second = Note { path: "REVIEW_FEEDBACK.md".to_owned(), ..note };
-        let (commit, second) = {
-            let notes =
-                Notes { path: &second.path, content: "late\n", message: "m", at: AT, reviewed: &reviewed };
-            worktree.repository().commit_notes(&notes).unwrap()
+        let notes = Notes {
+            path: "REVIEW_FEEDBACK.md",
+            content: "late\n",
+            message: "m",
+            at: AT,
+            reviewed: &reviewed,
         };
-        let late = worktree.merge_notes(&branch(), &commit, &second, "late\n", AT).unwrap();
+        let (commit, _) = worktree.repository().commit_notes(&notes).unwrap();
+        let late = worktree.merge_notes(&branch(), &notes, &commit, &[]).unwrap();
         assert_eq!(late, Delivery::PathTaken, "{what}");
         assert_eq!(world.everything("tree").without("REVIEW_FEEDBACK-2.md"), before, "{what}");
     }
@@ -220,10 +238,10 @@ fn a_worktree_in_the_middle_of_something_is_left_alone() {
     let worktree = world.worktree();
     let reviewed = tip(&world);
     let notes = Notes { path: "REVIEW_FEEDBACK.md", content: "x", message: "m", at: AT, reviewed: &reviewed };
-    let (commit, note) = worktree.repository().commit_notes(&notes).unwrap();
+    let (commit, _) = worktree.repository().commit_notes(&notes).unwrap();
     let refused = || {
         let before = world.everything("tree");
-        let error = worktree.merge_notes(&branch(), &commit, &note, "x", AT).unwrap_err();
+        let error = worktree.merge_notes(&branch(), &notes, &commit, &[]).unwrap_err();
         assert_eq!(world.everything("tree"), before);
         assert_eq!(error.code, Code::WorktreeBusy, "{error}");
         error.message
@@ -252,7 +270,7 @@ fn a_worktree_in_the_middle_of_something_is_left_alone() {
     assert_eq!(refused(), "a.txt has a conflict that is not resolved");
     world.plain("tree", &["checkout", "--quiet", "--ours", "a.txt"]);
     world.plain("tree", &["reset", "--quiet"]);
-    assert!(matches!(worktree.merge_notes(&branch(), &commit, &note, "x", AT), Ok(Delivery::Delivered(_))));
+    assert!(matches!(worktree.merge_notes(&branch(), &notes, &commit, &[]), Ok(Delivery::Delivered(_))));
     assert_eq!(worktree.state().unwrap().place, Place::OnBranch(branch()));
 }
 

@@ -115,13 +115,11 @@ impl World {
         format!("touch {}", self.path("canaries").join(name).display())
     }
 
-    /// A program that leaves a canary, and passes its input on.
+    /// A program that leaves a canary; a filter passes its input on.
     pub(super) fn canary_program(&self, name: &str) -> String {
         let path = self.path(&format!("programs/{name}"));
-        self.write(
-            &format!("programs/{name}"),
-            format!("#!/bin/sh\n{}\ncat 2>/dev/null\n", self.canary(name)),
-        );
+        let rest = if name.contains("filter") { "cat" } else { "exit 1" };
+        self.write(&format!("programs/{name}"), format!("#!/bin/sh\n{}\n{rest}\n", self.canary(name)));
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         path.display().to_string()
     }

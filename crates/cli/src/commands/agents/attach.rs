@@ -1,7 +1,6 @@
 use std::io::IsTerminal;
 use std::os::unix::process::CommandExt;
 
-use anyhow::Context;
 use clap::Args;
 use tamis_agents::InstanceId;
 
@@ -40,5 +39,5 @@ pub(crate) fn run(arguments: &Attach) -> CliResult {
             .hint(format!("`tamis agents logs --follow {id}` follows it in a pipe")));
     }
     let error = house.tmux()?.attach_command(id).exec();
-    Err(CliError::failed(Err::<(), _>(error).context("cannot become tmux").unwrap_err()))
+    Err(CliError::failed(anyhow::Error::new(error).context("cannot become tmux")))
 }

@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use tamis_agents::{Whereabouts, whereabouts};
+use tamis_agents::{Whereabouts, is_coordinated, whereabouts};
 use tamis_config::{Config, Key};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
@@ -36,9 +36,18 @@ pub(super) fn coordinator(config: &Config) -> Result<(Whereabouts, bool), CliErr
     let Some(_one_at_a_time) = turn(&data_dir, deadline)? else {
         return Err(late(&data_dir));
     };
-    // Somebody may have started one while this one waited for its turn.
-    if let Some(there) = whereabouts(&data_dir) {
-        return Ok((there, false));
+    // One may have been started while this one waited for its turn, or be busy with what the last one left.
+    loop {
+        if let Some(there) = whereabouts(&data_dir) {
+            return Ok((there, false));
+        }
+        if !is_coordinated(&data_dir) {
+            break;
+        }
+        if Instant::now() >= deadline {
+            return Err(late(&data_dir));
+        }
+        std::thread::sleep(LOOK_AGAIN);
     }
     // The usual port first, since that is where clients look for a server. Where something else has it, any other will do.
     for port in [None, Some(0)] {

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use clap::Args;
 use serde_json::json;
 use tamis_agents::Disposal;
@@ -22,25 +24,30 @@ pub(crate) struct Gc {
 
 pub(crate) fn run(arguments: &Gc) -> CliResult {
     let dry_run = arguments.dry_run;
-    let disposals = House::of_process()?.ask(async |agents| agents.gc(dry_run).await)?;
+    let house = House::of_process()?;
+    let disposals = house.ask(async |agents| agents.gc(dry_run).await)?;
     if arguments.json {
         return shown::json(&shown::value(json!(disposals)));
     }
     if disposals.is_empty() {
         print::note("there is nothing to clean up");
     }
-    disposals.iter().try_for_each(|disposal| print::bytes(told(disposal, dry_run).as_bytes()))
+    for disposal in &disposals {
+        let repository = house.existing(&disposal.instance)?.repository;
+        print::bytes(told(disposal, &repository, dry_run).as_bytes())?;
+    }
+    Ok(())
 }
 
 /// What went, or would, and what stays and why, a line each.
-fn told(disposal: &Disposal, dry_run: bool) -> String {
+fn told(disposal: &Disposal, repository: &Path, dry_run: bool) -> String {
     let removes = if dry_run { "would remove" } else { "removed" };
     let mut text = format!("{}\n", disposal.instance);
     let mut line = |words: &str| text.push_str(&format!("  {}\n", shown::line(words)));
     disposal.removed.iter().for_each(|what| line(&format!("{removes} {what}")));
     disposal.kept.iter().for_each(|why| line(why));
-    if let Some(undo) = disposal.undo.as_ref().filter(|_| !disposal.removed.is_empty()) {
-        line(&format!("to have it back: git branch NAME {undo}"));
+    if let Some(undo) = disposal.undo.as_ref().filter(|_| !dry_run && !disposal.removed.is_empty()) {
+        line(&format!("to have it back: git -C {} branch NAME {undo}", repository.display()));
     }
     text
 }
@@ -58,10 +65,14 @@ mod tests {
             undo: Some("refs/tamis/undo/work-1-a1".into()),
         };
         assert_eq!(
-            told(&disposal, false),
+            told(&disposal, Path::new("/shop"), false),
             "work-1-a1\n  removed worktree /data/x\n  branch tamis/work-1-a1 stays: it has 2 commits\n  \
-             to have it back: git branch NAME refs/tamis/undo/work-1-a1\n"
+             to have it back: git -C /shop branch NAME refs/tamis/undo/work-1-a1\n"
         );
-        assert!(told(&disposal, true).contains("  would remove worktree"));
+        let planned = told(&disposal, Path::new("/shop"), true);
+        assert!(
+            planned.contains("  would remove worktree") && !planned.contains("have it back"),
+            "{planned}"
+        );
     }
 }

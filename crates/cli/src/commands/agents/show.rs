@@ -1,5 +1,5 @@
 use clap::Args;
-use serde_json::json;
+use serde_json::{Value, json};
 use tamis_agents::{Details, Event, Feedback, Instance, InstanceId, Phase, Review};
 
 use super::{house::House, told};
@@ -144,18 +144,22 @@ fn of_feedback(feedback: &Feedback, width: usize) -> String {
 }
 
 fn of_event(event: &Event) -> String {
-    let mut words = vec![event.kind.to_string()];
+    let mut words = Vec::new();
     words.extend(event.tool_name.clone());
-    words.extend(
-        event.status_before.zip(event.status_after).map(|(before, after)| format!("{before} -> {after}")),
-    );
+    let statuses = event.status_before.zip(event.status_after);
+    words.extend(statuses.map(|(before, after)| format!("{before} -> {after}")));
     words.extend(event.success.map(|success| if success { "done" } else { "failed" }.to_owned()));
     words.extend(event.error_code.clone());
     words.extend(event.git_commit.as_deref().map(|commit| commit.get(..12).unwrap_or(commit).to_owned()));
-    if !event.detail.is_null() {
-        words.push(shown::value(event.detail.clone()).to_string());
+    if let Value::Object(members) = &event.detail {
+        let member = |(name, value): (&String, &Value)| match value {
+            Value::String(text) => format!("{name}: {text}"),
+            other => format!("{name}: {other}"),
+        };
+        let members: Vec<String> = members.iter().map(member).collect();
+        words.push(format!("({})", members.join(", ")));
     }
-    shown::line(&words.join("  "))
+    format!("{:<16}  {}", event.kind.as_str(), shown::line(&words.join(" ")))
 }
 
 fn indented(text: &str) -> String {
