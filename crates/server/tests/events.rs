@@ -176,8 +176,8 @@ async fn how_soon_events_are_told() {
     for number in 0..300_u64 {
         // At all times within the interval at which the database is asked.
         tokio::time::sleep(Duration::from_millis(number * 7 % 50)).await;
-        let written = Instant::now();
         insert_event(&tables, None, &json!({}));
+        let written = Instant::now();
         let _: Value = socket.json().await;
         took.push(written.elapsed());
     }

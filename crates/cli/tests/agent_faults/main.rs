@@ -11,6 +11,7 @@ mod common;
 mod consistency;
 mod crew;
 mod directed;
+mod full_disk;
 mod hostile;
 
 use std::sync::Mutex;

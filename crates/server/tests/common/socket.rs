@@ -6,12 +6,12 @@ use serde_json::Value;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-pub struct Socket {
+pub(crate) struct Socket {
     stream: TcpStream,
 }
 
 #[derive(Debug, PartialEq)]
-pub enum Frame {
+pub(crate) enum Frame {
     Json(Value),
     Ping,
     /// With its code.
@@ -20,11 +20,11 @@ pub enum Frame {
     End,
 }
 
-pub const TEXT: u8 = 1;
+pub(crate) const TEXT: u8 = 1;
 
 impl Socket {
     /// Opens one, or tells the status of the refusal.
-    pub async fn open(
+    pub(crate) async fn open(
         address: SocketAddr,
         path: &str,
         headers: &[(&str, &str)],
@@ -55,12 +55,12 @@ impl Socket {
         Ok(Socket { stream })
     }
 
-    pub async fn next(&mut self) -> Frame {
+    pub(crate) async fn next(&mut self) -> Frame {
         self.read().await.unwrap_or(Frame::End)
     }
 
     /// The next that is JSON.
-    pub async fn json(&mut self) -> Value {
+    pub(crate) async fn json(&mut self) -> Value {
         loop {
             match self.next().await {
                 Frame::Json(value) => return value,
@@ -89,7 +89,7 @@ impl Socket {
     }
 
     /// Masked, as everything from a client must be.
-    pub async fn send(&mut self, kind: u8, payload: &[u8]) {
+    pub(crate) async fn send(&mut self, kind: u8, payload: &[u8]) {
         let mut frame = vec![0x80 | kind, 0x80 | 127];
         frame.extend(u64::try_from(payload.len()).unwrap().to_be_bytes());
         frame.extend([0; 4]);
