@@ -28,6 +28,8 @@ const NO_SERVER: &[(&str, &str)] = &[
     // It goes, or comes, at the moment of the call.
     ("server exited", ""),
     ("lost server", ""),
+    // It is there, but has no session yet, or none any more.
+    ("no current target", ""),
 ];
 
 /// What came of a call.
