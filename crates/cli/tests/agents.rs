@@ -4,124 +4,12 @@
 
 mod common;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use common::{House, Mcp, Ran, Server, eventually, finish, http, output, runs};
+use common::fleet::{Fleet, is_serve};
+use common::{Mcp, Server, eventually, finish, http, output};
 use serde_json::{Value, json};
-use tamis_agents::Tmux;
-
-/// A house with a repository in it, and whatever its agents need. All that was started ends with it.
-struct Fleet {
-    house: House,
-}
-
-impl Fleet {
-    fn new() -> Fleet {
-        let fleet = Fleet { house: House::new() };
-        let work = fleet.house.work();
-        fleet.git(&work, &["init", "-q", "-b", "main"]);
-        std::fs::write(work.join("parser.py"), "def parse(text):\n    return int(text)\n").unwrap();
-        fleet.commit(&work, "a parser");
-        fleet
-    }
-
-    fn tamis(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.tamis(arguments);
-        command
-            .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("TMUX_TMPDIR", self.house.folder.path())
-            // Whoever is started in the background must not meet servers of others.
-            .env("MCP_SERVER_PORT", "0");
-        command
-    }
-
-    fn run(&self, arguments: &[&str]) -> Ran {
-        finish(&mut self.tamis(arguments), b"")
-    }
-
-    /// What a command prints that succeeds.
-    fn json(&self, arguments: &[&str]) -> Value {
-        let ran = self.run(arguments);
-        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
-        ran.json()
-    }
-
-    fn git(&self, folder: &Path, arguments: &[&str]) -> String {
-        let output = Command::new("git")
-            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
-            .args(arguments)
-            .current_dir(folder)
-            .env("GIT_CONFIG_GLOBAL", "/dev/null")
-            .env("GIT_CONFIG_NOSYSTEM", "1")
-            .output()
-            .unwrap();
-        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim().to_owned()
-    }
-
-    fn commit(&self, folder: &Path, message: &str) {
-        self.git(folder, &["add", "-A"]);
-        self.git(folder, &["commit", "-q", "-m", message]);
-    }
-
-    fn serve(&self) -> Server {
-        Server::start(self.tamis(&["serve", "--port", "0"]))
-    }
-
-    /// Starts an agent that only waits.
-    fn start(&self, more: &[&str]) -> Value {
-        let command = ["--json", "--", "sleep", "600"];
-        self.json(&[&["agents", "start"], more, &command[..]].concat())
-    }
-
-    /// Who coordinates.
-    fn coordinator(&self) -> Option<Value> {
-        let file = std::fs::read(self.house.data().join("agents/coordinator.json")).ok()?;
-        serde_json::from_slice(&file).ok()
-    }
-
-    fn coordinated_by(&self, pid: u32) {
-        eventually("it coordinates", || self.coordinator().is_some_and(|there| there["pid"] == pid));
-    }
-
-    /// Ends the server that was started in the background, if there is one.
-    fn end_background(&self) {
-        let pid = self.coordinator().and_then(|there| there["pid"].as_u64()).map(|pid| pid.to_string());
-        if let Some(pid) = pid.filter(|pid| is_serve(pid)) {
-            let _ = Command::new("sh").args(["-c", &format!("kill {pid}")]).status();
-            eventually("the server in the background has ended", || !runs(&pid));
-        }
-    }
-
-    fn identity_of(&self, id: &str) -> PathBuf {
-        self.house.data().join("agents/identities").join(id)
-    }
-
-    fn statuses(&self) -> Vec<(String, String)> {
-        let text = |value: &Value| value.as_str().unwrap().to_owned();
-        let list = self.json(&["agents", "list", "--json"]);
-        list.as_array().unwrap().iter().map(|it| (text(&it["id"]), text(&it["status"]))).collect()
-    }
-}
-
-impl Drop for Fleet {
-    fn drop(&mut self) {
-        self.end_background();
-        if let Ok(tmux) = Tmux::for_data_folder(&self.house.data()) {
-            let _ = Command::new("tmux")
-                .args(["-L", tmux.server(), "kill-server"])
-                .env("TMUX_TMPDIR", self.house.folder.path())
-                .stderr(Stdio::null())
-                .status();
-        }
-    }
-}
-
-fn is_serve(pid: &str) -> bool {
-    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-    String::from_utf8_lossy(&words).contains("tamis\0serve\0")
-}
 
 #[test]
 fn what_is_asked_wrongly_is_said_before_anything_is_started() {
@@ -369,6 +257,29 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
         shown.contains("parse(None) still fails") && shown.contains("tool_called       request_review done "),
         "{shown}"
     );
+}
+
+#[test]
+fn fifty_at_once_on_one_repository() {
+    let fleet = Fleet::new();
+    let _server = fleet.serve();
+    let ids = fleet.start_many(50);
+    assert_eq!(fleet.statuses().len(), 50);
+    let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
+    std::thread::scope(|scope| {
+        for ids in ids.chunks(10) {
+            let fleet = &fleet;
+            scope.spawn(move || {
+                let ran = fleet.run(&[&["agents", "abandon", "--json"], ids].concat());
+                assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+                let gone = ran.json().as_array().unwrap().iter().filter(|it| it["phase"] == "gone").count();
+                assert_eq!(gone, ids.len(), "nothing was done there: {}", ran.stdout);
+            });
+        }
+    });
+    let worktrees = fleet.git(&fleet.house.work(), &["worktree", "list"]);
+    assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
+    assert_eq!(fleet.git(&fleet.house.work(), &["branch", "--list", "tamis/*"]), "");
 }
 
 /// A command of an instance's own.

@@ -176,3 +176,22 @@ fn start_up_and_memory() {
     );
     assert!(memory.max(served) < 40 * 1024, "memory before the first call");
 }
+
+#[test]
+#[ignore = "a measurement: ./test --long runs it"]
+fn how_soon_fifty_agents_are_listed() {
+    let fleet = common::fleet::Fleet::new();
+    let _server = fleet.serve();
+    fleet.start_many(50);
+    let mut times: Vec<_> = (0..41)
+        .map(|_| {
+            let begun = Instant::now();
+            let output = fleet.tamis(&["agents", "list", "--json"]).output().unwrap();
+            let took = begun.elapsed();
+            assert!(output.status.success());
+            took
+        })
+        .collect();
+    times.sort();
+    println!("agents list of 50: median {:?}, slowest {:?}", times[20], times[40]);
+}

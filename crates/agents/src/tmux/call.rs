@@ -28,8 +28,9 @@ const NO_SERVER: &[(&str, &str)] = &[
     // It goes, or comes, at the moment of the call.
     ("server exited", ""),
     ("lost server", ""),
-    // It is there, but has no session yet, or none any more.
+    // Its last session has just ended, and it has not noticed yet.
     ("no current target", ""),
+    ("no sessions", ""),
 ];
 
 /// What came of a call.

@@ -67,7 +67,8 @@ pub fn complaints(crew: &Crew) -> Vec<String> {
     let branches: BTreeSet<_> = branches.lines().collect();
     for instance in &instances {
         let Instance { id, agent_type, status, phase, branch } = instance;
-        let live = LIVE.contains(&status.as_str());
+        // A pull request outlives its agent.
+        let live = LIVE.contains(&status.as_str()) && !(status == "PR_CREATED" && phase == "kept");
         let runs = sessions.get(id.as_str()) == Some(&"0");
         let worktree = crew.worktree(id).join(".git").exists();
         let expected_phases: &[&str] = if live { &["ready"] } else { &["kept", "gone"] };

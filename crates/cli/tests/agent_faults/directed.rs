@@ -82,9 +82,11 @@ fn agents_get_no_token_of_github() {
     crew.serve(None);
     let id = crew.start();
     let pid = crew.tmux(&["list-panes", "-t", &format!("={id}:"), "-F", "#{pane_pid}"]).unwrap();
-    let environment = fs::read(format!("/proc/{pid}/environ")).unwrap();
-    let environment = String::from_utf8_lossy(&environment).into_owned();
-    assert!(environment.contains(&format!("TAMIS_INSTANCE={id}")), "{environment}");
+    let environment =
+        || String::from_utf8_lossy(&fs::read(format!("/proc/{pid}/environ")).unwrap()).into_owned();
+    // It begins as our own program, which then becomes the agent.
+    crate::common::eventually("the agent runs", || environment().contains(&format!("TAMIS_INSTANCE={id}")));
+    let environment = environment();
     assert!(!environment.contains("dummy-token"), "{environment}");
     let global = crew.tmux(&["show-environment", "-g"]).unwrap();
     assert!(!global.contains("dummy-token"), "{global}");

@@ -27,21 +27,23 @@ where
     let agents = served(&context.services)?;
     let token = context.identity.clone().ok_or_else(identity_needed)?;
     let deadline = agents.deadline(context.time_left);
-    let key = context.call_key.clone();
     if context.is_forwarded && !agents.is_coordinating() {
         // Whoever sent it here was told so by somebody who is gone. It looks again.
         return Err(nobody_coordinates("this process does not").into());
     }
+    // The same wherever it is done: this process may have become the one that does it when it is tried again.
+    let key = context.call_key.clone().map_or_else(random_key, Ok)?;
     let errand = Errand {
         method: JsonMethod::Post,
         path: format!("api/call/{tool}"),
         secret: BearerSecret::new(&token),
-        key: key.clone().map_or_else(random_key, Ok)?,
+        key: key.clone(),
         body: Some(serde_json::to_value(&input).map_err(Failure::internal)?),
         deadline,
+        is_repeatable: true,
     };
     let here = move |coordinator: &Coordinator| {
-        work(coordinator, &Call { token: &token, key: key.as_deref(), deadline }, input)
+        work(coordinator, &Call { token: &token, key: Some(&key), deadline }, input)
     };
     Ok(agents.run(&errand, here).await?)
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
-use tamis_agents::{AgentsError, Code, Coordinator, whereabouts};
+use tamis_agents::{AgentsError, Code, Coordinator, is_coordinated, whereabouts};
 use tamis_remote::{Address, BearerSecret, JsonMethod, JsonRequest, RemoteError};
 
 use super::Agents;
@@ -32,6 +32,9 @@ pub(super) struct Errand {
     pub(super) key: String,
     pub(super) body: Option<Value>,
     pub(super) deadline: Instant,
+    /// Whether it may be run again when it is not known what became of it: the key, or what it is, sees to it that it is
+    /// done once.
+    pub(super) is_repeatable: bool,
 }
 
 /// What came of an attempt, unless it failed for good.
@@ -64,11 +67,13 @@ impl Agents {
             let why = match self.there(errand).await? {
                 Attempt::Answered(answer) => return serde_json::from_value(answer).map_err(unreadable),
                 Attempt::Absent(why) => why,
-                Attempt::Died(why) => {
-                    missed_since = Instant::now();
-                    why
-                }
+                Attempt::Died(why) if errand.is_repeatable => why,
+                Attempt::Died(why) => return Err(cut_off(&why)),
             };
+            // Somebody is there, who repairs before answering, or finishes what is under way before ending.
+            if is_coordinated(&self.settings.coordinator.data_dir) {
+                missed_since = Instant::now();
+            }
             if Instant::now() >= errand.deadline {
                 return Err(late(&why));
             }
@@ -143,6 +148,11 @@ pub(super) async fn blocking<T: Send + 'static>(
 fn unreadable(error: serde_json::Error) -> AgentsError {
     AgentsError::new(Code::InternalError, format!("the coordinator's answer cannot be understood: {error}"))
         .suggest("use the same version of tamis for both: `tamis --version`")
+}
+
+fn cut_off(why: &str) -> AgentsError {
+    AgentsError::new(Code::CoordinatorUnavailable, format!("it is not known whether it was done: {why}"))
+        .suggest("`tamis agents list` shows what there is")
 }
 
 fn late(why: &str) -> AgentsError {

@@ -30,7 +30,8 @@ impl Agents {
             request.folder = folder;
         }
         let body = serde_json::to_value(&request).map_err(|error| internal(&error))?;
-        let errand = self.errand("api/instances".to_owned(), Some(body))?;
+        // Once more would be one more.
+        let errand = Errand { is_repeatable: false, ..self.errand("api/instances".to_owned(), Some(body))? };
         let deadline = errand.deadline;
         let named = move |coordinator: &Coordinator| {
             coordinator.start(&request, deadline).map(|instance| Named { id: instance.id })
@@ -132,6 +133,7 @@ impl Agents {
             key: random_key()?,
             body,
             deadline: self.deadline(None),
+            is_repeatable: true,
         })
     }
 

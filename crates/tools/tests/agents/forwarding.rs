@@ -101,6 +101,20 @@ async fn a_call_survives_the_death_of_a_coordinator() {
     );
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn a_call_is_done_here_once_this_process_has_taken_over() {
+    let house = House::new();
+    let lock = Mutex::new(Some(house.hold_lock()));
+    let first = StandIn::new(vec![None], move || drop(lock.lock().unwrap().take())).await;
+    house.announce(&first.url);
+    let agents = house.agents();
+    agents.coordinate("http://127.0.0.1:1").unwrap();
+    let (error, is_error) = call(&agents, "request_review", json!({})).await;
+    assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{error}");
+    assert_eq!((first.asked().len(), agents.is_coordinating()), (1, true));
+    tokio::task::block_in_place(|| agents.end());
+}
+
 #[tokio::test]
 async fn one_that_no_longer_coordinates_is_not_believed() {
     let house = Arc::new(House::new());
@@ -156,6 +170,22 @@ async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
     assert_eq!((&error["code"], is_error), (&json!("COORDINATOR_UNAVAILABLE"), true));
     assert_eq!(error["suggestions"], json!(["`tamis serve` does, as long as it runs"]));
     assert_eq!(stranger.asked(), []);
+}
+
+#[tokio::test]
+async fn an_agent_is_not_started_twice() {
+    let house = House::new();
+    let _lock = house.hold_lock();
+    let coordinator = StandIn::new(vec![None, None], || {}).await;
+    house.announce(&coordinator.url);
+    let request = json!({"type": "coding", "task": "t", "folder": "there"});
+    let failed = house.agents().start(serde_json::from_value(request).unwrap()).await.unwrap_err();
+    assert_eq!(failed.code.as_str(), "COORDINATOR_UNAVAILABLE");
+    assert_eq!(failed.suggestions, ["`tamis agents list` shows what there is"]);
+    let asked = coordinator.asked();
+    assert_eq!((asked.len(), asked[0].line.as_str()), (1, "POST /api/instances HTTP/1.1"));
+    let folder = std::env::current_dir().unwrap().join("there");
+    assert_eq!(asked[0].body["folder"], folder.to_str().unwrap(), "from where this process runs");
 }
 
 #[tokio::test]

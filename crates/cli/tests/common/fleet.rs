@@ -1,0 +1,139 @@
+//! A house with a repository, and agents that are commands: real git, real tmux.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+use tamis_agents::Tmux;
+
+use super::{House, Ran, Server, eventually, finish, runs};
+
+/// A house with a repository in it, and whatever its agents need. All that was started ends with it.
+pub struct Fleet {
+    pub house: House,
+}
+
+impl Fleet {
+    pub fn new() -> Fleet {
+        let fleet = Fleet { house: House::new() };
+        let work = fleet.house.work();
+        fleet.git(&work, &["init", "-q", "-b", "main"]);
+        std::fs::write(work.join("parser.py"), "def parse(text):\n    return int(text)\n").unwrap();
+        fleet.commit(&work, "a parser");
+        fleet
+    }
+
+    pub fn tamis(&self, arguments: &[&str]) -> Command {
+        let mut command = self.house.tamis(arguments);
+        command
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("TMUX_TMPDIR", self.house.folder.path())
+            // Whoever is started in the background must not meet servers of others.
+            .env("MCP_SERVER_PORT", "0");
+        command
+    }
+
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        finish(&mut self.tamis(arguments), b"")
+    }
+
+    /// What a command prints that succeeds.
+    pub fn json(&self, arguments: &[&str]) -> Value {
+        let ran = self.run(arguments);
+        assert_eq!(ran.code, Some(0), "{arguments:?}: {}", ran.stderr);
+        ran.json()
+    }
+
+    pub fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+        let output = Command::new("git")
+            .args(["-c", "user.name=t", "-c", "user.email=t@example.invalid"])
+            .args(arguments)
+            .current_dir(folder)
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    }
+
+    pub fn commit(&self, folder: &Path, message: &str) {
+        self.git(folder, &["add", "-A"]);
+        self.git(folder, &["commit", "-q", "-m", message]);
+    }
+
+    pub fn serve(&self) -> Server {
+        Server::start(self.tamis(&["serve", "--port", "0"]))
+    }
+
+    /// Starts an agent that only waits.
+    pub fn start(&self, more: &[&str]) -> Value {
+        let command = ["--json", "--", "sleep", "600"];
+        self.json(&[&["agents", "start"], more, &command[..]].concat())
+    }
+
+    /// Starts so many of them, ten at a time, and gives their names.
+    pub fn start_many(&self, number: usize) -> Vec<String> {
+        let issues: Vec<String> = (1..=number).map(|issue| issue.to_string()).collect();
+        let mut ids = Vec::new();
+        for issues in issues.chunks(10) {
+            let started: Vec<_> = std::thread::scope(|scope| {
+                let mut starting = Vec::new();
+                for issue in issues {
+                    starting.push(scope.spawn(move || self.start(&["--issue", issue])["id"].clone()));
+                }
+                starting.into_iter().map(|started| started.join().unwrap()).collect()
+            });
+            let started = started.iter().map(|id| id.as_str().unwrap().to_owned());
+            ids.extend(started);
+        }
+        ids
+    }
+
+    /// Who coordinates.
+    pub fn coordinator(&self) -> Option<Value> {
+        let file = std::fs::read(self.house.data().join("agents/coordinator.json")).ok()?;
+        serde_json::from_slice(&file).ok()
+    }
+
+    pub fn coordinated_by(&self, pid: u32) {
+        eventually("it coordinates", || self.coordinator().is_some_and(|there| there["pid"] == pid));
+    }
+
+    /// Ends the server that was started in the background, if there is one.
+    pub fn end_background(&self) {
+        let pid = self.coordinator().and_then(|there| there["pid"].as_u64()).map(|pid| pid.to_string());
+        if let Some(pid) = pid.filter(|pid| is_serve(pid)) {
+            let _ = Command::new("sh").args(["-c", &format!("kill {pid}")]).status();
+            eventually("the server in the background has ended", || !runs(&pid));
+        }
+    }
+
+    pub fn identity_of(&self, id: &str) -> PathBuf {
+        self.house.data().join("agents/identities").join(id)
+    }
+
+    pub fn statuses(&self) -> Vec<(String, String)> {
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let list = self.json(&["agents", "list", "--json"]);
+        list.as_array().unwrap().iter().map(|it| (text(&it["id"]), text(&it["status"]))).collect()
+    }
+}
+
+impl Drop for Fleet {
+    fn drop(&mut self) {
+        self.end_background();
+        if let Ok(tmux) = Tmux::for_data_folder(&self.house.data()) {
+            let _ = Command::new("tmux")
+                .args(["-L", tmux.server(), "kill-server"])
+                .env("TMUX_TMPDIR", self.house.folder.path())
+                .stderr(Stdio::null())
+                .status();
+        }
+    }
+}
+
+pub fn is_serve(pid: &str) -> bool {
+    let words = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&words).contains("tamis\0serve\0")
+}
