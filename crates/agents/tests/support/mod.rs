@@ -240,7 +240,14 @@ impl Field {
 
 impl Drop for Field {
     fn drop(&mut self) {
+        let socket = Command::new("tmux")
+            .args(["-L", self.tmux().server(), "display-message", "-p", "#{socket_path}"])
+            .output();
         self.kill_tmux();
+        // tmux leaves it behind.
+        if let Ok(socket) = socket {
+            let _ = fs::remove_file(String::from_utf8_lossy(&socket.stdout).trim());
+        }
     }
 }
 
