@@ -76,7 +76,7 @@ impl Coordinator {
         // Those of whoever was here before. Until there are new ones nobody is asked there, who may be anybody by now.
         let _ = fs::remove_file(places.whereabouts());
         let archive = Arc::new(Archive::open(&settings.database)?);
-        let git = Git::new(places.root().join("scratch"));
+        let git = Git::new(places.root().join("scratch")).with_limit(settings.tool_timeout);
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
         Ok(Some(Coordinator {
             settings,

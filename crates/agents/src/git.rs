@@ -34,15 +34,22 @@ use std::time::{Duration, Instant};
 
 use crate::error::{AgentsError, Code, Result};
 
-pub(crate) use changes::{Summary, WorkIdentity};
+pub(crate) use changes::Summary;
 pub(crate) use disposal::Reason;
 pub(crate) use names::{BranchName, Commit};
 pub(crate) use notes::{Delivery, Note, Notes};
-pub(crate) use push::{Credential, Pushed};
-pub(crate) use repository::{Head, Remote, Repository};
-pub(crate) use snapshot::{Snapshot, undo_reference};
-pub(crate) use state::{Operation, Place, WorktreeState};
-pub(crate) use worktrees::{Registered, Removal, Removed, Worktree};
+pub(crate) use push::Credential;
+pub(crate) use repository::{Remote, Repository};
+pub(crate) use snapshot::undo_reference;
+pub(crate) use worktrees::{Removal, Worktree};
+
+#[cfg(test)]
+use {
+    push::Pushed,
+    repository::Head,
+    state::{Operation, Place},
+    worktrees::Removed,
+};
 
 /// Long for a disk and for a network; nobody waits for longer.
 const LIMIT: Duration = Duration::from_secs(120);
@@ -66,18 +73,20 @@ impl Git {
         Git { program: "git".into(), limit: LIMIT, scratch: scratch.into(), environment: Vec::new() }
     }
 
+    #[cfg(test)]
     pub(crate) fn with_program(mut self, program: impl Into<OsString>) -> Git {
         self.program = program.into();
         self
     }
 
-    /// How long one call may take.
+    /// How long one call may take, if that is not too long anyhow.
     pub(crate) fn with_limit(mut self, limit: Duration) -> Git {
-        self.limit = limit;
+        self.limit = limit.min(LIMIT);
         self
     }
 
     /// A variable that each git gets besides our own environment.
+    #[cfg(test)]
     pub(crate) fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Git {
         self.environment.push((name.into(), value.into()));
         self

@@ -160,11 +160,6 @@ impl Repository {
         self.resolve(&format!("refs/remotes/{}/{branch}", remote.name))
     }
 
-    pub(crate) fn commit_exists(&self, commit: &Commit) -> Result<bool> {
-        let named = format!("{commit}^{{commit}}");
-        Ok(self.call().args(["cat-file", "-e"]).arg(named).answer()?.code == Some(0))
-    }
-
     pub(crate) fn is_ancestor(&self, ancestor: &Commit, of: &Commit) -> Result<bool> {
         self.call().args(["merge-base", "--is-ancestor", ancestor.as_str(), of.as_str()]).asks()
     }

@@ -61,6 +61,7 @@ impl Worktree {
         self.repository.call_in(&self.path)
     }
 
+    #[cfg(test)]
     pub(crate) fn repository(&self) -> &Repository {
         &self.repository
     }

@@ -163,7 +163,6 @@ fn whatever_has_the_name_already_keeps_it() {
             continue;
         }
         // And also when it is taken between the commit and the merge.
-        let second = Note { path: "REVIEW_FEEDBACK.md".to_owned(), ..note };
         let notes = Notes {
             path: "REVIEW_FEEDBACK.md",
             content: "late\n",
