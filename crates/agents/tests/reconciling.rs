@@ -1,5 +1,7 @@
 //! What died, vanished or was left behind is found, told of and repaired.
 
+// Fault points are in debug builds only.
+#![cfg(debug_assertions)]
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod support;
