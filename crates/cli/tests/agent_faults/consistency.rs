@@ -18,7 +18,7 @@ struct Instance {
 const LIVE: [&str; 3] = ["STARTED", "WAITING_REVIEW", "PR_CREATED"];
 
 /// All that is not as it should be.
-pub fn complaints(crew: &Crew) -> Vec<String> {
+pub(crate) fn complaints(crew: &Crew) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut expect = |holds: bool, what: String| {
         if !holds {

@@ -15,14 +15,14 @@ use crate::consistency;
 
 /// What came of a call.
 #[derive(Debug)]
-pub enum Answer {
+pub(crate) enum Answer {
     Done(Value),
     Refused(Value),
     /// The connection broke.
     None,
 }
 
-pub struct Crew {
+pub(crate) struct Crew {
     house: House,
     /// Locked, since what it says can be heard by one thread only.
     server: Mutex<Option<Server>>,
@@ -33,15 +33,15 @@ pub struct Crew {
     commits: Vec<String>,
     /// Uncommitted files and their bytes that must not be lost.
     mess: Vec<(PathBuf, Vec<u8>)>,
-    pub tool_timeout_ms: Option<u64>,
+    pub(crate) tool_timeout_ms: Option<u64>,
     identities: Mutex<BTreeMap<String, String>>,
 }
 
-pub const TOKEN: &str = "dummy-token-of-the-tests";
-pub const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+pub(crate) const TOKEN: &str = "dummy-token-of-the-tests";
+pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 impl Crew {
-    pub fn new() -> Crew {
+    pub(crate) fn new() -> Crew {
         let house = House::new();
         let folder = house.folder.path().to_owned();
         fs::create_dir_all(folder.join("home")).unwrap();
@@ -76,23 +76,23 @@ impl Crew {
         }
     }
 
-    pub fn folder(&self) -> PathBuf {
+    pub(crate) fn folder(&self) -> PathBuf {
         self.house.folder.path().to_owned()
     }
 
-    pub fn data(&self) -> PathBuf {
+    pub(crate) fn data(&self) -> PathBuf {
         self.house.data()
     }
 
-    pub fn project(&self) -> PathBuf {
+    pub(crate) fn project(&self) -> PathBuf {
         self.folder().join("project")
     }
 
-    pub fn github(&self) -> &FakeGithub {
+    pub(crate) fn github(&self) -> &FakeGithub {
         &self.github
     }
 
-    pub fn tamis(&self, arguments: &[&str]) -> Command {
+    pub(crate) fn tamis(&self, arguments: &[&str]) -> Command {
         let mut command = self.house.tamis(arguments);
         command.env("PATH", PATH).env("LANG", "C.UTF-8").current_dir(self.project());
         command
@@ -102,7 +102,7 @@ impl Crew {
         command
     }
 
-    pub fn serve(&mut self, fault: Option<&str>) {
+    pub(crate) fn serve(&mut self, fault: Option<&str>) {
         assert!(self.running.is_none());
         let mut command = self.tamis(&["serve", "--port", "0"]);
         if let Some(fault) = fault {
@@ -125,12 +125,12 @@ impl Crew {
     }
 
     /// Ends the server as a person would, if it lives.
-    pub fn end_server(&mut self) {
+    pub(crate) fn end_server(&mut self) {
         self.running = None;
         *self.server.lock().unwrap() = None;
     }
 
-    pub fn wait_for_death(&self) {
+    pub(crate) fn wait_for_death(&self) {
         let stat = format!("/proc/{}/stat", self.running.unwrap().1);
         eventually("the server has died", || {
             fs::read_to_string(&stat).map_or(true, |stat| {
@@ -140,7 +140,7 @@ impl Crew {
     }
 
     /// A request as a person's program sends it.
-    pub fn rest(&self, method: &str, path: &str, body: &Value) -> Answer {
+    pub(crate) fn rest(&self, method: &str, path: &str, body: &Value) -> Answer {
         let token = fs::read_to_string(self.data().join("token")).unwrap();
         self.request(method, path, token.trim(), None, body)
     }
@@ -158,7 +158,7 @@ impl Crew {
         if status < 300 { Answer::Done(value) } else { Answer::Refused(value) }
     }
 
-    pub fn try_start(&self) -> Answer {
+    pub(crate) fn try_start(&self) -> Answer {
         let request = json!({
             "type": "coding", "issue": 7, "task": "Do it.", "folder": self.project(),
             "choice": {"agent": "command", "args": ["sleep", "100000"]}, "base": null,
@@ -166,7 +166,7 @@ impl Crew {
         self.rest("POST", "/api/instances", &request)
     }
 
-    pub fn start(&self) -> String {
+    pub(crate) fn start(&self) -> String {
         match self.try_start() {
             Answer::Done(instance) => instance["id"].as_str().unwrap().to_owned(),
             other => panic!("it did not start: {other:?}"),
@@ -174,7 +174,7 @@ impl Crew {
     }
 
     /// A tool's call with the identity of an instance.
-    pub fn call(&self, id: &str, tool: &str, arguments: &Value, key: &str) -> Answer {
+    pub(crate) fn call(&self, id: &str, tool: &str, arguments: &Value, key: &str) -> Answer {
         let bearer = self.identity(id);
         self.request("POST", &format!("/api/call/{tool}"), &bearer, Some(key), arguments)
     }
@@ -190,14 +190,14 @@ impl Crew {
         known.clone()
     }
 
-    pub fn request_review(&self, id: &str) -> Value {
+    pub(crate) fn request_review(&self, id: &str) -> Value {
         match self.call(id, "request_review", &json!({}), "before") {
             Answer::Done(value) => value,
             other => panic!("no review: {other:?}"),
         }
     }
 
-    pub fn instance(&self, id: &str) -> Value {
+    pub(crate) fn instance(&self, id: &str) -> Value {
         match self.rest("GET", &format!("/api/instances/{id}"), &Value::Null) {
             Answer::Done(value) => value,
             other => panic!("{id}: {other:?}"),
@@ -205,15 +205,15 @@ impl Crew {
     }
 
     /// The name that the first review agent of a coding agent has, or will have.
-    pub fn reviewer_of(&self, id: &str) -> String {
+    pub(crate) fn reviewer_of(&self, id: &str) -> String {
         format!("{}-1", id.replace("work-", "review-"))
     }
 
-    pub fn worktree(&self, id: &str) -> PathBuf {
+    pub(crate) fn worktree(&self, id: &str) -> PathBuf {
         self.data().join("agents/worktrees").join(id)
     }
 
-    pub fn commit(&mut self, id: &str, file: &str, text: &str) {
+    pub(crate) fn commit(&mut self, id: &str, file: &str, text: &str) {
         let worktree = self.worktree(id);
         fs::write(worktree.join(file), text).unwrap();
         self.git(&worktree, &["add", "--", file]);
@@ -223,7 +223,7 @@ impl Crew {
     }
 
     /// Staged, unstaged and untracked changes.
-    pub fn make_a_mess(&mut self, id: &str) {
+    pub(crate) fn make_a_mess(&mut self, id: &str) {
         let worktree = self.worktree(id);
         for (file, text) in
             [("README.md", "changed\n"), ("staged.txt", "staged\n"), ("untracked.txt", "new\n")]
@@ -234,20 +234,16 @@ impl Crew {
         self.git(&worktree, &["add", "--", "staged.txt"]);
     }
 
-    pub fn is_ancestor(&self, commit: &str, id: &str) -> bool {
+    pub(crate) fn is_ancestor(&self, commit: &str, id: &str) -> bool {
         let branch = format!("refs/heads/tamis/{id}");
         try_git(&self.folder(), &self.project(), &["merge-base", "--is-ancestor", commit, &branch]).is_ok()
     }
 
-    pub fn git(&self, folder: &Path, arguments: &[&str]) -> String {
+    pub(crate) fn git(&self, folder: &Path, arguments: &[&str]) -> String {
         run_git(&self.folder(), folder, arguments)
     }
 
-    pub fn try_git(&self, folder: &Path, arguments: &[&str]) -> Result<String, String> {
-        try_git(&self.folder(), folder, arguments)
-    }
-
-    pub fn tmux(&self, arguments: &[&str]) -> Result<String, String> {
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> Result<String, String> {
         let sessions =
             tamis_agents::Tmux::for_data_folder(&self.data()).map_err(|error| error.to_string())?;
         let mut command = Command::new("tmux");
@@ -261,14 +257,14 @@ impl Crew {
         if ran.code == Some(0) { Ok(ran.stdout.trim().to_owned()) } else { Err(ran.stderr) }
     }
 
-    pub fn kill_tmux(&self) {
+    pub(crate) fn kill_tmux(&self) {
         // Perhaps there is none yet.
         if let Ok(pid) = self.tmux(&["display-message", "-p", "#{pid}"]) {
             kill(&pid);
         }
     }
 
-    pub fn kill_agent(&self, id: &str) {
+    pub(crate) fn kill_agent(&self, id: &str) {
         if let Ok(pids) = self.tmux(&["list-panes", "-t", &format!("={id}:"), "-F", "#{pane_pid}"]) {
             for pid in pids.lines() {
                 kill(pid);
@@ -277,7 +273,7 @@ impl Crew {
     }
 
     /// Waits until everything agrees: what is cleaned up in the background may take a moment.
-    pub fn expect_consistency(&self, when: &str) {
+    pub(crate) fn expect_consistency(&self, when: &str) {
         let begun = std::time::Instant::now();
         loop {
             let complaints = consistency::complaints(self);
