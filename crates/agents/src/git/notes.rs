@@ -184,9 +184,10 @@ impl Worktree {
             let end = if line.starts_with(['?', '!']) { 2 } else { 4 };
             line.get(..end).unwrap_or_default().to_owned()
         });
-        // An empty folder is nothing to git.
-        if listed.is_none() && self.path().join(path).is_dir() {
-            return Ok(Some("folder".to_owned()));
+        // An empty folder is nothing to git, and neither is a pipe, a socket or a device.
+        let about = std::fs::symlink_metadata(self.path().join(path));
+        if about.is_ok_and(|about| !about.is_file() && !about.is_symlink()) {
+            return Ok(Some("no file".to_owned()));
         }
         Ok(listed)
     }

@@ -116,6 +116,29 @@ fn a_coder_who_moved_on_gets_a_merge_and_one_who_rewrote_gets_no_old_commits() {
 }
 
 #[test]
+fn what_git_does_not_see_keeps_its_name_too() {
+    type Take = fn(&std::path::Path);
+    let cases: &[(&str, Take)] = &[
+        ("a pipe", |path| {
+            assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        }),
+        ("a socket", |path| drop(std::os::unix::net::UnixListener::bind(path).unwrap())),
+    ];
+    for (what, take) in cases {
+        let world = World::new();
+        let worktree = world.worktree();
+        let reviewed = tip(&world);
+        let taken = world.path("tree/REVIEW_FEEDBACK.md");
+        take(&taken);
+        let before = fs::symlink_metadata(&taken).unwrap();
+        let (_, _, note) = deliver(&worktree, &reviewed, &[], "notes\n");
+        assert_eq!(note.path, "REVIEW_FEEDBACK-2.md", "{what}");
+        let after = fs::symlink_metadata(&taken).unwrap();
+        assert_eq!(after.file_type(), before.file_type(), "{what}");
+    }
+}
+
+#[test]
 fn whatever_has_the_name_already_keeps_it() {
     type Take = fn(&World);
     let cases: &[(&str, Take)] = &[
