@@ -24,7 +24,18 @@ fn older(file: &Path) -> PathBuf {
 }
 
 fn keep(file: &Path, mut input: impl Read, limit: u64) -> io::Result<()> {
-    let open = || OpenOptions::new().append(true).create(true).mode(0o600).open(file);
+    // The agent whose log it is can write to the folder. What it puts in the log's place is not followed elsewhere, and a
+    // pipe that nobody reads is not waited for.
+    let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
+    let open = || -> io::Result<File> {
+        let log = OpenOptions::new()
+            .append(true)
+            .create(true)
+            .mode(0o600)
+            .custom_flags(flags.cast_signed())
+            .open(file)?;
+        if log.metadata()?.is_file() { Ok(log) } else { Err(io::ErrorKind::AlreadyExists.into()) }
+    };
     let (mut log, mut buffer): (Option<File>, _) = (open().ok(), [0; 8192]);
     loop {
         let count = match input.read(&mut buffer) {
@@ -64,5 +75,22 @@ mod tests {
         // It goes on where it was.
         keep(&file, &b"more"[..], 50_000).unwrap();
         assert!(fs::read(&file).unwrap().ends_with(b"more"));
+    }
+
+    #[test]
+    fn what_was_put_in_its_place_is_not_written_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let [link, pipe, other] = ["link.log", "pipe.log", "other"].map(|name| folder.path().join(name));
+        fs::write(&other, "precious").unwrap();
+        std::os::unix::fs::symlink(&other, &link).unwrap();
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
+        assert!(made.success());
+        // Whoever reads it would get the log.
+        let reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
+        for file in [&link, &pipe] {
+            keep(file, &b"said in the session"[..], 50_000).unwrap();
+        }
+        assert_eq!(fs::read(&other).unwrap(), b"precious");
+        assert_eq!(rustix::io::ioctl_fionread(&reader).unwrap(), 0);
     }
 }
