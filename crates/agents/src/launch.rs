@@ -38,6 +38,7 @@ const WITHHELD: &[&str] = &[
     "TAMIS_GITHUB_TOKEN",
     "TAMIS_IDENTITY",
     "TAMIS_INSTANCE",
+    "TAMIS_MODEL_KEY",
     "TAMIS_PROMPT_FILE",
     "TAMIS_TOKEN",
 ];
