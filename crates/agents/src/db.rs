@@ -571,6 +571,15 @@ pub(crate) fn events_after(
     rows.collect()
 }
 
+/// Whether a failure of this kind, by nobody that is known, is told of since then.
+pub(crate) fn stranger_since(connection: &Connection, code: Code, since: Moment) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM mcp_events WHERE instance_id IS NULL AND error_code = ?1 AND at >= ?2)",
+        params![code.as_str(), since.0],
+        |row| row.get(0),
+    )
+}
+
 /// The number of the last event; 0 before the first.
 pub(crate) fn last_event(connection: &Connection) -> rusqlite::Result<i64> {
     connection.query_row("SELECT COALESCE(MAX(seq), 0) FROM mcp_events", [], |row| row.get(0))

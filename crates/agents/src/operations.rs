@@ -13,11 +13,14 @@ use tamis_store::rusqlite::Connection;
 
 use crate::error::Result;
 use crate::holds::Hold;
-use crate::records::{EventKind, Instance, NewEvent, Operation, OperationState, Phase};
+use crate::records::{EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
 use crate::{AgentType, AgentsError, Call, Code, Coordinator, Finding, InstanceId, db, tools};
 
 /// Failures quote other programs, some of which say a lot.
 const LONGEST_MESSAGE: usize = 1_000;
+
+/// Calls of strangers are told of no more often than this.
+const STRANGERS_EVERY_MS: i64 = 60_000;
 
 /// Whoever called a tool, and what it is held to.
 pub(crate) struct Caller<'a> {
@@ -143,12 +146,9 @@ impl Coordinator {
         work: impl FnOnce(&Caller<'_>) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
-        let log = |id, error| {
-            self.log_failure(tool, id, &error, begun);
-            error
-        };
-        let id = self.identify(call.token).map_err(|error| log(None, error))?.id;
-        let caller = self.caller(tool, &id, call, begun).map_err(|error| log(Some(&id), error))?;
+        let id = self.identify(call.token).inspect_err(|error| self.log_stranger(tool, error, begun))?.id;
+        let caller = self.caller(tool, &id, call, begun);
+        let caller = caller.inspect_err(|error| self.log_failure(tool, Some(&id), error, begun))?;
         let answer = match self.recorded(&caller) {
             Ok(Some(result)) => return Ok(result),
             Ok(None) => work(&caller),
@@ -228,6 +228,15 @@ impl Coordinator {
         serde_json::from_value(result).map(Some).map_err(|error| {
             AgentsError::new(Code::InternalError, format!("the recorded answer cannot be read: {error}"))
         })
+    }
+
+    /// Tells of a call by nobody we know, once in a while: anybody on this machine can make any number of them.
+    fn log_stranger(&self, tool: &str, error: &AgentsError, begun: Instant) {
+        let since = Moment(Moment::now().0 - STRANGERS_EVERY_MS);
+        let told = self.archive.database.read(|connection| db::stranger_since(connection, error.code, since));
+        if !told.unwrap_or(false) {
+            self.log_failure(tool, None, error, begun);
+        }
     }
 
     /// Tells of a failed call. When even that fails, the caller still gets the failure itself.
