@@ -128,12 +128,28 @@ fn stated(failure: Failure) -> Result<Value, Failure> {
 pub(crate) fn agents_error(failure: Failure) -> Result<AgentsError, Failure> {
     match failure {
         Failure::Agents(error) => Ok(*error),
-        Failure::InvalidInput { detail } => Ok(AgentsError::new(Code::ValidationError, detail)),
+        // It may quote the input, which may be anything.
+        Failure::InvalidInput { detail } => {
+            Ok(AgentsError::new(Code::ValidationError, without_middle(detail)))
+        }
         Failure::Internal { detail } => Ok(AgentsError::new(Code::InternalError, detail)),
         Failure::Domain { code, .. } => Ok(AgentsError::new(Code::InternalError, code)),
         Failure::Stated { message, .. } => Ok(AgentsError::new(Code::InternalError, message)),
         failure @ (Failure::UnknownTool { .. } | Failure::Cancelled) => Err(failure),
     }
+}
+
+/// How much of a complaint about an input is told, from its beginning and from its end: where, and what is expected.
+const BEGINNING: usize = 600;
+const END: usize = 300;
+
+fn without_middle(text: String) -> String {
+    let letters = text.chars().count();
+    if letters <= BEGINNING + END {
+        return text;
+    }
+    let (beginning, end) = (text.chars().take(BEGINNING), text.chars().skip(letters - END));
+    beginning.chain(['…']).chain(end).collect()
 }
 
 impl RpcError {
