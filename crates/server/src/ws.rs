@@ -31,6 +31,9 @@ const LARGEST_MESSAGE: usize = 4096;
 const PING_EVERY: Duration = Duration::from_secs(20);
 const LONGEST_SILENCE: Duration = Duration::from_secs(65);
 
+/// How long a client may take for the goodbye. One that has stopped reading must not hold up the server's end.
+const GOODBYE: Duration = Duration::from_secs(2);
+
 /// Those who follow the events, through whichever listener.
 #[derive(Clone)]
 pub(crate) struct Followers {
@@ -102,10 +105,15 @@ async fn tell(
     ending: CancellationToken,
     _place: OwnedSemaphorePermit,
 ) {
-    let goodbye = tell_until(&mut socket, &mut follower, last_seq, &ending).await;
+    let goodbye = tokio::select! {
+        // Also in the middle of a message to a client that does not read.
+        () = ending.cancelled() => Some((close_code::AWAY, "the server ends")),
+        goodbye = tell_until(&mut socket, &mut follower, last_seq) => goodbye,
+    };
     if let Some((code, reason)) = goodbye {
+        let close = socket.send(Message::Close(Some(CloseFrame { code, reason: reason.into() })));
         // It may have gone already.
-        let _ = socket.send(Message::Close(Some(CloseFrame { code, reason: reason.into() }))).await;
+        let _ = tokio::time::timeout(GOODBYE, close).await;
     }
 }
 
@@ -114,7 +122,6 @@ async fn tell_until(
     socket: &mut WebSocket,
     follower: &mut Follower,
     last_seq: i64,
-    ending: &CancellationToken,
 ) -> Option<(u16, &'static str)> {
     let hello = Told::<()>::Hello { last_seq, after: follower.after() };
     socket.send(text(&hello)?).await.ok()?;
@@ -123,7 +130,6 @@ async fn tell_until(
     let mut heard = Instant::now();
     loop {
         tokio::select! {
-            () = ending.cancelled() => return Some((close_code::AWAY, "the server ends")),
             received = socket.recv() => match received {
                 Some(Ok(Message::Close(_))) | Some(Err(_)) | None => return None,
                 Some(Ok(_)) => heard = Instant::now(),

@@ -163,6 +163,39 @@ async fn the_end_is_told_and_waited_for() {
     assert_eq!(within("the end", socket.next()).await, Frame::End);
 }
 
+#[tokio::test(flavor = "multi_thread")]
+async fn whoever_asks_for_what_is_to_come_misses_nothing_of_it() {
+    let house = house();
+    let tables = house.tables();
+    insert_event(&tables, None, &json!({}));
+    let running = run(&house).await;
+    // The tables were made anew since it was there last.
+    let mut socket = open(&running, "/ws?after=9223372036854775807").await;
+    assert_eq!(socket.json().await, json!({"type": "hello", "last_seq": 1, "after": 1}));
+    insert_event(&tables, None, &json!({}));
+    assert_eq!(within("the event", socket.json()).await["seq"], 2);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn one_who_does_not_read_holds_up_nobody() {
+    let house = house();
+    let tables = house.tables();
+    // More than the system keeps for a connection.
+    for _ in 0..100 {
+        insert_event(&tables, None, &json!({"message": "x ".repeat(100_000)}));
+    }
+    let running = run(&house).await;
+    let stuck = open(&running, "/ws?after=0").await;
+    let mut reading = open(&running, "/ws").await;
+    assert_eq!(reading.json().await["type"], "hello");
+    insert_event(&tables, None, &json!({}));
+    assert_eq!(within("the event", reading.json()).await["seq"], 101);
+    running.shutdown.cancel();
+    assert_eq!(within("the close", reading.next()).await, Frame::Close(1001));
+    within("the end", running.ended).await.unwrap();
+    drop(stuck);
+}
+
 /// How soon an event of another connection is told: `cargo test -p tamis-server --test events -- --ignored --nocapture`.
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement"]

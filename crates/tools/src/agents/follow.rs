@@ -31,16 +31,15 @@ pub struct Follower {
 }
 
 impl Agents {
-    /// Events after this one, as they come. None: those that are new from now on.
+    /// Events after this one, as they come. None: those that are new from now on. So it is for one that is not there yet:
+    /// whoever asks has seen other tables, and would miss what is to come.
     pub async fn follow(self: &Arc<Self>, after: Option<i64>) -> Result<Follower, AgentsError> {
         let agents = Arc::clone(self);
         blocking(move || {
             let bell = agents.bell.subscribe();
             agents.watch()?;
-            let after = match after {
-                Some(after) => after,
-                None => agents.archive()?.last_event()?,
-            };
+            let last = agents.archive()?.last_event()?;
+            let after = after.map_or(last, |after| after.min(last));
             Ok(Follower { agents, bell, after, read: VecDeque::new() })
         })
         .await
