@@ -108,6 +108,10 @@ impl Coordinator {
         env: &mut Environment,
     ) -> Result<Vec<String>> {
         let state = self.places.state(&instance.id);
+        // Whatever has its place was left by nobody who was meant to: what is written there must not go elsewhere.
+        if fs::symlink_metadata(&state).is_ok_and(|about| !about.is_dir()) {
+            fs::remove_file(&state).map_err(|error| AgentsError::file("replace", &state, &error))?;
+        }
         create_private_dir(&state).map_err(|error| AgentsError::file("make", &state, &error))?;
         let known = SERVER_ENVIRONMENT.iter().filter_map(|name| {
             Some(((*name).to_owned(), env.get(std::ffi::OsStr::new(name))?.to_str()?.to_owned()))

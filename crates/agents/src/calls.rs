@@ -21,6 +21,7 @@ pub struct Call<'a> {
 
 /// What a person asks to be started.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct StartRequest {
     #[serde(rename = "type")]
     pub agent_type: AgentType,

@@ -84,10 +84,12 @@ impl Serialize for Moment {
 
 /// What an instance is told to run: one of the known agents, or a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct AgentChoice {
     /// `claude`, `codex`, `gemini`, `opencode`, or `command`.
     pub agent: String,
     /// More arguments of the agent; for `command`, the program and its arguments.
+    #[serde(default)]
     pub args: Vec<String>,
 }
 

@@ -217,7 +217,30 @@ fn check(request: &StartRequest) -> Result<()> {
     if task.chars().count() > LONGEST_TASK {
         return refused("the task is longer than 100000 characters", "put it into a file, and name that");
     }
-    Ok(())
+    if !request.folder.is_dir() {
+        let message = format!("{} is no folder that is there", request.folder.display());
+        return refused(&message, "name a folder of a git repository");
+    }
+    request.choice.as_ref().map_or(Ok(()), check_arguments)
+}
+
+/// Linux takes no longer word, with the NUL after it.
+const LONGEST_WORD: usize = (128 << 10) - 1;
+
+/// Refuses arguments with which no program can be started: its session would end before anybody sees why.
+fn check_arguments(choice: &AgentChoice) -> Result<()> {
+    let complaint = choice.args.iter().find_map(|argument| {
+        let start: String = argument.chars().take(40).collect();
+        if argument.contains('\0') {
+            return Some(format!("the argument {start:?} has a NUL in it"));
+        }
+        (argument.len() >= LONGEST_WORD)
+            .then(|| format!("the argument {start:?}… has {} bytes", argument.len()))
+    });
+    complaint.map_or(Ok(()), |complaint| {
+        Err(AgentsError::new(Code::ValidationError, format!("{complaint}, which no program takes"))
+            .suggest("put it into a file, and name that"))
+    })
 }
 
 /// Where to begin: what was asked for, else the branch that is checked out, else the commit that is.
