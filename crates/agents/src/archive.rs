@@ -104,13 +104,18 @@ impl Archive {
     }
 
     pub fn config(&self) -> Result<Vec<ConfigValue>> {
-        USER_SETTINGS
-            .iter()
-            .map(|setting| {
-                let value = self.database.write_or(|connection| user_config::get(connection, setting.key))?;
-                Ok(ConfigValue { key: setting.key, value, default: setting.default, about: setting.about })
-            })
-            .collect()
+        let values = self.database.read(|connection| {
+            USER_SETTINGS.iter().map(|setting| user_config::value_of(connection, setting)).collect()
+        });
+        let values: Vec<String> = values?;
+        let settings = USER_SETTINGS.iter().zip(values);
+        let shown = settings.map(|(setting, value)| ConfigValue {
+            key: setting.key,
+            value,
+            default: setting.default,
+            about: setting.about,
+        });
+        Ok(shown.collect())
     }
 
     pub fn set_config(&self, key: &str, value: &str) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The settings that live in the database: the limits of the review loop, and what agents are started with.
 
-use tamis_store::rusqlite::Connection;
+use tamis_store::rusqlite::{self, Connection};
 
 use crate::records::{EventKind, NewEvent};
 use crate::{AgentsError, Code, db};
@@ -115,10 +115,15 @@ pub fn user_setting(key: &str) -> Result<&'static UserSetting, AgentsError> {
 }
 
 /// A setting's value. One that somebody wrote into the table and that will not do counts as unset.
-pub(crate) fn get(connection: &Connection, key: &str) -> Result<String, AgentsError> {
-    let setting = user_setting(key)?;
-    let stored = db::config_value(connection, key)?.filter(|value| setting.complaint(value).is_none());
+pub(crate) fn value_of(connection: &Connection, setting: &UserSetting) -> rusqlite::Result<String> {
+    let stored =
+        db::config_value(connection, setting.key)?.filter(|value| setting.complaint(value).is_none());
     Ok(stored.unwrap_or_else(|| setting.default.to_owned()))
+}
+
+/// The value of the setting with this key.
+pub(crate) fn get(connection: &Connection, key: &str) -> Result<String, AgentsError> {
+    Ok(value_of(connection, user_setting(key)?)?)
 }
 
 pub(crate) fn number(connection: &Connection, key: &str) -> Result<u64, AgentsError> {
