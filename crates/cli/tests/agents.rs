@@ -259,6 +259,73 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
     );
 }
 
+/// The contract's rules, by what each of the three gets: done, or refused since it is not for agents of its type.
+#[test]
+fn each_tool_is_for_the_agents_that_the_contract_names() {
+    const DENIED: &str = "PERMISSION_DENIED";
+    let fleet = Fleet::new();
+    let _server = fleet.coordinating();
+    let ready = |id: &str, text: &str| {
+        let worktree = fleet.house.data().join("agents/worktrees").join(id);
+        std::fs::write(worktree.join("parser.py"), text).unwrap();
+        fleet.commit(&worktree, "work");
+    };
+    let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
+    let coding = text(&fleet.start(&["--issue", "123"])["id"]);
+    let other = text(&fleet.start(&["--issue", "124"])["id"]);
+    let planning = text(&fleet.start(&["--type", "planning", "--task", "plan it"])["id"]);
+    for id in [&coding, &other, &planning] {
+        ready(id, &format!("# {id}\n"));
+    }
+    let call = |id: &str, tool: &str, arguments: &Value| {
+        let mut mcp = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], id));
+        let answer = mcp.request("tools/call", json!({"name": tool, "arguments": arguments}));
+        let (told, failed) = (output(&answer), answer["result"]["isError"] == true);
+        assert_eq!(failed, told["code"].is_string(), "{answer}");
+        if failed {
+            let name = if tool == "create_pr" { "create_pull_request" } else { tool };
+            assert_eq!((&told["instance_id"], &told["tool_name"]), (&json!(id), &json!(name)), "{told}");
+            assert_eq!(told["error"], told["code"], "{told}");
+            assert!(told["message"].is_string() && told["suggestions"].is_array(), "{told}");
+        }
+        told
+    };
+    let asked = json!({"completion_message": "it is done"});
+    let reviewer = text(&call(&coding, "request_review", &asked)["review_instance_id"]);
+    let approving = text(&call(&other, "request_review", &asked)["review_instance_id"]);
+
+    let feedback = json!({"feedback": "Not yet.", "feedback_type": "needs_work"});
+    let pull = json!({"title": "It", "description": "All of it."});
+    let issues = json!({"issues": [{"title": "One", "body": "Do it."}]});
+    let tools = [
+        ("request_review", &asked),
+        ("create_issues", &issues),
+        ("send_feedback", &feedback),
+        ("create_pull_request", &pull),
+        ("create_pr", &pull),
+    ];
+    // What each gets in this order: a code, or what it was done for. There is no GitHub, so that issues have no place, and
+    // pull requests no number. A reviewer is over with the first that is done.
+    let expected: &[(&str, [&str; 5])] = &[
+        (&planning, [DENIED, "INVALID_STATE", DENIED, "tamis/plan-plan-it-a1", "tamis/plan-plan-it-a1"]),
+        (&reviewer, [DENIED, DENIED, "work-123-a1", "-", "-"]),
+        (&approving, [DENIED, DENIED, "-", "-", "tamis/work-124-a1"]),
+        (&coding, ["REVIEW_UNCHANGED", DENIED, DENIED, "tamis/work-123-a1", "tamis/work-123-a1"]),
+    ];
+    for (id, outcomes) in expected {
+        for ((tool, arguments), wanted) in tools.iter().zip(outcomes).filter(|(_, wanted)| **wanted != "-") {
+            let told = call(id, tool, arguments);
+            let got = ["code", "branch_name", "target_instance_id"].map(|name| told[name].as_str());
+            assert_eq!(got.into_iter().flatten().next(), Some(*wanted), "{id} {tool}: {told}");
+        }
+    }
+    // Every one of them is in the events, with whose it was and how it ended.
+    let shown = fleet.run(&["agents", "show", &planning]).stdout;
+    for tool in ["request_review", "send_feedback"] {
+        assert!(shown.contains(&format!("{tool} failed {DENIED}")), "{shown}");
+    }
+}
+
 #[test]
 fn fifty_at_once_on_one_repository() {
     let fleet = Fleet::new();
