@@ -4,6 +4,7 @@
 //! after some fifty calls so did the server. So while it serves, lines are queued, and what finds no room is counted and
 //! dropped.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
@@ -57,9 +58,10 @@ pub(crate) struct Lines;
 
 impl Write for Lines {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
+        let one = one_line(line);
         match QUEUE.get() {
-            Some(queue) => queue.push(line),
-            None => io::stderr().write_all(line)?,
+            Some(queue) => queue.push(&one),
+            None => io::stderr().write_all(&one)?,
         }
         Ok(line.len())
     }
@@ -67,6 +69,23 @@ impl Write for Lines {
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
+}
+
+/// The line with its control characters spelled out. What is logged may quote a file's name, or what a program said, and
+/// neither is to write lines of its own or paint the terminal of whoever reads.
+fn one_line(line: &[u8]) -> Cow<'_, [u8]> {
+    let (text, end) = line.strip_suffix(b"\n").map_or((line, ""), |text| (text, "\n"));
+    let text = String::from_utf8_lossy(text);
+    let odd = |letter: char| letter.is_control() && letter != '\t';
+    if !text.contains(odd) {
+        return Cow::Borrowed(line);
+    }
+    let mut spelled = String::with_capacity(line.len() + 16);
+    for letter in text.chars() {
+        if odd(letter) { spelled.extend(letter.escape_default()) } else { spelled.push(letter) }
+    }
+    spelled.push_str(end);
+    Cow::Owned(spelled.into_bytes())
 }
 
 impl Queue {
@@ -112,5 +131,20 @@ impl Queue {
 
     fn lock(&self) -> MutexGuard<'_, Waiting> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_stays_one_and_does_nothing_to_a_terminal() {
+        let shown = |line: &str| String::from_utf8(one_line(line.as_bytes()).into_owned()).unwrap();
+        assert_eq!(shown("all is\twell, é\n"), "all is\twell, é\n");
+        assert_eq!(
+            shown("said \u{1b}[2J\r\nINFO forged\u{9b}1m\n"),
+            "said \\u{1b}[2J\\r\\nINFO forged\\u{9b}1m\n"
+        );
     }
 }
