@@ -246,10 +246,12 @@ fn check_arguments(choice: &AgentChoice) -> Result<()> {
 /// Where to begin: what was asked for, else the branch that is checked out, else the commit that is.
 fn base(repository: &Repository, asked: Option<&str>) -> Result<Base> {
     let Some(asked) = asked else {
-        return match (repository.default_base(), repository.head()?) {
-            (Ok((branch, commit)), _) => Ok(Base { branch: Some(branch), commit }),
-            (Err(_), Some(head)) => Ok(Base { branch: head.branch, commit: head.commit }),
-            (Err(error), None) => Err(error),
+        return match repository.default_base() {
+            Ok((branch, commit)) => Ok(Base { branch: Some(branch), commit }),
+            Err(error) => {
+                let head = repository.head()?.ok_or(error)?;
+                Ok(Base { branch: head.branch, commit: head.commit })
+            }
         };
     };
     let branch = asked.parse::<BranchName>().ok();
