@@ -8,7 +8,7 @@ use tamis_store::Database;
 use crate::error::Result;
 use crate::records::{Event, EventKind, Feedback, Instance, NewEvent, Review};
 use crate::user_config::{self, USER_SETTINGS};
-use crate::{AgentsError, Code, InstanceId, db, identity};
+use crate::{AgentsError, Code, InstanceId, Status, db, identity};
 
 /// The tables, opened.
 pub struct Archive {
@@ -43,6 +43,11 @@ impl Archive {
     /// Every instance that came to be, oldest first.
     pub fn instances(&self) -> Result<Vec<Instance>> {
         Ok(self.database.read(|connection| db::instances(connection, false))?)
+    }
+
+    /// How many of them there are of each status that any has.
+    pub fn count_by_status(&self) -> Result<Vec<(Status, u64)>> {
+        Ok(self.database.read(db::count_by_status)?)
     }
 
     pub fn instance(&self, id: &InstanceId) -> Result<Instance> {

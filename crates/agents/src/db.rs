@@ -178,6 +178,14 @@ pub(crate) fn instances(connection: &Connection, with_preparing: bool) -> rusqli
     statement.query_map([with_preparing], read_instance)?.collect()
 }
 
+/// How many instances there are of each status that any has.
+pub(crate) fn count_by_status(connection: &Connection) -> rusqlite::Result<Vec<(Status, u64)>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT status, COUNT(*) AS number FROM instances WHERE phase <> 'preparing' GROUP BY status",
+    )?;
+    statement.query_map([], |row| Ok((word(row, "status")?, row.get("number")?)))?.collect()
+}
+
 /// Whose identity this is.
 pub(crate) fn instance_by_identity(
     connection: &Connection,
@@ -548,10 +556,12 @@ pub(crate) fn events_after(
     instance: Option<&InstanceId>,
     most: u32,
 ) -> rusqlite::Result<Vec<Event>> {
-    let mut statement = connection.prepare_cached(
+    // Said so that those of one are found by the index.
+    let whose = if instance.is_some() { "instance_id = ?2" } else { "?2 IS NULL" };
+    let mut statement = connection.prepare_cached(&format!(
         "SELECT seq, at, kind, instance_id, tool_name, success, status_before, status_after, git_commit, error_code, detail
-         FROM mcp_events WHERE seq > ?1 AND (?2 IS NULL OR instance_id = ?2) ORDER BY seq LIMIT ?3",
-    )?;
+         FROM mcp_events WHERE seq > ?1 AND {whose} ORDER BY seq LIMIT ?3",
+    ))?;
     let rows = statement.query_map(params![after, instance.map(InstanceId::as_str), most], |row| {
         let detail: String = row.get("detail")?;
         Ok(Event {

@@ -92,13 +92,13 @@ impl Agents {
         line(text, "tamis_agents_coordinating", &[], coordinating);
         let counted = || {
             let archive = self.archive()?;
-            Ok::<_, AgentsError>((archive.instances()?, archive.last_event()?))
+            Ok::<_, AgentsError>((archive.count_by_status()?, archive.last_event()?))
         };
         // Without the tables there is nothing to tell of them; the tools' own counts are told all the same.
-        let Ok((instances, last_event)) = counted() else { return };
+        let Ok((counts, last_event)) = counted() else { return };
         head(text, "tamis_agents_instances", "gauge", "Instances by status.");
         for status in Status::ALL {
-            let count = instances.iter().filter(|instance| instance.status == *status).count();
+            let count = counts.iter().find(|(counted, _)| counted == status).map_or(0, |(_, count)| *count);
             line(text, "tamis_agents_instances", &[("status", status.as_str())], count);
         }
         head(text, "tamis_agents_events_total", "counter", "Events of agents.");
