@@ -398,3 +398,32 @@ fn of_two_servers_one_coordinates_and_the_other_takes_over() {
     assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
     assert_eq!(fleet.statuses()[1], (last.to_owned(), "TERMINATED".to_owned()));
 }
+
+#[cfg(debug_assertions)]
+#[test]
+fn a_call_under_way_outlives_whoever_coordinated() {
+    let fleet = Fleet::new();
+    let mut first = fleet.tamis(&["serve", "--port", "0"]);
+    first.env("TAMIS_FAULT", "request_review.identity_written=kill");
+    let mut first = Server::start(first);
+    fleet.coordinated_by(first.child.id());
+    let coding = fleet.start(&["--issue", "7"]);
+    let worktree = PathBuf::from(coding["worktree"].as_str().unwrap());
+    std::fs::write(worktree.join("parser.py"), "# mended\n").unwrap();
+    fleet.commit(&worktree, "mend it");
+    let second = fleet.serve();
+
+    let mut mcp = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], "work-7-a1"));
+    let answer = mcp.request("tools/call", json!({"name": "request_review", "arguments": {}}));
+    assert!(!first.child.wait().unwrap().success(), "it dies in the middle");
+    assert_eq!(output(&answer)["review_instance_id"], "review-7-a1-1", "{answer}");
+    fleet.coordinated_by(second.child.id());
+    let named = |id: &str, status: &str| (id.to_owned(), status.to_owned());
+    assert_eq!(
+        fleet.statuses(),
+        [named("work-7-a1", "WAITING_REVIEW"), named("review-7-a1-1", "STARTED")],
+        "it is done once"
+    );
+    let worktrees = fleet.git(&fleet.house.work(), &["worktree", "list"]);
+    assert_eq!(worktrees.lines().count(), 3, "{worktrees}");
+}

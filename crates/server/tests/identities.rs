@@ -175,6 +175,17 @@ async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_
     ] {
         assert_eq!(call(arguments.clone()).await["code"], "VALIDATION_ERROR", "{arguments}");
     }
+    // What it quotes of the input is bounded, here and in the events.
+    let long = call(json!({"feedback": "x", "feedback_type": "praise".repeat(100_000)})).await;
+    let message = long["message"].as_str().unwrap();
+    assert!(message.starts_with("feedback_type: unknown variant `praisepraise"), "{message}");
+    assert!(
+        message.ends_with("praise`, expected one of `needs_work`, `suggestions`, `clarification`"),
+        "{message}"
+    );
+    let longest: i64 =
+        tables.query_row("SELECT max(length(detail)) FROM mcp_events", [], |row| row.get(0)).unwrap();
+    assert!(message.len() < 1000 && longest < 1100, "{} {longest}", message.len());
     let told =
         "SELECT count(*), min(success), min(error_code), min(instance_id), min(tool_name) FROM mcp_events";
     let told: (i64, i64, String, String, String) = tables
@@ -182,7 +193,7 @@ async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_
         .unwrap();
     let words = ["VALIDATION_ERROR", "review-7-a1-1", "send_feedback"].map(str::to_owned);
     let [code, instance, tool] = words;
-    assert_eq!(told, (7, 0, code, instance, tool));
+    assert_eq!(told, (8, 0, code, instance, tool));
 }
 
 #[tokio::test]

@@ -207,6 +207,14 @@ async fn what_cannot_be_done_is_told_in_the_contracts_form() {
             503,
             "COORDINATOR_UNAVAILABLE",
         ),
+        (
+            Method::POST,
+            "/api/instances",
+            // The agent belongs into `choice`; another one would be started.
+            Some(json!({"type": "coding", "folder": "/r", "task": "t", "agent": "codex"})),
+            400,
+            "VALIDATION_ERROR",
+        ),
         (Method::POST, "/api/instances/work-1-a1/stop", None, 503, "COORDINATOR_UNAVAILABLE"),
         (Method::POST, "/api/instances/work-1-a1/abandon", None, 503, "COORDINATOR_UNAVAILABLE"),
         (Method::POST, "/api/gc?dry_run=true", None, 503, "COORDINATOR_UNAVAILABLE"),
