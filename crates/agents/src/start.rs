@@ -266,3 +266,29 @@ fn base(repository: &Repository, asked: Option<&str>) -> Result<Base> {
     })?;
     Ok(Base { branch: None, commit })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_that_no_program_takes_are_refused() {
+        let check = |argument: &str| {
+            let args = vec!["sleep".to_owned(), argument.to_owned()];
+            check_arguments(&AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args })
+        };
+        // The system itself judges what it takes.
+        let takes = |argument: &str| std::process::Command::new("true").arg(argument).status().is_ok();
+        for (argument, fits) in [
+            (String::new(), true),
+            ("$(id) 'é'\n".to_owned(), true),
+            ("x".repeat(LONGEST_WORD - 1), true),
+            ("x".repeat(LONGEST_WORD + 1), false),
+            ("a\0b".to_owned(), false),
+        ] {
+            assert_eq!(check(&argument).is_ok(), fits, "{} bytes", argument.len());
+            // Other systems take longer ones.
+            assert!(takes(&argument) || !fits, "{} bytes", argument.len());
+        }
+    }
+}
