@@ -608,6 +608,21 @@ pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> r
     Ok(())
 }
 
+pub(crate) fn plan_of(connection: &Connection, operation: i64) -> rusqlite::Result<Option<Value>> {
+    let sql = "SELECT plan FROM operations WHERE id = ?1";
+    let plan = connection.query_row(sql, [operation], |row| row.get::<_, String>(0)).optional()?;
+    plan.map(|plan| from_json(&plan, "plan")).transpose()
+}
+
+/// Forgets what ended before a moment, but for what instances did that are still at work: it may be gone on from.
+pub(crate) fn forget_operations(connection: &Connection, before: Moment) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM operations WHERE state <> 'begun' AND ended_at < ?1
+             AND instance_id NOT IN (SELECT id FROM instances WHERE phase IN ('preparing', 'ready'))",
+        [before.0],
+    )
+}
+
 pub(crate) fn end_operation(
     connection: &Connection,
     operation: i64,

@@ -158,6 +158,10 @@ impl Worktree {
                 now(),
             )?);
         }
+        for name in self.own_references()? {
+            // A reference may name something that is no commit.
+            commits.extend(self.repository.resolve(&name)?);
+        }
         commits.extend(self.only_logged(&commits)?);
         let commit = self.repository.hold(id, commits, Some(&files).filter(|files| **files != committed))?;
         let mut left_out: Vec<String> = left_out
