@@ -9,6 +9,7 @@ use tamis_store::Component;
 use tamis_store::rusqlite::types::Type;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_params, params};
 
+use crate::pull::CLOSED_FOLLOWED;
 use crate::records::{
     AgentChoice, Event, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState, Outcome,
     Phase, Review,
@@ -348,6 +349,15 @@ pub(crate) fn end_review(
     Ok(())
 }
 
+/// Lets the time of a review begin now: the clock was wrong when it began.
+pub(crate) fn restart_review(connection: &Connection, review: &InstanceId) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instance_relationships SET created_at = ?2 WHERE child_instance = ?1",
+        params![review.as_str(), Moment::now().0],
+    )?;
+    Ok(())
+}
+
 /// The review of a coding agent's work that has not ended.
 pub(crate) fn running_review(
     connection: &Connection,
@@ -385,14 +395,16 @@ pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite:
 }
 
 /// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, by a pull
-/// request that is open, or by an operation that was begun.
+/// request that is open or may be opened again, or by an operation that was begun.
 pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
     let mut statement = connection.prepare_cached(
         "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending') OR status = 'PR_CREATED'
+             OR (status = 'PR_CLOSED' AND ended_at > ?1)
          UNION SELECT instance_id FROM operations WHERE state = 'begun'",
     )?;
+    let closed_since = Moment::now().0 - CLOSED_FOLLOWED;
     let members: Vec<InstanceId> =
-        statement.query_map([], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
+        statement.query_map([closed_since], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
     members.iter().map(|member| family(connection, member)).collect()
 }
 

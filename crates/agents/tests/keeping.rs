@@ -239,3 +239,22 @@ fn the_past_is_forgotten_in_time() {
     assert_eq!(count(&field), 1, "what an agent at work has done is remembered");
     field.assert_consistent();
 }
+
+#[test]
+fn a_review_that_began_by_a_clock_that_was_ahead_is_late_in_time() {
+    let field = Field::new();
+    let coding = field.start();
+    let reviewer = field.review(&coding, "one");
+    let hour = 60 * 60 * 1000;
+    let shift = |hours: i64| {
+        let sql = "UPDATE instance_relationships SET created_at = created_at + ?1";
+        field.database().execute(sql, [hours * hour]).unwrap();
+    };
+    shift(24 * 365);
+    assert_eq!(field.coordinator().reconcile().unwrap(), []);
+    shift(-25);
+    field.coordinator().reconcile().unwrap();
+    assert_eq!(field.instance(&reviewer.id).reason.as_deref(), Some("the review took more than 24 hours"));
+    assert_eq!(field.instance(&coding.id).status, Status::Started);
+    field.assert_consistent();
+}

@@ -171,6 +171,13 @@ impl Coordinator {
         let hours =
             self.archive.database.write_or(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
         let age = Moment::now().0.saturating_sub(review.created_at.0);
+        if age < 0 {
+            // By a clock that was ahead it would never be late.
+            return Ok(self
+                .archive
+                .database
+                .write(|connection| db::restart_review(connection, &review.child_instance))?);
+        }
         if u64::try_from(age / HOUR).unwrap_or(0) < hours {
             return Ok(());
         }
