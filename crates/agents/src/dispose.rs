@@ -31,14 +31,15 @@ impl Coordinator {
         let ignored = there.as_ref().map_or(Ok(Vec::new()), Worktree::ignored)?;
         let ignored = few(&ignored);
         if !dry_run {
-            let left_out = match &there {
-                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.left_out,
+            // Submodules are proven to have nothing that is not elsewhere.
+            let inner = match &there {
+                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.inner,
                 None => {
                     repository.hold_branch(&branch, &instance.id)?;
                     Vec::new()
                 }
             };
-            if is_review && let Some(lost) = left_out.first() {
+            if is_review && let Some(lost) = inner.first() {
                 disposal.kept.push(format!("{worktree} stays: {lost} in it is a repository of its own"));
                 return Ok(disposal);
             }
@@ -94,11 +95,11 @@ impl Coordinator {
         let repository = self.repository(&instance.repository)?;
         let branch: BranchName = instance.branch.parse()?;
         let reasons = repository.prove_disposable(&instance.worktree, &branch, &[])?;
-        let left_out = match repository.worktree_if_there(&instance.worktree)? {
-            Some(worktree) => worktree.snapshot(&branch, &instance.id)?.left_out,
+        let inner = match repository.worktree_if_there(&instance.worktree)? {
+            Some(worktree) => worktree.snapshot(&branch, &instance.id)?.inner,
             None => Vec::new(),
         };
-        Ok(!left_out.is_empty() || reasons.iter().any(|reason| stays_for(reason, true)))
+        Ok(!inner.is_empty() || reasons.iter().any(|reason| stays_for(reason, true)))
     }
 
     /// Removes what was made of an instance that did not come to be. Nobody was to work there yet; if somebody did, the undo

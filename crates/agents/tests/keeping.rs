@@ -258,3 +258,29 @@ fn a_review_that_began_by_a_clock_that_was_ahead_is_late_in_time() {
     assert_eq!(field.instance(&coding.id).status, Status::Started);
     field.assert_consistent();
 }
+
+#[test]
+fn a_reviewers_worktree_goes_with_submodules_unless_somebody_worked_there() {
+    let field = Field::new();
+    let library = field.path("library");
+    fs::create_dir(&library).unwrap();
+    field.git(&library, &["init", "--quiet"]);
+    fs::write(library.join("l"), "l").unwrap();
+    field.commit(&library, "A library");
+    let add = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "add", library.to_str().unwrap()];
+    field.git(&field.repository(), &add);
+    field.commit(&field.repository(), "With a library");
+    let update = ["-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init"];
+    let coding = field.start();
+    for (name, phase) in [("one", Phase::Gone), ("two", Phase::Kept)] {
+        let reviewer = field.review(&coding, name);
+        field.git(&reviewer.worktree, &update);
+        if phase == Phase::Kept {
+            fs::write(reviewer.worktree.join("library/l"), "changed").unwrap();
+        }
+        field.send_feedback(&reviewer.id, name).unwrap();
+        await_some(|| (field.instance(&reviewer.id).phase > Phase::Ending).then_some(()));
+        assert_eq!(field.instance(&reviewer.id).phase, phase);
+    }
+    field.assert_consistent();
+}
