@@ -46,6 +46,7 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             end_rows(connection, &instance, status, Outcome::Ended, reason, Some(tool))
         })?;
+        self.tell_freed(&instance);
         match self.clean_up_family(id) {
             // Somebody is at the worktree: it is over, and the rest is done in a minute.
             Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => {
@@ -53,7 +54,6 @@ impl Coordinator {
             }
             cleaned => cleaned?,
         }
-        self.tell_freed(&instance);
         self.archive.instance(id)
     }
 
@@ -79,7 +79,11 @@ impl Coordinator {
                 disposals.push(Disposal { instance: instance.id, removed: Vec::new(), kept, undo: None });
                 continue;
             };
-            disposals.push(self.collect(&instance, dry_run));
+            // It may have come back to life: a pull request that was closed can be opened again.
+            let instance = self.archive.instance(&instance.id)?;
+            if !instance.status.is_live() {
+                disposals.push(self.collect(&instance, dry_run));
+            }
         }
         Ok(disposals)
     }
@@ -102,12 +106,20 @@ impl Coordinator {
     /// Ends the sessions of a family's members that are over, and removes what can go.
     pub(crate) fn clean_up_family(&self, member: &InstanceId) -> Result<()> {
         let family = self.archive.database.read(|connection| db::family(connection, member))?;
+        let mut trouble = Ok(());
         for instance in self.members(&family)? {
             if instance.phase == Phase::Ending && !self.is_leaving(&instance.id) {
-                self.finish_ending(&instance)?;
+                trouble = trouble.and(self.finish_ending(&instance).map(drop));
             }
         }
-        Ok(())
+        trouble
+    }
+
+    /// The same, where nobody waits for it: what fails is tried again by the next reconciliation.
+    pub(crate) fn clean_up_soon(&self, member: &InstanceId) {
+        if let Err(error) = self.clean_up_family(member) {
+            tracing::warn!("the family of {member} is cleaned up later: {error}");
+        }
     }
 
     /// Ends one whose rows say that it is over. A worktree that was stopped, or whose agent died, stays.
@@ -129,7 +141,8 @@ impl Coordinator {
         };
         let disposal = match disposed {
             // Somebody is at it; the next time may do better.
-            Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => return Err(error),
+            Err(error) if error.code == Code::GitLocked => return Err(error),
+            // What takes too long now, such as holding huge files, would do so every minute. A person may ask for it.
             Err(error) => kept(instance, error.message),
             Ok(disposal) => disposal,
         };
@@ -160,20 +173,25 @@ impl Coordinator {
         self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend(ids.iter().cloned());
         // Whoever stops coordinating meanwhile leaves this to the next one.
         let way_back = self.way_back();
+        let leaving = ids.clone();
         let clean_up = move || {
             std::thread::sleep(GRACE);
             let Some(coordinator) = way_back() else { return };
             // From here on the reconciler may do it as well.
-            coordinator.leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| !ids.contains(id));
+            coordinator.leave(&leaving);
             let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };
-            if let Err(error) = coordinator.clean_up_family(&family) {
-                tracing::warn!("{family} is cleaned up later: {error}");
-            }
+            coordinator.clean_up_soon(&family);
         };
         let spawned = std::thread::Builder::new().name("tamis-let-go".to_owned()).spawn(clean_up);
         if let Err(error) = spawned {
+            self.leave(&ids);
             tracing::warn!("no thread to clean up with; the next reconciliation does it: {error}");
         }
+    }
+
+    /// They have had their time.
+    fn leave(&self, ids: &[InstanceId]) {
+        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| !ids.contains(id));
     }
 
     /// Whether it is still reading its last answer.

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde::{Deserialize, Serialize};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
@@ -48,6 +48,8 @@ pub struct Coordinator {
     pub(crate) reported: Arc<Mutex<HashSet<String>>>,
     /// When GitHub was asked what became of pull requests.
     pub(crate) following: Arc<Mutex<Following>>,
+    /// When it was last looked for what is too old to be kept.
+    pub(crate) forgotten: Arc<Mutex<Option<Instant>>>,
     lock: Arc<Lock>,
 }
 
@@ -89,6 +91,7 @@ impl Coordinator {
             reconciling: Arc::default(),
             reported: Arc::default(),
             following: Arc::default(),
+            forgotten: Arc::default(),
             lock: Arc::new(lock),
         }))
     }
@@ -101,6 +104,7 @@ impl Coordinator {
         let (git, tmux, holds) = (self.git.clone(), self.tmux.clone(), Arc::clone(&self.holds));
         let (leaving, reconciling) = (Arc::clone(&self.leaving), Arc::clone(&self.reconciling));
         let (reported, following) = (Arc::clone(&self.reported), Arc::clone(&self.following));
+        let forgotten = Arc::clone(&self.forgotten);
         move || {
             let lock = lock.upgrade()?;
             Some(Coordinator {
@@ -114,6 +118,7 @@ impl Coordinator {
                 reconciling,
                 reported,
                 following,
+                forgotten,
                 lock,
             })
         }
@@ -230,7 +235,11 @@ impl Places {
     }
 
     pub(crate) fn log(&self, id: &InstanceId) -> PathBuf {
-        self.root.join("logs").join(format!("{id}.log"))
+        self.logs().join(format!("{id}.log"))
+    }
+
+    pub(crate) fn logs(&self) -> PathBuf {
+        self.root.join("logs")
     }
 
     pub(crate) fn root(&self) -> &Path {

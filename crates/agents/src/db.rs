@@ -9,6 +9,7 @@ use tamis_store::Component;
 use tamis_store::rusqlite::types::Type;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_params, params};
 
+use crate::pull::CLOSED_FOLLOWED;
 use crate::records::{
     AgentChoice, Event, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState, Outcome,
     Phase, Review,
@@ -356,6 +357,15 @@ pub(crate) fn end_review(
     Ok(())
 }
 
+/// Lets the time of a review begin now: the clock was wrong when it began.
+pub(crate) fn restart_review(connection: &Connection, review: &InstanceId) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE instance_relationships SET created_at = ?2 WHERE child_instance = ?1",
+        params![review.as_str(), Moment::now().0],
+    )?;
+    Ok(())
+}
+
 /// The review of a coding agent's work that has not ended.
 pub(crate) fn running_review(
     connection: &Connection,
@@ -393,14 +403,16 @@ pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite:
 }
 
 /// The families in which something may have to be done: by an instance that should be alive or is not cleaned up, by a pull
-/// request that is open, or by an operation that was begun.
+/// request that is open or may be opened again, or by an operation that was begun.
 pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Result<BTreeSet<InstanceId>> {
     let mut statement = connection.prepare_cached(
         "SELECT id AS member FROM instances WHERE phase IN ('ready', 'ending') OR status = 'PR_CREATED'
+             OR (status = 'PR_CLOSED' AND ended_at > ?1)
          UNION SELECT instance_id FROM operations WHERE state = 'begun'",
     )?;
+    let closed_since = Moment::now().0 - CLOSED_FOLLOWED;
     let members: Vec<InstanceId> =
-        statement.query_map([], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
+        statement.query_map([closed_since], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
     members.iter().map(|member| family(connection, member)).collect()
 }
 
@@ -625,6 +637,21 @@ pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> r
     connection
         .execute("UPDATE operations SET plan = ?2 WHERE id = ?1", params![operation, plan.to_string()])?;
     Ok(())
+}
+
+pub(crate) fn plan_of(connection: &Connection, operation: i64) -> rusqlite::Result<Option<Value>> {
+    let sql = "SELECT plan FROM operations WHERE id = ?1";
+    let plan = connection.query_row(sql, [operation], |row| row.get::<_, String>(0)).optional()?;
+    plan.map(|plan| from_json(&plan, "plan")).transpose()
+}
+
+/// Forgets what ended before a moment, but for what instances did that are still at work: it may be gone on from.
+pub(crate) fn forget_operations(connection: &Connection, before: Moment) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM operations WHERE state <> 'begun' AND ended_at < ?1
+             AND instance_id NOT IN (SELECT id FROM instances WHERE phase IN ('preparing', 'ready'))",
+        [before.0],
+    )
 }
 
 pub(crate) fn end_operation(

@@ -5,9 +5,9 @@
 //! have its commits. Work in a submodule, or in the middle of a merge, cannot be held by a ref, and stays in any case.
 
 use crate::error::Result;
-use crate::git::{BranchName, Commit, Reason, Removal, undo_reference};
+use crate::git::{BranchName, Commit, Reason, Removal, Worktree, few, undo_reference};
 use crate::records::Instance;
-use crate::{AgentType, AgentsError, Coordinator, Disposal, db};
+use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, db};
 
 impl Coordinator {
     /// Removes what can go, or tells what would.
@@ -28,15 +28,18 @@ impl Coordinator {
             return Ok(disposal);
         }
         let there = repository.worktree_if_there(&instance.worktree)?;
+        let ignored = there.as_ref().map_or(Ok(Vec::new()), Worktree::ignored)?;
+        let ignored = few(&ignored);
         if !dry_run {
-            let left_out = match &there {
-                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.left_out,
+            // Submodules are proven to have nothing that is not elsewhere.
+            let inner = match &there {
+                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.inner,
                 None => {
                     repository.hold_branch(&branch, &instance.id)?;
                     Vec::new()
                 }
             };
-            if is_review && let Some(lost) = left_out.first() {
+            if is_review && let Some(lost) = inner.first() {
                 disposal.kept.push(format!("{worktree} stays: {lost} in it is a repository of its own"));
                 return Ok(disposal);
             }
@@ -44,7 +47,9 @@ impl Coordinator {
             repository.remove_worktree(&instance.worktree, removal)?;
         }
         if there.is_some() {
-            disposal.removed.push(worktree);
+            let with =
+                if ignored.is_empty() { String::new() } else { format!(", with ignored files: {ignored}") };
+            disposal.removed.push(format!("{worktree}{with}"));
         }
         if repository.branch_tip(&branch)?.is_some() {
             if on_branch.is_empty() {
@@ -69,23 +74,53 @@ impl Coordinator {
         review.map(|review| review.parent_instance.branch().parse()).into_iter().collect()
     }
 
+    /// Whether somebody has worked in the worktree of an instance that is still being made.
+    pub(crate) fn has_worked(&self, instance: &Instance) -> Result<bool> {
+        if !is_there(instance) {
+            return Ok(false);
+        }
+        let began: Commit = instance.base_commit.parse()?;
+        let worktree = self.repository(&instance.repository)?.worktree_if_there(&instance.worktree)?;
+        // Nobody is let into one that is not filled, or only half.
+        let Some(worktree) = worktree.filter(Worktree::is_filled) else { return Ok(false) };
+        let state = worktree.state()?;
+        Ok(state.head.as_ref() != Some(&began) || state.operation.is_some() || !state.is_clean())
+    }
+
+    /// Whether something is there that an undo ref cannot hold: a repository, or work in the middle of something.
+    pub(crate) fn cannot_be_held(&self, instance: &Instance) -> Result<bool> {
+        if !self.has_worked(instance)? {
+            return Ok(false);
+        }
+        let repository = self.repository(&instance.repository)?;
+        let branch: BranchName = instance.branch.parse()?;
+        let reasons = repository.prove_disposable(&instance.worktree, &branch, &[])?;
+        let inner = match repository.worktree_if_there(&instance.worktree)? {
+            Some(worktree) => worktree.snapshot(&branch, &instance.id)?.inner,
+            None => Vec::new(),
+        };
+        Ok(!inner.is_empty() || reasons.iter().any(|reason| stays_for(reason, true)))
+    }
+
     /// Removes what was made of an instance that did not come to be. Nobody was to work there yet; if somebody did, the undo
-    /// ref holds it.
+    /// ref holds it, and what none can hold stays: the repair finds it, and makes an instance of it.
     pub(crate) fn discard(&self, instance: &Instance) -> Result<()> {
-        if !instance.repository.exists() {
+        if !is_there(instance) {
             // Gone, and with it whatever could be discarded there.
             return Ok(());
+        }
+        if self.cannot_be_held(instance)? {
+            let message =
+                format!("{} has something that no ref can hold, and stays", instance.worktree.display());
+            return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
         }
         let repository = self.repository(&instance.repository)?;
         let branch: BranchName = instance.branch.parse()?;
         let began: Commit = instance.base_commit.parse()?;
-        if let Some(worktree) = repository.worktree_if_there(&instance.worktree)? {
-            let state = worktree.state()?;
-            // One that was not filled yet looks as if all were deleted.
-            let untouched = state.head.as_ref() == Some(&began) && (state.is_clean() || is_bare(instance));
-            if !untouched {
-                worktree.snapshot(&branch, &instance.id)?;
-            }
+        if let (true, Some(worktree)) =
+            (self.has_worked(instance)?, repository.worktree_if_there(&instance.worktree)?)
+        {
+            worktree.snapshot(&branch, &instance.id)?;
         }
         repository.remove_worktree(&instance.worktree, Removal::Everything)?;
         remove_empty(instance)?;
@@ -97,10 +132,9 @@ impl Coordinator {
     }
 }
 
-/// Whether there is nothing in its worktree but git's own file.
-fn is_bare(instance: &Instance) -> bool {
-    let Ok(mut entries) = instance.worktree.read_dir() else { return true };
-    entries.all(|entry| entry.is_ok_and(|entry| entry.file_name() == ".git"))
+/// Whether its repository is where it was.
+fn is_there(instance: &Instance) -> bool {
+    instance.repository.join(".git").exists()
 }
 
 /// git may have been killed between making the folder and registering it.
@@ -117,7 +151,9 @@ fn remove_empty(instance: &Instance) -> Result<()> {
 fn stays_for(reason: &Reason, is_review: bool) -> bool {
     match reason {
         Reason::InProgress(_) | Reason::Submodule(_) => true,
-        Reason::Uncommitted(_)
+        // What git ignores in its worktree is no work of a reviewer's.
+        Reason::Inner(_)
+        | Reason::Uncommitted(_)
         | Reason::Untracked(_)
         | Reason::Hidden(_)
         | Reason::OnlyHere(_)

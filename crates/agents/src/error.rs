@@ -1,5 +1,6 @@
 //! What can go wrong, in the contract's form: a code, a message, whom it concerns, and what to do.
 
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tamis_store::{StoreError, rusqlite};
 
@@ -53,7 +54,7 @@ words! {
 }
 
 /// A failure. Its texts may quote what a program said, and never a token.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentsError {
     pub code: Code,

@@ -60,7 +60,13 @@ impl Coordinator {
     fn deliver(&self, caller: &Caller<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
         let context = self.reserve_feedback(caller, input)?;
         reach(Point::FeedbackReserved);
-        let brought = self.bring(&context, &|| caller.in_time());
+        let mut brought = self.bring(&context, &|| caller.in_time());
+        if brought.is_err()
+            && let Ok(Some(arrived)) = self.arrived(&context)
+        {
+            // git moved the branch, and was stopped before it could say so.
+            brought = Ok(arrived);
+        }
         let (committed, delivered) = brought.inspect_err(|error| {
             let undone = self.undo_feedback(&context.feedback.id, context.operation, Some((caller, error)));
             if let Err(error) = undone {
@@ -166,6 +172,18 @@ impl Coordinator {
             ),
         )
         .suggest("call again when its agent pauses"))
+    }
+
+    /// Notes that are on the coding branch, whatever became of the call that was to bring them.
+    fn arrived(&self, context: &Context) -> Result<Option<(Committed, Commit)>> {
+        let plan = self.archive.database.read(|connection| db::plan_of(connection, context.operation))?;
+        let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_value(plan).ok());
+        let Some(committed) = plan.and_then(|plan| plan.notes) else { return Ok(None) };
+        let repository = self.repository(&context.coding.repository)?;
+        let Some(tip) = repository.branch_tip(&context.coding.branch.parse()?)? else { return Ok(None) };
+        let reviewed = context.review.reviewed_commit.parse()?;
+        let by = repository.delivered_by(&tip, &committed.commit, &reviewed)?;
+        Ok(by.map(|by| (committed, by)))
     }
 
     /// The review branch shows what was said too. Where its agent has moved it that is left out: the notes have arrived.

@@ -35,7 +35,7 @@ use std::time::{Duration, Instant};
 use crate::error::{AgentsError, Code, Result};
 
 pub(crate) use changes::Summary;
-pub(crate) use disposal::Reason;
+pub(crate) use disposal::{Reason, few};
 pub(crate) use names::{BranchName, Commit};
 pub(crate) use notes::{Delivery, Note, Notes};
 pub(crate) use push::Credential;

@@ -69,6 +69,19 @@ impl Caller<'_> {
         tell_success(connection, self.tool, &self.instance.id, git_commit, Some(self.begun))
     }
 
+    /// Writes down that the call was turned down, and tells of it. Belongs into the transaction in which that counts: the
+    /// same call gets the same answer again, and counts no more.
+    pub(crate) fn refuse(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
+        if self.key.is_some() {
+            let refusal = serde_json::to_value(error).map_err(|error| {
+                AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}"))
+            })?;
+            let operation = self.begin(connection, &json!({}))?;
+            db::end_operation(connection, operation, OperationState::Undone, Some(&refusal))?;
+        }
+        self.tell_failure(connection, error)
+    }
+
     /// Tells of a failure in the transaction that takes back what was done.
     pub(crate) fn tell_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
         tell_failure(connection, self.tool, Some(&self.instance.id), error, self.begun)?;
@@ -223,11 +236,20 @@ impl Coordinator {
     fn recorded<T: DeserializeOwned>(&self, caller: &Caller<'_>) -> Result<Option<T>> {
         let Some(key) = &caller.key else { return Ok(None) };
         let operation = self.archive.database.read(|connection| db::operation_by_key(connection, key))?;
-        let done = operation.filter(|operation| operation.state == OperationState::Done);
-        let Some(result) = done.and_then(|operation| operation.result) else { return Ok(None) };
-        serde_json::from_value(result).map(Some).map_err(|error| {
+        let unreadable = |error: serde_json::Error| {
             AgentsError::new(Code::InternalError, format!("the recorded answer cannot be read: {error}"))
-        })
+        };
+        match operation.map(|operation| (operation.state, operation.result)) {
+            Some((OperationState::Done, Some(result))) => {
+                serde_json::from_value(result).map(Some).map_err(unreadable)
+            }
+            Some((OperationState::Undone, Some(refusal))) => {
+                caller.logged.set(true);
+                Err(serde_json::from_value(refusal).map_err(unreadable)?)
+            }
+            // What was undone without an answer is tried afresh.
+            _ => Ok(None),
+        }
     }
 
     /// Tells of a call by nobody we know, once in a while: anybody on this machine can make any number of them.

@@ -32,7 +32,7 @@ use crate::{
 };
 use checks::{admit, check_work};
 use destination::Destination;
-pub(crate) use follow::Following;
+pub(crate) use follow::{CLOSED_FOLLOWED, Following};
 
 /// What the operation needs to be finished by somebody else.
 #[derive(Debug, Serialize, Deserialize)]

@@ -5,6 +5,7 @@
 //! worktrees go only where that is proven to lose nothing, and folders that nobody knows are told of.
 
 mod family;
+mod retention;
 mod strays;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
@@ -42,6 +43,9 @@ impl Coordinator {
             }
         }
         if let Err(error) = self.clear_strays(&mut findings) {
+            findings.extend(self.report(None, error.message, LATER.to_owned()));
+        }
+        if let Err(error) = self.forget_the_past() {
             findings.extend(self.report(None, error.message, LATER.to_owned()));
         }
         Ok(findings)

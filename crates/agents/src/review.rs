@@ -217,10 +217,15 @@ impl Coordinator {
         let coding = self.archive.instance(&operation.instance)?;
         if let (Some(instance), Some(review)) = (found, review)
             && coding.status == Status::Started
-            && self.is_equipped(&instance)?
         {
-            self.record_review(&instance, &review, operation.id, None)?;
-            return Ok(format!("{reviewer} runs, and is recorded"));
+            if self.is_equipped(&instance)? {
+                self.record_review(&instance, &review, operation.id, None)?;
+                return Ok(format!("{reviewer} runs, and is recorded"));
+            }
+            if self.cannot_be_held(&instance)? {
+                self.record_review(&instance, &review, operation.id, None)?;
+                return Ok(format!("{reviewer} has left something in its worktree, and is recorded"));
+            }
         }
         self.undo_review(&reviewer, operation.id, None)?;
         Ok(format!("what there was of {reviewer} is removed"))

@@ -168,15 +168,20 @@ impl Coordinator {
         })
     }
 
-    /// After a crash: an agent that runs and has all it needs is recorded, and anything less is taken back.
+    /// After a crash: an agent that runs and has all it needs is recorded, and so is one that has worked meanwhile, even if
+    /// it is dead by now. Anything less is taken back.
     pub(crate) fn repair_start(&self, operation: &Operation) -> Result<String> {
         let id = &operation.instance;
         let found = self.archive.database.read(|connection| db::instance(connection, id))?;
-        if let Some(instance) = found
-            && self.is_equipped(&instance)?
-        {
-            self.record_start(&instance, operation.id)?;
-            return Ok(format!("{id} runs, and is recorded"));
+        if let Some(instance) = found {
+            if self.is_equipped(&instance)? {
+                self.record_start(&instance, operation.id)?;
+                return Ok(format!("{id} runs, and is recorded"));
+            }
+            if self.has_worked(&instance)? {
+                self.record_start(&instance, operation.id)?;
+                return Ok(format!("{id} has worked in {}, and is recorded", instance.worktree.display()));
+            }
         }
         self.undo_start(id, operation.id)?;
         Ok(format!("what there was of {id} is removed"))

@@ -199,6 +199,13 @@ impl FakeGithub {
         (pull.open, pull.merged) = (false, merged);
     }
 
+    /// Opens a pull request again that was closed.
+    pub fn reopen(&self, number: u64) {
+        let mut state = self.shared.lock();
+        let pull = state.pulls.iter_mut().find(|pull| pull.number == number).expect("a pull request");
+        pull.open = true;
+    }
+
     /// What was wrong with requests.
     pub fn complaints(&self) -> Vec<String> {
         self.shared.lock().complaints.clone()

@@ -1,7 +1,7 @@
 //! Proof that a worktree and its branch can go without anything being lost.
 //!
-//! An empty list of reasons is the proof. What git ignores is not counted, as in every other use of git, and neither are
-//! commits that only a log names: the undo reference holds those.
+//! An empty list of reasons is the proof. What git ignores is not counted, as in every other use of git, but for repositories
+//! with work of their own; and neither are commits that only a log names: the undo reference holds those.
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -31,15 +31,19 @@ pub(crate) enum Reason {
     InProgress(Operation),
     /// A submodule with changes, or with commits that its remote does not have.
     Submodule(String),
+    /// A repository with the same, where git ignores what there is.
+    Inner(String),
+}
+
+/// The first of some paths.
+pub(crate) fn few(paths: &[String]) -> String {
+    let shown: Vec<&str> = paths.iter().take(5).map(String::as_str).collect();
+    let more = if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
+    format!("{}{more}", shown.join(", "))
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let few = |paths: &[String]| {
-            let shown: Vec<&str> = paths.iter().take(5).map(String::as_str).collect();
-            let more = if paths.len() > 5 { format!(" and {} more", paths.len() - 5) } else { String::new() };
-            format!("{}{more}", shown.join(", "))
-        };
         match self {
             Reason::Uncommitted(paths) => write!(out, "changes that are not committed: {}", few(paths)),
             Reason::Untracked(paths) => write!(out, "untracked files: {}", few(paths)),
@@ -49,6 +53,9 @@ impl fmt::Display for Reason {
             Reason::Stashed(count) => write!(out, "{count} stashes made on the branch"),
             Reason::InProgress(operation) => write!(out, "a {operation} in progress"),
             Reason::Submodule(path) => write!(out, "the submodule {path} has work that is nowhere else"),
+            Reason::Inner(path) => {
+                write!(out, "a repository of its own, {path}, with work that is nowhere else")
+            }
         }
     }
 }
@@ -134,9 +141,7 @@ impl Worktree {
         if state.place == Place::Detached {
             only_here.extend(state.head.map(|head| head.as_str().to_owned()));
         }
-        let own =
-            ["for-each-ref", "--format=%(objectname)", "refs/worktree", "refs/bisect", "refs/rewritten"];
-        only_here.extend(self.call().args(own).run()?.text().lines().map(str::to_owned));
+        only_here.extend(self.own_references()?);
         if !only_here.is_empty() {
             let call = self.call().args(["rev-list", "--count"]).args(&only_here);
             let count = call.args(["--not", "--branches", "--remotes", "--tags", "--"]).run()?.text();
@@ -150,6 +155,7 @@ impl Worktree {
                 reasons.push(Reason::Submodule(path.to_string_lossy().into_owned()));
             }
         }
+        reasons.extend(self.inner_work()?.into_iter().map(Reason::Inner));
         // Submodules that are not checked out any more have their commits there still.
         for folder in inner_git_dirs(&self.git_dir().join("modules"), 0) {
             if self.has_own_commits(&folder)? {
@@ -159,6 +165,35 @@ impl Worktree {
             }
         }
         Ok(())
+    }
+
+    /// Files and folders that git ignores.
+    pub(crate) fn ignored(&self) -> Result<Vec<String>> {
+        let ignored = self.ignored_paths()?;
+        Ok(ignored.iter().map(|path| String::from_utf8_lossy(path).into_owned()).collect())
+    }
+
+    fn ignored_paths(&self) -> Result<Vec<Vec<u8>>> {
+        let answer = self
+            .call()
+            .args(["ls-files", "-z", "--others", "--ignored", "--exclude-standard", "--directory"])
+            .args(["--full-name", "--", ":(top)"])
+            .run()?;
+        Ok(answer.parts().map(<[u8]>::to_vec).collect())
+    }
+
+    /// Repositories in ignored folders that have work of their own: clones that an agent has worked in.
+    fn inner_work(&self) -> Result<Vec<String>> {
+        let mut found = Vec::new();
+        for path in self.ignored_paths()?.iter().filter(|path| path.ends_with(b"/")) {
+            find_repositories(&self.join(path), &mut found);
+        }
+        // One that git cannot make sense of is not proven to have none.
+        found.retain(|folder| self.submodule_has_work(folder, 0).unwrap_or(true));
+        let name = |folder: &PathBuf| {
+            folder.strip_prefix(self.path()).unwrap_or(folder).to_string_lossy().into_owned()
+        };
+        Ok(found.iter().map(name).collect())
     }
 
     /// Files that are marked so that git does not look at them.
@@ -196,6 +231,13 @@ impl Worktree {
     /// The submodules that are checked out.
     pub(super) fn submodules(&self) -> Result<Vec<PathBuf>> {
         submodules_in(&self.repository, self.path())
+    }
+
+    /// What the worktree's own references name, which go with it.
+    pub(super) fn own_references(&self) -> Result<Vec<String>> {
+        let own =
+            ["for-each-ref", "--format=%(objectname)", "refs/worktree", "refs/bisect", "refs/rewritten"];
+        Ok(self.call().args(own).run()?.text().lines().map(str::to_owned).collect())
     }
 
     /// Whether a submodule has changes, or commits that its remotes do not have. It is asked as a repository of its own,
@@ -241,6 +283,19 @@ fn submodules_in(repository: &Repository, folder: &Path) -> Result<Vec<PathBuf>>
     let paths = links.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
     let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
     Ok(paths.filter(|path| folder.join(path).join(".git").exists()).collect())
+}
+
+/// Repositories in a folder, itself included, but for those inside others.
+fn find_repositories(folder: &Path, found: &mut Vec<PathBuf>) {
+    if folder.join(".git").exists() {
+        found.push(folder.to_owned());
+        return;
+    }
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            find_repositories(&entry.path(), found);
+        }
+    }
 }
 
 /// Folders of git's below this one. A submodule's name may have slashes.

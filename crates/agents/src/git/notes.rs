@@ -138,7 +138,7 @@ impl Worktree {
                 Entry::Other => false,
             };
             let at_tip = self.repository.entry(&tip, &path)?;
-            if !free(&at_tip) || !free(&self.repository.entry(reviewed, &path)?) {
+            if !free(&at_tip) || !free(&self.repository.entry(reviewed, &path)?) || self.has_alike(&path) {
                 continue;
             }
             let usable = match self.change_of(&path)?.as_deref() {
@@ -190,6 +190,13 @@ impl Worktree {
             return Ok(Some("no file".to_owned()));
         }
         Ok(listed)
+    }
+
+    /// Whether a name is there that differs by the case of letters only. Some file systems take the two for one, and git
+    /// would overwrite it there.
+    fn has_alike(&self, path: &str) -> bool {
+        let names = std::fs::read_dir(self.path()).into_iter().flatten().flatten();
+        names.map(|entry| entry.file_name()).any(|name| name.eq_ignore_ascii_case(path) && name != path)
     }
 
     /// Whether a regular file of exactly this content is there.

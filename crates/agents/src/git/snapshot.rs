@@ -21,6 +21,8 @@ pub(crate) struct Snapshot {
     pub(crate) commit: Commit,
     /// Repositories inside the worktree, and submodules: git holds a name for them only, so they are not in it.
     pub(crate) left_out: Vec<String>,
+    /// Those of them that are no submodules.
+    pub(crate) inner: Vec<String>,
 }
 
 /// The undo reference of an instance.
@@ -158,14 +160,19 @@ impl Worktree {
                 now(),
             )?);
         }
+        for name in self.own_references()? {
+            // A reference may name something that is no commit.
+            commits.extend(self.repository.resolve(&name)?);
+        }
         commits.extend(self.only_logged(&commits)?);
         let commit = self.repository.hold(id, commits, Some(&files).filter(|files| **files != committed))?;
-        let mut left_out: Vec<String> = left_out
+        let inner: Vec<String> = left_out
             .iter()
             .map(|path| String::from_utf8_lossy(path).trim_end_matches('/').to_owned())
             .collect();
+        let mut left_out = inner.clone();
         left_out.extend(self.submodules()?.into_iter().map(|path| path.to_string_lossy().into_owned()));
-        Ok(Snapshot { reference: undo_reference(id), commit, left_out })
+        Ok(Snapshot { reference: undo_reference(id), commit, left_out, inner })
     }
 
     fn tree_of(&self, commit: &Commit) -> Result<Commit> {

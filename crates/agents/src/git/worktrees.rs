@@ -57,6 +57,11 @@ impl Worktree {
         &self.git_dir
     }
 
+    /// Whether it has got its files: git writes the index once they are there.
+    pub(crate) fn is_filled(&self) -> bool {
+        self.git_dir.join("index").exists()
+    }
+
     pub(super) fn call(&self) -> Call<'_> {
         self.repository.call_in(&self.path)
     }
@@ -162,7 +167,7 @@ impl Repository {
         }
         drop(held);
         let worktree = self.worktree(&path)?;
-        if !worktree.git_dir().join("index").exists() {
+        if !worktree.is_filled() {
             // Nothing is in the way: the folder is new, or of a call that was interrupted before anybody worked there.
             worktree.call().args(["reset", "--hard", "--quiet", "--no-recurse-submodules"]).writes().run()?;
         }
@@ -222,6 +227,13 @@ impl Repository {
         let mut call = self.call().args(["worktree", "remove"]);
         // git itself writes this while it makes a worktree, and leaves it behind when it is killed.
         let interrupted = there.locked.as_deref() == Some("initializing");
+        if let Some(why) = there.locked.as_deref().filter(|_| !interrupted) {
+            let why =
+                if why.is_empty() { String::new() } else { format!(": {}", super::failure::readable(why)) };
+            let place = path.display();
+            return Err(AgentsError::new(Code::InvalidState, format!("{place} stays: it is locked{why}"))
+                .suggest(format!("if it may go: git worktree unlock '{place}'")));
+        }
         call = match (removal, path.exists()) {
             (Removal::Everything, true) => call.args(["--force", "--force"]),
             (_, false) if interrupted => call.args(["--force", "--force"]),

@@ -6,11 +6,14 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::github::PullState;
-use crate::records::{Instance, Phase};
+use crate::records::{Instance, Moment, Phase};
 use crate::{AgentsError, Code, Coordinator, Finding, InstanceId, Status, db};
 
 /// How often GitHub is asked about one, and for how long it is left alone after it did not answer.
 const PAUSE: Duration = Duration::from_secs(300);
+
+/// For how many milliseconds it is asked whether one that was closed is open again: a week.
+pub(crate) const CLOSED_FOLLOWED: i64 = 7 * 24 * 60 * 60 * 1000;
 
 /// Nobody waits for the answer, but the other families do.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -34,11 +37,23 @@ impl Following {
     }
 }
 
+/// Whether something may still become of its pull request: one that was closed is sometimes opened again, by somebody who
+/// closed the wrong one.
+fn is_followed(head: &Instance) -> bool {
+    match head.status {
+        Status::PrCreated => true,
+        Status::PrClosed => {
+            head.ended_at.is_some_and(|at| Moment::now().0.saturating_sub(at.0) < CLOSED_FOLLOWED)
+        }
+        _ => false,
+    }
+}
+
 impl Coordinator {
     /// Asks now and then whether the pull request of a family's head was merged or closed. The family is held.
     pub(crate) fn follow_pull_request(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
         let head = self.archive.instance(family)?;
-        let (Status::PrCreated, Some(number)) = (head.status, head.pr_number) else { return Ok(()) };
+        let (true, Some(number)) = (is_followed(&head), head.pr_number) else { return Ok(()) };
         if !self.following.lock().unwrap_or_else(PoisonError::into_inner).turn(family) {
             return Ok(());
         }
@@ -51,14 +66,18 @@ impl Coordinator {
             None
         });
         let (status, found) = match state {
-            None | Some(PullState::Open) => return Ok(()),
+            None => return Ok(()),
+            Some(PullState::Open) => (Status::PrCreated, format!("pull request {number} was opened again")),
             Some(PullState::Merged) => (Status::PrMerged, format!("pull request {number} was merged")),
             Some(PullState::Closed) => (Status::PrClosed, format!("pull request {number} was closed")),
         };
+        if status == head.status {
+            return Ok(());
+        }
         self.archive.database.write_or(|connection| {
             db::set_status(connection, family, status, Some(&found), None)?;
             // Its agent may have ended long before.
-            if head.phase == Phase::Ready {
+            if head.phase == Phase::Ready && status != Status::PrCreated {
                 db::set_phase(connection, family, Phase::Ending)?;
             }
             Ok::<_, AgentsError>(())

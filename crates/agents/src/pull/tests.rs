@@ -339,6 +339,35 @@ fn merged_and_closed_pull_requests_are_noticed() {
 }
 
 #[test]
+fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    stage.create(&token, &input()).unwrap();
+    let look = || {
+        *stage.coordinator.following.lock().unwrap() = Following::default();
+        let families = stage.coordinator.archive.database.read(db::families_to_look_after).unwrap();
+        for family in &families {
+            stage.coordinator.follow_pull_request(family, &mut Vec::new()).unwrap();
+        }
+        stage.status(&coding)
+    };
+    stage.github.close(1, false);
+    assert_eq!(look(), Status::PrClosed);
+    assert_eq!(look(), Status::PrClosed);
+    stage.github.reopen(1);
+    assert_eq!(look(), Status::PrCreated);
+    stage.github.close(1, false);
+    assert_eq!(look(), Status::PrClosed);
+    stage.assert_consistent();
+    // Long ago.
+    let database = &stage.coordinator.archive.database;
+    database.write(|connection| connection.execute("UPDATE instances SET ended_at = 1", [])).unwrap();
+    let asked = stage.github.requests().len();
+    stage.github.close(1, true);
+    assert_eq!((look(), stage.github.requests().len()), (Status::PrClosed, asked));
+}
+
+#[test]
 fn a_github_that_does_not_answer_is_left_alone() {
     let stage = Stage::new(Place::Github);
     let (coding, token) = stage.coding();

@@ -36,28 +36,43 @@ impl Coordinator {
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
         findings.extend(self.repair_family(family)?);
+        // What cannot be done keeps nothing else from being done: a reviewer that cannot be cleaned up, say.
+        let mut trouble = self.treat_members(family, sight, findings);
+        trouble = trouble.and(self.end_late_review(family, findings));
+        trouble = trouble.and(self.free_if_nobody_reviews(family, findings));
+        trouble = trouble.and(self.finish_endings(family, findings));
+        trouble = trouble.and(self.tell_untold(family, findings));
+        trouble.and(self.follow_pull_request(family, findings))
+    }
+
+    fn treat_members(&self, family: &InstanceId, sight: &Sight, findings: &mut Vec<Finding>) -> Result<()> {
+        let mut trouble = Ok(());
         for member in self.members(family)?.iter().filter(|member| is_watched(member)) {
             // It may have ended with one that was looked at before it.
             let member = self.archive.instance(&member.id)?;
-            if is_watched(&member)
-                && !looks_well(&member, sight)
-                && let Some(ailment) = self.examine(&member)?
-            {
-                findings.push(self.treat(&member, ailment)?);
+            if is_watched(&member) && !looks_well(&member, sight) {
+                let ailment = self.examine(&member);
+                let treated = ailment.and_then(|it| it.map(|it| self.treat(&member, it)).transpose());
+                trouble = trouble.and(treated.map(|finding| findings.extend(finding)));
             }
         }
-        self.end_late_review(family, findings)?;
-        self.free_if_nobody_reviews(family, findings)?;
+        trouble
+    }
+
+    fn finish_endings(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+        let mut trouble = Ok(());
         for member in self.members(family)? {
             if member.phase == Phase::Ending && !self.is_leaving(&member.id) {
-                let disposal = self.finish_ending(&member)?;
-                let done = if disposal.kept.is_empty() { "it is cleaned up" } else { "its session is ended" };
-                let found = format!("{} is over, and was not cleaned up", member.id);
-                findings.push(self.tell_repair(Some(&member.id), found, done.to_owned())?);
+                let finished = self.finish_ending(&member).and_then(|disposal| {
+                    let done =
+                        if disposal.kept.is_empty() { "it is cleaned up" } else { "its session is ended" };
+                    let found = format!("{} is over, and was not cleaned up", member.id);
+                    self.tell_repair(Some(&member.id), found, done.to_owned())
+                });
+                trouble = trouble.and(finished.map(|finding| findings.push(finding)));
             }
         }
-        self.tell_untold(family, findings)?;
-        self.follow_pull_request(family, findings)
+        trouble
     }
 
     /// The head of a family and its reviewers.
@@ -130,8 +145,8 @@ impl Coordinator {
             }
             end_rows(connection, instance, Status::Terminated, Outcome::Ended, &reason, None)
         })?;
-        self.clean_up_family(id)?;
         self.tell_freed(instance);
+        self.clean_up_soon(id);
         let found = format!("{id} was {}, but {reason}", instance.status);
         self.tell_repair(Some(id), found, format!("it is {} now", self.archive.instance(id)?.status))
     }
@@ -156,6 +171,13 @@ impl Coordinator {
         let hours =
             self.archive.database.write_or(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
         let age = Moment::now().0.saturating_sub(review.created_at.0);
+        if age < 0 {
+            // By a clock that was ahead it would never be late.
+            return Ok(self
+                .archive
+                .database
+                .write(|connection| db::restart_review(connection, &review.child_instance))?);
+        }
         if u64::try_from(age / HOUR).unwrap_or(0) < hours {
             return Ok(());
         }
@@ -164,8 +186,8 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             end_rows(connection, &reviewer, Status::Terminated, Outcome::TimedOut, &reason, None)
         })?;
-        self.clean_up_family(family)?;
         self.tell_freed(&reviewer);
+        self.clean_up_soon(family);
         let done = format!("{} is ended, and {family} goes on", reviewer.id);
         findings.push(self.tell_repair(Some(&reviewer.id), reason, done)?);
         Ok(())

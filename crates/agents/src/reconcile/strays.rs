@@ -62,7 +62,7 @@ impl Coordinator {
     }
 }
 
-fn names_in(folder: &std::path::Path) -> Result<Vec<String>> {
+pub(super) fn names_in(folder: &std::path::Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(folder).map_err(|error| AgentsError::file("read", folder, &error))?;
     let mut names: Vec<String> =
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -71,7 +71,7 @@ fn names_in(folder: &std::path::Path) -> Result<Vec<String>> {
 }
 
 /// Whose file this is: `<id>`, `<id>.json`, `<id>.md`, or a draft of one.
-fn id_of(name: &str) -> Option<InstanceId> {
+pub(super) fn id_of(name: &str) -> Option<InstanceId> {
     let stem = name.split_once('.').map_or(name, |(stem, _)| stem);
     stem.parse().ok()
 }

@@ -52,7 +52,7 @@ pub(super) fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<
         .detail("max_iterations", most);
     error.suggestions = AT_THE_LIMIT.map(str::to_owned).to_vec();
     db::count_rejection(connection, id)?;
-    caller.tell_failure(connection, &error)?;
+    caller.refuse(connection, &error)?;
     abandon_if_hopeless(connection, id)?;
     Ok(Admission::Refused(error))
 }

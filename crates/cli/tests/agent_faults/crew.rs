@@ -130,6 +130,11 @@ impl Crew {
         *self.server.lock().unwrap() = None;
     }
 
+    /// Kills the server, and leaves what it has started to go on.
+    pub(crate) fn kill_server(&self) {
+        kill(&self.running.unwrap().1.to_string());
+    }
+
     pub(crate) fn wait_for_death(&self) {
         let stat = format!("/proc/{}/stat", self.running.unwrap().1);
         eventually("the server has died", || {

@@ -1,8 +1,9 @@
 //! Everything dies at every step: tamis itself, tmux, the agents. Afterwards the tables, the sessions, the worktrees and
 //! the branches agree with each other, no commit and no uncommitted byte is lost, and the work can go on.
 //!
-//! A run takes one fault of the list of all of them, in an order that a seed decides. `TAMIS_FAULT_RUNS` says how many there
-//! are (20), `TAMIS_FAULT_SEED` in which order.
+//! A run takes one fault of a list, in an order that a seed decides: every death at every named point, and as many in which
+//! tamis is killed at any moment after it was called, in the middle of a git or a tmux. `TAMIS_FAULT_RUNS` says how many runs
+//! there are (20), `TAMIS_FAULT_SEED` in which order. The points are in debug builds only, and so is this.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -16,6 +17,7 @@ mod hostile;
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use tamis_agents::faults::Point;
@@ -32,12 +34,19 @@ enum Victim {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Fault {
-    point: Point,
-    victim: Victim,
+enum Fault {
+    /// Somebody dies when a point is reached.
+    At { point: Point, victim: Victim },
+    /// tamis is killed so long after a tool was called, wherever it is by then. What it has started goes on without it.
+    After { tool: &'static str, moment: Duration },
 }
 
-/// Every fault there is.
+/// The tools that are interrupted at any moment, and within how many milliseconds: the feedback's reviewer is ended two
+/// seconds after the answer.
+const INTERRUPTED: &[(&str, u64)] =
+    &[("start", 1200), ("request_review", 1500), ("send_feedback", 3500), ("create_pull_request", 1500)];
+
+/// Every fault that there is at a point.
 fn faults() -> Vec<Fault> {
     let mut faults = Vec::new();
     for &point in Point::ALL {
@@ -50,36 +59,59 @@ fn faults() -> Vec<Fault> {
                 Victim::Tamis | Victim::Tmux => true,
             };
             if there {
-                faults.push(Fault { point, victim });
+                faults.push(Fault::At { point, victim });
             }
         }
     }
     faults
 }
 
+/// So many faults at any moment.
+fn interruptions(count: usize, random: &mut Random) -> Vec<Fault> {
+    let interruption = |number: usize| {
+        let (tool, within) = INTERRUPTED[number % INTERRUPTED.len()];
+        // Most of what can be interrupted is done soon, so half of them come within a third of the time.
+        let within = if random.below(2) == 0 { within } else { within / 3 };
+        Fault::After { tool, moment: Duration::from_millis(random.below(within)) }
+    };
+    (0..count).map(interruption).collect()
+}
+
 fn number(name: &str, default: usize) -> usize {
     std::env::var(name).ok().and_then(|value| value.parse().ok()).unwrap_or(default)
 }
 
-/// The same order for the same seed.
-fn shuffle<T>(list: &mut [T], seed: u64) {
-    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
-    for last in (1..list.len()).rev() {
-        state ^= state << 13;
-        state ^= state >> 7;
-        state ^= state << 17;
-        let place = usize::try_from(state % (last as u64 + 1)).unwrap();
-        list.swap(last, place);
+/// The same numbers for the same seed.
+struct Random(u64);
+
+impl Random {
+    fn new(seed: u64) -> Random {
+        Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1)
+    }
+
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0 % bound
+    }
+
+    fn shuffle<T>(&mut self, list: &mut [T]) {
+        for last in (1..list.len()).rev() {
+            list.swap(last, usize::try_from(self.below(last as u64 + 1)).unwrap());
+        }
     }
 }
 
 #[test]
 fn whatever_dies_the_state_is_repaired_and_no_work_is_lost() {
+    assert!(cfg!(debug_assertions), "fault points are in debug builds only: run this without --release");
     let (runs, seed) = (number("TAMIS_FAULT_RUNS", 20), number("TAMIS_FAULT_SEED", 1) as u64);
     let mut list = Vec::new();
     for round in 0.. {
-        let mut all = faults();
-        shuffle(&mut all, seed + round);
+        let (mut all, mut random) = (faults(), Random::new(seed + round));
+        all.extend(interruptions(all.len(), &mut random));
+        random.shuffle(&mut all);
         list.extend(all);
         if list.len() >= runs {
             break;
@@ -104,17 +136,22 @@ fn whatever_dies_the_state_is_repaired_and_no_work_is_lost() {
     assert!(failures.is_empty(), "of {runs} runs with seed {seed} these failed: {failures:#?}");
 }
 
-/// One run: work up to the point, the fault, the repair, and the rest of the work.
+/// One run: work up to the fault, the fault, the repair, and the rest of the work.
 fn suffer(fault: Fault) {
-    let point = fault.point.as_str();
-    let (tool, _) = point.split_once('.').unwrap();
+    let tool = match fault {
+        Fault::At { point, .. } => point.as_str().split_once('.').unwrap().0,
+        Fault::After { tool, .. } => tool,
+    };
+    let kills_tamis = matches!(fault, Fault::After { .. } | Fault::At { victim: Victim::Tamis, .. });
     let mut crew = Crew::new();
     let hold = crew.folder().join("held");
-    let action =
-        if fault.victim == Victim::Tamis { "kill".to_owned() } else { format!("hold:{}", hold.display()) };
-    let asked = format!("{point}={action}");
+    let asked = match fault {
+        Fault::At { point, victim: Victim::Tamis } => Some(format!("{point}=kill")),
+        Fault::At { point, .. } => Some(format!("{point}=hold:{}", hold.display())),
+        Fault::After { .. } => None,
+    };
 
-    // Up to the point everything is as usual.
+    // Up to the call everything is as usual.
     let mut coder = None;
     if tool != "start" {
         crew.serve(None);
@@ -128,7 +165,7 @@ fn suffer(fault: Fault) {
         coder = Some(id);
     }
 
-    crew.serve(Some(&asked));
+    crew.serve(asked.as_deref());
     let reviewer = coder.as_ref().map(|id| crew.reviewer_of(id));
     let call = || match tool {
         "start" => crew.try_start(),
@@ -137,26 +174,36 @@ fn suffer(fault: Fault) {
         "create_pull_request" => crew.call(coder.as_ref().unwrap(), tool, &pull_request(), "key-1"),
         other => panic!("no such tool: {other}"),
     };
-    std::thread::scope(|scope| {
+    let first = std::thread::scope(|scope| {
         let called = scope.spawn(call);
-        if fault.victim == Victim::Tamis {
+        let (point, victim) = match fault {
+            Fault::After { moment, .. } => {
+                // Nothing is waited for: this is the moment.
+                std::thread::sleep(moment);
+                crew.kill_server();
+                crew.wait_for_death();
+                return called.join().unwrap();
+            }
+            Fault::At { point, victim } => (point, victim),
+        };
+        if victim == Victim::Tamis {
             crew.wait_for_death();
             let answer = called.join().unwrap();
             // What comes after the answer is done in the background.
-            let after = [Point::FeedbackSessionEnded, Point::FeedbackCleanedUp].contains(&fault.point);
+            let after = [Point::FeedbackSessionEnded, Point::FeedbackCleanedUp].contains(&point);
             assert_eq!(matches!(answer, Answer::Done(_)), after, "{answer:?}");
-            return;
+            return answer;
         }
         // Some points come after the answer, in the background.
         common::eventually("the point is reached", || hold.exists());
-        match fault.victim {
+        match victim {
             Victim::Tmux => crew.kill_tmux(),
             Victim::Coder => crew.kill_agent(coder.as_ref().unwrap()),
             Victim::Reviewer => crew.kill_agent(reviewer.as_ref().unwrap()),
             Victim::Tamis => unreachable!(),
         }
         std::fs::remove_file(&hold).unwrap();
-        drop(called.join().unwrap());
+        called.join().unwrap()
     });
 
     // Whoever coordinates next repairs it.
@@ -166,13 +213,17 @@ fn suffer(fault: Fault) {
 
     // The one who called asks again, as the forwarder does, and the work goes on where its agent lives.
     let Some(id) = coder else {
+        if let Answer::Done(started) = first {
+            assert_eq!(crew.instance(started["id"].as_str().unwrap())["created_at"], started["created_at"]);
+        }
         let again = crew.start();
         assert_eq!(crew.instance(&again)["status"], "STARTED");
         crew.expect_consistency("after starting again");
         return;
     };
     let lives = crew.instance(&id)["status"] != "TERMINATED";
-    assert!(lives || matches!(fault.victim, Victim::Tmux | Victim::Coder), "{fault:?} ended {id}");
+    let may_end = matches!(fault, Fault::At { victim: Victim::Tmux | Victim::Coder, .. });
+    assert!(lives || may_end, "{fault:?} ended {id}");
     let caller = if tool == "send_feedback" { reviewer.unwrap() } else { id.clone() };
     let again = match tool {
         "send_feedback" => crew.call(&caller, tool, &feedback(), "key-1"),
@@ -180,12 +231,16 @@ fn suffer(fault: Fault) {
         _ => crew.call(&caller, tool, &pull_request(), "key-1"),
     };
     match again {
-        Answer::Done(value) => check_result(&crew, tool, &value),
+        Answer::Done(value) => {
+            check_result(&crew, tool, &value);
+            if let Answer::Done(first) = first {
+                assert_eq!(value, first, "the answer that was given is given again");
+            }
+        }
         Answer::Refused(error) => {
             let code = error["code"].as_str().unwrap_or_default();
             // Only because the agent that it would be for is dead.
-            let excused =
-                fault.victim != Victim::Tamis && ["INVALID_STATE", "IDENTITY_REQUIRED"].contains(&code);
+            let excused = !kills_tamis && ["INVALID_STATE", "IDENTITY_REQUIRED"].contains(&code);
             assert!(excused, "{fault:?}, then asked again: {error}");
         }
         Answer::None => panic!("no answer after the repair"),

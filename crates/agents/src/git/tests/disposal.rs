@@ -285,3 +285,13 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
     assert!(refused.message.contains("is not sent"), "{refused}");
     assert_eq!(asked.try_iter().count(), 0);
 }
+
+#[test]
+fn what_only_the_worktrees_own_references_name_is_held() {
+    let world = World::new();
+    let worktree = world.worktree();
+    let own = world.plain("tree", &["commit-tree", "HEAD^{tree}", "-m", "named by nobody else"]);
+    world.plain("tree", &["update-ref", "refs/worktree/x", &own]);
+    let held = worktree.snapshot(&branch(), &coder()).unwrap();
+    world.plain("repo", &["merge-base", "--is-ancestor", &own, held.commit.as_str()]);
+}

@@ -319,3 +319,14 @@ fn a_review_branch_gets_its_notes_unless_its_agent_went_elsewhere() {
     assert!(!repository.advance_review_branch(&path, &review, &reviewed, &commit).unwrap());
     assert_eq!(repository.branch_tip(&review).unwrap(), Some(own));
 }
+
+#[test]
+fn a_name_that_differs_by_case_only_is_taken() {
+    let world = World::new();
+    let worktree = world.worktree();
+    let (_, tip) = world.repository().default_base().unwrap();
+    world.write("tree/Review_Feedback.md", "mine, not committed\n");
+    let (_, _, note) = deliver(&worktree, &tip, &[], "notes\n");
+    assert_eq!(note.path, "REVIEW_FEEDBACK-2.md");
+    assert_eq!(world.read("tree/Review_Feedback.md"), "mine, not committed\n");
+}
