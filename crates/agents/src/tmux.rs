@@ -16,6 +16,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, test_kill_process};
+
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
 pub(crate) use ending::{SESSION_VARIABLE, mark};
@@ -45,6 +47,9 @@ const PANE_FORMAT: &str = "#{session_name}:#{pane_id}:#{pane_dead}:#{pane_dead_s
 /// How long a screen may take to show what was pasted into it.
 const PASTE_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long tmux may take to learn how a process ended.
+const SETTLING: Duration = Duration::from_secs(5);
 
 /// Gemini CLI takes an Enter within 40 ms of a paste for part of it, and on a busy machine its clock starts late. The other
 /// agents need no pause.
@@ -126,6 +131,25 @@ impl Tmux {
     /// The session of this name.
     pub fn session(&self, id: &InstanceId) -> Result<Option<Session>> {
         Ok(self.sessions()?.into_iter().find(|session| session.id == *id))
+    }
+
+    /// The session, with the code that its agent ended with where there is one. tmux tells of an end a moment before it learns
+    /// of the code, which it does when it takes leave of the process.
+    pub fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
+        let deadline = Instant::now() + SETTLING;
+        let mut is_settled = false;
+        loop {
+            let session = self.session(id)?;
+            let unsettled = session.as_ref().filter(|it| !it.alive && it.exit_code.is_none());
+            let Some(pid) = unsettled.map(|it| it.pane_pid) else { return Ok(session) };
+            if is_settled || Instant::now() >= deadline {
+                return Ok(session);
+            }
+            is_settled = !pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_ok());
+            if !is_settled {
+                std::thread::sleep(LOOK_AGAIN);
+            }
+        }
     }
 
     /// Ends a session, and every process that was started in it. One that is not there is ended already; what was left of

@@ -164,6 +164,52 @@ fn an_agent_from_its_start_to_its_clean_up() {
 }
 
 #[test]
+fn an_agent_that_ends_is_noticed() {
+    let fleet = Fleet::new();
+    let _server = fleet.coordinating();
+    // Whether it is over before anybody looks is not known; if it is, whoever started it is told.
+    let started = fleet.run(&["agents", "start", "--task", "quit", "--", "sh", "-c", "echo no key; exit 3"]);
+    assert!(
+        started.stdout.starts_with("started   work-quit-a1, sh -c"),
+        "{}{}",
+        started.stdout,
+        started.stderr
+    );
+    if started.code == Some(1) {
+        let told =
+            "error: the agent of work-quit-a1 ended as soon as it was started with exit code 3\n  no key\n";
+        assert!(started.stderr.contains(told), "{}", started.stderr);
+    } else {
+        assert_eq!(started.code, Some(0), "{}", started.stderr);
+    }
+    // Nobody asks for it, and it is not a minute's affair.
+    eventually("its end is written down", || fleet.statuses()[0].1 == "TERMINATED");
+    let details = fleet.json(&["agents", "show", "work-quit-a1", "--json"]);
+    assert_eq!(
+        (&details["exit_code"], &details["reason"]),
+        (&json!(3), &json!("its agent exited with code 3"))
+    );
+}
+
+#[test]
+fn whoever_starts_an_agent_waits_for_a_server_that_is_about_to_coordinate() {
+    let fleet = Fleet::new();
+    // It is there, and does not coordinate yet: the test is in its way.
+    let agents = fleet.house.data().join("agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let lock = std::fs::File::create(agents.join("coordinator.lock")).unwrap();
+    lock.lock().unwrap();
+    let server = fleet.serve();
+    let command = ["agents", "start", "--task", "wait", "--json", "--", "sleep", "600"];
+    let starting = fleet.tamis(&command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    lock.unlock().unwrap();
+    let started = starting.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&started.stderr);
+    assert!(started.status.success() && !said.contains("in the background"), "{said}");
+    assert_eq!(fleet.coordinator().unwrap()["pid"], server.child.id());
+}
+
+#[test]
 fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
     let fleet = Fleet::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -298,7 +344,7 @@ fn of_two_servers_one_coordinates_and_the_other_takes_over() {
         let said = std::iter::from_fn(|| second.log.recv_timeout(common::PATIENCE).ok());
         assert!(said.take(200).any(|line| line.contains(words)), "it never said: {words}");
     };
-    says("another process coordinates agents");
+    says("another server coordinates the agents of this data folder");
 
     // Whatever door is asked, it is done by the one that coordinates.
     let coding = fleet.start(&["--task", "mend the parser"]);
