@@ -1,6 +1,7 @@
 //! Starting coding and planning agents: a worktree, a branch, an identity, a session and a row.
 
 use std::collections::HashSet;
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
@@ -8,7 +9,7 @@ use serde_json::json;
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Repository};
+use crate::git::{BranchName, Commit, Head, Repository};
 use crate::github::IssueText;
 use crate::holds::Hold;
 use crate::id::slug;
@@ -47,7 +48,7 @@ impl Coordinator {
         let choice = self.choice(request.choice.as_ref())?;
         self.check_program(&choice)?;
         let repository = Repository::find(&self.git, &request.folder)?;
-        let base = base(&repository, request.base.as_deref())?;
+        let base = base(&repository, &request.folder, request.base.as_deref())?;
         let issue = request.issue.map(|number| self.read_issue(&repository, number, deadline));
         let taken = self.taken_names(&repository)?;
         let (instance, identity, operation, _hold) =
@@ -255,13 +256,14 @@ fn check(request: &StartRequest) -> Result<()> {
     Ok(())
 }
 
-/// Where to begin: what was asked for, else the branch that is checked out, else the commit that is.
-fn base(repository: &Repository, asked: Option<&str>) -> Result<Base> {
+/// Where to begin: what was asked for, else what is checked out where that was asked. An agent's own branch is nobody's base.
+fn base(repository: &Repository, folder: &Path, asked: Option<&str>) -> Result<Base> {
     let Some(asked) = asked else {
-        return match (repository.default_base(), repository.head()?) {
-            (Ok((branch, commit)), _) => Ok(Base { branch: Some(branch), commit }),
-            (Err(_), Some(head)) => Ok(Base { branch: head.branch, commit: head.commit }),
-            (Err(error), None) => Err(error),
+        return match repository.head_in(folder)? {
+            Some(Head { branch, commit }) if !branch.as_ref().is_some_and(BranchName::is_ours) => {
+                Ok(Base { branch, commit })
+            }
+            _ => repository.default_base().map(|(branch, commit)| Base { branch: Some(branch), commit }),
         };
     };
     let branch = asked.parse::<BranchName>().ok();

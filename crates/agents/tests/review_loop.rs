@@ -586,3 +586,28 @@ fn an_issue_of_a_repository_that_is_nowhere_is_not_looked_for() {
         ["what issue #123 says could not be read: the repository has no remote on GitHub"]
     );
 }
+
+#[test]
+fn an_agent_begins_at_what_is_checked_out_where_it_is_started() {
+    let field = Field::new();
+    let repository = field.repository();
+    let side = field.path("side by side");
+    field.git(&repository, &["worktree", "add", "-q", "-b", "side", side.to_str().unwrap()]);
+    fs::create_dir(side.join("inner")).unwrap();
+    fs::write(side.join("inner/side.txt"), "side").unwrap();
+    let tip = field.commit(&side, "Beside");
+    let start = |folder: &std::path::Path| {
+        let request = StartRequest { folder: folder.to_owned(), ..field.request("begin", &["cat"]) };
+        let begun = field.coordinator().start(&request, soon()).unwrap();
+        (begun.base_branch, begun.base_commit, begun.worktree)
+    };
+    let main = field.git(&repository, &["rev-parse", "HEAD"]);
+    let (branch, commit, worktree) = start(&side.join("inner"));
+    assert_eq!((branch.as_deref(), commit), (Some("side"), tip.clone()));
+    // An agent's own branch is no base.
+    let (branch, commit, _) = start(&worktree);
+    assert_eq!((branch.as_deref(), commit), (Some("main"), main));
+    field.git(&repository, &["checkout", "-q", "--detach", "side"]);
+    let (branch, commit, _) = start(&repository);
+    assert_eq!((branch, commit), (None, tip));
+}
