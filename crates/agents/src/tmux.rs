@@ -160,10 +160,17 @@ impl Tmux {
 
     /// What the session shows and showed, with nothing in it but text. At most the last `lines`.
     pub fn capture(&self, id: &InstanceId, lines: usize) -> Result<String> {
-        let pane = self.existing(id)?.pane;
+        let Session { pane, alive, .. } = self.existing(id)?;
         let screen = call::must(self, id, &["capture-pane", "-p", "-J", "-S", "-", "-t", &pane], None)?;
         let screen = plain_text(&screen);
-        let all: Vec<&str> = screen.trim_end().lines().collect();
+        let mut all: Vec<&str> = screen.trim_end().lines().collect();
+        // Below what was shown, tmux says of itself when and how it ended.
+        if !alive && all.last().is_some_and(|last| last.starts_with("Pane is dead")) {
+            all.pop();
+            while all.last().is_some_and(|line| line.trim().is_empty()) {
+                all.pop();
+            }
+        }
         Ok(all[all.len().saturating_sub(lines)..].join("\n"))
     }
 

@@ -192,6 +192,30 @@ fn an_agent_that_ends_is_noticed() {
 }
 
 #[test]
+fn an_agent_with_a_home_of_its_own_has_what_is_in_the_users() {
+    let fleet = Fleet::new();
+    let bin = fleet.house.folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    // What Gemini CLI would find: its settings with our server in them, and who its user is.
+    let gemini = bin.join("gemini");
+    std::fs::write(&gemini, "#!/bin/sh\ncat \"$GEMINI_CLI_HOME/.gemini/oauth_creds.json\"\nexec sleep 600\n")
+        .unwrap();
+    std::fs::set_permissions(&gemini, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut start = fleet.tamis(&["agents", "start", "--agent", "gemini", "--task", "look", "--json"]);
+    let home = fleet.house.folder.path().join("their-home");
+    std::fs::create_dir_all(home.join(".gemini")).unwrap();
+    std::fs::write(home.join(".gemini/oauth_creds.json"), "logged in").unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let started = finish(start.env("HOME", &home).env("PATH", path), b"");
+    assert_eq!(started.code, Some(0), "{}", started.stderr);
+    eventually("it finds its credentials", || {
+        fleet.run(&["agents", "logs", "work-look-a1"]).stdout.contains("logged in")
+    });
+    let settings = fleet.house.data().join("agents/sessions/work-look-a1/gemini-home/.gemini/settings.json");
+    assert!(std::fs::read_to_string(settings).unwrap().contains("mcpServers"));
+}
+
+#[test]
 fn whoever_starts_an_agent_waits_for_a_server_that_is_about_to_coordinate() {
     let fleet = Fleet::new();
     // It is there, and does not coordinate yet: the test is in its way.

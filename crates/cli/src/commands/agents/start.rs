@@ -146,9 +146,7 @@ impl Ended {
             ));
             return Ok(());
         }
-        // The last one is tmux's own.
-        let said = |line: &&str| !line.trim().is_empty() && !line.starts_with("Pane is dead");
-        let lines = self.last_lines.lines().filter(said);
+        let lines = self.last_lines.lines().filter(|line| !line.trim().is_empty());
         let last: String = lines.map(|line| format!("\n  {}", shown::line(line))).collect();
         let error = anyhow::anyhow!("the agent of {id} ended as soon as it was started{how}{last}");
         Err(CliError::failed(error).hint(format!("`tamis agents logs {id}` shows all that it said")))
