@@ -216,6 +216,24 @@ fn an_agent_with_a_home_of_its_own_has_what_is_in_the_users() {
 }
 
 #[test]
+fn without_tmux_nothing_is_made() {
+    let fleet = Fleet::new();
+    let bin = fleet.house.folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let paths = std::env::var_os("PATH").unwrap();
+    let git =
+        std::env::split_paths(&paths).map(|folder| folder.join("git")).find(|git| git.is_file()).unwrap();
+    std::os::unix::fs::symlink(git, bin.join("git")).unwrap();
+    let command = ["agents", "start", "--task", "x", "--", "/bin/sleep", "600"];
+    let started = finish(fleet.tamis(&command).env("PATH", &bin), b"");
+    assert_eq!(started.code, Some(1));
+    assert!(started.stderr.contains("error: there is no tmux on PATH"), "{}", started.stderr);
+    let worktrees = fleet.house.data().join("agents/worktrees");
+    assert_eq!(std::fs::read_dir(worktrees).unwrap().count(), 0);
+    assert_eq!(fleet.git(&fleet.house.work(), &["branch", "--list", "tamis/*"]), "");
+}
+
+#[test]
 fn whoever_starts_an_agent_waits_for_a_server_that_is_about_to_coordinate() {
     let fleet = Fleet::new();
     // It is there, and does not coordinate yet: the test is in its way.
