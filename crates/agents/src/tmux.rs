@@ -145,7 +145,7 @@ impl Tmux {
             if is_settled || Instant::now() >= deadline {
                 return Ok(session);
             }
-            is_settled = !pid.and_then(Pid::from_raw).is_some_and(|pid| test_kill_process(pid).is_ok());
+            is_settled = pid.and_then(Pid::from_raw).is_none_or(|pid| test_kill_process(pid).is_err());
             if !is_settled {
                 std::thread::sleep(LOOK_AGAIN);
             }

@@ -47,7 +47,11 @@ fn a_coding_agent_that_ends_is_terminated_and_its_worktree_stays() {
     await_some(|| {
         field.tmux().session(&quits.id).unwrap().is_none_or(|session| !session.alive).then_some(())
     });
-    assert_eq!(field.coordinator().dead().unwrap(), [quits.id.clone()], "it is seen at a glance");
+    assert_eq!(
+        field.coordinator().dead().unwrap(),
+        std::slice::from_ref(&quits.id),
+        "it is seen at a glance"
+    );
     let findings = reconcile(&field);
     assert_eq!(field.coordinator().dead().unwrap(), []);
     let quits = field.instance(&quits.id);

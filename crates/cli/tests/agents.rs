@@ -167,6 +167,12 @@ fn an_agent_from_its_start_to_its_clean_up() {
 fn an_agent_that_ends_is_noticed() {
     let fleet = Fleet::new();
     let _server = fleet.coordinating();
+    // A program may be named by a path from where one is.
+    let script = fleet.house.work().join("my-agent");
+    std::fs::write(&script, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mine = fleet.json(&["agents", "start", "--task", "mine", "--json", "--", "./my-agent", "./x"]);
+    assert_eq!(mine["args"], json!([script.canonicalize().unwrap(), "./x"]));
     // Whether it is over before anybody looks is not known; if it is, whoever started it is told.
     let started = fleet.run(&["agents", "start", "--task", "quit", "--", "sh", "-c", "echo no key; exit 3"]);
     assert!(
@@ -183,7 +189,7 @@ fn an_agent_that_ends_is_noticed() {
         assert_eq!(started.code, Some(0), "{}", started.stderr);
     }
     // Nobody asks for it, and it is not a minute's affair.
-    eventually("its end is written down", || fleet.statuses()[0].1 == "TERMINATED");
+    eventually("its end is written down", || fleet.statuses()[1].1 == "TERMINATED");
     let details = fleet.json(&["agents", "show", "work-quit-a1", "--json"]);
     assert_eq!(
         (&details["exit_code"], &details["reason"]),

@@ -25,7 +25,7 @@ pub(crate) struct Start {
     /// What it is there for: to write code, or to plan
     #[arg(long = "type", value_name = "TYPE", default_value = "coding", value_parser = ["coding", "planning"])]
     agent_type: String,
-    /// The issue that it works at
+    /// The issue that it works at, which is read from GitHub
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(1..))]
     issue: Option<i64>,
     /// What it should do
@@ -98,12 +98,26 @@ fn request(arguments: Start) -> Result<StartRequest, CliError> {
             .hint("`git init` makes one; an agent needs a commit to begin from"));
     }
     let choice = match (arguments.command.is_empty(), arguments.agent) {
-        (false, _) => Some(AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args: arguments.command }),
+        (false, _) => {
+            let args = from_here(arguments.command);
+            Some(AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args })
+        }
         (true, Some(agent)) => Some(AgentChoice { agent, args: Vec::new() }),
         (true, None) => None,
     };
     let agent_type = arguments.agent_type.parse::<AgentType>().map_err(CliError::internal)?;
     Ok(StartRequest { agent_type, issue: arguments.issue, task, choice, folder, base: arguments.base })
+}
+
+/// A command whose program is named by a path from here, which it does not run in.
+fn from_here(mut command: Vec<String>) -> Vec<String> {
+    if let Some(program) = command.first_mut().filter(|program| program.contains('/'))
+        && let Some(path) =
+            std::path::absolute(&*program).ok().and_then(|path| path.to_str().map(str::to_owned))
+    {
+        *program = path;
+    }
+    command
 }
 
 /// What whoever started it should know besides, as the events have it.
@@ -128,12 +142,20 @@ fn early_end(house: &House, id: &InstanceId) -> Result<Option<Ended>, CliError> 
     while !has_begun(&house.data_dir, id) && Instant::now() < deadline {
         std::thread::sleep(LOOK_AGAIN);
     }
-    let Some(session) = tmux.settled_session(id)?.filter(|session| !session.alive) else { return Ok(None) };
-    // Whoever coordinates may have cleared it away by now.
-    let last_lines = tmux.capture(id, LAST_LINES).unwrap_or_default();
-    // Seen to at once, so that whatever is asked next tells the same.
-    house.ask(async |agents| agents.reconcile().await)?;
-    Ok(Some(Ended { exit_code: session.exit_code, last_lines }))
+    // It is started, whatever keeps this process from looking.
+    let session = tmux.settled_session(id).ok().flatten();
+    if session.as_ref().is_some_and(|session| session.alive) {
+        return Ok(None);
+    }
+    let mut last_lines = String::new();
+    if session.is_some() {
+        // Whoever coordinates may have cleared it away by now.
+        last_lines = tmux.capture(id, LAST_LINES).unwrap_or_default();
+        // Seen to at once, so that whatever is asked next tells the same.
+        house.ask(async |agents| agents.reconcile().await)?;
+    }
+    let instance = house.existing(id)?;
+    Ok((!instance.status.is_live()).then_some(Ended { exit_code: instance.exit_code, last_lines }))
 }
 
 impl Ended {
