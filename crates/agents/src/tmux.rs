@@ -48,8 +48,10 @@ const PANE_FORMAT: &str = "#{session_name}:#{pane_id}:#{pane_dead}:#{pane_dead_s
 const PASTE_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// How long tmux may take to learn how a process ended.
+/// How long tmux may take to learn how a process ended. Sometimes it misses that one has (3.3a does), and learns of it only
+/// when another ends; so it is given another.
 const SETTLING: Duration = Duration::from_secs(5);
+const REMINDER: Duration = Duration::from_millis(100);
 
 /// Gemini CLI takes an Enter within 40 ms of a paste for part of it, and on a busy machine its clock starts late. The other
 /// agents need no pause.
@@ -136,7 +138,7 @@ impl Tmux {
     /// The session, with the code that its agent ended with where there is one. tmux tells of an end a moment before it learns
     /// of the code, which it does when it takes leave of the process.
     pub fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
-        let deadline = Instant::now() + SETTLING;
+        let (deadline, mut remind_at) = (Instant::now() + SETTLING, Some(Instant::now() + REMINDER));
         let mut is_settled = false;
         loop {
             let session = self.session(id)?;
@@ -148,6 +150,10 @@ impl Tmux {
             is_settled = pid.and_then(Pid::from_raw).is_none_or(|pid| test_kill_process(pid).is_err());
             if !is_settled {
                 std::thread::sleep(LOOK_AGAIN);
+            }
+            if remind_at.is_some_and(|at| Instant::now() >= at) {
+                remind_at = None;
+                call::ask(self, &["run-shell", "-b", "true"])?;
             }
         }
     }
