@@ -5,12 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tamis_clients::{
-    InteractiveAgent, InteractiveOptions, McpServer, RunOptions, Tool, find_program, interactive_agent,
-    is_program,
+    InteractiveOptions, McpServer, RunOptions, Tool, find_program, interactive_agent, is_program,
 };
 use tamis_store::create_private_dir;
 
-use crate::equip::write_private;
 use crate::error::Result;
 use crate::git::Repository;
 use crate::launch::{Environment, Launch, agent_environment};
@@ -60,9 +58,11 @@ const SERVER_ENVIRONMENT: &[&str] = &[
 ];
 
 impl Coordinator {
-    /// Refuses an agent that is not installed, before anything is made for it.
+    /// Refuses an agent that is not installed, before anything is made for it; and any without tmux, since then nothing that was
+    /// made could be taken back.
     pub(crate) fn check_program(&self, choice: &AgentChoice) -> Result<()> {
-        program_of(choice).map(drop)
+        program_of(choice)?;
+        self.tmux.is_running().map(drop)
     }
 
     /// What runs in an instance's session.
@@ -82,31 +82,24 @@ impl Coordinator {
                 env.insert(format!("GIT_{role}_EMAIL").into(), format!("{id}@tamis.invalid").into());
             }
         }
-        let args = match interactive_agent(&choice.agent) {
-            Some(agent) => self.wire(agent, repository, instance, prompt, &mut env)?,
-            None => {
-                env.insert("TAMIS_IDENTITY".into(), self.places.identity(id).into());
-                env.insert("TAMIS_PROMPT_FILE".into(), self.places.prompt(id).into());
-                choice.args.iter().skip(1).cloned().collect()
-            }
-        };
-        Ok(Launch {
-            program: program_of(choice)?,
-            args: args.into_iter().map(Into::into).collect(),
-            cwd: instance.worktree.clone(),
-            env,
-        })
+        if let Some(agent) = interactive_agent(&choice.agent) {
+            let options = self.wiring(repository, instance, prompt, &env)?;
+            return Launch::of_agent(agent, &options, env);
+        }
+        env.insert("TAMIS_IDENTITY".into(), self.places.identity(id).into());
+        env.insert("TAMIS_PROMPT_FILE".into(), self.places.prompt(id).into());
+        let args = choice.args.iter().skip(1).map(Into::into).collect();
+        Ok(Launch { program: program_of(choice)?, args, cwd: instance.worktree.clone(), env })
     }
 
-    /// The arguments of a known agent with our server wired in. What it reads is written to a folder of the session's.
-    fn wire(
+    /// How a known agent gets our server wired in. What it reads beside its arguments lies in a folder of the session's.
+    fn wiring(
         &self,
-        agent: &InteractiveAgent,
         repository: &Repository,
         instance: &Instance,
         prompt: &str,
-        env: &mut Environment,
-    ) -> Result<Vec<String>> {
+        env: &Environment,
+    ) -> Result<InteractiveOptions> {
         let state = self.places.state(&instance.id);
         // Whatever has its place was left by nobody who was meant to: what is written there must not go elsewhere.
         if fs::symlink_metadata(&state).is_ok_and(|about| !about.is_dir()) {
@@ -125,7 +118,7 @@ impl Coordinator {
         };
         let approved =
             UNASKED.iter().map(|tool| Tool { server: Some(SERVER.to_owned()), name: (*tool).to_owned() });
-        let interactive = agent.interactive(&InteractiveOptions {
+        Ok(InteractiveOptions {
             run: RunOptions {
                 mcp_servers: [(SERVER.to_owned(), server)].into(),
                 approved: approved.collect(),
@@ -137,15 +130,7 @@ impl Coordinator {
             git_folder: Some(repository.common_dir().to_owned()),
             home: env.get(std::ffi::OsStr::new("HOME")).map(PathBuf::from).unwrap_or_default(),
             state,
-        });
-        for (path, content) in &interactive.files {
-            if let Some(folder) = path.parent() {
-                fs::create_dir_all(folder).map_err(|error| AgentsError::file("make", folder, &error))?;
-            }
-            write_private(path, content)?;
-        }
-        env.extend(interactive.env.into_iter().map(|(name, value)| (name.into(), value.into())));
-        Ok(interactive.args)
+        })
     }
 }
 

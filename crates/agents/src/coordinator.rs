@@ -167,6 +167,11 @@ pub fn is_coordinated(data_dir: &DataDir) -> bool {
     Lock::is_held(&Places::of(data_dir).lock()).unwrap_or(false)
 }
 
+/// Whether what runs in an instance's session is its agent by now: it takes its file away when it becomes it.
+pub fn has_begun(data_dir: &DataDir, id: &InstanceId) -> bool {
+    !Places::of(data_dir).launch(id).exists()
+}
+
 /// The log that is kept of an instance's session.
 pub fn log_file(data_dir: &DataDir, id: &crate::InstanceId) -> PathBuf {
     Places::of(data_dir).log(id)

@@ -118,11 +118,15 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
             ('review.max_iterations', '3', FALSE),
             ('review.auto_abandon_after', '5', FALSE),
             ('review.timeout_hours', '24', FALSE);
+    ", "
+        -- What the issue said when the instance was started.
+        ALTER TABLE instances ADD COLUMN issue_title TEXT;
+        ALTER TABLE instances ADD COLUMN issue_text TEXT;
     "],
 }];
 
-const INSTANCE: &str = "id, type, status, phase, reason, task, issue, agent, args, repository, worktree, branch,
-    base_branch, base_commit, session, exit_code, pr_number, pr_url, rejected_requests, created_at, updated_at, ended_at";
+const INSTANCE: &str = "id, type, status, phase, reason, task, issue, issue_title, agent, args, repository, worktree,
+    branch, base_branch, base_commit, session, exit_code, pr_number, pr_url, rejected_requests, created_at, updated_at, ended_at";
 
 /// Puts an instance in, with the hash of its identity's token.
 pub(crate) fn insert_instance(
@@ -131,10 +135,10 @@ pub(crate) fn insert_instance(
     identity_hash: &str,
 ) -> rusqlite::Result<()> {
     connection.execute(
-        "INSERT INTO instances (id, type, status, phase, reason, task, issue, agent, args, repository, worktree, branch,
-             base_branch, base_commit, session, identity_hash, created_at, updated_at)
-         VALUES (:id, :type, :status, :phase, :reason, :task, :issue, :agent, :args, :repository, :worktree, :branch,
-             :base_branch, :base_commit, :session, :identity_hash, :created_at, :created_at)",
+        "INSERT INTO instances (id, type, status, phase, reason, task, issue, issue_title, agent, args, repository,
+             worktree, branch, base_branch, base_commit, session, identity_hash, created_at, updated_at)
+         VALUES (:id, :type, :status, :phase, :reason, :task, :issue, :issue_title, :agent, :args, :repository,
+             :worktree, :branch, :base_branch, :base_commit, :session, :identity_hash, :created_at, :created_at)",
         named_params! {
             ":id": instance.id.as_str(),
             ":type": instance.agent_type.as_str(),
@@ -143,6 +147,7 @@ pub(crate) fn insert_instance(
             ":reason": instance.reason,
             ":task": instance.task,
             ":issue": instance.issue,
+            ":issue_title": instance.issue_title,
             ":agent": instance.choice.agent,
             ":args": json(&instance.choice.args),
             ":repository": path_text(&instance.repository),
@@ -156,6 +161,17 @@ pub(crate) fn insert_instance(
         },
     )?;
     Ok(())
+}
+
+/// Keeps what an instance's issue says, for its reviewers.
+pub(crate) fn set_issue_text(connection: &Connection, id: &InstanceId, text: &str) -> rusqlite::Result<()> {
+    connection.execute("UPDATE instances SET issue_text = ?2 WHERE id = ?1", [id.as_str(), text])?;
+    Ok(())
+}
+
+/// What an instance's issue said when it was started.
+pub(crate) fn issue_text(connection: &Connection, id: &InstanceId) -> rusqlite::Result<Option<String>> {
+    connection.query_row("SELECT issue_text FROM instances WHERE id = ?1", [id.as_str()], |row| row.get(0))
 }
 
 /// Takes out an instance that never came to be. It must have no event yet.
@@ -283,6 +299,7 @@ fn read_instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         reason: row.get("reason")?,
         task: row.get("task")?,
         issue: row.get("issue")?,
+        issue_title: row.get("issue_title")?,
         choice: AgentChoice { agent: row.get("agent")?, args: from_json(&args, "args")? },
         repository: path(row, "repository")?,
         worktree: path(row, "worktree")?,

@@ -39,14 +39,13 @@ pub(crate) use disposal::{Reason, few};
 pub(crate) use names::{BranchName, Commit};
 pub(crate) use notes::{Delivery, Note, Notes};
 pub(crate) use push::Credential;
-pub(crate) use repository::{Remote, Repository};
+pub(crate) use repository::{Head, Remote, Repository};
 pub(crate) use snapshot::undo_reference;
 pub(crate) use worktrees::{Removal, Worktree};
 
 #[cfg(test)]
 use {
     push::Pushed,
-    repository::Head,
     state::{Operation, Place},
     worktrees::Removed,
 };

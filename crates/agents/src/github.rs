@@ -23,7 +23,7 @@ pub use client::Github;
 pub use failure::{Failure, Outcome};
 pub use repository::GithubRepository;
 pub use token::Token;
-pub use values::{Issue, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
+pub use values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
 
 use crate::{AgentsError, Code, error::Result};
 

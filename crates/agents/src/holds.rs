@@ -39,6 +39,10 @@ impl Holds {
         self.lock().insert(family.clone()).then(|| Hold { holds: self, family: family.clone() })
     }
 
+    pub(crate) fn is_held(&self, family: &InstanceId) -> bool {
+        self.lock().contains(family)
+    }
+
     /// A panic while this is locked leaves the set as it was.
     fn lock(&self) -> MutexGuard<'_, HashSet<InstanceId>> {
         self.held.lock().unwrap_or_else(PoisonError::into_inner)

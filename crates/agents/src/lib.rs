@@ -45,7 +45,7 @@ pub use calls::{
     Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
     NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
-pub use coordinator::{Coordinator, Settings, Whereabouts, is_coordinated, log_file, whereabouts};
+pub use coordinator::{Coordinator, Settings, Whereabouts, has_begun, is_coordinated, log_file, whereabouts};
 pub use error::{AgentsError, Code, Result};
 pub use id::{IdError, InstanceId};
 pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
@@ -54,7 +54,7 @@ pub use launch::{
     Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
 };
 pub use prompts::{
-    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
+    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, TaskIssue, WorkPrompt, planning_prompt,
     review_prompt, work_prompt,
 };
 pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};

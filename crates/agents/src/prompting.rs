@@ -2,8 +2,9 @@
 
 use crate::error::Result;
 use crate::git::{Repository, Summary};
+use crate::github::IssueText;
 use crate::prompts::{
-    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, WorkPrompt, planning_prompt,
+    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, TaskIssue, WorkPrompt, planning_prompt,
     review_prompt, work_prompt,
 };
 use crate::records::{Instance, Review};
@@ -13,7 +14,7 @@ use crate::{AgentType, Coordinator, InstanceId, RequestReview, db};
 impl Coordinator {
     /// The prompt of an agent that a person starts: the contract's `generateWorkPrompt`, or the planning agent's.
     pub(crate) fn starting_prompt(&self, repository: &Repository, instance: &Instance) -> Result<String> {
-        let (id, task, facts) = (&instance.id, &task_of(instance), &facts(repository, instance));
+        let (id, task, facts) = (&instance.id, &self.task_of(instance)?, &facts(repository, instance));
         if instance.agent_type == AgentType::Planning {
             return Ok(planning_prompt(&PlanningPrompt { id, task, repository: facts }));
         }
@@ -41,7 +42,7 @@ impl Coordinator {
         Ok(review_prompt(&ReviewPrompt {
             id: &review.child_instance,
             coding: &coding.id,
-            task: &task_of(coding),
+            task: &self.task_of(coding)?,
             repository: &facts,
             commit: &review.reviewed_commit,
             iteration: review.review_iteration,
@@ -68,16 +69,19 @@ impl Coordinator {
         Ok(past.collect())
     }
 
+    /// What a coding or planning agent is to do, as it was when it was started.
+    fn task_of(&self, instance: &Instance) -> Result<Task> {
+        let text = self.archive.database.read(|connection| db::issue_text(connection, &instance.id))?;
+        let said = instance.issue_title.clone().zip(text).map(|(title, text)| IssueText { title, text });
+        let number = instance.issue.and_then(|issue| u64::try_from(issue).ok());
+        Ok(Task { issue: number.map(|number| TaskIssue { number, said }), text: instance.task.clone() })
+    }
+
     fn most_reviews(&self) -> Result<u32> {
         let most =
             self.archive.database.write_or(|connection| user_config::number(connection, MAX_ITERATIONS))?;
         Ok(u32::try_from(most).unwrap_or(u32::MAX))
     }
-}
-
-fn task_of(instance: &Instance) -> Task {
-    let issue = instance.issue.and_then(|issue| u64::try_from(issue).ok());
-    Task { issue, title: None, text: instance.task.clone() }
 }
 
 fn facts(repository: &Repository, worker: &Instance) -> RepositoryFacts {

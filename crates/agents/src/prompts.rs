@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use crate::github::IssueText;
 use crate::{FeedbackType, InstanceId};
 
 /// How much of each earlier feedback is told again; all of it is in the repository.
@@ -14,11 +15,17 @@ const FEEDBACK_LINE_LETTERS: usize = 200;
 /// What there is to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Task {
-    /// The issue's number on GitHub, where there is one.
-    pub issue: Option<u64>,
-    pub title: Option<String>,
-    /// The issue's text, or what the user wrote.
+    /// What the user wrote. May be empty where there is an issue.
     pub text: String,
+    pub issue: Option<TaskIssue>,
+}
+
+/// An issue that is the task, or what the task is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TaskIssue {
+    pub number: u64,
+    /// What it says. None: it could not be read.
+    pub said: Option<IssueText>,
 }
 
 /// What is known of the repository.
@@ -177,13 +184,24 @@ fn beginning(id: &InstanceId, what: &str, repository: &RepositoryFacts) -> Strin
 }
 
 fn add_task(text: &mut String, task: &Task) {
-    let title = task.title.as_deref().map(|title| format!("{}\n\n", one_line(title))).unwrap_or_default();
-    let words = format!("{title}{}", task.text.trim());
-    let what = match task.issue {
-        Some(issue) => format!("The task is issue #{issue}"),
-        None => "The task".to_owned(),
-    };
-    add_quoted(text, &what, &words);
+    match &task.issue {
+        None => return add_quoted(text, "The task", task.text.trim()),
+        Some(TaskIssue { number, said: Some(IssueText { title, text: words }) }) => {
+            let words = format!("{}\n\n{}", one_line(title), words.trim());
+            add_quoted(text, &format!("The task is issue #{number}"), &words);
+        }
+        Some(TaskIssue { number, said: None }) => {
+            let _ = writeln!(
+                text,
+                "The task is issue #{number} of this repository. What it says could not be read when you were started: read it \
+                 yourself if you have a way to. Do not guess: if nothing tells you what there is to do, say so and end your \
+                 turn.\n"
+            );
+        }
+    }
+    if !task.text.trim().is_empty() {
+        add_quoted(text, "The user adds to it", task.text.trim());
+    }
 }
 
 fn add_history(text: &mut String, history: &[PastReview]) {

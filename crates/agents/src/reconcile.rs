@@ -12,6 +12,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::PoisonError;
 
+use tamis_store::rusqlite;
+
 use crate::error::Result;
 use crate::records::{Instance, Phase};
 use crate::tmux::Session;
@@ -49,6 +51,24 @@ impl Coordinator {
             findings.extend(self.report(None, error.message, LATER.to_owned()));
         }
         Ok(findings)
+    }
+
+    /// Instances that should be at work, and whose agent has ended or whose session is gone. Those that somebody works on are
+    /// left out, as they may be about to end. A quick look: one question to the database, and one to tmux if anybody is at work.
+    pub fn dead(&self) -> Result<Vec<InstanceId>> {
+        let watched = self.archive.database.read(|connection| {
+            let instances = db::instances(connection, false)?.into_iter().filter(is_watched);
+            instances
+                .map(|it| Ok((db::family(connection, &it.id)?, it.id)))
+                .collect::<rusqlite::Result<Vec<_>>>()
+        })?;
+        if watched.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sessions = self.tmux.sessions()?;
+        let lives = |id: &InstanceId| sessions.iter().any(|session| session.id == *id && session.alive);
+        let dead = watched.into_iter().filter(|(family, id)| !lives(id) && !self.holds.is_held(family));
+        Ok(dead.map(|(_, id)| id).collect())
     }
 
     fn look(&self, families: &BTreeSet<InstanceId>) -> Result<Sight> {

@@ -110,6 +110,8 @@ pub struct Instance {
     pub reason: Option<String>,
     pub task: String,
     pub issue: Option<i64>,
+    /// What the issue is called, where that could be read.
+    pub issue_title: Option<String>,
     #[serde(flatten)]
     pub choice: AgentChoice,
     /// The main worktree of its repository.

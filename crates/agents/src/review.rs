@@ -120,6 +120,7 @@ impl Coordinator {
                 reason: None,
                 task: coding.task.clone(),
                 issue: coding.issue,
+                issue_title: coding.issue_title.clone(),
                 choice,
                 repository: coding.repository.clone(),
                 worktree: self.places.worktree(&id),

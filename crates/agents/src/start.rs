@@ -1,14 +1,16 @@
 //! Starting coding and planning agents: a worktree, a branch, an identity, a session and a row.
 
 use std::collections::HashSet;
-use std::time::Instant;
+use std::path::Path;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Repository};
+use crate::git::{BranchName, Commit, Head, Repository};
+use crate::github::IssueText;
 use crate::holds::Hold;
 use crate::id::slug;
 use crate::operations::{finish, in_time};
@@ -20,6 +22,9 @@ use crate::{
 
 /// A task longer than this belongs into a file.
 const LONGEST_TASK: usize = 100_000;
+
+/// How long each attempt to read an issue may take, while somebody waits for their agent.
+const ISSUE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where a new branch begins.
 struct Base {
@@ -43,10 +48,11 @@ impl Coordinator {
         let choice = self.choice(request.choice.as_ref())?;
         self.check_program(&choice)?;
         let repository = Repository::find(&self.git, &request.folder)?;
-        let base = base(&repository, request.base.as_deref())?;
+        let base = base(&repository, &request.folder, request.base.as_deref())?;
+        let issue = request.issue.map(|number| self.read_issue(&repository, number, deadline));
         let taken = self.taken_names(&repository)?;
         let (instance, identity, operation, _hold) =
-            self.reserve(request, choice, &repository, base, &taken)?;
+            self.reserve(request, choice, &repository, base, issue.as_ref(), &taken)?;
         let id = &instance.id;
         reach(Point::StartReserved);
         let steps = || {
@@ -57,7 +63,8 @@ impl Coordinator {
                 points: [Point::StartWorktreeAdded, Point::StartIdentityWritten, Point::StartSessionCreated],
             };
             self.equip(&repository, &equipment, &|| in_time(deadline, tools::START))?;
-            self.record_start(&instance, operation)
+            let note = issue.as_ref().and_then(|issue| issue.as_ref().err());
+            self.record_start(&instance, operation, note.map(String::as_str))
         };
         let recorded = steps().inspect_err(|_| {
             if let Err(error) = self.undo_start(id, operation) {
@@ -101,9 +108,11 @@ impl Coordinator {
         choice: AgentChoice,
         repository: &Repository,
         base: Base,
+        issue: Option<&Result<IssueText, String>>,
         taken: &HashSet<String>,
     ) -> Result<(Instance, Identity, i64, Hold<'_>)> {
         let task = request.task.as_deref().map(str::trim).unwrap_or_default();
+        let issue = issue.and_then(|issue| issue.as_ref().ok());
         let label = request.issue.map_or_else(|| slug(task), |issue| issue.to_string());
         self.archive.database.write_or(|connection| {
             let mut number = 1;
@@ -124,6 +133,7 @@ impl Coordinator {
                 reason: None,
                 task: task.to_owned(),
                 issue: request.issue,
+                issue_title: issue.map(|issue| issue.title.clone()),
                 choice,
                 repository: repository.folder().to_owned(),
                 worktree: self.places.worktree(&id),
@@ -144,15 +154,41 @@ impl Coordinator {
                 AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
             })?;
             db::insert_instance(connection, &instance, &identity.hash())?;
+            if let Some(issue) = issue {
+                db::set_issue_text(connection, &instance.id, &issue.text)?;
+            }
             let operation = db::begin_operation(connection, None, tools::START, &instance.id, &json!({}))?;
             Ok((instance, identity, operation, hold))
         })
     }
 
-    fn record_start(&self, instance: &Instance, operation: i64) -> Result<()> {
+    /// What an issue says; or, for people, why that is not known. An agent is started all the same: it may have a way to
+    /// read it.
+    fn read_issue(
+        &self,
+        repository: &Repository,
+        number: i64,
+        deadline: Instant,
+    ) -> Result<IssueText, String> {
+        let read = || {
+            let deadline = deadline.min(Instant::now() + ISSUE_PATIENCE);
+            let (_, Some(github)) = self.github_of(repository, deadline)? else {
+                let message = "the repository has no remote on GitHub";
+                return Err(AgentsError::new(Code::InvalidState, message));
+            };
+            github.issue(number.try_into().unwrap_or_default())
+        };
+        read().map_err(|error| format!("what issue #{number} says could not be read: {}", error.message))
+    }
+
+    fn record_start(&self, instance: &Instance, operation: i64, note: Option<&str>) -> Result<()> {
         self.archive.database.write_or(|connection| {
             db::set_phase(connection, &instance.id, Phase::Ready)?;
-            db::insert_event(connection, &created(instance, tools::START))?;
+            let mut event = created(instance, tools::START);
+            if let Some(note) = note {
+                event.detail["note"] = json!(note);
+            }
+            db::insert_event(connection, &event)?;
             finish(connection, operation, &json!({"instance": instance.id}))
         })
     }
@@ -175,11 +211,11 @@ impl Coordinator {
         let found = self.archive.database.read(|connection| db::instance(connection, id))?;
         if let Some(instance) = found {
             if self.is_equipped(&instance)? {
-                self.record_start(&instance, operation.id)?;
+                self.record_start(&instance, operation.id, None)?;
                 return Ok(format!("{id} runs, and is recorded"));
             }
             if self.has_worked(&instance)? {
-                self.record_start(&instance, operation.id)?;
+                self.record_start(&instance, operation.id, None)?;
                 return Ok(format!("{id} has worked in {}, and is recorded", instance.worktree.display()));
             }
         }
@@ -248,15 +284,14 @@ fn check_arguments(choice: &AgentChoice) -> Result<()> {
     })
 }
 
-/// Where to begin: what was asked for, else the branch that is checked out, else the commit that is.
-fn base(repository: &Repository, asked: Option<&str>) -> Result<Base> {
+/// Where to begin: what was asked for, else what is checked out where that was asked. An agent's own branch is nobody's base.
+fn base(repository: &Repository, folder: &Path, asked: Option<&str>) -> Result<Base> {
     let Some(asked) = asked else {
-        return match repository.default_base() {
-            Ok((branch, commit)) => Ok(Base { branch: Some(branch), commit }),
-            Err(error) => {
-                let head = repository.head()?.ok_or(error)?;
-                Ok(Base { branch: head.branch, commit: head.commit })
+        return match repository.head_in(folder)? {
+            Some(Head { branch, commit }) if !branch.as_ref().is_some_and(BranchName::is_ours) => {
+                Ok(Base { branch, commit })
             }
+            _ => repository.default_base().map(|(branch, commit)| Base { branch: Some(branch), commit }),
         };
     };
     let branch = asked.parse::<BranchName>().ok();

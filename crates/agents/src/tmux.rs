@@ -16,6 +16,8 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use rustix::process::{Pid, test_kill_process};
+
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
 pub(crate) use ending::{SESSION_VARIABLE, mark};
@@ -45,6 +47,11 @@ const PANE_FORMAT: &str = "#{session_name}:#{pane_id}:#{pane_dead}:#{pane_dead_s
 /// How long a screen may take to show what was pasted into it.
 const PASTE_PATIENCE: Duration = Duration::from_secs(5);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
+
+/// How long tmux may take to learn how a process ended. Sometimes it misses that one has (3.3a does), and learns of it only
+/// when another ends; so it is given another.
+const SETTLING: Duration = Duration::from_secs(5);
+const REMINDER: Duration = Duration::from_millis(100);
 
 /// Gemini CLI takes an Enter within 40 ms of a paste for part of it, and on a busy machine its clock starts late. The other
 /// agents need no pause.
@@ -128,6 +135,29 @@ impl Tmux {
         Ok(self.sessions()?.into_iter().find(|session| session.id == *id))
     }
 
+    /// The session, with the code that its agent ended with where there is one. tmux tells of an end a moment before it learns
+    /// of the code, which it does when it takes leave of the process.
+    pub fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
+        let (deadline, mut remind_at) = (Instant::now() + SETTLING, Some(Instant::now() + REMINDER));
+        let mut is_settled = false;
+        loop {
+            let session = self.session(id)?;
+            let unsettled = session.as_ref().filter(|it| !it.alive && it.exit_code.is_none());
+            let Some(pid) = unsettled.map(|it| it.pane_pid) else { return Ok(session) };
+            if is_settled || Instant::now() >= deadline {
+                return Ok(session);
+            }
+            is_settled = pid.and_then(Pid::from_raw).is_none_or(|pid| test_kill_process(pid).is_err());
+            if !is_settled {
+                std::thread::sleep(LOOK_AGAIN);
+            }
+            if remind_at.is_some_and(|at| Instant::now() >= at) {
+                remind_at = None;
+                call::ask(self, &["run-shell", "-b", "true"])?;
+            }
+        }
+    }
+
     /// Ends a session, and every process that was started in it. One that is not there is ended already; what was left of
     /// it is ended then.
     pub fn end(&self, id: &InstanceId) -> Result<()> {
@@ -136,10 +166,17 @@ impl Tmux {
 
     /// What the session shows and showed, with nothing in it but text. At most the last `lines`.
     pub fn capture(&self, id: &InstanceId, lines: usize) -> Result<String> {
-        let pane = self.existing(id)?.pane;
+        let Session { pane, alive, .. } = self.existing(id)?;
         let screen = call::must(self, id, &["capture-pane", "-p", "-J", "-S", "-", "-t", &pane], None)?;
         let screen = plain_text(&screen);
-        let all: Vec<&str> = screen.trim_end().lines().collect();
+        let mut all: Vec<&str> = screen.trim_end().lines().collect();
+        // Below what was shown, tmux says of itself when and how it ended.
+        if !alive && all.last().is_some_and(|last| last.starts_with("Pane is dead")) {
+            all.pop();
+            while all.last().is_some_and(|line| line.trim().is_empty()) {
+                all.pop();
+            }
+        }
         Ok(all[all.len().saturating_sub(lines)..].join("\n"))
     }
 

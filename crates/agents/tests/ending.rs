@@ -102,7 +102,7 @@ fn what_is_cleared_away_was_proven_to_be_elsewhere_and_can_be_had_back() {
                 instance: ahead.id.clone(),
                 removed: vec![worktree(&ahead)],
                 kept: vec![format!(
-                    "branch {} stays: it has 1 commits that no remote and no other branch has",
+                    "branch {} stays: it has a commit that no remote and no other branch has",
                     ahead.branch
                 )],
                 undo: undo(&ahead),
@@ -119,7 +119,7 @@ fn what_is_cleared_away_was_proven_to_be_elsewhere_and_can_be_had_back() {
             Disposal {
                 instance: stashed.id.clone(),
                 removed: vec![],
-                kept: vec![format!("{} stays: it has 1 stashes made on the branch", worktree(&stashed))],
+                kept: vec![format!("{} stays: it has a stash made on the branch", worktree(&stashed))],
                 undo: None,
             },
         ]

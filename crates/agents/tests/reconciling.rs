@@ -47,7 +47,13 @@ fn a_coding_agent_that_ends_is_terminated_and_its_worktree_stays() {
     await_some(|| {
         field.tmux().session(&quits.id).unwrap().is_none_or(|session| !session.alive).then_some(())
     });
+    assert_eq!(
+        field.coordinator().dead().unwrap(),
+        std::slice::from_ref(&quits.id),
+        "it is seen at a glance"
+    );
     let findings = reconcile(&field);
+    assert_eq!(field.coordinator().dead().unwrap(), []);
     let quits = field.instance(&quits.id);
     assert_eq!((quits.status, quits.phase, quits.exit_code), (Status::Terminated, Phase::Kept, Some(3)));
     assert_eq!(quits.reason.as_deref(), Some("its agent exited with code 3"));

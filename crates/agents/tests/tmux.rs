@@ -93,7 +93,7 @@ fn a_session_lives_and_tells_how_it_ended() {
     let ended = await_some(|| Some(place.session(&id(1))).filter(|session| session.exit_code.is_some()));
     assert_eq!((ended.alive, ended.exit_code, ended.created), (false, Some(7), session.created));
     let screen = place.tmux.capture(&id(1), 1000).unwrap();
-    assert!(screen.starts_with("said\n"), "{screen}");
+    assert_eq!(screen, "said", "and nothing of tmux's own");
     place.tmux.end(&id(1)).unwrap();
     assert_eq!((place.tmux.session(&id(1)), place.tmux.is_running()), (Ok(None), Ok(false)));
     // Again: it is ended already.

@@ -185,7 +185,9 @@ impl From<AgentsError> for CliError {
             Code::InternalError => Kind::Internal,
             _ => Kind::Failed,
         };
-        let hint = (!error.suggestions.is_empty()).then(|| error.suggestions.join("; or "));
+        // Some say themselves that they are another way.
+        let ways = error.suggestions.iter().map(|way| way.strip_prefix("or ").unwrap_or(way));
+        let hint = (!error.suggestions.is_empty()).then(|| ways.collect::<Vec<_>>().join("; or "));
         CliError { kind, hint, error: anyhow::anyhow!(error.message) }
     }
 }

@@ -164,6 +164,100 @@ fn an_agent_from_its_start_to_its_clean_up() {
 }
 
 #[test]
+fn an_agent_that_ends_is_noticed() {
+    let fleet = Fleet::new();
+    let _server = fleet.coordinating();
+    // A program may be named by a path from where one is.
+    let script = fleet.house.work().join("my-agent");
+    std::fs::write(&script, "#!/bin/sh\nexec sleep 600\n").unwrap();
+    std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mine = fleet.json(&["agents", "start", "--task", "mine", "--json", "--", "./my-agent", "./x"]);
+    assert_eq!(mine["args"], json!([script.canonicalize().unwrap(), "./x"]));
+    // Whether it is over before anybody looks is not known; if it is, whoever started it is told.
+    let started = fleet.run(&["agents", "start", "--task", "quit", "--", "sh", "-c", "echo no key; exit 3"]);
+    assert!(
+        started.stdout.starts_with("started   work-quit-a1, sh -c"),
+        "{}{}",
+        started.stdout,
+        started.stderr
+    );
+    if started.code == Some(1) {
+        let told =
+            "error: the agent of work-quit-a1 ended as soon as it was started with exit code 3\n  no key\n";
+        assert!(started.stderr.contains(told), "{}", started.stderr);
+    } else {
+        assert_eq!(started.code, Some(0), "{}", started.stderr);
+    }
+    // Nobody asks for it, and it is not a minute's affair.
+    eventually("its end is written down", || fleet.statuses()[1].1 == "TERMINATED");
+    let details = fleet.json(&["agents", "show", "work-quit-a1", "--json"]);
+    assert_eq!(
+        (&details["exit_code"], &details["reason"]),
+        (&json!(3), &json!("its agent exited with code 3"))
+    );
+}
+
+#[test]
+fn an_agent_with_a_home_of_its_own_has_what_is_in_the_users() {
+    let fleet = Fleet::new();
+    let bin = fleet.house.folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    // What Gemini CLI would find: its settings with our server in them, and who its user is.
+    let gemini = bin.join("gemini");
+    std::fs::write(&gemini, "#!/bin/sh\ncat \"$GEMINI_CLI_HOME/.gemini/oauth_creds.json\"\nexec sleep 600\n")
+        .unwrap();
+    std::fs::set_permissions(&gemini, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let mut start = fleet.tamis(&["agents", "start", "--agent", "gemini", "--task", "look", "--json"]);
+    let home = fleet.house.folder.path().join("their-home");
+    std::fs::create_dir_all(home.join(".gemini")).unwrap();
+    std::fs::write(home.join(".gemini/oauth_creds.json"), "logged in").unwrap();
+    let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
+    let started = finish(start.env("HOME", &home).env("PATH", path), b"");
+    assert_eq!(started.code, Some(0), "{}", started.stderr);
+    eventually("it finds its credentials", || {
+        fleet.run(&["agents", "logs", "work-look-a1"]).stdout.contains("logged in")
+    });
+    let settings = fleet.house.data().join("agents/sessions/work-look-a1/gemini-home/.gemini/settings.json");
+    assert!(std::fs::read_to_string(settings).unwrap().contains("mcpServers"));
+}
+
+#[test]
+fn without_tmux_nothing_is_made() {
+    let fleet = Fleet::new();
+    let bin = fleet.house.folder.path().join("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let paths = std::env::var_os("PATH").unwrap();
+    let git =
+        std::env::split_paths(&paths).map(|folder| folder.join("git")).find(|git| git.is_file()).unwrap();
+    std::os::unix::fs::symlink(git, bin.join("git")).unwrap();
+    let command = ["agents", "start", "--task", "x", "--", "/bin/sleep", "600"];
+    let started = finish(fleet.tamis(&command).env("PATH", &bin), b"");
+    assert_eq!(started.code, Some(1));
+    assert!(started.stderr.contains("error: there is no tmux on PATH"), "{}", started.stderr);
+    let worktrees = fleet.house.data().join("agents/worktrees");
+    assert_eq!(std::fs::read_dir(worktrees).unwrap().count(), 0);
+    assert_eq!(fleet.git(&fleet.house.work(), &["branch", "--list", "tamis/*"]), "");
+}
+
+#[test]
+fn whoever_starts_an_agent_waits_for_a_server_that_is_about_to_coordinate() {
+    let fleet = Fleet::new();
+    // It is there, and does not coordinate yet: the test is in its way.
+    let agents = fleet.house.data().join("agents");
+    std::fs::create_dir_all(&agents).unwrap();
+    let lock = std::fs::File::create(agents.join("coordinator.lock")).unwrap();
+    lock.lock().unwrap();
+    let server = fleet.serve();
+    let command = ["agents", "start", "--task", "wait", "--json", "--", "sleep", "600"];
+    let starting = fleet.tamis(&command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    lock.unlock().unwrap();
+    let started = starting.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&started.stderr);
+    assert!(started.status.success() && !said.contains("in the background"), "{said}");
+    assert_eq!(fleet.coordinator().unwrap()["pid"], server.child.id());
+}
+
+#[test]
 fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
     let fleet = Fleet::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -365,7 +459,7 @@ fn of_two_servers_one_coordinates_and_the_other_takes_over() {
         let said = std::iter::from_fn(|| second.log.recv_timeout(common::PATIENCE).ok());
         assert!(said.take(200).any(|line| line.contains(words)), "it never said: {words}");
     };
-    says("another process coordinates agents");
+    says("another server coordinates the agents of this data folder");
 
     // Whatever door is asked, it is done by the one that coordinates.
     let coding = fleet.start(&["--task", "mend the parser"]);

@@ -192,6 +192,15 @@ impl FakeGithub {
         self.shared.lock().issues.clone()
     }
 
+    /// As somebody opens an issue on the page. Tells its number.
+    pub fn open_issue(&self, title: &str, body: &str) -> u64 {
+        let mut state = self.shared.lock();
+        let number = api::next_number(&state);
+        let (title, body) = (title.to_owned(), body.to_owned());
+        state.issues.push(FakeIssue { number, title, body, labels: Vec::new() });
+        number
+    }
+
     /// As somebody closes a pull request on the page, or merges it.
     pub fn close(&self, number: u64, merged: bool) {
         let mut state = self.shared.lock();

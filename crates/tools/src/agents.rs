@@ -17,6 +17,8 @@ mod show;
 mod wire;
 
 pub(crate) use call::{identity_needed, refused};
+pub use coordinate::Standing;
 pub use desk::{Agents, AgentsSettings, Vacancy};
+pub use errand::was_not_done;
 pub use follow::Follower;
 pub use show::{EventsAsked, EventsShown, InstancesAsked};

@@ -27,7 +27,10 @@ mod toolset;
 mod trace;
 mod workbench;
 
-pub use agents::{Agents, AgentsSettings, EventsAsked, EventsShown, Follower, InstancesAsked, Vacancy};
+pub use agents::{
+    Agents, AgentsSettings, EventsAsked, EventsShown, Follower, InstancesAsked, Standing, Vacancy,
+    was_not_done,
+};
 pub use bash::assembled_output;
 pub use context::{Access, Context, Progress, ProgressUpdate, Shown};
 

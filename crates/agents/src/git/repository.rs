@@ -104,10 +104,17 @@ impl Repository {
         self.git.at(folder).not_above(folder)
     }
 
-    /// What the main worktree has checked out; None when that has no commit yet.
-    pub(crate) fn head(&self) -> Result<Option<Head>> {
-        let Some(commit) = self.resolve("HEAD")? else { return Ok(None) };
-        Ok(Some(Head { commit, branch: self.symbolic("HEAD", "refs/heads/")? }))
+    /// What is checked out in the worktree that a folder is in; None when that has no commit yet.
+    pub(crate) fn head_in(&self, folder: &Path) -> Result<Option<Head>> {
+        let commit =
+            self.git.at(folder).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?;
+        if commit.code != Some(0) {
+            return Ok(None);
+        }
+        let branch = self.git.at(folder).args(["symbolic-ref", "--quiet", "HEAD"]).answer()?;
+        let name = branch.text();
+        let name = name.strip_prefix("refs/heads/").filter(|_| branch.code == Some(0));
+        Ok(Some(Head { commit: commit.text().parse()?, branch: name.and_then(|name| name.parse().ok()) }))
     }
 
     /// What a new branch begins at and is compared with: the branch that is checked out, else that of the remote, else

@@ -218,11 +218,13 @@ impl Worktree {
             return Ok(Vec::new());
         }
         let mut input = logged.join("\n");
-        input.push_str("\n--not\n--branches\n--remotes\n--tags\n");
-        input.extend(known.iter().map(|commit| format!("{commit}\n")));
+        input.push('\n');
+        input.extend(known.iter().map(|commit| format!("^{commit}\n")));
         let lost = self
             .call()
+            // Options on its input are not understood by every git that can do the rest.
             .args(["rev-list", "--topo-order", "--parents", "--ignore-missing", "--stdin"])
+            .args(["--not", "--branches", "--remotes", "--tags"])
             .stdin(input)
             .run()?
             .text();

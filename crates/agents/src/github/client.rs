@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use tamis_remote::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
 
 use super::failure::{self, Failure, Outcome};
-use super::values::{Issue, NewIssue, NewPullRequest, Opened, PullRequest};
+use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};
 use super::{GithubRepository, Token};
 use crate::error::Result;
 use crate::git::Credential;
@@ -132,6 +132,12 @@ impl Github {
         }
         let answer = self.ask_once(JsonMethod::Post, "/issues", Some(&issue))?;
         self.read_issue(&self.read(&answer)?)
+    }
+
+    /// What an issue says.
+    pub fn issue(&self, number: u64) -> Result<IssueText> {
+        let answer = self.look(&format!("/issues/{number}"))?;
+        Ok(IssueText::read(&self.read(&answer)?).map_err(|why| self.unreadable(why))?)
     }
 
     /// The issue among the latest that has these words in its text, whoever closed it since.

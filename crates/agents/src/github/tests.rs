@@ -93,11 +93,30 @@ fn issues_are_made_and_found_again() {
     github.create_issue(&new_issue("Two")).unwrap();
     assert_eq!(github.recent_issue("mark-2"), Ok(Some(made)));
     assert_eq!(github.recent_issue("mark-3"), Ok(None));
+    assert_eq!(github.issue(3), Ok(IssueText { title: "Two".into(), text: "About Two".into() }));
+    assert_eq!(github.issue(9).unwrap_err().code, Code::GithubForbidden);
     let plain = FakeIssue { number: 3, title: "Two".into(), body: "About Two".into(), labels: Vec::new() };
     assert_eq!(
         fake.issues(),
         [FakeIssue { number: 2, title: "One".into(), body: issue.body, labels }, plain]
     );
+}
+
+#[test]
+fn what_an_issue_says_is_bounded_and_plain() {
+    let fake = FakeGithub::start(FakeRepository::default());
+    let github = connect(&settings(&fake));
+    let read = |said: serde_json::Value| {
+        fake.misbehave(GithubFault::Says(200, said), 1);
+        github.issue(1)
+    };
+    let untitled = read(json!({"number": 1, "body": "b"})).unwrap_err();
+    assert!(untitled.message.contains("it has no title"), "{untitled:?}");
+    fake.behave();
+    let bare = read(json!({"title": "a\n\u{1b}[31mb", "body": null})).unwrap();
+    assert_eq!(bare, IssueText { title: "a  [31mb".into(), text: String::new() });
+    let endless = read(json!({"title": "t".repeat(1000), "body": "é".repeat(100_000)})).unwrap();
+    assert_eq!((endless.title.chars().count(), endless.text.chars().count()), (256, 65_536));
 }
 
 #[test]

@@ -2,7 +2,13 @@
 
 use serde_json::Value;
 
+use crate::plain::{plain_line, plain_text, shortened};
+
 const LONGEST_URL: usize = 2000;
+
+/// As long as GitHub lets them be.
+const LONGEST_TITLE: usize = 256;
+const LONGEST_TEXT: usize = 65_536;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PullRequest {
@@ -41,6 +47,13 @@ pub struct Issue {
     pub url: String,
 }
 
+/// What somebody wrote in an issue. Anybody may have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IssueText {
+    pub title: String,
+    pub text: String,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewIssue {
     pub title: String,
@@ -67,6 +80,18 @@ impl Issue {
     pub(super) fn read(told: &Value) -> Result<Issue, &'static str> {
         let (number, url) = number_and_url(told)?;
         Ok(Issue { number, url })
+    }
+}
+
+impl IssueText {
+    pub(super) fn read(told: &Value) -> Result<IssueText, &'static str> {
+        let title = told["title"].as_str().ok_or("it has no title")?;
+        // An issue without a text has none, and not an empty one.
+        let text = told["body"].as_str().unwrap_or_default();
+        Ok(IssueText {
+            title: shortened(&plain_line(title), LONGEST_TITLE),
+            text: shortened(plain_text(text).trim(), LONGEST_TEXT),
+        })
     }
 }
 

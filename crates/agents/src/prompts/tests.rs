@@ -9,9 +9,14 @@ fn coding() -> InstanceId {
 
 fn task() -> Task {
     Task {
-        issue: Some(123),
-        title: Some("Log in".to_owned()),
-        text: "Add a form.\n========\n# not a heading\n".to_owned(),
+        issue: Some(TaskIssue {
+            number: 123,
+            said: Some(IssueText {
+                title: "Log in".to_owned(),
+                text: "Add a form.\n========\n# not a heading\n".to_owned(),
+            }),
+        }),
+        text: String::new(),
     }
 }
 
@@ -156,6 +161,25 @@ description; it asks for the branch to be pulled into main. Do not push in any o
 If a tool answers with an error, read its `suggestions`.
 ";
     assert_eq!(planning_prompt(&PlanningPrompt { id: &id, task: &task, repository: &repository }), expected);
+}
+
+#[test]
+fn an_issue_that_could_not_be_read_is_said_not_to_be_known() {
+    let mut text = String::new();
+    let issue = Some(TaskIssue { number: 7, said: None });
+    add_task(&mut text, &Task { issue, text: "Only the form.\n".to_owned() });
+    assert_eq!(
+        text,
+        "The task is issue #7 of this repository. What it says could not be read when you were started: read it yourself if \
+you have a way to. Do not guess: if nothing tells you what there is to do, say so and end your turn.
+
+The user adds to it (a quotation, from here to the next line of 8 equals signs):
+========
+Only the form.
+========
+
+"
+    );
 }
 
 proptest! {

@@ -93,6 +93,7 @@ impl Stage {
             reason: None,
             task: "Do it".to_owned(),
             issue: None,
+            issue_title: None,
             choice: AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args: vec!["true".to_owned()] },
             repository: repository.folder().to_owned(),
             worktree,

@@ -1,18 +1,12 @@
 //! Looking after one family: a coding or planning agent, and the reviewers of its work.
 
-use std::time::{Duration, Instant};
-
 use super::{Sight, is_watched};
 use crate::ending::end_rows;
 use crate::error::Result;
 use crate::git::BranchName;
 use crate::records::{Instance, Moment, Outcome, Phase};
-use crate::tmux::Session;
 use crate::user_config::{self, TIMEOUT_HOURS};
 use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
-
-/// How long an agent's exit code is waited for. Some deaths leave none.
-const SETTLING: Duration = Duration::from_millis(500);
 
 const HOUR: i64 = 60 * 60 * 1000;
 
@@ -94,7 +88,7 @@ impl Coordinator {
     fn examine(&self, instance: &Instance) -> Result<Option<Ailment>> {
         let dead = |exit_code, reason: &str| Ok(Some(Ailment::Dead { exit_code, reason: reason.to_owned() }));
         let there = instance.worktree.join(".git").exists();
-        match self.settled_session(&instance.id)? {
+        match self.tmux.settled_session(&instance.id)? {
             _ if !there => return Ok(Some(Ailment::WorktreeGone)),
             None => return dead(None, "its session is gone"),
             Some(session) if !session.alive => {
@@ -110,19 +104,6 @@ impl Coordinator {
             return Ok(Some(Ailment::BranchGone));
         }
         Ok(None)
-    }
-
-    /// The session, with the code that its agent ended with. tmux tells of the end a moment before it knows the code.
-    fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
-        let deadline = Instant::now() + SETTLING;
-        loop {
-            let session = self.tmux.session(id)?;
-            let unsettled = session.as_ref().is_some_and(|it| !it.alive && it.exit_code.is_none());
-            if !unsettled || Instant::now() >= deadline {
-                return Ok(session);
-            }
-            std::thread::sleep(SETTLING / 20);
-        }
     }
 
     fn treat(&self, instance: &Instance, ailment: Ailment) -> Result<Finding> {

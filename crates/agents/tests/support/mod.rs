@@ -14,6 +14,7 @@ use tamis_agents::{
     Instance, InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
 };
 use tamis_store::{DataDir, rusqlite};
+use tamis_testkit::{FakeGithub, FakeRepository};
 use tempfile::TempDir;
 
 /// How long anything that must come may take; nothing passes because it is over.
@@ -92,6 +93,23 @@ impl Field {
         // A thread that was just cleaning up may be the last to let go.
         let claimed = await_some(|| Coordinator::claim(self.settings()).unwrap());
         self.coordinator.insert(claimed)
+    }
+
+    /// From now on with this GitHub, where the repository is.
+    pub(crate) fn meet(&mut self, github: &FakeGithub) {
+        self.git(&self.repository(), &["remote", "add", "origin", "git@github.com:octo-org/tool.git"]);
+        self.coordinator = None;
+        let settings = Settings {
+            github_token: Some(FakeRepository::default().token),
+            github_url: Some(github.url()),
+            ..self.settings()
+        };
+        self.coordinator = Some(await_some(|| Coordinator::claim(settings.clone()).unwrap()));
+    }
+
+    /// What an agent was told first.
+    pub(crate) fn prompt(&self, id: &InstanceId) -> String {
+        fs::read_to_string(self.data().join(format!("agents/prompts/{id}.md"))).unwrap()
     }
 
     pub(crate) fn tmux(&self) -> Tmux {

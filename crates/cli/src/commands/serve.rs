@@ -3,14 +3,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
+use tamis_agents::Whereabouts;
 use tamis_config::{Config, Key, Surroundings};
 use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token, bind};
-use tamis_store::DataDir;
-use tamis_tools::Agents;
+use tamis_store::{DataDir, Lock, create_private_dir};
+use tamis_tools::{Agents, Standing};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, signals};
+
+/// The lock of whoever starts a server, in the folder of agents.
+pub(crate) const START_LOCK: &str = "serve.lock";
 
 /// Serve every tool over HTTP on this machine
 ///
@@ -49,6 +53,7 @@ pub(crate) fn run(arguments: Serve) -> CliResult {
 }
 
 async fn serve(config: &Config) -> CliResult {
+    let beginning = beginning(config);
     let bound = listeners(config).await?;
     let token = token(config, &bound)?;
     let services = setup::services(config)?;
@@ -84,8 +89,9 @@ async fn serve(config: &Config) -> CliResult {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
     }
     if let Some(agents) = &services.agents {
-        agents.coordinate(&own_url(&bound)).map_err(CliError::internal)?;
+        agents.coordinate(&own_url(&bound), tell_standing).map_err(CliError::internal)?;
     }
+    drop(beginning);
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
@@ -97,6 +103,25 @@ async fn serve(config: &Config) -> CliResult {
         setup::finish(&services);
     };
     tokio::task::spawn_blocking(finish).await.map_err(CliError::internal)
+}
+
+/// Held from before it listens until it coordinates, or another is known to: whoever looks for a server meanwhile waits for
+/// this one, and starts no second. Whoever holds it already has started this one.
+fn beginning(config: &Config) -> Option<Lock> {
+    let folder = DataDir::at(config.data_dir()).agents();
+    // Where it cannot be had there are no agents to coordinate, and that is told by whoever tries.
+    create_private_dir(&folder).ok()?;
+    Lock::try_acquire(&folder.join(START_LOCK)).ok().flatten()
+}
+
+fn tell_standing(standing: &Standing) {
+    match standing {
+        Standing::Coordinates => print::note("coordinates the agents of this data folder"),
+        Standing::Forwards(Whereabouts { url, pid }) => print::note(format_args!(
+            "another server coordinates the agents of this data folder, at {url} as process {pid}: calls of agents are \
+             forwarded to it"
+        )),
+    }
 }
 
 /// Where other processes of this machine find this one.

@@ -60,9 +60,12 @@ pub(super) fn answer(
         ("POST", "/pulls") => create_pull(&request.body, state, &told),
         ("POST", "/issues") => create_issue(&request.body, state, &told),
         ("GET", below) => {
-            let number = below.strip_prefix("/pulls/").and_then(|number| number.parse::<u64>().ok());
-            let pull = state.pulls.iter().find(|pull| Some(pull.number) == number);
-            pull.map_or(reply(404, failure("Not Found")), |pull| reply(200, told.pull_request(pull, true)))
+            let number = |kind: &str| below.strip_prefix(kind).and_then(|number| number.parse::<u64>().ok());
+            let pull = state.pulls.iter().find(|pull| Some(pull.number) == number("/pulls/"));
+            let issue = state.issues.iter().find(|issue| Some(issue.number) == number("/issues/"));
+            let found = pull.map(|pull| told.pull_request(pull, true));
+            let found = found.or_else(|| issue.map(|issue| told.issue(issue)));
+            found.map_or(reply(404, failure("Not Found")), |found| reply(200, found))
         }
         _ => reply(404, failure("Not Found")),
     }
@@ -126,7 +129,7 @@ fn create_issue(body: &Value, state: &mut State, told: &Told<'_>) -> Reply {
 }
 
 /// Issues and pull requests are counted together.
-fn next_number(state: &State) -> u64 {
+pub(super) fn next_number(state: &State) -> u64 {
     let all = state.pulls.iter().map(|pull| pull.number).chain(state.issues.iter().map(|issue| issue.number));
     all.max().unwrap_or(0) + 1
 }

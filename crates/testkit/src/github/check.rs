@@ -21,7 +21,7 @@ const HEADERS: [(&str, &str); 6] = [
 const BODY_HEADERS: [(&str, &str); 2] = [("content-length", "*"), ("content-type", "application/json")];
 
 /// What each method may be asked at, below the repository: the parameters of its query, and the fields of its body.
-const ROUTES: [(&str, &str, &[&str], &[Field]); 6] = [
+const ROUTES: [(&str, &str, &[&str], &[Field]); 7] = [
     ("GET", "", &[], &[]),
     ("GET", "/pulls", &["state", "head", "per_page"], &[]),
     ("GET", "/pulls/#", &[], &[]),
@@ -32,6 +32,7 @@ const ROUTES: [(&str, &str, &[&str], &[Field]); 6] = [
         &[Field::text("title"), Field::text("head"), Field::text("base"), Field::text("body")],
     ),
     ("GET", "/issues", &["state", "sort", "direction", "per_page"], &[]),
+    ("GET", "/issues/#", &[], &[]),
     ("POST", "/issues", &[], &[Field::text("title"), Field::text("body"), Field::texts("labels")]),
 ];
 

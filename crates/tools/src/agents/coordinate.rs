@@ -4,7 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use tamis_agents::{AgentsError, Coordinator, whereabouts};
+use tamis_agents::{AgentsError, Coordinator, InstanceId, Whereabouts, whereabouts};
 
 use super::Agents;
 
@@ -14,8 +14,26 @@ const TURN_CHECK: Duration = Duration::from_millis(200);
 /// How often what is there is compared with what should be.
 const RECONCILE_EVERY: Duration = Duration::from_secs(60);
 
+/// How often it is looked whether an agent has died meanwhile, which is all that cannot wait.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
+
 /// How soon something is tried again that failed.
 const RETRY: Duration = Duration::from_secs(5);
+
+/// Somebody who only asks whether anybody coordinates is in the way for an instant; that is not somebody who does.
+const FIRST_TRIES: u32 = 10;
+const NEXT_TRY: Duration = Duration::from_millis(5);
+
+/// What a process does about agents.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Coordinates,
+    /// Another does, to whom everything is sent on.
+    Forwards(Whereabouts),
+}
+
+/// Told each time when it changes.
+type Tell = Box<dyn Fn(&Standing) + Send>;
 
 /// Whether this process coordinates, and the thread that sees to it.
 #[derive(Default)]
@@ -57,15 +75,37 @@ impl Duty {
 
 impl Agents {
     /// From now on this process coordinates, or does as soon as whoever does is gone; until [`Agents::end`]. Other
-    /// processes reach it at `url`.
-    pub fn coordinate(self: &Arc<Agents>, url: &str) -> std::io::Result<()> {
+    /// processes reach it at `url`. `tell` is told which it is.
+    ///
+    /// When this returns, [`is_coordinated`](tamis_agents::is_coordinated) is true, unless nobody can.
+    pub fn coordinate(
+        self: &Arc<Agents>,
+        url: &str,
+        tell: impl Fn(&Standing) + Send + 'static,
+    ) -> std::io::Result<()> {
         let (agents, url) = (Arc::clone(self), url.to_owned());
         let mut state = self.duty.lock();
         if state.thread.is_none() && !state.is_over {
+            let first = self.claim_at_once();
             let thread = thread::Builder::new().name("coordinator".into());
-            state.thread = Some(thread.spawn(move || agents.take_turn(&url))?);
+            state.thread = Some(thread.spawn(move || agents.take_turn(&url, first, Box::new(tell)))?);
         }
         Ok(())
+    }
+
+    /// None: somebody else coordinates, or it fails, which is told when it is tried again.
+    fn claim_at_once(&self) -> Option<Coordinator> {
+        for attempt in 0..FIRST_TRIES {
+            if attempt > 0 {
+                thread::sleep(NEXT_TRY);
+            }
+            match Coordinator::claim(self.settings.coordinator.clone()) {
+                Ok(Some(coordinator)) => return Some(coordinator),
+                Ok(None) => {}
+                Err(_) => return None,
+            }
+        }
+        None
     }
 
     /// Coordinates no longer. Whoever waits for its turn has it once the calls that are under way are done.
@@ -83,8 +123,8 @@ impl Agents {
         }
     }
 
-    fn take_turn(&self, url: &str) {
-        let Some(coordinator) = self.turn() else { return };
+    fn take_turn(&self, url: &str, first: Option<Coordinator>, tell: Tell) {
+        let Some(coordinator) = first.or_else(|| self.turn(&tell)) else { return };
         let coordinator = Arc::new(coordinator);
         let mut next = self.reconcile_as(&coordinator);
         if let Err(error) = coordinator.announce(url) {
@@ -97,20 +137,29 @@ impl Agents {
             }
             state.coordinator = Some(Arc::clone(&coordinator));
         }
-        tracing::info!(url, "coordinates the agents of this data folder");
-        while self.duty.wait(next) {
+        tell(&Standing::Coordinates);
+        let (mut due, mut known) = (Instant::now() + next, Vec::new());
+        loop {
+            let left = due.saturating_duration_since(Instant::now());
+            if !self.duty.wait(left.min(LOOK_EVERY)) {
+                return;
+            }
+            if Instant::now() < due && !has_new_dead(&coordinator, &mut known) {
+                continue;
+            }
             next = self.reconcile_as(&coordinator);
+            due = Instant::now() + next;
         }
     }
 
     /// Waits for it. None: it is over before.
-    fn turn(&self) -> Option<Coordinator> {
+    fn turn(&self, tell: &Tell) -> Option<Coordinator> {
         let mut told = None;
         loop {
             let wait = match Coordinator::claim(self.settings.coordinator.clone()) {
                 Ok(Some(coordinator)) => return Some(coordinator),
                 Ok(None) => {
-                    self.tell_who_coordinates(&mut told);
+                    self.tell_who_coordinates(&mut told, tell);
                     TURN_CHECK
                 }
                 Err(error) => {
@@ -125,12 +174,11 @@ impl Agents {
     }
 
     /// Says once of each who it is.
-    fn tell_who_coordinates(&self, told: &mut Option<String>) {
+    fn tell_who_coordinates(&self, told: &mut Option<Whereabouts>, tell: &Tell) {
         let Some(other) = whereabouts(&self.settings.coordinator.data_dir) else { return };
-        if told.as_ref() != Some(&other.url) {
-            let (url, pid) = (&other.url, other.pid);
-            tracing::info!(url, pid, "another process coordinates agents; their calls are forwarded to it");
-            *told = Some(other.url);
+        if told.as_ref() != Some(&other) {
+            tell(&Standing::Forwards(other.clone()));
+            *told = Some(other);
         }
     }
 
@@ -165,4 +213,15 @@ impl Agents {
         self.ring();
         outcome.map(Some)
     }
+}
+
+/// Whether an agent is dead that was not the last time: one that cannot be seen to at once waits for its minute.
+fn has_new_dead(coordinator: &Coordinator, known: &mut Vec<InstanceId>) -> bool {
+    let dead = coordinator.dead().unwrap_or_else(|error| {
+        tracing::debug!(%error, "it cannot be told which agents live");
+        Vec::new()
+    });
+    let is_new = dead.iter().any(|id| !known.contains(id));
+    *known = dead;
+    is_new
 }

@@ -23,6 +23,14 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// Answers are a few lines; a clean-up's may have a few for every instance.
 const LARGEST_ANSWER: usize = 16 << 20;
 
+/// Beside an error after which it may have been done all the same.
+const UNKNOWN_OUTCOME: &str = "outcome_unknown";
+
+/// Whether nobody was there to do it, so that it may be asked of whoever comes next.
+pub fn was_not_done(error: &AgentsError) -> bool {
+    error.code == Code::CoordinatorUnavailable && !error.details.contains_key(UNKNOWN_OUTCOME)
+}
+
 /// What is asked of whoever coordinates, where that is another process.
 pub(super) struct Errand {
     pub(super) method: JsonMethod,
@@ -153,6 +161,7 @@ fn unreadable(error: serde_json::Error) -> AgentsError {
 fn cut_off(why: &str) -> AgentsError {
     AgentsError::new(Code::CoordinatorUnavailable, format!("it is not known whether it was done: {why}"))
         .suggest("`tamis agents list` shows what there is")
+        .detail(UNKNOWN_OUTCOME, true)
 }
 
 fn late(why: &str) -> AgentsError {

@@ -129,6 +129,7 @@ fn redact(text: &mut String) {
 
 fn redact_instance(instance: &mut Instance) {
     redact(&mut instance.task);
+    instance.issue_title.iter_mut().for_each(redact);
     instance.reason.iter_mut().for_each(redact);
     instance.choice.args.iter_mut().for_each(redact);
 }

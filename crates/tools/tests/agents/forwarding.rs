@@ -108,7 +108,7 @@ async fn a_call_is_done_here_once_this_process_has_taken_over() {
     let first = StandIn::new(vec![None], move || drop(lock.lock().unwrap().take())).await;
     house.announce(&first.url);
     let agents = house.agents();
-    agents.coordinate("http://127.0.0.1:1").unwrap();
+    agents.coordinate("http://127.0.0.1:1", |_| {}).unwrap();
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{error}");
     assert_eq!((first.asked().len(), agents.is_coordinating()), (1, true));

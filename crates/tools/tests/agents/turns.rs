@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use tamis_agents::{is_coordinated, whereabouts};
-use tamis_tools::{Agents, AgentsSettings, EventsAsked, Vacancy};
+use tamis_tools::{Agents, AgentsSettings, EventsAsked, Standing, Vacancy};
 
 use crate::house::{House, call, until};
 
@@ -13,14 +13,25 @@ async fn the_second_takes_over_when_the_first_ends() {
     let house = House::new();
     let data_dir = house.data_dir();
     let (first, second) = (house.agents(), house.agents());
-    first.coordinate("http://127.0.0.1:1").unwrap();
-    until("the first's turn", || first.is_coordinating()).await;
-    second.coordinate("http://127.0.0.1:2").unwrap();
+    let (say, said) = std::sync::mpsc::channel();
+    let teller = |name: &'static str| {
+        let say = say.clone();
+        move |standing: &Standing| say.send((name, standing.clone())).unwrap()
+    };
+    let hears = || said.recv_timeout(std::time::Duration::from_secs(300)).unwrap();
+    first.coordinate("http://127.0.0.1:1", teller("first")).unwrap();
+    assert!(is_coordinated(&data_dir), "before anybody could look");
+    assert_eq!(hears(), ("first", Standing::Coordinates));
+    assert!(first.is_coordinating());
+    second.coordinate("http://127.0.0.1:2", teller("second")).unwrap();
+    let there = whereabouts(&data_dir).unwrap();
+    assert_eq!(hears(), ("second", Standing::Forwards(there)));
     assert_eq!(whereabouts(&data_dir).unwrap().url, "http://127.0.0.1:1");
     assert!(!second.is_coordinating());
     tokio::task::block_in_place(|| first.end());
     assert!(!first.is_coordinating());
     until("the second's turn", || second.is_coordinating()).await;
+    assert_eq!(hears(), ("second", Standing::Coordinates));
     assert_eq!(whereabouts(&data_dir).unwrap().url, "http://127.0.0.1:2");
     tokio::task::block_in_place(|| second.end());
     assert!(!is_coordinated(&data_dir));
@@ -31,7 +42,7 @@ async fn the_second_takes_over_when_the_first_ends() {
 async fn whoever_coordinates_judges_identities_itself() {
     let house = House::new();
     let agents = house.agents();
-    agents.coordinate("http://127.0.0.1:1").unwrap();
+    agents.coordinate("http://127.0.0.1:1", |_| {}).unwrap();
     until("its turn", || agents.is_coordinating()).await;
     for (tool, arguments) in [
         ("request_review", json!({})),

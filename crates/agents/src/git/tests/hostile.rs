@@ -212,7 +212,9 @@ fn nothing_of_a_hostile_repository_is_run() {
     repository.work_identity(&tip, &moved, &notes).unwrap();
     assert!(repository.has_changes(&tip, &moved, &notes).unwrap());
     assert_eq!(repository.summary(&tip, &moved, &notes).unwrap().subjects, ["--evil $(id)"]);
-    assert!(!repository.has_identity().unwrap() || repository.head().unwrap().is_some());
+    assert!(
+        !repository.has_identity().unwrap() || repository.head_in(repository.folder()).unwrap().is_some()
+    );
     worktree.remove_notes(&branch(), &notes, AT).unwrap().unwrap();
     assert_eq!(world.canaries(), [] as [&str; 0], "taking notes out");
 

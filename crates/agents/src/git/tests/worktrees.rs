@@ -23,10 +23,16 @@ fn a_repository_is_found_from_anywhere_in_it() {
     }
     let repository = world.repository();
     let main: BranchName = "main".parse().unwrap();
-    assert_eq!(repository.head().unwrap(), Some(Head { commit: tip.clone(), branch: Some(main.clone()) }));
+    assert_eq!(
+        repository.head_in(repository.folder()).unwrap(),
+        Some(Head { commit: tip.clone(), branch: Some(main.clone()) })
+    );
     assert_eq!(repository.default_base().unwrap(), (main.clone(), tip.clone()));
     world.plain("repo", &["checkout", "--quiet", "--detach"]);
-    assert_eq!(repository.head().unwrap(), Some(Head { commit: tip.clone(), branch: None }));
+    assert_eq!(
+        repository.head_in(repository.folder()).unwrap(),
+        Some(Head { commit: tip.clone(), branch: None })
+    );
     assert_eq!(repository.default_base().unwrap(), (main, tip.clone()));
     assert!(repository.has_identity().unwrap());
     world.plain("home", &["config", "--global", "--unset", "user.email"]);
@@ -59,7 +65,13 @@ fn what_is_no_usable_repository_is_explained() {
     world.plain("bare.git", &["worktree", "add", "--quiet", "../of-bare", "main"]);
     let found = Repository::find(&world.git, &world.path("of-bare")).unwrap();
     assert_eq!(found.folder(), world.path("of-bare").canonicalize().unwrap());
-    found.add_worktree(&world.path("second"), &branch(), &found.head().unwrap().unwrap().commit).unwrap();
+    found
+        .add_worktree(
+            &world.path("second"),
+            &branch(),
+            &found.head_in(found.folder()).unwrap().unwrap().commit,
+        )
+        .unwrap();
     // A repository must not lead to other folders of the user's.
     world.plain("repo", &["config", "core.worktree", world.path("home").to_str().unwrap()]);
     assert!(why("repo").contains("says that its files are in /home"));

@@ -12,6 +12,7 @@ use tamis_agents::{Whereabouts, is_coordinated, whereabouts};
 use tamis_config::{Config, Key};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
+use crate::commands::serve::START_LOCK;
 use crate::error::CliError;
 use crate::waiting::Ticking;
 use crate::{setup, shown};
@@ -92,7 +93,7 @@ fn turn(data_dir: &DataDir, deadline: Instant) -> Result<Option<Lock>, CliError>
     create_private_dir(&folder)
         .with_context(|| format!("cannot make {}", folder.display()))
         .map_err(CliError::failed)?;
-    let path = folder.join("serve.lock");
+    let path = folder.join(START_LOCK);
     loop {
         let lock = Lock::try_acquire(&path).with_context(|| format!("cannot lock {}", path.display()));
         match lock.map_err(CliError::failed)? {

@@ -47,9 +47,19 @@ fn told(disposal: &Disposal, repository: &Path, dry_run: bool) -> String {
     disposal.removed.iter().for_each(|what| line(&format!("{removes} {what}")));
     disposal.kept.iter().for_each(|why| line(why));
     if let Some(undo) = disposal.undo.as_ref().filter(|_| !dry_run && !disposal.removed.is_empty()) {
-        line(&format!("to have it back: git -C {} branch NAME {undo}", repository.display()));
+        let repository = shell_word(&repository.to_string_lossy());
+        line(&format!("to have it back: git -C {repository} branch NAME {undo}"));
     }
     text
+}
+
+/// A word as a shell takes it, so that what it stands in can be run.
+fn shell_word(word: &str) -> String {
+    let plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%,".contains(letter);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 #[cfg(test)]
@@ -69,6 +79,8 @@ mod tests {
             "work-1-a1\n  removed worktree /data/x\n  branch tamis/work-1-a1 stays: it has 2 commits\n  \
              to have it back: git -C /shop branch NAME refs/tamis/undo/work-1-a1\n"
         );
+        let odd = told(&disposal, Path::new("/it's $HOME"), false);
+        assert!(odd.contains(r"git -C '/it'\''s $HOME' branch NAME refs"), "{odd}");
         let planned = told(&disposal, Path::new("/shop"), true);
         assert!(
             planned.contains("  would remove worktree") && !planned.contains("have it back"),

@@ -1,14 +1,18 @@
 //! What the commands for agents start with: where things lie, opened as far as each needs.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use tamis_agents::{AgentsError, Archive, Instance, InstanceId, Tmux};
 use tamis_config::{Config, Surroundings};
 use tamis_store::DataDir;
-use tamis_tools::{Agents, Vacancy};
+use tamis_tools::{Agents, AgentsSettings, Vacancy};
 
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
+
+/// How long nobody may coordinate where just now somebody did, while a person waits. Whoever takes over does so at once.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 pub(super) struct House {
     pub(super) config: Config,
@@ -52,7 +56,7 @@ impl House {
     ) -> Result<T, CliError> {
         let settings = setup::agents_settings(&self.config)?;
         let agents =
-            Arc::new(Agents::new(tamis_tools::AgentsSettings { vacancy: Vacancy::Fill, ..settings }));
+            Arc::new(Agents::new(AgentsSettings { vacancy: Vacancy::Fill, patience: PATIENCE, ..settings }));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
         Ok(runtime.block_on(wish(agents))?)

@@ -43,7 +43,8 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     row("type", Some(instance.agent_type.to_string()));
     row("status", Some(instance.status.to_string()));
     row("reason", instance.reason.as_deref().map(shown::line));
-    row("issue", instance.issue.map(|issue| format!("#{issue}")));
+    let title = instance.issue_title.as_deref().unwrap_or_default();
+    row("issue", instance.issue.map(|issue| shown::line(format!("#{issue}  {title}").trim_end())));
     row("agent", Some(told::agent_with_arguments(instance)));
     row("repository", path(&instance.repository));
     row("branch", Some(shown::line(&instance.branch)));

@@ -42,7 +42,10 @@ pub(super) fn age(since: Moment, now: Moment) -> String {
 pub(super) fn about(instance: &Instance) -> String {
     match (&instance.reason, instance.issue) {
         (Some(reason), _) => shown::line(reason),
-        (None, Some(issue)) if instance.task.trim().is_empty() => format!("issue #{issue}"),
+        (None, Some(issue)) if instance.task.trim().is_empty() => match &instance.issue_title {
+            Some(title) => shown::line(&format!("issue #{issue}: {title}")),
+            None => format!("issue #{issue}"),
+        },
         (None, _) => shown::line(&instance.task),
     }
 }
@@ -51,7 +54,7 @@ pub(super) fn about(instance: &Instance) -> String {
 pub(super) fn left_of(instance: &Instance) -> String {
     let branch = shown::line(&instance.branch);
     match instance.phase {
-        Phase::Gone => format!("; its worktree is gone, and {branch} stays"),
+        Phase::Gone => format!("; its worktree is removed, and commits of its own stay on {branch}"),
         _ => {
             format!("; its work stays in {} and {branch}", shown::line(&instance.worktree.to_string_lossy()))
         }
@@ -78,6 +81,7 @@ pub(super) mod tests {
             reason: None,
             task: "mend \u{1b}[31mthe\nparser".to_owned(),
             issue: Some(12),
+            issue_title: None,
             choice: AgentChoice { agent: "claude".to_owned(), args: vec!["--model".into(), "opus".into()] },
             repository: "/home/someone/shop".into(),
             worktree: "/data/agents/worktrees/work-12-a1".into(),
