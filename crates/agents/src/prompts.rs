@@ -97,7 +97,7 @@ pub fn work_prompt(prompt: &WorkPrompt<'_>) -> String {
     );
     add_task(&mut text, task);
     add_history(&mut text, history);
-    let base = one_line(&repository.base_branch);
+    let (base, words) = target(repository);
     let _ = write!(
         text,
         "How to go about it:\n\
@@ -109,7 +109,7 @@ pub fn work_prompt(prompt: &WorkPrompt<'_>) -> String {
          told of), do what it asks as far as it is right, commit, and call `request_review` again. Leave the file itself as \
          it is; it is taken out later.\n\
          4. You may ask for {max_reviews} reviews. When `request_review` says that the limit is reached, or you are told \
-         that the work is good, call `create_pull_request` with a title and a description; it pushes the branch and asks \
+         that the work is good, call `create_pull_request` with {words}; it pushes the branch and asks \
          for it to be pulled into {base}. Do not push or open pull requests in any other way.\n\
          If a tool answers with an error, read its `suggestions`.\n"
     );
@@ -134,6 +134,7 @@ pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
     if let Some(wish) = prompt.reviewer_prompt {
         add_quoted(&mut text, &format!("{coding} asks you to look at this in particular"), wish);
     }
+    let (into, words) = target(repository);
     let _ = write!(
         text,
         "How to go about it:\n\
@@ -143,8 +144,8 @@ pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
          3. If something must be done, call the tool `send_feedback` of the MCP server `tamis` once, with all of it: \
          `feedback_type` is `needs_work`, `suggestions` or `clarification`; name files and lines, and put each thing to do in \
          `actionable_items`. Your session ends with it.\n\
-         4. If the work is good, call `create_pull_request` with a title and a description instead; it is made from \
-         {branch} into {base}, and ends the review.\n\
+         4. If the work is good, call `create_pull_request` with {words} instead; it is made from \
+         {branch} into {into}, and ends the review.\n\
          If a tool answers with an error, read its `suggestions`.\n"
     );
     text
@@ -159,7 +160,7 @@ pub fn planning_prompt(prompt: &PlanningPrompt<'_>) -> String {
         one_line(&repository.branch)
     );
     add_task(&mut text, task);
-    let base = one_line(&repository.base_branch);
+    let (base, words) = target(repository);
     let _ = write!(
         text,
         "How to go about it:\n\
@@ -167,8 +168,8 @@ pub fn planning_prompt(prompt: &PlanningPrompt<'_>) -> String {
          in the order in which they must come. Write no code.\n\
          2. Call the tool `create_issues` of the MCP server `tamis` with an issue for each part: a title, and a body that \
          says what must hold when it is done.\n\
-         3. If the plan is a document of the repository, commit it on this branch and call `create_pull_request` with a \
-         title and a description; it asks for the branch to be pulled into {base}. Do not push in any other way.\n\
+         3. If the plan is a document of the repository, commit it on this branch and call `create_pull_request` with {words}; \
+         it asks for the branch to be pulled into {base}. Do not push in any other way.\n\
          If a tool answers with an error, read its `suggestions`.\n"
     );
     text
@@ -181,6 +182,19 @@ fn beginning(id: &InstanceId, what: &str, repository: &RepositoryFacts) -> Strin
         let _ = writeln!(text, "{}", repository.summary.trim());
     }
     text
+}
+
+/// What a pull request is pulled into, and what `create_pull_request` must be told for that: left to itself it takes main, as
+/// the contract has it. Who began at a commit that is no branch's takes main too.
+fn target(repository: &RepositoryFacts) -> (String, String) {
+    const MAIN: &str = "main";
+    let base = one_line(&repository.base_branch);
+    let is_commit = base.len() >= 40 && base.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if base == MAIN || is_commit {
+        return (MAIN.to_owned(), "a title and a description".to_owned());
+    }
+    let words = format!("a title, a description and `base_branch` {base}");
+    (base, words)
 }
 
 fn add_task(text: &mut String, task: &Task) {

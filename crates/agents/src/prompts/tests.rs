@@ -203,3 +203,16 @@ proptest! {
         prop_assert!(!one_line(&name).contains(breaks));
     }
 }
+
+#[test]
+fn whoever_began_elsewhere_is_told_to_name_that() {
+    let with =
+        |base: &str| target(&RepositoryFacts { base_branch: base.to_owned(), ..RepositoryFacts::default() });
+    let plain = ("main".to_owned(), "a title and a description".to_owned());
+    assert_eq!(with("main"), plain);
+    assert_eq!(with("0123456789012345678901234567890123456789"), plain);
+    assert_eq!(
+        with("develop"),
+        ("develop".to_owned(), "a title, a description and `base_branch` develop".to_owned())
+    );
+}

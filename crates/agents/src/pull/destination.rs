@@ -64,7 +64,11 @@ impl Coordinator {
         // What was asked for is looked at first, since it costs nothing.
         let asked = asked.map(str::parse::<BranchName>).transpose()?;
         let (remote, github) = self.github_of(repository, deadline)?;
-        let base = match (asked, &subject.base_branch, &github) {
+        let main = match asked {
+            Some(_) => None,
+            None => main_branch(repository, remote.as_ref())?,
+        };
+        let base = match (asked.or(main), &subject.base_branch, &github) {
             (Some(base), ..) => base,
             (None, Some(base), _) => base.parse()?,
             (None, None, Some(github)) => github.default_branch()?.parse()?,
@@ -98,6 +102,18 @@ impl Coordinator {
         });
         Ok(Destination { base, base_commit, base_is_there, remote, github, credential })
     }
+}
+
+/// What the contract has a pull request go into when nothing is said, where there is such a branch. Agents whose work began
+/// elsewhere are told to name that.
+fn main_branch(repository: &Repository, remote: Option<&Remote>) -> Result<Option<BranchName>> {
+    let main: BranchName = "main".parse()?;
+    let on_remote = match remote {
+        Some(remote) => repository.remote_tip(remote, &main)?,
+        None => None,
+    };
+    let there = on_remote.is_some() || repository.branch_tip(&main)?.is_some();
+    Ok(there.then_some(main))
 }
 
 impl Destination {

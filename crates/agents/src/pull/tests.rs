@@ -286,6 +286,23 @@ fn what_cannot_be_pulled_is_refused_before_anything_is_done() {
 }
 
 #[test]
+fn left_to_itself_it_goes_into_main_wherever_the_work_began() {
+    let stage = Stage::new(Place::Github);
+    let tool = stage.folder().join("tool");
+    git(&tool, &["branch", "develop"]);
+    git(&tool, &["push", "-q", "origin", "develop"]);
+    for (number, asked, base) in [(1, None, "main"), (2, Some("develop"), "develop")] {
+        let id = InstanceId::of_worker(AgentType::Coding, "9", number);
+        let (coding, token) = stage.instance(&id, AgentType::Coding, "develop");
+        stage.commit(&coding, "b.txt", "b\n");
+        stage
+            .create(&token, &CreatePullRequest { base_branch: asked.map(str::to_owned), ..input() })
+            .unwrap();
+        assert_eq!(stage.github.pull_requests().last().unwrap().base, base);
+    }
+}
+
+#[test]
 fn a_base_that_only_we_have_is_explained() {
     let stage = Stage::new(Place::Github);
     let (_, token) = stage.coding();

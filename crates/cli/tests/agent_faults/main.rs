@@ -105,7 +105,9 @@ impl Random {
 
 #[test]
 fn whatever_dies_the_state_is_repaired_and_no_work_is_lost() {
-    assert!(cfg!(debug_assertions), "fault points are in debug builds only: run this without --release");
+    if !cfg!(debug_assertions) {
+        panic!("fault points are in debug builds only: run this without --release");
+    }
     let (runs, seed) = (number("TAMIS_FAULT_RUNS", 20), number("TAMIS_FAULT_SEED", 1) as u64);
     let mut list = Vec::new();
     for round in 0.. {

@@ -17,7 +17,7 @@ pub(crate) struct CreatePullRequestInput {
     title: String,
     /// What it changes, and why. A summary of the reviews is put below.
     description: String,
-    /// The branch to pull it into. Left out, it is the one that the work began on, such as main.
+    /// The branch to pull it into (default: main, or the one that the work began on where there is no main).
     #[serde(default)]
     base_branch: Maybe<String>,
 }
