@@ -378,7 +378,7 @@ fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
     stage.assert_consistent();
     // Long ago.
     let database = &stage.coordinator.archive.database;
-    database.write(|connection| connection.execute("UPDATE instances SET ended_at = 1", [])).unwrap();
+    database.write(crate::db::end_all_long_ago).unwrap();
     let asked = stage.github.requests().len();
     stage.github.close(1, true);
     assert_eq!((look(), stage.github.requests().len()), (Status::PrClosed, asked));
