@@ -83,7 +83,7 @@ pub(crate) async fn call(agents: &Arc<Agents>, tool: &str, arguments: Value) -> 
 }
 
 /// Waits for something that must happen, so that a test which fails ends.
-pub(crate) async fn until(what: &str, happened: impl Fn() -> bool) {
+pub(crate) async fn until(what: &str, mut happened: impl FnMut() -> bool) {
     let began = Instant::now();
     while !happened() {
         assert!(began.elapsed() < Duration::from_secs(60), "{what} did not happen");
