@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::{BranchName, Commit, Delivery, Note, Notes, Repository};
+use crate::identity::random_hex;
 use crate::operations::Caller;
 use crate::records::{Feedback, Instance, Moment, Phase, Review};
 use crate::{
@@ -221,10 +222,7 @@ fn digest(text: &str) -> String {
 }
 
 fn new_id() -> Result<String> {
-    let mut bytes = [0; 12];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| AgentsError::new(Code::InternalError, format!("no random bytes: {error}")))?;
-    Ok(bytes.iter().fold("fb_".to_owned(), |id, byte| format!("{id}{byte:02x}")))
+    Ok(format!("fb_{}", random_hex::<12>()?))
 }
 
 fn duplicate(coding: &InstanceId, same: &Feedback) -> AgentsError {

@@ -32,7 +32,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use tamis_store::create_private_dir;
+
 use crate::error::{AgentsError, Code, Result};
+use crate::identity::random_hex;
 
 pub(crate) use changes::Summary;
 pub(crate) use disposal::{Reason, few};
@@ -93,17 +96,9 @@ impl Git {
 
     /// A file name for a temporary index, and a folder that has it.
     fn scratch_file(&self, what: &str) -> Result<ScratchFile> {
-        use std::os::unix::fs::DirBuilderExt;
-
-        std::fs::DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(&self.scratch)
+        create_private_dir(&self.scratch)
             .map_err(|error| AgentsError::file("make the folder", &self.scratch, &error))?;
-        let mut random = [0; 8];
-        getrandom::fill(&mut random)
-            .map_err(|error| AgentsError::new(Code::InternalError, format!("no random bytes: {error}")))?;
-        Ok(ScratchFile(self.scratch.join(format!("{what}-{:016x}", u64::from_le_bytes(random)))))
+        Ok(ScratchFile(self.scratch.join(format!("{what}-{}", random_hex::<8>()?))))
     }
 
     fn at(&self, folder: &Path) -> Call<'_> {

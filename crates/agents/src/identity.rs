@@ -20,10 +20,8 @@ pub struct Identity {
 }
 
 impl Identity {
-    pub(crate) fn random(instance: &InstanceId) -> io::Result<Identity> {
-        let mut bytes = [0u8; 24];
-        getrandom::fill(&mut bytes).map_err(io::Error::other)?;
-        let token = bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+    pub(crate) fn random(instance: &InstanceId) -> Result<Identity, AgentsError> {
+        let token = random_hex::<24>()?;
         Ok(Identity { instance: instance.clone(), token: format!("{PREFIX}{token}") })
     }
 
@@ -61,6 +59,14 @@ impl Identity {
     pub(crate) fn hash(&self) -> String {
         hash_of(&self.token)
     }
+}
+
+/// So many random bytes, as text.
+pub(crate) fn random_hex<const BYTES: usize>() -> Result<String, AgentsError> {
+    let mut bytes = [0; BYTES];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| AgentsError::new(Code::InternalError, format!("no random bytes: {error}")))?;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
 /// What the database knows of a token.

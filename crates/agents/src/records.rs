@@ -132,6 +132,63 @@ pub struct Instance {
     pub ended_at: Option<Moment>,
 }
 
+/// What is decided of an instance before there is anything of it.
+pub(crate) struct NewInstance {
+    pub(crate) id: InstanceId,
+    pub(crate) agent_type: AgentType,
+    pub(crate) task: String,
+    pub(crate) issue: Option<i64>,
+    pub(crate) issue_title: Option<String>,
+    pub(crate) choice: AgentChoice,
+    pub(crate) repository: PathBuf,
+    pub(crate) worktree: PathBuf,
+    pub(crate) base_branch: Option<String>,
+    pub(crate) base_commit: String,
+}
+
+impl NewInstance {
+    /// The instance as it begins; its branch and its session are named after it.
+    pub(crate) fn prepare(self) -> Instance {
+        let NewInstance {
+            id,
+            agent_type,
+            task,
+            issue,
+            issue_title,
+            choice,
+            repository,
+            worktree,
+            base_branch,
+            base_commit,
+        } = self;
+        let now = Moment::now();
+        Instance {
+            branch: id.branch(),
+            session: id.to_string(),
+            id,
+            agent_type,
+            status: Status::Started,
+            phase: Phase::Preparing,
+            reason: None,
+            task,
+            issue,
+            issue_title,
+            choice,
+            repository,
+            worktree,
+            base_branch,
+            base_commit,
+            exit_code: None,
+            pr_number: None,
+            pr_url: None,
+            rejected_requests: 0,
+            created_at: now,
+            updated_at: now,
+            ended_at: None,
+        }
+    }
+}
+
 /// A coding agent and one that reviews it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Review {

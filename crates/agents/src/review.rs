@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::git::Repository;
 use crate::operations::{Caller, finish, tell_success};
-use crate::records::{AgentChoice, Instance, Moment, Operation, OperationState, Outcome, Phase, Review};
+use crate::records::{AgentChoice, Instance, NewInstance, Operation, OperationState, Outcome, Phase, Review};
 use crate::start::created;
 use crate::user_config::{self, REVIEW_AGENT};
 use crate::{
@@ -111,35 +111,21 @@ impl Coordinator {
             if reviews.last().is_some_and(|last| last.work_identity == work.identity) {
                 return Err(unchanged(&coding.id));
             }
-            let now = Moment::now();
             let id = coding.id.of_review(iteration);
-            let reviewer = Instance {
+            let reviewer = NewInstance {
                 agent_type: AgentType::Review,
-                status: Status::Started,
-                phase: Phase::Preparing,
-                reason: None,
                 task: coding.task.clone(),
                 issue: coding.issue,
                 issue_title: coding.issue_title.clone(),
                 choice,
                 repository: coding.repository.clone(),
                 worktree: self.places.worktree(&id),
-                branch: id.branch(),
                 base_branch: Some(coding.branch.clone()),
                 base_commit: work.commit.to_string(),
-                session: id.to_string(),
-                exit_code: None,
-                pr_number: None,
-                pr_url: None,
-                rejected_requests: 0,
-                created_at: now,
-                updated_at: now,
-                ended_at: None,
                 id,
-            };
-            let identity = Identity::random(&reviewer.id).map_err(|error| {
-                AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
-            })?;
+            }
+            .prepare();
+            let identity = Identity::random(&reviewer.id)?;
             let review = Review {
                 parent_instance: coding.id.clone(),
                 child_instance: reviewer.id.clone(),
@@ -147,7 +133,7 @@ impl Coordinator {
                 reviewed_commit: work.commit.to_string(),
                 work_identity: work.identity.clone(),
                 outcome: None,
-                created_at: now,
+                created_at: reviewer.created_at,
                 ended_at: None,
             };
             db::insert_instance(connection, &reviewer, &identity.hash())?;

@@ -14,11 +14,11 @@ use crate::github::IssueText;
 use crate::holds::Hold;
 use crate::id::slug;
 use crate::operations::{finish, in_time};
-use crate::records::{AgentChoice, EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
-use crate::user_config::{self, DEFAULT_AGENT};
-use crate::{
-    AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, Status, db, tools,
+use crate::records::{
+    AgentChoice, EventKind, Instance, NewEvent, NewInstance, Operation, OperationState, Phase,
 };
+use crate::user_config::{self, DEFAULT_AGENT};
+use crate::{AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, db, tools};
 
 /// A task longer than this belongs into a file.
 const LONGEST_TASK: usize = 100_000;
@@ -125,34 +125,20 @@ impl Coordinator {
                     None => number += 1,
                 }
             };
-            let now = Moment::now();
-            let instance = Instance {
+            let instance = NewInstance {
                 agent_type: request.agent_type,
-                status: Status::Started,
-                phase: Phase::Preparing,
-                reason: None,
                 task: task.to_owned(),
                 issue: request.issue,
                 issue_title: issue.map(|issue| issue.title.clone()),
                 choice,
                 repository: repository.folder().to_owned(),
                 worktree: self.places.worktree(&id),
-                branch: id.branch(),
                 base_branch: base.branch.map(|branch| branch.to_string()),
                 base_commit: base.commit.to_string(),
-                session: id.to_string(),
-                exit_code: None,
-                pr_number: None,
-                pr_url: None,
-                rejected_requests: 0,
-                created_at: now,
-                updated_at: now,
-                ended_at: None,
                 id,
-            };
-            let identity = Identity::random(&instance.id).map_err(|error| {
-                AgentsError::new(Code::InternalError, format!("no random bytes: {error}"))
-            })?;
+            }
+            .prepare();
+            let identity = Identity::random(&instance.id)?;
             db::insert_instance(connection, &instance, &identity.hash())?;
             if let Some(issue) = issue {
                 db::set_issue_text(connection, &instance.id, &issue.text)?;

@@ -12,7 +12,9 @@ use tempfile::TempDir;
 
 use crate::error::Result;
 use crate::git::BranchName;
-use crate::records::{AgentChoice, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+use crate::records::{
+    AgentChoice, EventKind, Feedback, Instance, Moment, NewInstance, Outcome, Phase, Review,
+};
 use crate::{
     AgentType, Call, Coordinator, CreatePullRequest, FeedbackType, Identity, InstanceId, PullRequestCreated,
     Settings, Status, db,
@@ -84,31 +86,19 @@ impl Stage {
         let base_commit = repository.branch_tip(&base_branch).unwrap().unwrap();
         let worktree = self.coordinator.places.worktree(id);
         repository.add_worktree(&worktree, &id.into(), &base_commit).unwrap();
-        let now = Moment::now();
-        let instance = Instance {
+        let new = NewInstance {
             id: id.clone(),
             agent_type,
-            status: Status::Started,
-            phase: Phase::Ready,
-            reason: None,
             task: "Do it".to_owned(),
             issue: None,
             issue_title: None,
             choice: AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args: vec!["true".to_owned()] },
             repository: repository.folder().to_owned(),
             worktree,
-            branch: id.branch(),
             base_branch: Some(base.to_owned()),
             base_commit: base_commit.to_string(),
-            session: id.to_string(),
-            exit_code: None,
-            pr_number: None,
-            pr_url: None,
-            rejected_requests: 0,
-            created_at: now,
-            updated_at: now,
-            ended_at: None,
         };
+        let instance = Instance { phase: Phase::Ready, ..new.prepare() };
         let identity = Identity::random(id).unwrap();
         self.write(|connection| db::insert_instance(connection, &instance, &identity.hash()));
         (instance, identity.reveal().to_owned())
