@@ -90,7 +90,10 @@ fn a_session_lives_and_tells_how_it_ended() {
     assert_eq!((session.alive, session.exit_code, place.tmux.is_running()), (true, None, Ok(true)));
     assert!(lives(&session.pane_pid.unwrap().to_string()));
     fs::write(&go, "said\n").unwrap();
-    let ended = await_some(|| Some(place.session(&id(1))).filter(|session| session.exit_code.is_some()));
+    // tmux may miss the end until it is reminded.
+    let ended = await_some(|| {
+        place.tmux.settled_session(&id(1)).unwrap().filter(|session| session.exit_code.is_some())
+    });
     assert_eq!((ended.alive, ended.exit_code, ended.created), (false, Some(7), session.created));
     let screen = place.tmux.capture(&id(1), 1000).unwrap();
     assert_eq!(screen, "said", "and nothing of tmux's own");

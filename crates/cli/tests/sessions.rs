@@ -163,8 +163,9 @@ fn what_cannot_be_started_is_told_before_or_in_its_session() {
     let gone = place.path("gone");
     let launch = Launch::of_command(&["true".into()], &gone, environment()).unwrap();
     place.start(&id(), &launch).unwrap();
-    let session =
-        await_some(|| place.tmux.session(&id()).unwrap().filter(|session| session.exit_code.is_some()));
+    let session = await_some(|| {
+        place.tmux.settled_session(&id()).unwrap().filter(|session| session.exit_code.is_some())
+    });
     assert_eq!((session.alive, session.exit_code), (false, Some(1)));
     let screen = place.tmux.capture(&id(), 50).unwrap();
     assert!(
