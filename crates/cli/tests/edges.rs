@@ -19,7 +19,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("workspace", &[]),
     ("remote", &[]),
     ("research", &["remote", "store", "syntax", "text", "workspace"]),
-    ("agents", &["clients", "remote", "store"]),
+    ("agents", &["clients", "remote", "store", "text"]),
     ("trace", &["prune", "sieve", "store", "text"]),
     ("tools", &["agents", "prune", "remote", "research", "sieve", "text", "trace", "workspace"]),
     ("server", &["tools"]),

@@ -1,6 +1,7 @@
 //! Telling code, logs and documents apart from the text alone: its lines vote.
 
 use crate::Kind;
+use crate::terminal::ESCAPE;
 use crate::tool_output::{is_signature, is_tool_line};
 
 /// See [`Kind::detect`].
@@ -15,6 +16,11 @@ pub(crate) fn detect(text: &str) -> Kind {
             lines_seen += 1;
             let line = clip(line);
             let trimmed = line.trim_start();
+            // Written for a terminal, so by a program as it ran.
+            if line.contains(ESCAPE) {
+                votes.logs += SIGNED;
+                continue;
+            }
             if let Some(end) = inside {
                 if trimmed.contains(end) {
                     inside = None;
@@ -140,12 +146,11 @@ impl Votes {
             self.after_heading = false;
             return;
         }
-        let plain = without_colour(trimmed);
-        if is_signature(plain) {
+        if is_signature(trimmed) {
             self.logs += SIGNED;
             return;
         }
-        if is_log_line(line, trimmed) || is_tool_line(plain) {
+        if is_log_line(line, trimmed) || is_tool_line(trimmed) {
             self.logs += 2;
             return;
         }
@@ -204,7 +209,6 @@ fn is_heading(line: &str) -> bool {
 }
 
 fn is_log_line(line: &str, trimmed: &str) -> bool {
-    let trimmed = without_colour(trimmed);
     if starts_with_address(trimmed)
         || starts_with_count(trimmed)
         || (trimmed.starts_with("{\"") && trimmed.ends_with('}'))
@@ -233,17 +237,6 @@ fn is_log_line(line: &str, trimmed: &str) -> bool {
             edge(before) && edge(after) && (at > 0 || after.is_some())
         })
     })
-}
-
-/// The line after what only changes the colour of a terminal.
-fn without_colour(mut line: &str) -> &str {
-    while let Some(rest) = line.strip_prefix("\u{1b}[") {
-        match rest.find(|letter: char| letter.is_ascii_alphabetic()) {
-            Some(end) => line = rest[end + 1..].trim_start(),
-            None => break,
-        }
-    }
-    line
 }
 
 /// `[0001] `, as programs count their steps.
@@ -420,6 +413,7 @@ mod tests {
         let syslog = "May  1 12:00:00 host sshd[12]: accepted\nMay  1 12:00:09 host sshd[12]: closed\n";
         let access = "10.0.0.7 - - [02/Mar/2026:09:00:17] \"GET /a HTTP/1.1\" 200 17\n10.0.0.9 - - [02/Mar/2026:09:00:18] \"GET /b HTTP/1.1\" 502 9\n";
         let coloured = "\u{1b}[32m2026-03-02 09:00:17\u{1b}[0m INFO up\n\u{1b}[31m2026-03-02 09:00:18\u{1b}[0m INFO down\n";
+        let quoted = "\u{1b}[1merror\u{1b}[0m: no such name\n\u{1b}[94m 7 |\u{1b}[0m fn main() {\n\u{1b}[94m 8 |\u{1b}[0m     run(a, b);\n    return f(x);\n}\n";
         let objects = "{\"time\":1,\"status\":200}\n{\"time\":2,\"status\":503}\n";
         for (text, kind) in [
             (go, Kind::Code),
@@ -433,6 +427,7 @@ mod tests {
             (syslog, Kind::Logs),
             (access, Kind::Logs),
             (coloured, Kind::Logs),
+            (quoted, Kind::Logs),
             (objects, Kind::Logs),
             ("", Kind::Code),
         ] {

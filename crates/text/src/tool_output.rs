@@ -38,6 +38,59 @@ const VERDICTS: &[&str] = &[
     "***Failed",
 ];
 
+/// Beginnings of lines that say that all went well, or that a step began.
+#[rustfmt::skip]
+const GOOD_STARTS: &[&str] = &[
+    "✓ ", "✔ ", "√ ", "ok ", "PASS", "--- PASS", "--- SKIP", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "PASSED ", "Compiling ", "Checking ",
+    "Downloading ", "Downloaded ", "Collecting ", "Installing ", "Building ", "Fresh ", "ok\t", "?   \t", "Requirement already satisfied",
+];
+
+/// Ends of lines that name a test which did not fail.
+const GOOD_ENDS: &[&str] = &[
+    " ... ok", " ... ignored", " ... skipped", " ... SKIPPED", " PASSED", " SKIPPED", " XFAIL", " passing", " Passed",
+];
+
+/// Beginnings of lines that name a test which failed.
+const BAD_STARTS: &[&str] =
+    &["✗ ", "✖ ", "× ", "✕ ", "● ", "not ok ", "--- FAIL", "FAIL: ", "FAIL ", "FAIL\t", "FAILED ", "ERROR: ", "ERROR "];
+
+/// Ends of lines that name a test which failed.
+const BAD_ENDS: &[&str] = &[" ... FAILED", " ... FAIL", " ... ERROR", " FAILED", " ERROR"];
+
+/// How a step or a test went, as a tool tells it in one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It began, passed or was left out.
+    Good,
+    Bad,
+}
+
+/// What the line says of a test or a step, where it is one that says so.
+pub fn outcome(line: &str) -> Option<Outcome> {
+    let line = line.trim();
+    let begins = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
+    let verdict = before_share(line);
+    let ends = |ends: &[&str]| ends.iter().any(|end| verdict.ends_with(end));
+    if begins(BAD_STARTS) || ends(BAD_ENDS) || line.contains("***Failed") {
+        Some(Outcome::Bad)
+    } else if begins(GOOD_STARTS) || ends(GOOD_ENDS) || is_timed_pass(line) {
+        Some(Outcome::Good)
+    } else {
+        None
+    }
+}
+
+/// `3/9 Test #3: name ....   Passed    0.01 sec`, as CTest has it.
+fn is_timed_pass(line: &str) -> bool {
+    line.ends_with(" sec") && line.contains(" Passed ")
+}
+
+/// Whether the line is drawn: a rule, or a title between two.
+pub fn is_drawn(line: &str) -> bool {
+    let line = line.trim();
+    ["====", "____", "----", "⎯⎯⎯⎯", "━━━━", "────", "****", "####"].iter().any(|mark| line.starts_with(mark))
+}
+
 /// Whether the line settles that the text is a tool's output.
 pub(crate) fn is_signature(trimmed: &str) -> bool {
     SIGNATURES.iter().any(|start| trimmed.starts_with(start))
@@ -74,11 +127,16 @@ fn is_share_built(line: &str) -> bool {
 
 /// `tests/test_x.py::test_y PASSED [ 12%]`, `test a::b ... ok`.
 fn ends_with_verdict(line: &str) -> bool {
-    let line = match line.rsplit_once(" [") {
+    let line = before_share(line);
+    VERDICTS.iter().any(|verdict| line.ends_with(verdict))
+}
+
+/// The line before the share of all tests that pytest ends it with.
+fn before_share(line: &str) -> &str {
+    match line.rsplit_once(" [") {
         Some((before, share)) if share.ends_with("%]") => before.trim_end(),
         _ => line,
-    };
-    VERDICTS.iter().any(|verdict| line.ends_with(verdict))
+    }
 }
 
 /// `12 |     let x = 1;` and `   |     ^^^^`, as compilers quote source.
@@ -111,6 +169,36 @@ mod tests {
         }
         for line in ["====", "_____ x", "running water", "[a%] b", "> quoted", "fn main() {"] {
             assert!(!is_signature(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn how_it_went_is_read_off_a_line() {
+        for line in [
+            "tests/test_a.py::test_error_b PASSED [ 12%]",
+            "test a::panics ... ok",
+            "--- PASS: TestFailure (0.00s)",
+            "=== RUN   TestErrors",
+            "  ✔ should answer with an error (12ms)",
+            "ok 12 - throws",
+            " 3/9 Test #3: api_tests ........   Passed    0.01 sec",
+            "   Compiling error-chain v0.12.4",
+        ] {
+            assert_eq!(outcome(line), Some(Outcome::Good), "{line}");
+        }
+        for line in [
+            "tests/test_a.py::test_b FAILED [ 12%]",
+            "FAILED tests/test_a.py::test_b - assert 1 == 2",
+            "test a::b ... FAILED",
+            "    --- FAIL: TestB/one (0.00s)",
+            "not ok 3 - adds",
+            "FAIL\texample.com/pkg\t0.01s",
+            " 4/9 Test #4: parse ....***Failed    0.01 sec",
+        ] {
+            assert_eq!(outcome(line), Some(Outcome::Bad), "{line}");
+        }
+        for line in ["error: it broke", "    assert ok", "passed over", "thread 'a' panicked at src/lib.rs:3:5:", ""] {
+            assert_eq!(outcome(line), None, "{line}");
         }
     }
 

@@ -33,6 +33,7 @@ pub(super) fn shell_line(words: &[OsString]) -> String {
 
 /// What is left of a text without its control characters and the escape sequences of terminals. Lines and tabs stay.
 pub fn plain_text(text: &str) -> String {
+    let text = tamis_text::without_escapes(text);
     let mut plain = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -40,28 +41,6 @@ pub fn plain_text(text: &str) -> String {
             '\n' | '\t' => plain.push(letter),
             '\r' if letters.peek() == Some(&'\n') => {}
             '\r' => plain.push('\n'),
-            '\u{1b}' => match letters.next_if(|next| "[]PX^_()*+".contains(*next)) {
-                // Its parameters, up to the letter that says what it does.
-                Some('[') => {
-                    while letters.next_if(|next| matches!(next, ' '..='?')).is_some() {}
-                    letters.next_if(|next| matches!(next, '@'..='~'));
-                }
-                // A character set, named by one letter.
-                Some('(' | ')' | '*' | '+') => drop(letters.next_if(|next| matches!(next, '0'..='~'))),
-                // A text for the terminal, such as a title, up to its end; one that has none ends with its line.
-                Some(_) => {
-                    while letters
-                        .next_if(|next| !matches!(next, '\u{7}' | '\u{1b}' | '\n' | '\u{9c}'))
-                        .is_some()
-                    {}
-                    if letters.next_if(|next| matches!(next, '\u{7}' | '\u{9c}')).is_none()
-                        && letters.next_if_eq(&'\u{1b}').is_some()
-                    {
-                        letters.next_if_eq(&'\\');
-                    }
-                }
-                None => drop(letters.next_if(|next| matches!(next, '0'..='~'))),
-            },
             letter if letter.is_control() => {}
             letter => plain.push(letter),
         }
@@ -114,11 +93,9 @@ mod tests {
     }
 
     #[test]
-    fn escape_sequences_are_left_out_whole() {
+    fn what_is_for_the_terminal_alone_is_left_out() {
         let shown = "\u{1b}[1;31mred\u{1b}[0m \u{1b}]0;title\u{7}a\u{1b}]8;;x\u{1b}\\b\u{1b}(Bc\u{1b}7d\r\ne\u{8}\rf\u{9b}";
         assert_eq!(plain_text(shown), "red abcd\ne\nf");
-        assert_eq!(plain_text("tail\u{1b}"), "tail");
-        assert_eq!(plain_text("\u{1b}[201~Enter\u{1b}["), "Enter");
     }
 
     #[test]
