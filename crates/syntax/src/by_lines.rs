@@ -2,48 +2,58 @@
 //!
 //! One pass with a stack of open definitions; costs about as much as splitting the text into lines.
 
-use crate::signature::{defined_name, indent, is_attribute, is_closer, is_comment, is_import};
+use crate::nesting::Nesting;
+use crate::signature::{defined_name_in, indent, is_attribute, is_closer, is_comment, is_import};
 use crate::{Definition, LineSpan, Outline};
 
 /// A signature longer than this is cut off here: something else was meant.
 const LONGEST_SIGNATURE: usize = 40;
 /// An import list longer than this is not one.
 const LONGEST_IMPORT: usize = 400;
+/// So many open definitions are looked at for the one that a line lies in.
+const NEAREST: usize = 8;
 /// Only this much of a line is read for its brackets.
 const LINE_BYTES: usize = 1000;
 
 /// The outline of `lines`; `interrupted` is asked now and then, and ends the work early with what there is.
 pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outline {
     let mut outline = Outline::default();
-    // Indexes into `definitions`, with indentation and whether a brace opened the body.
-    let mut open: Vec<(usize, usize, bool)> = Vec::new();
+    let mut open: Vec<Open> = Vec::new();
+    let mut nesting = Nesting::default();
     let mut last_filled = 0;
     let mut busy_until = 0; // lines below this belong to a signature or an import
-    let mut quote: Option<&str> = None;
     for (number, line) in lines.iter().enumerate() {
         if number % 512 == 0 && interrupted() {
             break;
         }
         let clipped = clip(line);
-        let trimmed = clipped.trim();
+        let trimmed = clipped.trim_ascii();
         if trimmed.is_empty() {
             continue;
         }
-        if number < busy_until {
-            last_filled = number;
-            continue;
-        }
-        if let Some(mark) = quote {
-            // Inside a triple-quoted text nothing is code.
-            if trimmed.contains(mark) {
-                quote = None;
-            }
-            last_filled = number;
-            continue;
-        }
         let width = indent(clipped);
-        let name = defined_name(clipped, &lines[number + 1..]);
         let closer = is_closer(trimmed);
+        let told = number < busy_until || nesting.in_text();
+        if !told && !trimmed.starts_with('#') {
+            nesting.settle(width, closer);
+        }
+        let inside = told || nesting.in_list();
+        nesting.read(trimmed, width, clipped.len() < line.len());
+        if inside {
+            last_filled = number;
+            continue;
+        }
+        let within = open
+            .iter()
+            .rev()
+            .take(NEAREST)
+            .find(|open| open.width < width)
+            .map_or(Body::Plain, |open| open.body);
+        let name = match within {
+            Body::Macro => None,
+            within => defined_name_in(clipped, &lines[number + 1..], within == Body::Interface)
+                .filter(|_| number == 0 || !goes_on(clip(lines[last_filled]))),
+        };
         close(
             &mut open,
             &mut outline.definitions,
@@ -53,6 +63,7 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
             let (signature_last, braced) = signature_end(lines, number);
             let lead = lead(lines, number, width);
             let depth = open.len();
+            let body = Body::of(trimmed, &clipped[..name.start]);
             outline.definitions.push(Definition {
                 lead,
                 signature: LineSpan { first: number, last: signature_last },
@@ -60,31 +71,54 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
                 depth,
                 name,
             });
-            open.push((outline.definitions.len() - 1, width, braced));
             busy_until = signature_last + 1;
-            if is_whole(clipped, signature_last == number) {
-                open.pop();
+            if !is_whole(clipped, signature_last == number) {
+                open.push(Open { definition: outline.definitions.len() - 1, width, braced, body });
             }
-        } else if is_import(trimmed) {
+        } else if within != Body::Macro && is_import(trimmed) {
             let last = balanced_end(lines, number, LONGEST_IMPORT);
             outline.imports.push(LineSpan { first: number, last });
             busy_until = last + 1;
-        } else {
-            for mark in ["\"\"\"", "'''"].into_iter().filter(|mark| trimmed.contains(&mark[..1])) {
-                if trimmed.matches(mark).count() % 2 == 1
-                    && !trimmed.starts_with('#')
-                    && !trimmed.starts_with("//")
-                {
-                    quote = Some(mark);
-                }
-            }
         }
         last_filled = number;
     }
-    for (index, _, _) in open {
+    for Open { definition: index, .. } in open {
         outline.definitions[index].last = last_filled.max(outline.definitions[index].signature.last);
     }
     outline
+}
+
+/// A definition whose end has not come.
+struct Open {
+    /// Its index in the outline.
+    definition: usize,
+    width: usize,
+    /// Whether a brace opened its body.
+    braced: bool,
+    body: Body,
+}
+
+/// What the body of a definition says of the lines in it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Body {
+    Plain,
+    /// Methods have no body of their own.
+    Interface,
+    /// Lines are patterns of code: nothing in them is defined here.
+    Macro,
+}
+
+impl Body {
+    /// By the line that opens the definition, and what stands before its name.
+    fn of(trimmed: &str, before_name: &str) -> Body {
+        if trimmed.starts_with("macro_rules!") {
+            Body::Macro
+        } else if before_name.trim_ascii_end().ends_with(" interface") || before_name == "interface " {
+            Body::Interface
+        } else {
+            Body::Plain
+        }
+    }
 }
 
 /// What the pass knows of the line it stands on.
@@ -98,8 +132,8 @@ struct Here<'a> {
 }
 
 /// Ends the definitions that this line ends.
-fn close(open: &mut Vec<(usize, usize, bool)>, definitions: &mut [Definition], here: Here<'_>) {
-    while let Some(&(index, width, braced)) = open.last() {
+fn close(open: &mut Vec<Open>, definitions: &mut [Definition], here: Here<'_>) {
+    while let Some(&Open { definition: index, width, braced, .. }) = open.last() {
         if here.width > width {
             return;
         }
@@ -124,9 +158,11 @@ fn close(open: &mut Vec<(usize, usize, bool)>, definitions: &mut [Definition], h
 /// Where the signature that opens on `number` ends, and whether a brace opens its body.
 fn signature_end(lines: &[&str], number: usize) -> (usize, bool) {
     let mut depth = 0i32;
+    let mut conditions = false; // a `where` goes on to the body
     let last = lines.len().min(number + LONGEST_SIGNATURE);
     for (at, line) in lines.iter().enumerate().take(last).skip(number) {
         let line = clip(line);
+        conditions |= is_where(line) && at > number;
         let mut text_mark = 0u8;
         for byte in line.bytes() {
             if text_mark != 0 {
@@ -144,24 +180,37 @@ fn signature_end(lines: &[&str], number: usize) -> (usize, bool) {
                 _ => {}
             }
         }
-        let trimmed = line.trim_end();
+        let trimmed = line.trim_ascii_end();
         let opens_below = lines.get(at + 1).is_some_and(|next| {
-            let next = clip(next).trim_start();
-            next.starts_with('{')
-                || next.starts_with("where")
-                || next.starts_with("throws ")
-                || next.starts_with("->")
+            let next = clip(next).trim_ascii_start();
+            next.starts_with('{') || is_where(next) || next.starts_with("throws ") || next.starts_with("->")
         });
-        if depth <= 0 && (trimmed.ends_with(':') || !opens_below) && !trimmed.ends_with([',', '\\']) {
+        if depth <= 0
+            && !conditions
+            && (trimmed.ends_with(':') || !opens_below)
+            && !trimmed.ends_with([',', '\\'])
+        {
             return (at, false);
         }
     }
     (number, false)
 }
 
+/// Whether the line begins a list of conditions: `where`, and not a call of that name.
+fn is_where(line: &str) -> bool {
+    line.trim_ascii_start().strip_prefix("where").is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+}
+
+/// Whether an expression goes on below the line: `if let Some(name) =`.
+fn goes_on(line: &str) -> bool {
+    let line = line.trim_ascii_end();
+    ["=", "&&", "||", "+", " in"].iter().any(|sign| line.ends_with(sign))
+        && !is_comment(line.trim_ascii_start())
+}
+
 /// Whether all of the definition stands on its signature's line: `fn f() {}`, `struct S;`.
 fn is_whole(line: &str, alone: bool) -> bool {
-    let trimmed = line.trim_end();
+    let trimmed = line.trim_ascii_end();
     alone && (trimmed.ends_with('}') || trimmed.ends_with(';'))
 }
 
@@ -170,7 +219,7 @@ pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
     let mut first = number;
     while first > 0 && number - first < 60 {
         let above = clip(lines[first - 1]);
-        let trimmed = above.trim();
+        let trimmed = above.trim_ascii();
         let block_comment = trimmed.starts_with('*') || trimmed.starts_with("*/");
         let belongs = is_attribute(trimmed)
             || (is_comment(trimmed) && !trimmed.starts_with("#include") && !trimmed.starts_with("\"\"\""));
@@ -193,7 +242,7 @@ fn balanced_end(lines: &[&str], number: usize, longest: usize) -> usize {
                 _ => {}
             }
         }
-        if depth <= 0 && !clip(line).trim_end().ends_with(['\\']) {
+        if depth <= 0 && !clip(line).trim_ascii_end().ends_with(['\\']) {
             return at;
         }
     }

@@ -15,6 +15,11 @@ struct Grammar {
 }
 
 const LONGEST_SIGNATURE: usize = 40;
+/// What may hold a definition or an import though it stands on one line.
+const WRAPPERS: [&str; 4] = ["export_statement", "ambient_declaration", "block", "statement_block"];
+/// Nodes that are imports only when their line says so: `require 'set'`, `const a = require('a')`,
+/// `export … from`.
+const MAYBE_IMPORTS: [&str; 4] = ["call", "export_statement", "lexical_declaration", "variable_declaration"];
 /// A tree with more errors than this share of its lines is of another language.
 const MOST_ERRORS: usize = 10;
 
@@ -26,12 +31,17 @@ impl Language {
             "class_declaration",
             "abstract_class_declaration",
             "method_definition",
+            "abstract_method_signature",
+            "function_signature",
+            "type_alias_declaration",
             "interface_declaration",
             "enum_declaration",
             "internal_module",
             "module",
             "variable_declarator",
         ];
+        let script_imports =
+            &["import_statement", "export_statement", "lexical_declaration", "variable_declaration"];
         let (language, definitions, imports): (_, &'static [&'static str], &'static [&'static str]) =
             match self {
                 Language::Bash => (tree_sitter_bash::LANGUAGE.into(), &["function_definition"], &[]),
@@ -58,12 +68,8 @@ impl Language {
                     ],
                     &["import_declaration", "package_declaration"],
                 ),
-                Language::JavaScript => {
-                    (tree_sitter_javascript::LANGUAGE.into(), script, &["import_statement"])
-                }
-                Language::TypeScript => {
-                    (tree_sitter_typescript::LANGUAGE_TSX.into(), script, &["import_statement"])
-                }
+                Language::JavaScript => (tree_sitter_javascript::LANGUAGE.into(), script, script_imports),
+                Language::TypeScript => (tree_sitter_typescript::LANGUAGE_TSX.into(), script, script_imports),
                 Language::Python => (
                     tree_sitter_python::LANGUAGE.into(),
                     &["function_definition", "class_definition"],
@@ -144,8 +150,10 @@ impl Walk<'_> {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
-            // Nothing worth descending into stands on one line.
-            let descend = self.visit(node) || node.start_position().row != node.end_position().row;
+            // Little worth descending into stands on one line.
+            let descend = self.visit(node)
+                || node.start_position().row != node.end_position().row
+                || WRAPPERS.contains(&node.kind());
             if self.errors * MOST_ERRORS > self.lines.len() + 10 * MOST_ERRORS {
                 return None;
             }
@@ -179,8 +187,7 @@ impl Walk<'_> {
             self.define(node);
         } else if self.grammar.imports.contains(&kind) {
             let first = node.start_position().row;
-            // A call is an import in Ruby when it says so; `export … from` is told by its line too.
-            if kind != "call" || is_import(self.lines[first].trim()) {
+            if !MAYBE_IMPORTS.contains(&kind) || is_import(self.lines[first].trim()) {
                 self.outline.imports.push(LineSpan { first, last: last_row(node) });
             }
         }
@@ -197,6 +204,14 @@ impl Walk<'_> {
                 return None;
             }
         }
+        if node.kind() == "type_alias_declaration" {
+            // An alias needs no protecting; a body makes it a definition.
+            let row = node.start_position().row;
+            let opens = self.lines.get(row).is_some_and(|line| line.trim_end().ends_with('{'));
+            if !opens || last_row(node) == row {
+                return None;
+            }
+        }
         let first = signature_first(node);
         let last = last_row(node);
         if body.is_none()
@@ -206,7 +221,10 @@ impl Walk<'_> {
         }
         let signature_last = match body {
             Some(body) if self.opens_with_brace(body) => body.start_position().row,
-            Some(body) => body.prev_sibling().map_or(first, last_row),
+            Some(body) => std::iter::successors(body.prev_sibling(), Node::prev_sibling)
+                .find(|before| before.kind() != "comment")
+                .map_or(first, last_row),
+            None if node.kind() == "type_alias_declaration" => first,
             None => last,
         };
         let signature_last = signature_last.clamp(first, last.min(first + LONGEST_SIGNATURE));
@@ -241,6 +259,9 @@ fn body(node: Node<'_>) -> Option<Node<'_>> {
     if node.kind() == "variable_declarator" {
         return node.child_by_field_name("value").and_then(body);
     }
+    if node.kind() == "type_alias_declaration" {
+        return node.child_by_field_name("value").filter(|value| value.kind() == "object_type");
+    }
     if node.kind() == "type_declaration" {
         // Go: `type Name struct {`; the brace lies three nodes down.
         let spec = node.named_child(0)?;
@@ -255,13 +276,22 @@ fn body(node: Node<'_>) -> Option<Node<'_>> {
 
 /// The row that says what is defined: past annotations, which a grammar may count in.
 fn signature_first(node: Node<'_>) -> usize {
+    if node.kind() == "function_definition" {
+        // C: the type may stand on a line of its own, which says little; the name's line says what it is.
+        return name(node).unwrap_or(node).start_position().row;
+    }
     let Some(modifiers) = node.child(0).filter(|child| child.kind() == "modifiers") else {
         return node.start_position().row;
     };
     let mut cursor = modifiers.walk();
-    let plain = modifiers.children(&mut cursor).find(|child| !child.kind().contains("annotation"));
+    let plain = modifiers
+        .children(&mut cursor)
+        .find(|child| !child.kind().contains("annotation") && !child.kind().contains("comment"));
     plain
-        .or_else(|| modifiers.next_sibling())
+        .or_else(|| {
+            std::iter::successors(modifiers.next_sibling(), |next| next.next_sibling())
+                .find(|next| !next.kind().contains("comment"))
+        })
         .map_or(node.start_position().row, |node| node.start_position().row)
 }
 

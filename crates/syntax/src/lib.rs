@@ -6,6 +6,7 @@
 mod by_lines;
 mod by_tree;
 mod language;
+mod nesting;
 mod signature;
 mod uses;
 

@@ -118,6 +118,189 @@ fn bash() {
     );
 }
 
+/// What reading by lines finds: the mistakes that it made in real files, and what it must still see.
+fn check_lines(text: &str, expected: &[&str]) {
+    assert_eq!(show(text, &outline_by_lines(&split_lines(text), &|| false)), expected, "{text}");
+}
+
+#[test]
+fn calls_and_tail_expressions_define_nothing() {
+    for text in [
+        "    if a {\n        Ok(name)\n    } else {\n        Err(name)\n    }\n",
+        "    run(\n        marker: Tree::default(),\n        overwrite(\n            a,\n        ),\n    );\n",
+        "    if let Some(a) =\n        Pointer::read(a, b)\n    {\n        a\n    }\n",
+        "        expect(a).toBe('b')\n    {\n    }\n",
+        "    len(a.b()) > 0 {\n    }\n",
+        "F: Fn(Item) -> bool,\n{\n",
+        "    run_with_period(100) {\n        a();\n    }\n",
+        "    TAILQ_FOREACH(a, &b, entry) {\n        a();\n    }\n",
+        "    Run: func(a *Command) {\n        a()\n    },\n",
+        "    func(a int) error {\n    }\n",
+        "  success: function (a) {\n  },\n",
+        "  var a = function () { return 1 };\n",
+        "  const a = (\n    b || c\n  ).d\n",
+        "let function = function.name();\n",
+        "impl = Integer\n",
+        "fn && fn();\n",
+        "static const struct feature a = {\n    1,\n};\n",
+        "struct later;\nclass Later;\n",
+        "#define CHECK(a) { \\\n    void run(int a) { \\\n    } \\\n}\n",
+    ] {
+        check_lines(text, &[]);
+    }
+}
+
+#[test]
+fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
+    for text in [
+        "const a = `\nimport b\nfunc c() {\n}\n`\n",
+        "    let a = r#\"\nfn b() {\n}\nuse c;\n\"#;\n",
+        "    a(\"\nfn b() {\n}\n\");\n    b(\"\\\n        use c;\n    \");\n",
+        "/*\nuse it\nfn b() {\n}\n*/\n",
+        "a = \"\"\"\nimport b\n\"\"\"\n",
+        "        # includes a name\n        use(a);\n",
+        "macro_rules! a {\n    () => {\n        use b;\n        fn $c() {}\n    };\n}\n",
+    ] {
+        let expected: &[&str] = if text.starts_with("macro") { &["a 1-1..6"] } else { &[] };
+        check_lines(text, expected);
+    }
+    // What only looks like the start of one takes nothing away.
+    for text in [
+        "let a = r#\"\"\"#;\nlet b = '\"';\nlet c: &'a str = \"\\\"\";\n",
+        "a = /[\"'`]/;\nb = \"/*\";\nc = d/*;\n",
+        "    switch (a) {\n    case 1:\n    }\n",
+    ] {
+        check_lines(&format!("{text}fn run() {{\n}}\n"), &["run 4-4..5"]);
+    }
+}
+
+#[test]
+fn definitions_of_many_looks() {
+    for (text, expected) in [
+        ("  @Test public <T> List<T> load(T a) {\n  }\n", &["load 1-1..2"][..]),
+        ("interface A {\n  String load(int a) throws B;\n}\n", &["A 1-1..3", " load 2-2..2"]),
+        ("  public synchronized byte[] or(Other.Type a) {\n  }\n", &["or 1-1..2"]),
+        ("    #[inline] fn day(&self) -> u32 { 1 }\n", &["day 1-1..1"]),
+        ("#[cfg(test)] use a;\nuse ::b;\n#  include <c>\n", &["use 1-1", "use 2-2", "use 3-3"]),
+        ("impl<'a> A for &'a [u8] {\n}\n", &["&'a [u8]  1-1..2"]),
+        ("fn a<T>(b: T)\nwhere\n    T: B,\n{\n    c\n}\n", &["a 1-4..6"]),
+        ("static struct a *load(int b)\n{\n}\n", &["load 1-2..3"]),
+        ("static const char *load(int b) {\n}\n", &["load 1-1..2"]),
+        ("PUBLIC(int) load(int b) {\n}\n", &["load 1-1..2"]),
+        ("typedef struct {\n    int a;\n} b;\n", &[" 1-1..3"]),
+        ("type A int\ntype B struct{}\n", &["A 1-1..1", "B 2-2..2"]),
+        ("  #load<T>(a: () => T): T {\n  }\n", &["load 1-1..2"]),
+        (
+            "  [load]() {\n  }\n  get() {\n  }\n  delete(a) {\n  }\n",
+            &["load 1-1..2", "get 3-3..4", "delete 5-5..6"],
+        ),
+        ("const a = <T>(b: T) =>\n  b\n", &["a 1-1..2"]),
+        ("const a = (\n  b,\n) => {\n}\n", &["a 1-3..4"]),
+        ("const a = b => {\n}\n", &["a 1-1..2"]),
+    ] {
+        check_lines(text, expected);
+    }
+}
+
+#[test]
+fn a_tree_and_lines_agree_where_the_tree_once_erred() {
+    check(
+        Language::C,
+        "#include <a.h>\n\nstatic int\nload(int a)\n{\n    return a;\n}\n",
+        &["use 1-1", "load 4-5..7"],
+    );
+    check(
+        Language::Python,
+        "import os\n\ndef load(a):\n    # why\n    return a\n\ntry:\n    import b\nexcept ImportError:\n    b = None\n",
+        &["use 1-1", "use 8-8", "load 3-3..5"],
+    );
+    check(
+        Language::Java,
+        "import java.util.List;\n\npublic class A {\n  @Override // why\n  public int load() {\n    return 1;\n  }\n}\n",
+        &["use 1-1", "A 3-3..8", " load 5-5..7"],
+    );
+    check(
+        Language::TypeScript,
+        "export { a } from './a'\nconst b = require('b')\n\nexport interface C {}\n\nexport type D = {\n  e: string\n}\n\nexport function load(a: string): void;\n",
+        &["use 1-1", "use 2-2", "C 4-4..4", "D 6-6..8", "load 10-10..10"],
+    );
+}
+
+#[test]
+fn any_lines_give_a_sound_outline() {
+    let pieces = [
+        "fn ",
+        "struct",
+        "impl",
+        "type ",
+        "const ",
+        "pub(",
+        "@",
+        "@a",
+        "#",
+        "#[",
+        "#define ",
+        "a",
+        "é",
+        "(",
+        ")",
+        "[",
+        "]",
+        "{",
+        "}",
+        "<",
+        ">",
+        "\"",
+        "'",
+        "`",
+        "\"\"\"",
+        "r#\"",
+        "/*",
+        "*/",
+        "//",
+        "/",
+        "\\",
+        "\n",
+        "\n",
+        "\n    ",
+        "\n\t",
+        " ",
+        "=",
+        "=>",
+        ",",
+        ";",
+        ":",
+        "::",
+        "where",
+        "interface ",
+        "macro_rules! a {",
+        "import ",
+        "from ",
+        "\u{a0}",
+        "\r",
+    ];
+    let mut seed = 1u64;
+    for _ in 0..4_000 {
+        let mut text = String::new();
+        for _ in 0..40 {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
+        }
+        let lines = split_lines(&text);
+        let outline = outline_by_lines(&lines, &|| false);
+        for definition in &outline.definitions {
+            let signature = definition.signature;
+            assert!(lines[signature.first].get(definition.name.clone()).is_some(), "{text:?}");
+            assert!(definition.lead <= signature.first && signature.first <= signature.last, "{text:?}");
+            assert!(signature.last <= definition.last && definition.last < lines.len(), "{text:?}");
+        }
+        assert!(
+            outline.imports.iter().all(|span| span.first <= span.last && span.last < lines.len()),
+            "{text:?}"
+        );
+    }
+}
+
 #[test]
 fn the_budget_is_counted() {
     let text = "fn run() {\n    let x = 1;\n}\n".repeat(2_000);

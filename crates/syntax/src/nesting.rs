@@ -1,0 +1,264 @@
+//! Which brackets and which texts are open where a line begins, told without knowing the language.
+//!
+//! Nothing is defined inside `(…)`, in a comment or in a text of several lines. Signs differ between languages,
+//! so a line may be misread; indentation then puts the brackets right again, and a text that finds no end is
+//! given up.
+
+/// A comment or a documentation that goes on for longer is not one.
+const LONGEST_TEXT: usize = 3000;
+/// The same for texts whose signs are easily misread.
+const LONGEST_STRING: usize = 500;
+
+/// What a line that begins in it cannot be read as code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Text {
+    /// `/* … */`
+    Comment,
+    /// Go's raw strings, JavaScript's templates.
+    Backtick,
+    /// Three of this quote.
+    Triple(u8),
+    /// `r#"…"#`, with so many signs.
+    Raw(usize),
+    /// `"…"` over lines: only when nothing or a backslash stands where the line ends.
+    Quote,
+    /// A `#define` that goes on where its line ends with a backslash.
+    Directive,
+}
+
+/// The state between two lines.
+#[derive(Debug, Default)]
+pub(crate) struct Nesting {
+    /// Open brackets, with the indentation of the line that opened them.
+    open: Vec<(u8, usize)>,
+    text: Option<Text>,
+    text_lines: usize,
+}
+
+impl Nesting {
+    /// Whether the next line begins inside a comment or a text.
+    pub(crate) fn in_text(&self) -> bool {
+        self.text.is_some()
+    }
+
+    /// Whether the next line begins inside round or square brackets: an argument, an element, a condition.
+    pub(crate) fn in_list(&self) -> bool {
+        matches!(self.open.last(), Some((b'(' | b'[', _)))
+    }
+
+    /// Lets go of what a line of this indentation shows to be closed.
+    pub(crate) fn settle(&mut self, width: usize, closer: bool) {
+        while self.open.last().is_some_and(|&(_, opened)| opened > width || (opened == width && !closer)) {
+            self.open.pop();
+        }
+    }
+
+    /// Reads a line. Of a `clipped` one the end is unknown, so that it leaves everything as it was.
+    pub(crate) fn read(&mut self, line: &str, width: usize, clipped: bool) {
+        if clipped {
+            self.text = None;
+            return;
+        }
+        let bytes = line.as_bytes();
+        let mut at = 0;
+        if self.text.is_none() && is_directive(bytes) {
+            self.enter(Text::Directive, bytes, 0);
+            return;
+        }
+        if let Some(text) = self.text {
+            let Some(end) = text.end(bytes, 0) else {
+                self.text_lines += 1;
+                let longest = if matches!(text, Text::Comment | Text::Triple(_)) {
+                    LONGEST_TEXT
+                } else {
+                    LONGEST_STRING
+                };
+                if self.text_lines > longest {
+                    self.text = None;
+                }
+                return;
+            };
+            self.text = None;
+            at = end;
+        }
+        while let Some(skipped) =
+            bytes.get(at..).and_then(|rest| rest.iter().position(|&byte| SIGNS[byte as usize]))
+        {
+            at += skipped;
+            at = self.sign(bytes, at, width);
+        }
+    }
+
+    /// What the sign at `at` does; says where to read on.
+    fn sign(&mut self, bytes: &[u8], at: usize, width: usize) -> usize {
+        match bytes[at] {
+            open @ (b'(' | b'[' | b'{') => self.open.push((open, width)),
+            b')' => self.close(b'('),
+            b']' => self.close(b'['),
+            // Its own brace was let go already: `case` stands no deeper than its `switch (…) {`.
+            b'}' if at == 0 && self.open.last().is_some_and(|&(_, opened)| opened < width) => {}
+            b'}' => {
+                // A brace closes what was left open in it.
+                while self.in_list() {
+                    self.open.pop();
+                }
+                self.open.pop();
+            }
+            b'\\' => return at + 2,
+            b'"' => return self.double_quote(bytes, at),
+            b'\'' => return self.single_quote(bytes, at),
+            b'`' => return self.enter(Text::Backtick, bytes, at + 1),
+            b'/' => return self.slash(bytes, at),
+            // `#` is a comment in some languages, when nothing touches it.
+            _ if at == 0 || bytes[at - 1].is_ascii_whitespace() => {
+                if matches!(bytes.get(at + 1), None | Some(b' ' | b'#' | b'\t')) {
+                    return bytes.len();
+                }
+            }
+            _ => {}
+        }
+        at + 1
+    }
+
+    fn close(&mut self, bracket: u8) {
+        if self.open.last().is_some_and(|&(open, _)| open == bracket) {
+            self.open.pop();
+        }
+    }
+
+    /// Goes to the end of a text, which may lie on a later line.
+    fn enter(&mut self, text: Text, bytes: &[u8], at: usize) -> usize {
+        text.end(bytes, at).unwrap_or_else(|| {
+            self.text = Some(text);
+            self.text_lines = 0;
+            bytes.len()
+        })
+    }
+
+    fn double_quote(&mut self, bytes: &[u8], at: usize) -> usize {
+        let signs = bytes[..at].iter().rev().take_while(|&&byte| byte == b'#').count();
+        if signs > 0 && bytes[..at - signs].ends_with(b"r") {
+            return self.enter(Text::Raw(signs), bytes, at + 1);
+        }
+        if bytes[at..].starts_with(b"\"\"\"") {
+            return self.enter(Text::Triple(b'"'), bytes, at + 3);
+        }
+        if let Some(end) = Text::Quote.end(bytes, at + 1) {
+            return end;
+        }
+        if at + 1 == bytes.len() || bytes.ends_with(b"\\") {
+            return self.enter(Text::Quote, bytes, bytes.len());
+        }
+        bytes.len()
+    }
+
+    /// A text, a character, a lifetime or an apostrophe.
+    fn single_quote(&mut self, bytes: &[u8], at: usize) -> usize {
+        let before = at.checked_sub(1).map_or(b' ', |before| bytes[before]);
+        let prefix = matches!(before, b'b' | b'f' | b'r' | b'u' | b'B' | b'F' | b'R' | b'U')
+            && !(at > 1 && is_word(bytes[at - 2]));
+        if is_word(before) && !prefix {
+            return at + 1;
+        }
+        if bytes[at..].starts_with(b"'''") {
+            return self.enter(Text::Triple(b'\''), bytes, at + 3);
+        }
+        if bytes.get(at + 1) != Some(&b'\\') && bytes.get(at + 2) == Some(&b'\'') {
+            return at + 3;
+        }
+        let word = bytes[at + 1..].iter().take_while(|&&byte| is_word(byte)).count();
+        let after = bytes.get(at + 1 + word);
+        let lifetime = word > 0
+            && after != Some(&b'\'')
+            && (matches!(before, b'<' | b'&') || matches!(after, Some(b'>' | b',' | b')' | b'+')));
+        if lifetime {
+            return at + 1 + word;
+        }
+        end_of_quote(bytes, at + 1, b'\'').unwrap_or(at + 1)
+    }
+
+    /// A comment, a regular expression or a division.
+    fn slash(&mut self, bytes: &[u8], at: usize) -> usize {
+        let before = bytes[..at].last().copied().unwrap_or(b' ');
+        match bytes.get(at + 1) {
+            Some(b'/') if before != b':' => return bytes.len(),
+            Some(b'*') if !is_word(before) && !matches!(before, b'*' | b'.' | b'/' | b'}') => {
+                return self.enter(Text::Comment, bytes, at + 2);
+            }
+            _ => {}
+        }
+        let operator = bytes[..at].iter().rev().find(|byte| !byte.is_ascii_whitespace());
+        if matches!(
+            operator,
+            Some(b'(' | b',' | b'=' | b':' | b'[' | b'!' | b'&' | b'|' | b'?' | b'{' | b';')
+        ) {
+            return end_of_quote(bytes, at + 1, b'/').unwrap_or(at + 1);
+        }
+        at + 1
+    }
+}
+
+impl Text {
+    /// Where reading goes on after this text, when it ends in `bytes` from `at` on.
+    fn end(self, bytes: &[u8], at: usize) -> Option<usize> {
+        match self {
+            Text::Comment => pair(bytes, at, |one, other| one == b'*' && other == b'/'),
+            Text::Backtick => end_of_quote(bytes, at, b'`'),
+            Text::Quote => end_of_quote(bytes, at, b'"'),
+            Text::Directive => (!bytes.ends_with(b"\\")).then_some(bytes.len()),
+            Text::Triple(quote) => {
+                let found = bytes.get(at..)?.windows(3).position(|three| three == [quote; 3])?;
+                Some(at + found + 3)
+            }
+            Text::Raw(signs) => {
+                let rest = bytes.get(at..)?;
+                let ends = |&found: &usize| {
+                    rest[found] == b'"'
+                        && rest[found + 1..].iter().take(signs).filter(|&&b| b == b'#').count() == signs
+                };
+                (0..rest.len()).find(ends).map(|found| at + found + 1 + signs)
+            }
+        }
+    }
+}
+
+fn pair(bytes: &[u8], at: usize, is_end: impl Fn(u8, u8) -> bool) -> Option<usize> {
+    let found = bytes.get(at..)?.windows(2).position(|two| is_end(two[0], two[1]))?;
+    Some(at + found + 2)
+}
+
+/// Behind the next `quote` that no backslash takes away.
+fn end_of_quote(bytes: &[u8], at: usize, quote: u8) -> Option<usize> {
+    let mut escaped = false;
+    let found = bytes.get(at..)?.iter().position(|&byte| {
+        let ends = byte == quote && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends
+    })?;
+    Some(at + found + 1)
+}
+
+/// A line of the preprocessor, and not `#[attribute]` or `#private() {`.
+fn is_directive(bytes: &[u8]) -> bool {
+    bytes.first() == Some(&b'#')
+        && !matches!(bytes.get(1), Some(b'[' | b'!'))
+        && [&b"define"[..], b"if", b"el", b"endif", b"include", b"pragma", b"error", b"undef"]
+            .iter()
+            .any(|word| bytes[1..].trim_ascii_start().starts_with(word))
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+/// The bytes that may open or close something.
+static SIGNS: [bool; 256] = {
+    let mut signs = [false; 256];
+    let list = b"()[]{}\"'`/#\\";
+    let mut at = 0;
+    while at < list.len() {
+        signs[list[at] as usize] = true;
+        at += 1;
+    }
+    signs
+};
