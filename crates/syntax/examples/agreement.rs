@@ -1,6 +1,6 @@
 //! How far reading by lines agrees with the tree, per language, over files of cases: JSON lines with a `text`.
 //!
-//! `agreement FILE…` prints a table; `--sample N` adds N lines of each kind of mistake, evenly spread.
+//! `agreement SAMPLE FILE…` prints a table, and SAMPLE lines of each kind of mistake, evenly spread.
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -35,14 +35,8 @@ impl Compared {
 
     fn row(&self) -> String {
         let characters = |lines: &[String]| lines.iter().map(|line| line.chars().count() - 6).sum::<usize>();
-        format!(
-            "{:7} both {:6} false ({:7} chars) {:6} missed ({:7} chars)",
-            self.both,
-            self.invented.len(),
-            characters(&self.invented),
-            self.missed.len(),
-            characters(&self.missed),
-        )
+        let part = |lines: &[String]| format!("{:6} ({:7} chars)", lines.len(), characters(lines));
+        format!("both {:7} false {} missed {}", self.both, part(&self.invented), part(&self.missed))
     }
 }
 
@@ -64,12 +58,8 @@ impl Tally {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
-    let mut sample = 0;
-    if let Some(at) = arguments.iter().position(|argument| argument == "--sample") {
-        sample =
-            arguments.drain(at..(at + 2).min(arguments.len())).next_back().unwrap_or_default().parse()?;
-    }
+    let mut arguments = std::env::args().skip(1);
+    let sample: usize = arguments.next().ok_or("usage: agreement SAMPLE FILE…")?.parse()?;
     let mut tallies: BTreeMap<String, Tally> = BTreeMap::new();
     let mut seen = HashSet::new();
     for path in arguments {

@@ -2,8 +2,9 @@
 //!
 //! One pass with a stack of open definitions; costs about as much as splitting the text into lines.
 
+use crate::line::{indent, is_attribute, is_closer, is_comment, is_import};
 use crate::nesting::Nesting;
-use crate::signature::{defined_name_in, indent, is_attribute, is_closer, is_comment, is_import};
+use crate::signature::defined_name_in;
 use crate::{Definition, LineSpan, Outline};
 
 /// A signature longer than this is cut off here: something else was meant.
@@ -61,7 +62,8 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
         );
         if let Some(name) = name {
             let (signature_last, braced) = signature_end(lines, number);
-            let lead = lead(lines, number, width);
+            let above = type_above(lines, number, signature_last, name.start);
+            let lead = lead(lines, above.unwrap_or(number), width);
             let depth = open.len();
             let body = Body::of(trimmed, &clipped[..name.start]);
             outline.definitions.push(Definition {
@@ -212,6 +214,17 @@ fn goes_on(line: &str) -> bool {
 fn is_whole(line: &str, alone: bool) -> bool {
     let trimmed = line.trim_ascii_end();
     alone && (trimmed.ends_with('}') || trimmed.ends_with(';'))
+}
+
+/// The line above that holds nothing but the type of what a C function gives: `static int`, then `name(…)`, then
+/// the brace.
+fn type_above(lines: &[&str], number: usize, signature_last: usize, name: usize) -> Option<usize> {
+    let above = number.checked_sub(1)?;
+    let only_words = |line: &str| {
+        line.starts_with(|c: char| c.is_ascii_alphabetic())
+            && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b' ' | b'*'))
+    };
+    (name == 0 && clip(lines[signature_last]) == "{" && only_words(clip(lines[above]))).then_some(above)
 }
 
 /// Where comments, attributes and decorators right above begin.

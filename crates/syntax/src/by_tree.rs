@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
 use crate::by_lines::lead;
-use crate::signature::{indent, is_import};
+use crate::line::{indent, is_import};
 use crate::{Budget, Definition, Language, LineSpan, Outline};
 
 /// What a grammar calls the things we look for.

@@ -3,20 +3,24 @@
 //! Both ways give the same [`Outline`]. Reading lines is a hundred times cheaper and works for any language and
 //! for broken code; parsing is exact. Work is counted, never timed: the same text gives the same outline anywhere.
 
+mod bracketed;
 mod by_lines;
 mod by_tree;
 mod language;
+mod line;
 mod nesting;
 mod signature;
 mod uses;
+mod words;
 
 pub use by_lines::outline_by_lines;
 pub use by_tree::outline_by_tree;
 pub use language::Language;
-pub use signature::{
-    defined_name, indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
+pub use line::{
+    indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
     is_comment as is_comment_line,
 };
+pub use signature::defined_name;
 pub use uses::{Use, Uses, uses};
 
 /// How much parsing is allowed, counted in bytes and in the parser's own steps: never in time.

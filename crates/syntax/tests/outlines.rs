@@ -26,7 +26,10 @@ fn check(language: Language, text: &str, expected: &[&str]) {
     let budget = Budget::for_bytes(100_000);
     let parsed = outline_by_tree(language, text, &lines, budget, &|| false).expect("a tree");
     assert_eq!(show(text, &parsed), expected, "parsed {language:?}");
-    assert_eq!(show(text, &outline_by_lines(&lines, &|| false)), expected, "by lines {language:?}");
+    let read = outline_by_lines(&lines, &|| false);
+    assert_eq!(show(text, &read), expected, "by lines {language:?}");
+    let leads = |outline: &Outline| outline.definitions.iter().map(|found| found.lead).collect::<Vec<_>>();
+    assert_eq!(leads(&read), leads(&parsed), "leads {language:?}");
 }
 
 #[test]

@@ -1,0 +1,228 @@
+//! Definitions that no word announces: a name, brackets, and a body behind them; and functions given to a name.
+
+use std::ops::Range;
+
+use crate::words::{Word, end_of_brackets, first_word, word_from};
+
+/// What may stand between a signature's closing bracket and its body, whatever stands before the name.
+const TAILS: [&str; 9] =
+    ["throws", "const", "noexcept", "override", "final", "where", "volatile", "default", "requires"];
+/// A body that begins further down belongs to something else.
+const LONGEST_HEAD: usize = 24;
+
+/// The name before the bracket in `static int name(…) {`, `name(…): Type {`, `const name = (…) => {`.
+pub(crate) fn bracketed_name(
+    trimmed: &str,
+    at: usize,
+    next: &[&str],
+    bodiless: bool,
+) -> Option<Range<usize>> {
+    let text = trimmed.trim_ascii_end();
+    let (word, _) = first_word(&text[at..]);
+    if matches!(word, "let" | "var") || (at > 0 && text[..at].trim_ascii_end().ends_with("const")) {
+        if let Some(name) = arrow_name(text, at, next) {
+            return Some(name);
+        }
+        if word == "let" || word == "var" {
+            return None;
+        }
+    }
+    let open = at + text[at..].find('(')?;
+    let head = without_generics(text[at..open].trim_ascii_end());
+    let typed = head.contains([' ', '\t']);
+    if !typed && at == 0 && head.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_') {
+        // `PUBLIC(int) name(…) {`
+        let end = end_of_brackets(text, open)?;
+        let rest = text[end..].trim_ascii_start();
+        if rest.starts_with(|c: char| c.is_alphabetic()) && rest.contains('(') {
+            return bracketed_name(trimmed, text.len() - rest.len(), next, bodiless);
+        }
+    }
+    // `Class<? super T> name(` is a type's question mark, not a choice.
+    let chooses = head.contains('?') && !head.contains('<');
+    let expression = |byte: &u8| {
+        matches!(
+            byte,
+            b'=' | b'"'
+                | b'\''
+                | b';'
+                | b'!'
+                | b'{'
+                | b'|'
+                | b'+'
+                | b'%'
+                | b'`'
+                | b'#'
+                | b'-'
+                | b'/'
+                | b'^'
+                | b'\\'
+        )
+    };
+    if head.is_empty()
+        || chooses
+        || head.as_bytes().iter().any(|byte| expression(byte))
+        || (head.contains(':') && head.split("::").any(|part| part.contains(':')))
+        || (head.contains(',') && !head.contains('<'))
+    {
+        return None;
+    }
+    let name_end = at + head.len();
+    let name_start = text[..name_end]
+        .rfind(|c: char| !(c.is_alphanumeric() || c == '_' || c == '$'))
+        .map_or(0, |found| found + text[found..].chars().next().map_or(1, char::len_utf8))
+        .max(at);
+    if name_start >= name_end
+        || text.as_bytes()[name_start].is_ascii_digit()
+        || text[..name_start].ends_with('.')
+        || text[at..name_start].split([' ', '\t']).any(|word| Word::of(word) == Word::Control)
+    {
+        return None;
+    }
+    let name = &text[name_start..name_end];
+    // `TAILQ_FOREACH(…) {` in a body, and calls with a text or a function.
+    let loops = !typed && at == 0 && ["each", "Each", "EACH"].iter().any(|each| name.contains(each));
+    if loops || (!typed && calls(&text[open..])) || text.contains("new ") {
+        return None;
+    }
+    match after_brackets(&text[open..], next, typed) {
+        After::Body => Some(name_start..name_end),
+        After::Semicolon if bodiless && typed | (at > 0) => Some(name_start..name_end),
+        _ => None,
+    }
+}
+
+/// `name` of `name<T extends U>`.
+fn without_generics(head: &str) -> &str {
+    if !head.ends_with('>') {
+        return head;
+    }
+    let mut depth = 0i32;
+    let open = head.bytes().rposition(|byte| {
+        depth += i32::from(byte == b'>') - i32::from(byte == b'<');
+        depth == 0
+    });
+    open.map_or(head, |open| &head[..open])
+}
+
+/// Whether brackets hold what a caller gives and no definition takes.
+fn calls(brackets: &str) -> bool {
+    let first = brackets[1..].trim_ascii_start().bytes().next();
+    first.is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'0'..=b'9'))
+        || brackets.ends_with("=> {")
+        || brackets.contains("function")
+}
+
+/// What follows a signature's brackets.
+pub(crate) enum After {
+    Body,
+    Semicolon,
+    Other,
+}
+
+/// Reads from the bracket that `text` begins with on to a body, or to what shows that there is none.
+pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
+    let mut depth = 0i32;
+    let mut listing = false;
+    for (index, line) in std::iter::once(&text).chain(next.iter().take(LONGEST_HEAD)).enumerate() {
+        let line = line.trim_ascii();
+        if depth == 0 && index > 0 {
+            // The brace on its own line, or `throws X {`.
+            if line.is_empty() {
+                return After::Other;
+            }
+            match tail(line, listing) {
+                Some(after) => return after,
+                None => listing = line.ends_with(','),
+            }
+            continue;
+        }
+        listing = line.ends_with(',');
+        let line = line.as_bytes();
+        for (at, byte) in line.iter().enumerate().take(400) {
+            match byte {
+                b'(' => depth += 1,
+                b')' => depth -= 1,
+                _ => continue,
+            }
+            if depth == 0 {
+                // Bytes of a line, cut behind an ASCII sign.
+                let rest = std::str::from_utf8(&line[at + 1..]).unwrap_or_default();
+                match tail(rest.trim_ascii_start(), typed) {
+                    Some(after) => return after,
+                    None => break,
+                }
+            }
+        }
+        if depth > 0 && index > 0 && line.ends_with(b";") {
+            return After::Other;
+        }
+    }
+    After::Other
+}
+
+/// What the text behind a signature's brackets leads to; nothing when the next line tells.
+fn tail(text: &str, typed: bool) -> Option<After> {
+    if text.is_empty() || text.starts_with("//") || text.starts_with("/*") {
+        return None;
+    }
+    if text.starts_with('{') {
+        return Some(After::Body);
+    }
+    if text.starts_with(';') {
+        return Some(After::Semicolon);
+    }
+    let (word, rest) = first_word(text);
+    let words = TAILS.contains(&word) || (typed && !word.is_empty() && Word::of(word) != Word::Control);
+    let result = text.starts_with("->") || (text.starts_with(':') && !text.ends_with(['?', ',']));
+    if !words && !result {
+        return Some(After::Other);
+    }
+    if text.ends_with('{') || (text.ends_with('}') && text.contains('{')) {
+        return Some(After::Body);
+    }
+    if text.ends_with(';') {
+        return Some(After::Semicolon);
+    }
+    // `(…): Type` and a brace below, or `throws A,` and more names.
+    if rest.contains("(") { Some(After::Other) } else { None }
+}
+
+/// `name = (…) => {`, `name = function (…) {`: a function that goes on below.
+fn arrow_name(text: &str, at: usize, next: &[&str]) -> Option<Range<usize>> {
+    let text = text.find(" //").map_or(text, |comment| text[..comment].trim_ascii_end());
+    if !text.ends_with(['{', '(', '[', ',', '>', '<']) {
+        return None;
+    }
+    let (word, _) = first_word(&text[at..]);
+    let name = word_from(text, if matches!(word, "let" | "var") { at + word.len() } else { at })?;
+    let value = text[name.end..].split_once('=').map(|(_, value)| value.trim_ascii_start())?;
+    let value = value
+        .strip_prefix("async")
+        .filter(|rest| rest.starts_with([' ', '(']))
+        .unwrap_or(value)
+        .trim_ascii_start();
+    let (word, rest) = first_word(value);
+    let function = match word {
+        "function" => rest.starts_with([' ', '(', '*']) && !text.ends_with("},"),
+        "" if value.starts_with(['(', '<']) => {
+            let generics = if value.starts_with('<') { end_of_brackets(value, 0) } else { Some(0) };
+            match generics.and_then(|at| end_of_brackets(value, at + value[at..].find('(')?)) {
+                Some(end) => {
+                    let rest = value[end..].trim_ascii_start();
+                    rest.starts_with("=>") || (rest.starts_with(':') && rest.contains("=>"))
+                }
+                None => {
+                    let closing = next
+                        .iter()
+                        .take(LONGEST_HEAD)
+                        .map(|line| line.trim_ascii())
+                        .find(|line| line.starts_with([')', '}']) && line.contains(')'));
+                    closing.is_some_and(|line| line.contains("=>"))
+                }
+            }
+        }
+        _ => rest.trim_ascii_start().starts_with("=>"),
+    };
+    function.then_some(name)
+}

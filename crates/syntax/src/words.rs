@@ -1,0 +1,102 @@
+//! The words and brackets that a line is made of, for reading without a grammar.
+
+use std::ops::Range;
+
+/// What a word at the start of a line says of it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    /// May stand before the one that says what is defined.
+    Modifier,
+    /// What follows is defined here.
+    Definer,
+    /// Opens a line with brackets and a brace, and defines nothing.
+    Control,
+    Other,
+}
+
+impl Word {
+    #[rustfmt::skip]
+    pub(crate) fn of(word: &str) -> Word {
+        match word {
+            "pub" | "export" | "default" | "async" | "static" | "public" | "private" | "protected" | "final"
+            | "abstract" | "override" | "unsafe" | "extern" | "inline" | "virtual" | "declare" | "open"
+            | "internal" | "sealed" | "partial" | "data" | "suspend" | "typedef" | "const" | "constexpr"
+            | "local" | "get" | "set" | "native" | "synchronized" => Word::Modifier,
+            "fn" | "func" | "function" | "def" | "class" | "struct" | "enum" | "trait" | "impl" | "interface"
+            | "module" | "mod" | "namespace" | "object" | "protocol" | "extension" | "record" | "union"
+            | "macro_rules" | "defmodule" => Word::Definer,
+            "if" | "for" | "while" | "switch" | "catch" | "return" | "else" | "do" | "try" | "match" | "loop"
+            | "with" | "case" | "using" | "when" | "unless" | "until" | "elif" | "select" | "go" | "defer"
+            | "await" | "throw" | "new" | "assert" | "foreach" | "elseif" | "elsif" | "yield" | "raise"
+            | "echo" | "delete" | "not" | "and" | "or" => Word::Control,
+            _ => Word::Other,
+        }
+    }
+}
+
+pub(crate) fn first_word(text: &str) -> (&str, &str) {
+    let end = text.bytes().position(|b| !(b.is_ascii_alphanumeric() || b == b'_')).unwrap_or(text.len());
+    text.split_at(end)
+}
+
+/// The next identifier from `at`, past spaces, generics and sigils.
+pub(crate) fn word_from(text: &str, at: usize) -> Option<Range<usize>> {
+    let mut depth = 0i32;
+    let mut start = None;
+    for (offset, c) in text[at..].char_indices() {
+        match (start, c) {
+            (None, '<') => depth += 1,
+            (None, '>') => depth -= 1,
+            (None, c) if depth == 0 && (c.is_alphabetic() || c == '_' || c == '$') => {
+                start = Some(at + offset);
+            }
+            (None, ' ' | '\t' | '*' | '!' | '&' | '~') => {}
+            (None, _) if depth == 0 => return None,
+            (Some(from), c) if !(c.is_alphanumeric() || matches!(c, '_' | '$')) => {
+                return Some(from..at + offset);
+            }
+            _ => {}
+        }
+    }
+    start.map(|from| from..text.len())
+}
+
+/// The line past the attributes and annotations that it begins with: `#[cfg(test)] use`, `@Test public void`.
+pub(crate) fn past_attributes(trimmed: &str) -> &str {
+    let mut rest = trimmed;
+    loop {
+        let end = if rest.starts_with("#[") {
+            end_of_brackets(rest, 1)
+        } else if rest.starts_with('@') && !rest.starts_with("@interface ") {
+            let word = rest[1..].find(|c: char| !(c.is_alphanumeric() || matches!(c, '_' | '.')));
+            let end = word.map_or(rest.len(), |word| word + 1);
+            if rest[end..].starts_with('(') { end_of_brackets(rest, end) } else { Some(end) }
+        } else {
+            return rest;
+        };
+        match end {
+            Some(end) if end > 1 => rest = rest[end..].trim_ascii_start(),
+            _ => return rest,
+        }
+    }
+}
+
+/// Behind the bracket that closes the one at `at`.
+pub(crate) fn end_of_brackets(text: &str, at: usize) -> Option<usize> {
+    let bytes = text.as_bytes();
+    let angles = bytes[at] == b'<';
+    let mut depth = 0i32;
+    for (offset, byte) in bytes.iter().enumerate().skip(at) {
+        match byte {
+            b'(' | b'[' => depth += 1,
+            b')' | b']' => depth -= 1,
+            b'<' if angles => depth += 1,
+            b'>' if angles && bytes[offset - 1] != b'=' => depth -= 1,
+            _ => continue,
+        }
+        if depth <= 0 {
+            return Some(offset + 1);
+        }
+    }
+    None
+}
