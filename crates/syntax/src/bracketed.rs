@@ -81,7 +81,9 @@ pub(crate) fn bracketed_name(
     }
     let name = &text[name_start..name_end];
     // `TAILQ_FOREACH(…) {` in a body, and calls with a text or a function.
-    let loops = !typed && at == 0 && ["each", "Each", "EACH"].iter().any(|each| name.contains(each));
+    let loops = !typed
+        && at == 0
+        && ["foreach", "for_each", "ForEach", "FOREACH", "FOR_EACH"].iter().any(|each| name.contains(each));
     if loops || (!typed && calls(&text[open..])) || text.contains("new ") {
         return None;
     }

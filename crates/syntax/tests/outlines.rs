@@ -200,6 +200,7 @@ fn definitions_of_many_looks() {
         ("const a = <T>(b: T) =>\n  b\n", &["a 1-1..2"]),
         ("const a = (\n  b,\n) => {\n}\n", &["a 1-3..4"]),
         ("const a = b => {\n}\n", &["a 1-1..2"]),
+        ("  unreachable(a) {\n  }\n  forEach(a) {\n  }\n", &["unreachable 1-1..2", "forEach 3-3..4"]),
     ] {
         check_lines(text, expected);
     }
