@@ -61,7 +61,7 @@ pub(crate) fn bracketed_name(
     };
     if head.is_empty()
         || chooses
-        || head.as_bytes().iter().any(|byte| expression(byte))
+        || head.as_bytes().iter().any(expression)
         || (head.contains(':') && head.split("::").any(|part| part.contains(':')))
         || (head.contains(',') && !head.contains('<'))
     {

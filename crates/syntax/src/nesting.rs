@@ -192,7 +192,7 @@ impl Nesting {
             operator,
             Some(b'(' | b',' | b'=' | b':' | b'[' | b'!' | b'&' | b'|' | b'?' | b'{' | b';')
         ) {
-            return end_of_quote(bytes, at + 1, b'/').unwrap_or(at + 1);
+            return end_of_pattern(bytes, at + 1).unwrap_or(at + 1);
         }
         at + 1
     }
@@ -234,6 +234,18 @@ fn end_of_quote(bytes: &[u8], at: usize, quote: u8) -> Option<usize> {
         let ends = byte == quote && !escaped;
         escaped = byte == b'\\' && !escaped;
         ends
+    })?;
+    Some(at + found + 1)
+}
+
+/// Behind the slash that ends a regular expression: one in `[…]` does not.
+fn end_of_pattern(bytes: &[u8], at: usize) -> Option<usize> {
+    let (mut escaped, mut listed) = (false, false);
+    let found = bytes.get(at..)?.iter().position(|&byte| {
+        let plain = !escaped;
+        escaped = byte == b'\\' && plain;
+        listed = (listed || (byte == b'[' && plain)) && !(byte == b']' && plain);
+        byte == b'/' && plain && !listed
     })?;
     Some(at + found + 1)
 }
