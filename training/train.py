@@ -14,7 +14,7 @@ from torch import nn
 import torch.nn.functional as F
 
 DEV = ('dev_commits', 'dev_docs', 'dev_sweqa', 'dev_agent_read', 'dev_agent_shell')
-VERSION = 'skimmer-1'  # the engine's, which must match
+VERSION = 'skimmer-2'  # the engine's, which must match
 GAP = 48  # lines of nothing between two texts of a batch: more than any convolution reaches
 
 
@@ -36,7 +36,7 @@ class Options:
     share: float = .05          # weight of the loss over the lines of a text
     positive: float = 6.0       # a needed line against the others
     length: float = .25         # 0: every character costs the same; 1: every text does
-    sources: str = 'train_commits:1,train_docs:1,more_commits:1,more_docs:1,more_sections:1,wide_commits:1,wide_docs:1,wide_sections:1,train_read:3,train_shell:3,train_logs:6'
+    sources: str = 'train_commits:1,train_docs:1,more_commits:1,more_docs:1,more_sections:1,wide_commits:1,wide_docs:1,wide_sections:1,train_read:3,train_shell:3,train_logs:6,train_fresh:6'
     without: str = ''           # features left out, for the ablation
     kinds: str = '0,1,2'        # kinds of text trained on
     skip_repos: str = 'django/django,pytest-dev/pytest,pallets/flask,psf/requests,scikit-learn/scikit-learn'
@@ -111,8 +111,9 @@ class Batch:
         index, self.case, self.mask = put(index), put(case), put(mask)
         flat = store.flat[:, index] * self.mask.int()
         self.x = store.x[index].float()
-        self.gold, self.width = flat[0].float(), flat[2].float()
+        self.gold, self.width = (flat[0] == 1).float(), flat[2].float()
         self.free = (1 - flat[1].float()) * self.mask
+        self.judged = (flat[0] != 2).float() * self.free
         self.unit = flat[3:].long() + put(bases)
         self.counts = base.tolist()
 
@@ -182,18 +183,19 @@ class Skimmer(nn.Module):
 
 
 def loss_of(logit, b, o):
-    """Needed lines weigh the same in every text; others by what they cost. Protected lines are kept anyway."""
+    """Needed lines weigh the same in every text; others by what they cost. Protected lines are kept anyway, and
+    lines that are marked so do not matter."""
     n = b.cases + 1
     per = lambda values: torch.zeros(n, device=logit.device).index_add_(0, b.case, values)[:-1]
-    wanted, other = b.gold * b.free, (1 - b.gold) * b.free * b.mask
+    wanted, other = b.gold * b.judged, (1 - b.gold) * b.judged
     found = per(wanted).clamp(min=1)
     chars = per(b.width * b.mask).clamp(min=1)
     missed = per(F.softplus(-logit) * wanted) / per(b.gold).clamp(min=1)
     cost = per(F.softplus(logit) * other * b.width) / (chars ** o.length * 20000. ** (1 - o.length))
     bce = (o.positive * missed + cost).mean()
-    free = torch.where((b.free * b.mask) > 0, logit, torch.full_like(logit, -1e4))
+    free = torch.where(b.judged > 0, logit, torch.full_like(logit, -1e4))
     top = torch.full((n,), -1e4, device=logit.device).scatter_reduce_(0, b.case, free, 'amax')
-    log_sum = torch.log(per(torch.exp((free - top[b.case]).clamp(min=-50)) * b.free * b.mask).clamp(min=1e-9)) + top[:-1]
+    log_sum = torch.log(per(torch.exp((free - top[b.case]).clamp(min=-50)) * b.judged).clamp(min=1e-9)) + top[:-1]
     share = (log_sum - per(free * wanted) / found)[per(wanted) > 0]
     return bce + o.share * (share.mean() if len(share) else 0)
 
@@ -302,7 +304,7 @@ def main():
         weights += [weight] * len(allowed)
     weights = np.array(weights) / sum(weights)
     dev = [Cases(store, folder, n) for n in DEV if glob.glob(f'{folder}/{n}.repos')]
-    extra = [Cases(store, folder, n) for n in ('test_logs', 'test_bgl', 'test_read', 'test_shell', 'test_sections') if glob.glob(f'{folder}/{n}.repos')]
+    extra = [Cases(store, folder, n) for n in ('test_logs', 'test_fresh', 'test_bgl', 'test_read', 'test_shell', 'test_sections') if glob.glob(f'{folder}/{n}.repos')]
     store.load(len(names))
     print('loaded', len(train), 'cases in', round(time.time() - start), 's', flush=True)
     lines = np.concatenate([np.arange(c.starts[k], c.starts[k] + c.lengths[k], 29) for c, k in train])

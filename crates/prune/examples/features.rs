@@ -3,13 +3,13 @@
 //! usage: cargo run --release -p tamis-prune --example features -- OUT < CASES.jsonl
 //!
 //! OUT.bin holds one block per case, little-endian: the case's number on the input (u32), its lines (u32), its kind (u32: 0
-//! code, 1 logs, 2 docs), then for every line: gold (u8), protected (u8), width in characters (u16), and its paragraph, near
+//! code, 1 logs, 2 docs), then for every line: 1 where it is needed, 2 where it does not matter (u8), protected (u8), width in characters (u16), and its paragraph, near
 //! and top unit (u32 each), each as an array of its own, then a column of f32 for each feature. OUT.names holds a name per
 //! feature.
 
 use std::io::{BufRead, Write};
 
-use tamis_prune::{Analysis, Feature};
+use tamis_prune::{Analysis, Feature, View};
 use tamis_text::Kind;
 
 #[derive(serde::Deserialize)]
@@ -17,6 +17,9 @@ struct Case {
     query: String,
     text: String,
     gold: Vec<usize>,
+    /// Lines that are neither needed nor noise.
+    #[serde(default)]
+    also: Vec<usize>,
 }
 
 fn main() -> std::io::Result<()> {
@@ -35,14 +38,15 @@ fn main() -> std::io::Result<()> {
 
 fn write(file: &mut impl Write, number: usize, case: &Case) -> std::io::Result<()> {
     let kind = Kind::detect(&case.text);
-    let analysis =
-        Analysis::measure(&case.text, &case.query, kind, &|| false).map_err(std::io::Error::other)?;
+    let view = View::of(&case.text);
+    let analysis = Analysis::measure(&view, &case.query, kind, &|| false).map_err(std::io::Error::other)?;
     let protected = analysis.protected(0);
     let lines = protected.len();
     let mut gold = vec![0u8; lines];
-    for &line in &case.gold {
+    let marks = case.also.iter().map(|line| (line, 2)).chain(case.gold.iter().map(|line| (line, 1)));
+    for (line, mark) in marks {
         if let Some(slot) = line.checked_sub(1).and_then(|line| gold.get_mut(line)) {
-            *slot = 1;
+            *slot = mark;
         }
     }
     for value in [number, lines, kind as usize] {

@@ -8,7 +8,7 @@
 
 use std::time::Instant;
 
-use tamis_prune::{Analysis, Cut, Limits, Request, prune};
+use tamis_prune::{Analysis, Cut, Limits, Request, View, prune};
 use tamis_text::Kind;
 
 const SWEEP: [f32; 14] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98];
@@ -35,6 +35,10 @@ impl Point {
     }
     fn share_cut(&self) -> f64 {
         self.cut as f64 / self.all.max(1) as f64
+    }
+    /// The share of cases in which every needed line stays.
+    fn whole(&self) -> f64 {
+        self.recalls.iter().filter(|&&recall| recall == 1.0).count() as f64 / self.recalls.len().max(1) as f64
     }
 }
 
@@ -93,7 +97,8 @@ fn report(path: &str, cases: &[Case], curve: bool) {
         let _ = std::hint::black_box(prune(&request, &|| false));
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let widths: Vec<usize> = case.text.split('\n').map(|line| line.chars().count() + 1).collect();
-        let Ok(analysis) = Analysis::read(&case.text, &case.query, kind, &|| false) else { continue };
+        let view = View::of(&case.text);
+        let Ok(analysis) = Analysis::read(&view, &case.query, kind, &|| false) else { continue };
         for (threshold, point) in SWEEP.into_iter().zip(&mut points) {
             let mut kept = vec![true; widths.len() + 1];
             for cut in analysis.cuts(&limits(threshold), &marker_bytes, &|| false).unwrap_or_default() {
@@ -128,7 +133,8 @@ fn report(path: &str, cases: &[Case], curve: bool) {
     println!(" {:6.2} {:6.2}", times[times.len() / 2], times[times.len() * 95 / 100]);
     if curve {
         for (threshold, point) in SWEEP.iter().zip(&points) {
-            println!("    {threshold:.2} recall {:.3} cut {:.3}", point.recall(), point.share_cut());
+            let (recall, cut, whole) = (point.recall(), point.share_cut(), point.whole());
+            println!("    {threshold:.2} recall {recall:.3} cut {cut:.3} whole {whole:.3}");
         }
         for (most, cases) in SIZES.iter().zip(&sizes).filter(|(_, cases)| !cases.is_empty()) {
             let mean =

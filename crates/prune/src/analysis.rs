@@ -12,7 +12,7 @@ use crate::reason::Reasons;
 use crate::select::{Candidates, select};
 use crate::shape::{Document, Shape};
 use crate::units::levels;
-use crate::{Cut, Limits, Unpruned, reading, scorer};
+use crate::{Cut, Limits, Unpruned, View, reading, scorer};
 
 /// Larger texts are outlined by lines alone.
 ///
@@ -25,6 +25,7 @@ const PARSED_BYTES: usize = 16_000;
 pub struct Analysis<'a> {
     kind: Kind,
     lines: Vec<&'a str>,
+    view: &'a View<'a>,
     outline: Outline,
     document: Document,
     shape: Shape,
@@ -34,29 +35,30 @@ pub struct Analysis<'a> {
 }
 
 impl<'a> Analysis<'a> {
-    /// Reads and scores `text`. This is nearly all the work of a prune.
+    /// Reads and scores a text. This is nearly all the work of a prune.
     pub fn read(
-        text: &'a str,
+        view: &'a View<'a>,
         goal: &str,
         kind: Kind,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Analysis<'a>, Unpruned> {
-        let mut analysis = Analysis::measure(text, goal, kind, interrupted)?;
+        let mut analysis = Analysis::measure(view, goal, kind, interrupted)?;
         let mut scores = scorer::score(kind, &analysis.features, &analysis.levels, interrupted)?;
         reading::settle(&mut scores, kind, &analysis.lines, &analysis.shape, &analysis.document);
         analysis.scores = scores;
         Ok(analysis)
     }
 
-    /// Reads `text` without scoring it: all that a scorer may see, for those who train one.
+    /// Reads a text without scoring it: all that a scorer may see, for those who train one.
     pub fn measure(
-        text: &'a str,
+        view: &'a View<'a>,
         goal: &str,
         kind: Kind,
         interrupted: &dyn Fn() -> bool,
     ) -> Result<Analysis<'a>, Unpruned> {
         let go_on = || if interrupted() { Err(Unpruned::Interrupted) } else { Ok(()) };
         go_on()?;
+        let text: &str = &view.text;
         let lines = split_lines(text);
         let goal = Goal::read(goal);
         let index = Index::read(text, &lines, &goal, interrupted)?;
@@ -81,7 +83,7 @@ impl<'a> Analysis<'a> {
             kind,
         };
         let features = features::measure(&sources, interrupted)?;
-        Ok(Analysis { kind, lines, outline, document, shape, features, levels, scores: Vec::new() })
+        Ok(Analysis { kind, lines, view, outline, document, shape, features, levels, scores: Vec::new() })
     }
 
     /// What goes under these limits.
@@ -103,15 +105,14 @@ impl<'a> Analysis<'a> {
         for definition in &self.outline.definitions {
             closes[definition.last] = self.shape.closer[definition.last];
         }
-        let reason = |first, last| reasons.of(first, last);
         select(
             &Candidates {
-                lines: &self.lines,
+                bytes: &self.view.bytes,
                 scores: &self.scores,
                 protected: &protected,
                 closes: &closes,
                 whole: &self.document.fences,
-                reason: &reason,
+                reasons: &reasons,
                 marker_bytes,
             },
             limits,

@@ -6,6 +6,7 @@
 mod around;
 mod belonging;
 mod looks;
+mod trouble;
 mod whole;
 mod wording;
 
@@ -46,10 +47,14 @@ features! {
     TopCover, TopLength,
     // What the goal names, phrases it shares, and its rarest words.
     Named, NamedNear, PhraseBlur, PhraseNear, HeaviestNear, Rare,
+    // What only this line has, or has first.
+    NewWords, NewShare, OwnWords, Rarity, MeanRarity,
     // What the line looks like.
-    Indent, IndentChange, Width, Position, Digits, Symbols,
+    Indent, IndentChange, Width, Position, Digits, Symbols, Names, Capitals,
     IsBlank, IsComment, IsDefinition, IsImport, IsSevere, InTests, Repeats, EarlierRepeats, StandsOut,
     FirstPlus, FirstMinus, Points, Calls, Opens, Steers,
+    // What a log tells of trouble.
+    Passed, Failed, Drawn, AfterTrouble, BeforeTrouble, Accused,
     // The text and the goal as a whole: how far the rest is to be trusted.
     TextLines, KindLogs, KindDocs, GoalFound, GoalWeight, GoalTerms, Contrast,
     GoalOfTests, GoalOfTrouble, GoalOfWords, GoalOfTask,
@@ -96,15 +101,17 @@ pub(crate) fn measure(sources: &Sources<'_>, interrupted: &dyn Fn() -> bool) -> 
         line: Vec::new(),
         interrupted,
     };
-    let passes: [Pass; 9] = [
+    let passes: [Pass; 11] = [
         around::relevance,
         belonging::units,
         wording::named,
         wording::rare,
         wording::heaviest,
+        wording::new,
         looks::place,
         looks::structure,
         looks::letters,
+        trouble::trouble,
         whole::whole,
     ];
     for pass in passes {

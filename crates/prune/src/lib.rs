@@ -2,7 +2,7 @@
 //!
 //! Pure: no file, no clock, no network. The same request gives the same verdict on every machine.
 //!
-//! The way of a text: read its structure (`units`, `shape`) and its words (`index`), measure each line (`features`),
+//! The way of a text: leave out what hides its lines (`view`), read its structure (`units`, `shape`) and its words (`index`), measure each line (`features`),
 //! score it (`scorer`), let closing lines follow what they close (`reading`), set aside what must stay (`protect`),
 //! choose what goes within the limits (`select`), and say why (`reason`).
 
@@ -21,14 +21,16 @@ mod scorer;
 mod select;
 mod shape;
 mod units;
+mod view;
 
 use tamis_text::Kind;
 
 pub use analysis::Analysis;
 pub use features::{Feature, Features};
+pub use view::View;
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
-pub const ENGINE_VERSION: &str = "skimmer-1";
+pub const ENGINE_VERSION: &str = "skimmer-2";
 
 /// The threshold of callers that do not choose one: where about 95 % of needed lines stay.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;
@@ -100,7 +102,8 @@ pub fn prune(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Ve
     if request.limits.min_keep_lines > lines {
         return Err(Unpruned::ConstraintsUnmet);
     }
-    let analysis = Analysis::read(request.text, request.goal, request.kind, interrupted)?;
+    let view = View::of(request.text);
+    let analysis = Analysis::read(&view, request.goal, request.kind, interrupted)?;
     let cuts = analysis.cuts(&request.limits, request.marker_bytes, interrupted)?;
     Ok(Verdict { scores: analysis.into_scores(), cuts })
 }

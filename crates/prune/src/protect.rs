@@ -1,7 +1,7 @@
 //! Lines that never go, whatever they score: the contract's rules of safety.
 
 use tamis_syntax::Outline;
-use tamis_text::Kind;
+use tamis_text::{Kind, is_quoted_source};
 
 use crate::logs::{names_trouble, reports_trouble};
 use crate::shape::{Document, Shape};
@@ -49,12 +49,7 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
         stays[import.first..=import.last].fill(true);
     }
     for definition in &structure.outline.definitions {
-        // Without its decorators a definition may mean something else.
-        let mut first = definition.signature.first;
-        while first > 0 && is_decorator(structure.lines[first - 1]) {
-            first -= 1;
-        }
-        stays[first..=definition.signature.first].fill(true);
+        stays[definition.signature.first] = true;
     }
     protect_docstring(structure, stays);
     let shape = structure.shape;
@@ -92,12 +87,6 @@ fn protect_docstring(structure: &Structure<'_>, stays: &mut [bool]) {
     }
 }
 
-/// Whether the line decorates what follows it, in the manner of Python, Java, TypeScript or Rust.
-fn is_decorator(line: &str) -> bool {
-    let trimmed = line.trim_start();
-    trimmed.starts_with('@') || trimmed.starts_with("#[")
-}
-
 fn protect_docs(structure: &Structure<'_>, stays: &mut [bool]) {
     for heading in &structure.document.headings {
         stays[heading.line] = true;
@@ -114,7 +103,8 @@ fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
     let shape = structure.shape;
     let mut trace_until = 0;
     for line in 0..count {
-        stays[line] |= shape.severe[line] && names_trouble(structure.lines[line]);
+        // The contract's words stay even in the name of a test that passed; its surroundings need not.
+        stays[line] |= (shape.severe[line] || shape.passed[line]) && names_trouble(structure.lines[line]);
         if shape.severe[line] && reports_trouble(structure.lines[line]) {
             stays[line.saturating_sub(TROUBLE_CONTEXT)..(line + TROUBLE_CONTEXT + 1).min(count)].fill(true);
             trace_until = line + TRACE_LINES;
@@ -128,14 +118,14 @@ fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
     }
 }
 
-/// Whether a line goes on with a stack trace that began above.
+/// Whether a line goes on with what began above: a stack trace, or the source that a compiler quotes.
 fn is_trace(line: &str) -> bool {
     let trimmed = line.trim_start();
     let indented = trimmed.len() < line.len();
     let called = ["at ", "File ", "in ", "from ", "caused by", "Caused by", "... "]
         .iter()
         .any(|start| trimmed.starts_with(start));
-    indented || called || trimmed.starts_with("goroutine ")
+    indented || called || trimmed.starts_with("goroutine ") || is_quoted_source(trimmed)
 }
 
 fn protect_directives(lines: &[&str], stays: &mut [bool]) {

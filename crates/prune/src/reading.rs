@@ -14,7 +14,7 @@ const STATEMENT_LINES: usize = 12;
 pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Shape, document: &Document) {
     if kind == Kind::Code {
         join_statements(scores, lines);
-        keep_signatures_whole(scores, shape);
+        keep_signatures_whole(scores, lines, shape);
     }
     raise_dividers(scores, lines, shape);
     if kind == Kind::Code {
@@ -29,14 +29,22 @@ pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Sha
     }
 }
 
-/// The first line of a signature always stays; the others stay with it at the default threshold, and above it go before
-/// what the goal asks for.
-fn keep_signatures_whole(scores: &mut [f32], shape: &Shape) {
-    for (score, &definition) in scores.iter_mut().zip(&shape.definition) {
-        if definition {
-            *score = score.max(DEFAULT_THRESHOLD);
+/// The first line of a signature always stays; its other lines and its decorators, without which it may mean something else,
+/// stay with it at the default threshold, and above it go before what the goal asks for.
+fn keep_signatures_whole(scores: &mut [f32], lines: &[&str], shape: &Shape) {
+    let mut decorates = false;
+    for line in (0..lines.len()).rev() {
+        decorates = shape.definition[line] || (decorates && is_decorator(lines[line]));
+        if decorates {
+            scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
     }
+}
+
+/// Whether the line decorates what follows it, in the manner of Python, Java, TypeScript or Rust.
+fn is_decorator(line: &str) -> bool {
+    let trimmed = line.trim_start();
+    trimmed.starts_with('@') || trimmed.starts_with("#[")
 }
 
 /// The lines of a call that runs over several, or of a short docstring, are of use together only.

@@ -57,6 +57,11 @@ impl Reasons<'_> {
         }
     }
 
+    /// The same without saying where, for blocks that are hardly larger than their marker.
+    pub(crate) fn in_brief(&self, first: usize, last: usize) -> String {
+        self.seen(first, last).words().to_owned()
+    }
+
     fn seen(&self, first: usize, last: usize) -> Seen {
         let column = |feature| &self.features.column(feature)[first..=last];
         let mostly =

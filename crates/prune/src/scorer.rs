@@ -22,9 +22,17 @@ struct Scale {
 /// tenth of their cases is no worse off than it was with hand-set weights.
 const CODE: Scale = Scale { middle: -0.85, slope: 0.9 };
 /// A coding agent's goal names a task, and much of a text has to do with it: judgements run higher.
-const CODE_FOR_A_TASK: Scale = Scale { middle: 0.4, slope: 1.0 };
+const CODE_FOR_A_TASK: Scale = Scale { middle: 0.3, slope: 1.0 };
 const DOCS: Scale = Scale { middle: -0.2, slope: 0.9 };
-const LOGS: Scale = Scale { middle: 0.75, slope: 0.6 };
+const LOGS: Scale = Scale { middle: 0.75, slope: 1.4 };
+
+/// The network keeps most of a short text, since little is won by cutting it; at the default threshold more can go from
+/// code of up to so many lines, less and less of longer code.
+const SHORT: f32 = 300.0;
+const LONG: f32 = 800.0;
+/// How much further up the default lies in short code, and from where on it makes no difference.
+const FURTHER: f32 = 0.94;
+const KNEE: f32 = 1.54;
 
 /// Lines that are alike are many from here on, as the root that the feature is: four.
 const MANY: f32 = 2.0;
@@ -54,13 +62,32 @@ pub(crate) fn score(
     };
     let trust = trust(kind, features);
     let mut scores = Skimmer::embedded().judge(features, levels, interrupted)?;
+    let further = if kind == Kind::Code && !of_task { FURTHER * shortness(scores.len()) } else { 0.0 };
     for score in &mut scores {
-        *score = 1.0 - trust * (1.0 - squeeze(scale.slope * (*score - scale.middle)));
+        let above = past_default(*score - scale.middle, further);
+        *score = 1.0 - trust * (1.0 - squeeze(scale.slope * above));
     }
     if kind == Kind::Logs {
         lift_witnesses(&mut scores, features);
     }
     Ok(scores)
+}
+
+/// 1 for a short text, 0 for a long one.
+fn shortness(lines: usize) -> f32 {
+    (libm::logf(LONG / lines.max(1) as f32) / libm::logf(LONG / SHORT)).clamp(0.0, 1.0)
+}
+
+/// A judgement above the middle as it counts where the default lies `further` up. The order of lines stays, and so does what
+/// is above the knee.
+fn past_default(above: f32, further: f32) -> f32 {
+    if above >= KNEE {
+        above
+    } else if above > further {
+        (above - further) * KNEE / (KNEE - further)
+    } else {
+        above - further
+    }
 }
 
 /// What a reader of a log must not miss, whatever the network makes of it: a line that tells of trouble, the places that
@@ -73,11 +100,16 @@ fn lift_witnesses(scores: &mut [f32], features: &Features) {
     let (rare, stands_out) = (column(Feature::Rare), column(Feature::StandsOut));
     let (indent, blank) = (column(Feature::Indent), column(Feature::IsBlank));
     let (repeats, earlier) = (column(Feature::Repeats), column(Feature::EarlierRepeats));
+    let (passed, failed, drawn) = (column(Feature::Passed), column(Feature::Failed), column(Feature::Drawn));
     // The indentation of the last report, and how many lines under it were lifted.
     let mut report: Option<(f32, usize)> = None;
     for (line, score) in scores.iter_mut().enumerate() {
-        let example = repeats[line] >= MANY && earlier[line] == 0.0 && blank[line] == 0.0;
-        let mut witness = example || severe[line] > 0.0 || rare[line] > 0.0 || stands_out[line] > 0.0;
+        // That a test passed or a step began is what most lines say, and no two say it of the same.
+        let plain = passed[line] == 0.0 && drawn[line] == 0.0 && blank[line] == 0.0;
+        let example = plain && repeats[line] >= MANY && earlier[line] == 0.0;
+        let unusual = plain && stands_out[line] > 0.0;
+        let told = severe[line] > 0.0 || failed[line] > 0.0;
+        let mut witness = example || unusual || told || rare[line] > 0.0;
         if severe[line] > 0.0 {
             report = Some((indent[line], 0));
         } else if blank[line] == 0.0 {
@@ -110,4 +142,20 @@ fn trust(kind: Kind, features: &Features) -> f32 {
 
 fn squeeze(value: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_lies_further_up_in_short_code_and_the_order_stays() {
+        assert_eq!([100, 300, 800, 9000].map(shortness), [1.0, 1.0, 0.0, 0.0]);
+        assert_eq!([0.0, 0.94, 1.54, 3.0].map(|above| past_default(above, 0.94)), [-0.94, 0.0, 1.54, 3.0]);
+        for further in [0.0, 0.3, 0.94] {
+            let counted: Vec<f32> =
+                (-50..50).map(|tenth| past_default(tenth as f32 / 10.0, further)).collect();
+            assert!(counted.is_sorted(), "{further}");
+        }
+    }
 }

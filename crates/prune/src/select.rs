@@ -1,17 +1,19 @@
 //! From scores to cuts, within the limits: what may go, what the limits allow, what is worth a marker.
 
+use crate::reason::Reasons;
 use crate::{Cut, Limits, Unpruned};
 
 /// What the selection needs to know of a text.
 pub(crate) struct Candidates<'a> {
-    pub(crate) lines: &'a [&'a str],
+    /// Bytes of each line, its newline included.
+    pub(crate) bytes: &'a [usize],
     pub(crate) scores: &'a [f32],
     pub(crate) protected: &'a [bool],
     /// Lines that close a definition.
     pub(crate) closes: &'a [bool],
     /// Spans of lines, both ends included, of which all go or none.
     pub(crate) whole: &'a [(usize, usize)],
-    pub(crate) reason: &'a dyn Fn(usize, usize) -> String,
+    pub(crate) reasons: &'a Reasons<'a>,
     pub(crate) marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
 
@@ -34,7 +36,7 @@ pub(crate) fn select(
     limits: &Limits,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<Vec<Cut>, Unpruned> {
-    let count = candidates.lines.len();
+    let count = candidates.bytes.len();
     let most = most_cut(count, limits);
     let goes: Vec<bool> = (0..count)
         .map(|line| !candidates.protected[line] && candidates.scores[line] < limits.threshold)
@@ -105,14 +107,16 @@ fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
         while last > first && candidates.closes[last] {
             last -= 1;
         }
-        let bytes: usize = candidates.lines[first..=last].iter().map(|line| line.len() + 1).sum();
+        let bytes: usize = candidates.bytes[first..=last].iter().sum();
         // No marker is smaller than this; the reason need not be made for what stays anyway.
         if bytes > SMALLEST_MARKER {
-            let cut =
-                Cut { first_line: first + 1, last_line: last + 1, reason: (candidates.reason)(first, last) };
-            if (candidates.marker_bytes)(&cut) < bytes {
-                cuts.push(cut);
-            }
+            let cut = |reason| Cut { first_line: first + 1, last_line: last + 1, reason };
+            let worth = |cut: &Cut| (candidates.marker_bytes)(cut) < bytes;
+            let reasons = candidates.reasons;
+            // Where a block was is worth saying, but not worth keeping the block for.
+            let told =
+                [Reasons::of, Reasons::in_brief].into_iter().map(|reason| cut(reason(reasons, first, last)));
+            cuts.extend(told.into_iter().find(worth));
         }
         first = run_end + 1;
     }

@@ -1,8 +1,8 @@
 //! What each line looks like, whatever the goal: the text's structure, line by line.
 
 use tamis_syntax::{Outline, is_attribute_line, is_closing_line, is_comment_line, line_indent};
-use tamis_text::Kind;
 use tamis_text::words::{each_word, stem};
+use tamis_text::{Kind, Outcome, is_drawn, outcome};
 
 use crate::Unpruned;
 use crate::index::Index;
@@ -18,7 +18,12 @@ pub(crate) struct Shape {
     pub(crate) import: Vec<bool>,
     pub(crate) definition: Vec<bool>,
     pub(crate) tests: Vec<bool>,
+    /// Of logs: lines that tell of trouble, and are not about a test that passed.
     pub(crate) severe: Vec<bool>,
+    /// Of logs: lines that say how a test or a step went, and lines that are drawn.
+    pub(crate) passed: Vec<bool>,
+    pub(crate) failed: Vec<bool>,
+    pub(crate) drawn: Vec<bool>,
     /// The words of the names that titles give, by line; a title without a name speaks with its whole line.
     names: Vec<(u32, Vec<u32>)>,
 }
@@ -42,6 +47,9 @@ impl Shape {
             definition: vec![false; count],
             tests: vec![false; count],
             severe: vec![false; count],
+            passed: vec![false; count],
+            failed: vec![false; count],
+            drawn: vec![false; count],
             names: Vec::new(),
         };
         for (number, line) in lines.iter().enumerate() {
@@ -60,7 +68,11 @@ impl Shape {
                 if line % 512 == 0 && interrupted() {
                     return Err(Unpruned::Interrupted);
                 }
-                shape.severe[line] = is_severe(text);
+                let outcome = outcome(text);
+                shape.passed[line] = outcome == Some(Outcome::Good);
+                shape.failed[line] = outcome == Some(Outcome::Bad);
+                shape.drawn[line] = is_drawn(text);
+                shape.severe[line] = !shape.passed[line] && is_severe(text);
             }
         }
         for import in &outline.imports {

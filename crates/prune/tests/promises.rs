@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use proptest::prelude::*;
-use tamis_prune::{Analysis, Cut, Limits, Request, Unpruned, Verdict, prune};
+use tamis_prune::{Analysis, Cut, Limits, Request, Unpruned, Verdict, View, prune};
 use tamis_text::{Kind, split_lines};
 
 fn marker_bytes(cut: &Cut) -> usize {
@@ -65,7 +65,8 @@ fn check(text: &str, goal: &str, kind: Kind, limits: Limits) {
         assert!(lines.len() - gone >= limits.min_keep_lines);
     }
     let kept = kept(text, &verdict);
-    let analysis = Analysis::read(text, goal, kind, &|| false).expect("nothing interrupts");
+    let view = View::of(text);
+    let analysis = Analysis::read(&view, goal, kind, &|| false).expect("nothing interrupts");
     for (line, protected) in analysis.protected(limits.keep_first_lines).into_iter().enumerate() {
         assert!(kept[line] || !protected);
     }

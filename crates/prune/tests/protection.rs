@@ -1,22 +1,25 @@
 //! Which lines stay whatever happens, kind by kind. `!` at the start of a line marks one that must stay.
 
-use tamis_prune::Analysis;
+use tamis_prune::{Analysis, View};
 use tamis_text::Kind;
 
 #[test]
-fn a_signature_over_several_lines_stays_whole_by_default() {
+fn a_signature_stays_whole_by_default_with_its_decorators() {
     let body = "        value = step(value)\n".repeat(40);
-    let text = format!("def load(\n    path: str,\n    limit: int,\n) -> str:\n{body}    return value\n");
-    let analysis = Analysis::read(&text, "where is the socket closed", Kind::Code, &|| false)
+    let signature = "@cached\ndef load(\n    path: str,\n    limit: int,\n) -> str:\n";
+    let text = format!("{signature}{body}    return value\n");
+    let view = View::of(&text);
+    let analysis = Analysis::read(&view, "where is the socket closed", Kind::Code, &|| false)
         .expect("nothing interrupts");
-    assert!(analysis.scores()[..4].iter().all(|&score| score >= tamis_prune::DEFAULT_THRESHOLD));
+    assert!(analysis.scores()[..5].iter().all(|&score| score >= tamis_prune::DEFAULT_THRESHOLD));
 }
 
 fn check(kind: Kind, marked: &str) {
     let text: String =
         marked.lines().map(|line| format!("{}\n", line.strip_prefix('!').unwrap_or(line))).collect();
     let expected: Vec<bool> = marked.lines().map(|line| line.starts_with('!')).chain([true]).collect();
-    let analysis = Analysis::read(&text, "nothing of this", kind, &|| false).expect("nothing interrupts");
+    let view = View::of(&text);
+    let analysis = Analysis::read(&view, "nothing of this", kind, &|| false).expect("nothing interrupts");
     let found = analysis.protected(0);
     for (number, line) in text.split('\n').enumerate() {
         assert_eq!(found[number], expected[number], "line {}: {line}\n{text}", number + 1);
@@ -37,7 +40,7 @@ fn python() {
 
 LIMIT = 3
 
-!@dataclass
+@dataclass
 !class Reader(Base):
     \"\"\"Reads.\"\"\"
 
@@ -114,7 +117,7 @@ fn go_and_java_and_c() {
     check(Kind::Code, "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n}\n");
     check(
         Kind::Code,
-        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n!  @Override\n!  public int size() {\n    return x;\n  }\n}\n",
+        "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n  @Override\n!  public int size() {\n    return x;\n  }\n}\n",
     );
     check(
         Kind::Code,

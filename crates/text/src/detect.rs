@@ -1,15 +1,18 @@
 //! Telling code, logs and documents apart from the text alone: its lines vote.
 
 use crate::Kind;
+use crate::listing::without_line_numbers;
 use crate::terminal::ESCAPE;
 use crate::tool_output::{is_signature, is_tool_line};
 
 /// See [`Kind::detect`].
 pub(crate) fn detect(text: &str) -> Kind {
+    // A file with its lines numbered is what the file is.
+    let text = without_line_numbers(text);
     let mut votes = Votes::default();
     let mut lines_seen = 0;
-    votes.open(text);
-    for part in samples(text) {
+    votes.open(&text);
+    for part in samples(&text) {
         // What the lines to come are inside of: a fence, a block comment, a docstring. Prose there is no document.
         let mut inside: Option<&str> = None;
         for line in part.lines().take(LINES_PER_SAMPLE) {
@@ -409,6 +412,7 @@ mod tests {
         let prose = "It was a dark and stormy night when the build broke.\nNobody knew why the build had broken so badly.\n";
         let log = "2024-05-01 12:00:00 INFO start\n2024-05-01 12:00:01 ERROR failed to open\n";
         let tests = "=== RUN   TestOne\n--- PASS: TestOne (0.00s)\n=== RUN   TestTwo\n    two_test.go:12: bad\n--- FAIL: TestTwo (0.01s)\nFAIL\n";
+        let listing = "     1→use std::fs;\n     2→\n     3→fn main() {\n     4→    run();\n     5→}\n";
         let grep = "src/main.rs:12:fn main() {\nsrc/main.rs-13-    run();\nsrc/lib.rs:1:pub fn run() {}\n";
         let syslog = "May  1 12:00:00 host sshd[12]: accepted\nMay  1 12:00:09 host sshd[12]: closed\n";
         let access = "10.0.0.7 - - [02/Mar/2026:09:00:17] \"GET /a HTTP/1.1\" 200 17\n10.0.0.9 - - [02/Mar/2026:09:00:18] \"GET /b HTTP/1.1\" 502 9\n";
@@ -423,6 +427,7 @@ mod tests {
             (prose, Kind::Docs),
             (log, Kind::Logs),
             (tests, Kind::Logs),
+            (listing, Kind::Code),
             (grep, Kind::Logs),
             (syslog, Kind::Logs),
             (access, Kind::Logs),

@@ -6,6 +6,7 @@
 mod detect;
 mod kind;
 mod lines;
+mod listing;
 mod redact;
 mod terminal;
 mod tokens;
@@ -15,7 +16,8 @@ pub mod words;
 
 pub use kind::Kind;
 pub use lines::{line_count, split_lines};
+pub use listing::without_line_numbers;
 pub use redact::{Redacted, Redactor};
 pub use terminal::without_escapes;
 pub use tokens::estimate_tokens;
-pub use tool_output::{Outcome, is_drawn, outcome};
+pub use tool_output::{Outcome, is_drawn, is_quoted_source, outcome};

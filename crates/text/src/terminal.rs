@@ -26,7 +26,8 @@ pub fn without_escapes(text: &str) -> Cow<'_, str> {
 
 /// Passes what belongs to the escape character before it. A newline never does, not even in a sequence without an end.
 fn pass_sequence(letters: &mut Peekable<CharIndices<'_>>) {
-    let mut pass = |belongs: fn(char) -> bool| letters.next_if(|&(_, next)| belongs(next)).map(|(_, next)| next);
+    let mut pass =
+        |belongs: fn(char) -> bool| letters.next_if(|&(_, next)| belongs(next)).map(|(_, next)| next);
     match pass(|next| "[]PX^_()*+".contains(next)) {
         // Its parameters, up to the letter that says what it does.
         Some('[') => {
@@ -38,7 +39,9 @@ fn pass_sequence(letters: &mut Peekable<CharIndices<'_>>) {
         // A text for the terminal, such as a title, up to its end; one that has none ends with its line.
         Some(_) => {
             while pass(|next| !matches!(next, '\u{7}' | ESCAPE | '\n' | '\u{9c}')).is_some() {}
-            if pass(|next| matches!(next, '\u{7}' | '\u{9c}')).is_none() && pass(|next| next == ESCAPE).is_some() {
+            if pass(|next| matches!(next, '\u{7}' | '\u{9c}')).is_none()
+                && pass(|next| next == ESCAPE).is_some()
+            {
                 pass(|next| next == '\\');
             }
         }

@@ -47,12 +47,22 @@ const GOOD_STARTS: &[&str] = &[
 
 /// Ends of lines that name a test which did not fail.
 const GOOD_ENDS: &[&str] = &[
-    " ... ok", " ... ignored", " ... skipped", " ... SKIPPED", " PASSED", " SKIPPED", " XFAIL", " passing", " Passed",
+    " ... ok",
+    " ... ignored",
+    " ... skipped",
+    " ... SKIPPED",
+    " PASSED",
+    " SKIPPED",
+    " XFAIL",
+    " passing",
+    " Passed",
 ];
 
-/// Beginnings of lines that name a test which failed.
-const BAD_STARTS: &[&str] =
-    &["✗ ", "✖ ", "× ", "✕ ", "● ", "not ok ", "--- FAIL", "FAIL: ", "FAIL ", "FAIL\t", "FAILED ", "ERROR: ", "ERROR "];
+/// Beginnings of lines that name a test which failed, or show where and why, as pytest does.
+const BAD_STARTS: &[&str] = &[
+    "✗ ", "✖ ", "× ", "✕ ", "● ", "not ok ", "--- FAIL", "FAIL: ", "FAIL ", "FAIL\t", "FAILED ", "ERROR: ",
+    "ERROR ", "E   ", ">   ",
+];
 
 /// Ends of lines that name a test which failed.
 const BAD_ENDS: &[&str] = &[" ... FAILED", " ... FAIL", " ... ERROR", " FAILED", " ERROR"];
@@ -140,7 +150,7 @@ fn before_share(line: &str) -> &str {
 }
 
 /// `12 |     let x = 1;` and `   |     ^^^^`, as compilers quote source.
-fn is_quoted_source(line: &str) -> bool {
+pub fn is_quoted_source(line: &str) -> bool {
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     rest.len() < line.len() && rest.trim_start().starts_with("| ")
         || line.starts_with("| ") && line.contains('^')
@@ -192,12 +202,16 @@ mod tests {
             "test a::b ... FAILED",
             "    --- FAIL: TestB/one (0.00s)",
             "not ok 3 - adds",
+            "E       assert 1 == 2",
+            ">       assert add(1, 1) == 2",
             "FAIL\texample.com/pkg\t0.01s",
             " 4/9 Test #4: parse ....***Failed    0.01 sec",
         ] {
             assert_eq!(outcome(line), Some(Outcome::Bad), "{line}");
         }
-        for line in ["error: it broke", "    assert ok", "passed over", "thread 'a' panicked at src/lib.rs:3:5:", ""] {
+        for line in
+            ["error: it broke", "    assert ok", "passed over", "thread 'a' panicked at src/lib.rs:3:5:", ""]
+        {
             assert_eq!(outcome(line), None, "{line}");
         }
     }

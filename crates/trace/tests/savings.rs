@@ -22,10 +22,8 @@ fn file() -> String {
     );
     for subject in ["palette", "kerning", "margin", "glyph", "ligature", "baseline", "ornament", "hyphen"] {
         text.push_str(&format!("fn draw_{subject}(canvas: &mut Canvas, {subject}: &Shape) {{\n"));
-        for row in 0..8 {
-            text.push_str(&format!(
-                "    canvas.stroke_{subject}_{row}({subject}.corner({row}), Colour::Sepia);\n"
-            ));
+        for row in 0..30 {
+            text.push_str(&format!("    {subject}.corner({row}).stroke(canvas, Colour::Sepia);\n"));
         }
         text.push_str("}\n\n");
     }
@@ -54,7 +52,7 @@ fn a_cut_line(text: &str) -> (usize, String) {
     let cut = &pruned(text).annotations[0];
     let lines: Vec<&str> = text.split('\n').collect();
     let number = (cut.original_start_line..=cut.original_end_line)
-        .find(|number| lines[number - 1].contains("canvas.stroke"))
+        .find(|number| lines[number - 1].contains(".stroke(canvas"))
         .unwrap();
     (number, lines[number - 1].to_owned())
 }
@@ -168,7 +166,7 @@ fn a_line_can_be_needed_in_several_ways() {
         ("apply_patch", json!({"input": patch}), (1, 0)),
         ("Bash", json!({"command": format!("grep -n '{}' a.rs", line.trim())}), (0, 1)),
         ("Write", json!({"file_path": "/w/b.rs", "content": format!("{line}\n")}), (0, 1)),
-        ("Bash", json!({"command": "ls canvas.stroke"}), (0, 0)),
+        ("Bash", json!({"command": "ls .stroke(canvas"}), (0, 0)),
     ] {
         let step = |log: &mut Log| {
             log.call(tool, input.clone()).gets("done");

@@ -49,6 +49,10 @@ struct Letters {
     last: u8,
     digits: usize,
     symbols: usize,
+    /// Places where a compound name goes on: `aB`, `a_b`.
+    joints: usize,
+    /// Words that begin with a capital.
+    capitals: usize,
     read: usize,
     calls: bool,
     points: bool,
@@ -69,6 +73,13 @@ impl Letters {
         let mut dotted = false;
         for (at, &byte) in bytes.iter().enumerate() {
             let next = bytes.get(at + 1).copied().unwrap_or(0);
+            let before = at.checked_sub(1).map_or(0, |before| bytes[before]);
+            letters.joints += usize::from(
+                (byte.is_ascii_lowercase() && next.is_ascii_uppercase())
+                    || (byte == b'_' && before.is_ascii_alphanumeric() && next.is_ascii_alphanumeric()),
+            );
+            letters.capitals +=
+                usize::from(byte.is_ascii_uppercase() && !before.is_ascii_alphanumeric() && before != b'_');
             match byte {
                 b'0'..=b'9' => letters.digits += 1,
                 byte if byte.is_ascii_punctuation() => letters.symbols += 1,
@@ -99,7 +110,9 @@ pub(super) fn letters(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<()
     flag(Feature::Opens, &|line| matches!(line.last, b'{' | b'(' | b'[' | b':'))?;
     let share = |count: usize, read: usize| count as f32 / (8 + read) as f32;
     out.set(Feature::Digits, letters.iter().map(|line| share(line.digits, line.read)).collect())?;
-    out.set(Feature::Symbols, letters.iter().map(|line| share(line.symbols, line.read)).collect())
+    out.set(Feature::Symbols, letters.iter().map(|line| share(line.symbols, line.read)).collect())?;
+    out.set(Feature::Names, letters.iter().map(|line| bounded_root(line.joints as f32)).collect())?;
+    out.set(Feature::Capitals, letters.iter().map(|line| bounded_root(line.capitals as f32)).collect())
 }
 
 fn first_word(line: &str) -> &str {

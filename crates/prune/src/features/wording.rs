@@ -1,4 +1,4 @@
-//! Names and phrases of the goal, and its rarest words.
+//! Names and phrases of the goal, its rarest words, and words that are new.
 
 use super::{Builder, Feature, Sources, bounded_root, roots, sums};
 use crate::Unpruned;
@@ -60,4 +60,45 @@ pub(super) fn heaviest(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(
         best = best.max(weight);
     }
     out.spread(Feature::HeaviestNear, near, |unit| of_unit[unit] / best)
+}
+
+/// Words that no line before has, and words that hardly another has: where a text says something for the first time. Those
+/// of the goal are counted elsewhere.
+pub(super) fn new(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
+    const HARDLY: u32 = 2;
+    let index = sources.index;
+    // The line in which each word was seen last.
+    let mut seen = vec![u32::MAX; index.line_frequency.len()];
+    let mut columns: [Vec<f32>; 5] = Default::default();
+    for line in 0..index.lines {
+        let (mut words, mut news, mut owns, mut rarity) = (0u32, 0u32, 0u32, 0.0f32);
+        for &word in index.line_words(line) {
+            let before = std::mem::replace(&mut seen[word as usize], line as u32);
+            if before == line as u32 || index.term(word).is_some() {
+                continue;
+            }
+            words += 1;
+            news += u32::from(before == u32::MAX);
+            let lines = index.line_frequency[word as usize];
+            owns += u32::from(lines <= HARDLY);
+            rarity += 1.0 / lines as f32;
+        }
+        let all = words.max(1) as f32;
+        let values = [
+            bounded_root(news as f32),
+            news as f32 / all,
+            bounded_root(owns as f32),
+            bounded_root(rarity),
+            rarity / all,
+        ];
+        for (column, value) in columns.iter_mut().zip(values) {
+            column.push(value);
+        }
+    }
+    let features =
+        [Feature::NewWords, Feature::NewShare, Feature::OwnWords, Feature::Rarity, Feature::MeanRarity];
+    for (feature, column) in features.into_iter().zip(columns) {
+        out.set(feature, column)?;
+    }
+    Ok(())
 }
