@@ -125,6 +125,7 @@ impl<'a> Analysis<'a> {
         let structure = Structure {
             kind: self.kind,
             lines: &self.lines,
+            written: self.view.hidden(),
             outline: &self.outline,
             document: &self.document,
             shape: &self.shape,

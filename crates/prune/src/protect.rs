@@ -20,6 +20,8 @@ const TRACE_LINES: usize = 60;
 pub(crate) struct Structure<'a> {
     pub(crate) kind: Kind,
     pub(crate) lines: &'a [&'a str],
+    /// The text as it was written, where that is something else.
+    pub(crate) written: Option<&'a str>,
     pub(crate) outline: &'a Outline,
     pub(crate) document: &'a Document,
     pub(crate) shape: &'a Shape,
@@ -33,7 +35,10 @@ pub(crate) fn protected_lines(structure: &Structure<'_>, keep_first_lines: usize
         Kind::Docs => protect_docs(structure, &mut stays),
         Kind::Logs => protect_logs(structure, &mut stays),
     }
-    protect_directives(structure.lines, &mut stays);
+    protect_directives(structure.lines.iter().copied(), &mut stays);
+    if let Some(written) = structure.written {
+        protect_written(structure.kind, written, &mut stays);
+    }
     let first = keep_first_lines.min(stays.len());
     stays[..first].fill(true);
     if let (Some(last), Some(line)) = (stays.last_mut(), structure.lines.last())
@@ -128,9 +133,19 @@ fn is_trace(line: &str) -> bool {
     indented || called || trimmed.starts_with("goroutine ") || is_quoted_source(trimmed)
 }
 
-fn protect_directives(lines: &[&str], stays: &mut [bool]) {
+/// A broken escape sequence takes a letter or the rest of its line along; what must stay is looked for in what was written too.
+fn protect_written(kind: Kind, written: &str, stays: &mut [bool]) {
+    protect_directives(written.split('\n'), stays);
+    if kind == Kind::Logs {
+        for (stays, line) in stays.iter_mut().zip(written.split('\n')) {
+            *stays |= names_trouble(line);
+        }
+    }
+}
+
+fn protect_directives<'a>(lines: impl Iterator<Item = &'a str>, stays: &mut [bool]) {
     let mut inside = false;
-    for (line, text) in lines.iter().enumerate() {
+    for (line, text) in lines.enumerate() {
         // Both begin with the same rare character: most lines are dismissed by one search.
         if !inside && !text.contains('⟦') {
             continue;

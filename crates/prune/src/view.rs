@@ -8,6 +8,7 @@ use tamis_text::{without_escapes, without_line_numbers};
 
 /// What the engine reads in place of a text.
 pub struct View<'a> {
+    written: &'a str,
     pub(crate) text: Cow<'a, str>,
     /// Bytes of each line as it was written, its newline included.
     pub(crate) bytes: Vec<usize>,
@@ -20,7 +21,12 @@ impl<'a> View<'a> {
             Cow::Owned(text) => Cow::Owned(text),
             Cow::Borrowed(_) => plain,
         };
-        View { text, bytes: written.split('\n').map(|line| line.len() + 1).collect() }
+        View { written, text, bytes: written.split('\n').map(|line| line.len() + 1).collect() }
+    }
+
+    /// The text as it was written, where it is not what the engine reads.
+    pub(crate) fn hidden(&self) -> Option<&'a str> {
+        matches!(self.text, Cow::Owned(_)).then_some(self.written)
     }
 }
 
