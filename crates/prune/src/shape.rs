@@ -122,9 +122,8 @@ impl Document {
                 }
                 continue;
             }
-            if let Some(mark) = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark)) {
-                let length = trimmed.len() - trimmed.trim_start_matches(&mark[..1]).len();
-                fence = Some((number, &trimmed[..length]));
+            if let Some(mark) = opening_mark(trimmed) {
+                fence = Some((number, mark));
                 continue;
             }
             let level = trimmed.bytes().take_while(|&byte| byte == b'#').count();
@@ -141,6 +140,14 @@ impl Document {
         }
         document
     }
+}
+
+/// The signs that open a fence. More backticks behind them are code in a sentence: "```a``` and more" opens nothing.
+fn opening_mark(trimmed: &str) -> Option<&str> {
+    let sign = ['`', '~'].into_iter().find(|&sign| trimmed.starts_with(sign))?;
+    let behind = trimmed.trim_start_matches(sign);
+    let mark = &trimmed[..trimmed.len() - behind.len()];
+    (mark.len() >= 3 && !(sign == '`' && behind.contains(sign))).then_some(mark)
 }
 
 fn is_underline(trimmed: &str) -> bool {
@@ -162,5 +169,8 @@ mod tests {
         let document = Document::read(&tamis_text::split_lines(text));
         assert_eq!(document.headings, [Heading { line: 0, level: 1 }, Heading { line: 5, level: 2 }]);
         assert_eq!(document.fences, [(2, 4), (7, 10)]);
+        let inline = Document::read(&["```a``` and more", "# One", "~~~ `b`", "# no", "~~~"]);
+        assert_eq!(inline.headings, [Heading { line: 1, level: 1 }]);
+        assert_eq!(inline.fences, [(2, 4)]);
     }
 }

@@ -6,7 +6,8 @@ use tamis_text::{Kind, without_escapes};
 
 /// Which lines stay when everything that may go does, for markers that cost nothing to speak of.
 fn kept(text: &str, kind: Kind) -> Vec<bool> {
-    let limits = Limits { threshold: 1.0, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
+    let limits =
+        Limits { threshold: f32::INFINITY, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
     let marker_bytes = &|_: &Cut| 1;
     let request = Request { text, goal: "where is the socket closed", kind, limits, marker_bytes };
     let verdict = prune(&request, &|| false).expect("nothing interrupts");
@@ -97,6 +98,55 @@ fn numbered(lines: Vec<String>, mark: &str, gap: usize) -> String {
     lines.join("\n")
 }
 
+/// Statements of Python that are well-formed and easily misread, and none of which defines or imports anything.
+#[rustfmt::skip]
+const STATEMENTS: &[&str] = &[
+    "value = step(value)", "name = 'it\\'s'", "mark = \"(\"", "tick = '`'", "#it's a `tick", "# don't", "ratio = a / b  # per '", "open_ = \"[{(\"",
+    "call(\n        first,\n        \"a ) b\",\n    )", "table = {\n        'key': [1, 2],\n    }", "\"\"\"One line.\"\"\"", "\"\"\"Two\n    lines, isn't it.\n    \"\"\"",
+    "text = '''\n    raw ` ( text\n    '''", "total = first + \\\n        second", "f'{name!r:>{width}}'", "value = x if x else y", "re.match(r'[(\"]', text)",
+    "quote = '\"'", "for item in [1, 2]:\n        call(item)", "return {}", "path = a // b", "note = \"/* \"", "rest = b'\\x00'", "share = 100 * a / b",
+];
+
+/// Python as it is written, and the same again until only reading by lines can be afforded.
+fn python() -> impl Strategy<Value = String> {
+    const HEADS: &[&str] =
+        &["def run_it(a, b):", "class Reader:", "async def load(self):", "@wrap\ndef run(\n    path,\n):"];
+    let block = (one_of(HEADS), prop::collection::vec(one_of(STATEMENTS), 1..8));
+    let import = one_of(&["import os", "from a import b", "import a.b as c", "from . import (\n    d,\n)"]);
+    let part = prop_oneof![
+        3 => block.prop_map(|(head, body)| format!("{head}\n    {}\n", body.join("\n    "))),
+        1 => import.prop_map(|import| format!("{import}\n")),
+    ];
+    (prop::collection::vec(part, 1..12), any::<bool>(), any::<bool>()).prop_map(|(parts, crlf, large)| {
+        let text = parts.join("\n");
+        let text = if large { text.repeat(20_000 / text.len() + 1) } else { text };
+        if crlf { text.replace('\n', "\r\n") } else { text }
+    })
+}
+
+/// A document's lines, and which of them are headings outside of code.
+fn documents() -> impl Strategy<Value = Vec<(&'static str, bool)>> {
+    let words = one_of(&[
+        "some words of no use",
+        "",
+        "- item",
+        "| a | b |",
+        "```inline``` and more",
+        "`code`",
+        "#no heading",
+    ])
+    .prop_map(|line| vec![(line, false)]);
+    let heading =
+        one_of(&["# One", "## Two ##", "###### Six", "   # Indented"]).prop_map(|line| vec![(line, true)]);
+    let inside = prop::collection::vec(one_of(&["# not a heading", "run it", "", "~~", "``"]), 0..5);
+    let fence = (one_of(&["```", "~~~", "````", "```sh", "  ```"]), inside).prop_map(|(open, inside)| {
+        let lines = std::iter::once(open).chain(inside).chain([open.trim_end_matches("sh")]);
+        lines.map(|line| (line, false)).collect()
+    });
+    let parts = prop::collection::vec(prop_oneof![3 => words, 1 => heading, 1 => fence], 1..40);
+    parts.prop_map(|parts| parts.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
@@ -106,6 +156,29 @@ proptest! {
         for (line, kept) in text.split('\n').zip(kept(&text, Kind::Logs)) {
             let named = is_named_by_the_contract(line) || is_named_by_the_contract(&without_escapes(line));
             prop_assert!(kept || !named, "{line:?} went");
+        }
+    }
+}
+
+proptest! {
+    // Parsing takes its time without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn imports_classes_and_definitions_stay_in_code(text in python()) {
+        for (line, kept) in text.split('\n').zip(kept(&text, Kind::Code)) {
+            let starts = ["import ", "from ", "class ", "def ", "async def "];
+            let structural = starts.iter().any(|start| line.starts_with(start));
+            prop_assert!(kept || !structural, "{line:?} went");
+        }
+    }
+
+    #[test]
+    fn headings_stay_in_documents(lines in documents(), end in one_of(&["", "\r"])) {
+        let text: Vec<_> = lines.iter().map(|(line, _)| format!("{line}{end}")).collect();
+        let kept = kept(&text.join("\n"), Kind::Docs);
+        for ((line, heading), kept) in lines.iter().zip(kept) {
+            prop_assert!(kept || !heading, "{line:?} went");
         }
     }
 }

@@ -111,7 +111,9 @@ impl Nesting {
             b'/' => return self.slash(bytes, at),
             // `#` is a comment in some languages, when nothing touches it.
             _ if at == 0 || bytes[at - 1].is_ascii_whitespace() => {
-                if matches!(bytes.get(at + 1), None | Some(b' ' | b'#' | b'\t')) {
+                if matches!(bytes.get(at + 1), None | Some(b' ' | b'#' | b'\t'))
+                    || (at == 0 && is_remark(bytes))
+                {
                     return bytes.len();
                 }
             }
@@ -257,6 +259,14 @@ fn is_directive(bytes: &[u8]) -> bool {
         && [&b"define"[..], b"if", b"el", b"endif", b"include", b"pragma", b"error", b"undef"]
             .iter()
             .any(|word| bytes[1..].trim_ascii_start().starts_with(word))
+}
+
+/// `#don't` is a comment that nothing sets off, and not `#private = 1`, `#private(…)`, `#[attribute]` or code that was
+/// commented out: the apostrophe or backtick of a sentence would open a text that swallows the definitions below it.
+fn is_remark(bytes: &[u8]) -> bool {
+    let word = bytes[1..].iter().take_while(|&&byte| is_word(byte)).count();
+    let after = bytes[1 + word..].trim_ascii_start().first();
+    word > 0 && after.is_some_and(|&byte| is_word(byte) || matches!(byte, b'\'' | b'`' | b',' | b'.'))
 }
 
 fn is_word(byte: u8) -> bool {

@@ -172,6 +172,7 @@ fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
         "let a = r#\"\"\"#;\nlet b = '\"';\nlet c: &'a str = \"\\\"\";\n",
         "a = /[\"'/\\]`]/;\nb = \"/*\";\nc = d/*;\n",
         "    switch (a) {\n    case 1:\n    }\n",
+        "#it's a `tick\n#don't (\n#see, `this\n",
     ] {
         check_lines(&format!("{text}fn run() {{\n}}\n"), &["run 4-4..5"]);
     }
