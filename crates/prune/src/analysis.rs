@@ -4,7 +4,7 @@ use tamis_syntax::{Budget, Outline};
 use tamis_text::{Kind, split_lines};
 
 use crate::features::{self, Features, Sources};
-use crate::goal::Goal;
+use crate::goal::{GOAL_BYTES, Goal, clip};
 use crate::index::Index;
 use crate::logs::repetition;
 use crate::protect::{Structure, protected_lines};
@@ -12,7 +12,7 @@ use crate::reason::Reasons;
 use crate::select::{Candidates, select};
 use crate::shape::{Document, Shape};
 use crate::units::levels;
-use crate::{Cut, Limits, Unpruned, View, reading, scorer};
+use crate::{Cut, DEFAULT_THRESHOLD, Limits, Unpruned, View, reading, scorer};
 
 /// Larger texts are outlined by lines alone.
 ///
@@ -44,6 +44,9 @@ impl<'a> Analysis<'a> {
     ) -> Result<Analysis<'a>, Unpruned> {
         let mut analysis = Analysis::measure(view, goal, kind, interrupted)?;
         let mut scores = scorer::score(kind, &analysis.features, &analysis.levels, interrupted)?;
+        for line in view.named_by(clip(goal, GOAL_BYTES)) {
+            scores[line] = scores[line].max(DEFAULT_THRESHOLD);
+        }
         reading::settle(&mut scores, kind, &analysis.lines, &analysis.shape, &analysis.document);
         analysis.scores = scores;
         Ok(analysis)

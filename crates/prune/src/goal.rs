@@ -4,7 +4,7 @@ use tamis_text::vocabulary::Vocabulary;
 use tamis_text::words::{Piece, each_word, stem};
 
 /// A goal is read up to here; a longer one is a pasted text, not a question.
-const GOAL_BYTES: usize = 8 * 1024;
+pub(crate) const GOAL_BYTES: usize = 8 * 1024;
 const MOST_TERMS: usize = 96;
 const MOST_IDENTIFIERS: usize = 24;
 

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use tamis_text::{without_escapes, without_line_numbers};
+use tamis_text::{line_number, without_escapes, without_line_numbers};
 
 /// What the engine reads in place of a text.
 pub struct View<'a> {
@@ -12,16 +12,35 @@ pub struct View<'a> {
     pub(crate) text: Cow<'a, str>,
     /// Bytes of each line as it was written, its newline included.
     pub(crate) bytes: Vec<usize>,
+    /// Of a listing: the number that was taken from each line. Else nothing.
+    numbers: Vec<Option<u64>>,
 }
 
 impl<'a> View<'a> {
     pub fn of(written: &'a str) -> View<'a> {
         let plain = without_escapes(written);
-        let text = match without_line_numbers(&plain) {
-            Cow::Owned(text) => Cow::Owned(text),
-            Cow::Borrowed(_) => plain,
+        let bytes = written.split('\n').map(|line| line.len() + 1).collect();
+        let (text, numbers) = match without_line_numbers(&plain) {
+            Cow::Owned(text) => (Cow::Owned(text), plain.split('\n').map(line_number).collect()),
+            Cow::Borrowed(_) => (plain, Vec::new()),
         };
-        View { written, text, bytes: written.split('\n').map(|line| line.len() + 1).collect() }
+        View { written, text, bytes, numbers }
+    }
+
+    /// The lines of a listing whose number the goal names. Rows of data that begin with a key look like a listing too, and
+    /// whoever asks for a line or a key has no other word for it.
+    pub(crate) fn named_by(&self, goal: &str) -> Vec<usize> {
+        if self.numbers.is_empty() {
+            return Vec::new();
+        }
+        let mut named: Vec<u64> = goal
+            .split(|letter: char| !letter.is_alphanumeric())
+            .filter_map(|word| word.parse().ok())
+            .collect();
+        named.sort_unstable();
+        let is_named =
+            |line: &usize| self.numbers[*line].is_some_and(|number| named.binary_search(&number).is_ok());
+        (0..self.numbers.len()).filter(is_named).collect()
     }
 
     /// The text as it was written, where it is not what the engine reads.
@@ -39,6 +58,8 @@ mod tests {
         let listing = View::of("1→a\n2→b\n3→\u{1b}[1mc\u{1b}[0m\n4→d");
         assert_eq!(listing.text, "a\nb\nc\nd");
         assert_eq!(listing.bytes, [6, 6, 14, 6]);
+        assert_eq!(listing.named_by("lines 2, 4 and x3"), [1, 3]);
+        assert!(View::of("2 a\n3 b").named_by("line 2").is_empty());
         assert!(matches!(View::of("fn main() {}\n").text, Cow::Borrowed(_)));
     }
 }

@@ -159,3 +159,21 @@ fn directives_hold_everywhere() {
         check(kind, "plain\n!  ⟦NO_PRUNE_BEGIN⟧ # never closed\n!inside\n!still\n");
     }
 }
+
+#[test]
+fn a_line_of_a_listing_stays_when_the_goal_names_its_number() {
+    let listing = |mark: &str| -> String {
+        (1..=400).map(|number| format!("{number:>4}{mark}worker {} is alive\n", number % 4)).collect()
+    };
+    for mark in ["→", "\t", ": "] {
+        let text = listing(mark);
+        let view = View::of(&text);
+        let analysis = Analysis::read(&view, "what happened at step 137, or 9?", Kind::Logs, &|| false)
+            .expect("nothing interrupts");
+        // The first and the last lines speak for all the others, and stay anyway.
+        let stays: Vec<usize> = (5..390)
+            .filter(|number| analysis.scores()[number - 1] >= tamis_prune::DEFAULT_THRESHOLD)
+            .collect();
+        assert_eq!(stays, [9, 137], "{mark}");
+    }
+}

@@ -16,7 +16,7 @@ pub mod words;
 
 pub use kind::Kind;
 pub use lines::{line_count, split_lines};
-pub use listing::without_line_numbers;
+pub use listing::{line_number, without_line_numbers};
 pub use redact::{Redacted, Redactor};
 pub use terminal::without_escapes;
 pub use tokens::estimate_tokens;

@@ -39,6 +39,11 @@ pub fn without_line_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
+/// The number that a tool put before the line, if it looks like one.
+pub fn line_number(line: &str) -> Option<u64> {
+    numbered_line(line).map(|(number, _)| number)
+}
+
 /// `  12→content`, `12<tab>content`, `12│ content`, `12: content`, `12 | content`.
 fn numbered_line(line: &str) -> Option<(u64, &str)> {
     let line = line.trim_start_matches(' ');

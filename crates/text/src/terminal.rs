@@ -1,52 +1,62 @@
 //! What programs write for a terminal and not for a reader: colours, titles, cursor movements.
 
 use std::borrow::Cow;
-use std::iter::Peekable;
-use std::str::CharIndices;
+use std::str::Chars;
 
 /// What every escape sequence begins with. No source file and no document has it but by mistake.
 pub(crate) const ESCAPE: char = '\u{1b}';
 
 /// The text without the escape sequences of terminals. Every line stays a line.
 pub fn without_escapes(text: &str) -> Cow<'_, str> {
-    if !text.contains(ESCAPE) {
-        return Cow::Borrowed(text);
-    }
+    let Some((before, mut rest)) = text.split_once(ESCAPE) else { return Cow::Borrowed(text) };
     let mut plain = String::with_capacity(text.len());
-    let mut letters = text.char_indices().peekable();
-    while let Some((_, letter)) = letters.next() {
-        if letter == ESCAPE {
-            pass_sequence(&mut letters);
-        } else {
-            plain.push(letter);
-        }
-    }
-    Cow::Owned(plain)
-}
-
-/// Passes what belongs to the escape character before it. A newline never does, not even in a sequence without an end.
-fn pass_sequence(letters: &mut Peekable<CharIndices<'_>>) {
-    let mut pass =
-        |belongs: fn(char) -> bool| letters.next_if(|&(_, next)| belongs(next)).map(|(_, next)| next);
-    match pass(|next| "[]PX^_()*+".contains(next)) {
-        // Its parameters, up to the letter that says what it does.
-        Some('[') => {
-            while pass(|next| matches!(next, ' '..='?')).is_some() {}
-            pass(|next| matches!(next, '@'..='~'));
-        }
-        // A character set, named by one letter.
-        Some('(' | ')' | '*' | '+') => drop(pass(|next| matches!(next, '0'..='~'))),
-        // A text for the terminal, such as a title, up to its end; one that has none ends with its line.
-        Some(_) => {
-            while pass(|next| !matches!(next, '\u{7}' | ESCAPE | '\n' | '\u{9c}')).is_some() {}
-            if pass(|next| matches!(next, '\u{7}' | '\u{9c}')).is_none()
-                && pass(|next| next == ESCAPE).is_some()
-            {
-                pass(|next| next == '\\');
+    plain.push_str(before);
+    loop {
+        rest = past_sequence(rest);
+        match rest.split_once(ESCAPE) {
+            Some((before, after)) => {
+                plain.push_str(before);
+                rest = after;
+            }
+            None => {
+                plain.push_str(rest);
+                return Cow::Owned(plain);
             }
         }
-        None => drop(pass(|next| matches!(next, '0'..='~'))),
     }
+}
+
+/// What follows an escape character and is not part of its sequence. A newline never is, not even of one without an end.
+fn past_sequence(text: &str) -> &str {
+    let mut letters = text.chars();
+    match pass(&mut letters, |next| "[]PX^_()*+".contains(next)) {
+        // Its parameters, up to the letter that says what it does.
+        Some('[') => {
+            while pass(&mut letters, |next| matches!(next, ' '..='?')).is_some() {}
+            pass(&mut letters, |next| matches!(next, '@'..='~'));
+        }
+        // A text for the terminal, such as a title, up to its end; one that has none ends with its line.
+        Some(']' | 'P' | 'X' | '^' | '_') => {
+            while pass(&mut letters, |next| !matches!(next, '\u{7}' | ESCAPE | '\n' | '\u{9c}')).is_some() {}
+            if pass(&mut letters, |next| matches!(next, '\u{7}' | '\u{9c}')).is_none()
+                && pass(&mut letters, |next| next == ESCAPE).is_some()
+            {
+                pass(&mut letters, |next| next == '\\');
+            }
+        }
+        // A character set, named by one letter, or a sequence that is one letter.
+        _ => {
+            pass(&mut letters, |next| matches!(next, '0'..='~'));
+        }
+    }
+    letters.as_str()
+}
+
+/// Takes the next letter if it is of the right sort.
+fn pass(letters: &mut Chars<'_>, belongs: impl Fn(char) -> bool) -> Option<char> {
+    let next = letters.clone().next().filter(|&next| belongs(next))?;
+    letters.next();
+    Some(next)
 }
 
 #[cfg(test)]
