@@ -48,6 +48,7 @@ impl Reasons<'_> {
         let place = match self.kind {
             Kind::Code => self.definition(first),
             Kind::Docs => self.section(first),
+            Kind::Logs if first == last => Some("1 ligne".to_owned()),
             Kind::Logs => Some(format!("{} lignes", last - first + 1)),
         };
         let longest = LONGEST - seen.words().chars().count() - 3;

@@ -55,6 +55,7 @@ fn check(text: &str, goal: &str, kind: Kind, limits: Limits) {
         let bytes: usize = lines[cut.first_line - 1..cut.last_line].iter().map(|line| line.len() + 1).sum();
         assert!(marker_bytes(cut) < bytes);
         assert!(cut.reason.chars().count() <= 40 && !cut.reason.is_empty(), "{}", cut.reason);
+        assert!(!cut.reason.ends_with(" 1 lignes"), "{}", cut.reason);
         assert!(!cut.reason.contains('⟧') && !cut.reason.chars().any(char::is_control), "{}", cut.reason);
         for line in cut.first_line - 1..cut.last_line {
             assert!(verdict.scores[line] < limits.threshold);

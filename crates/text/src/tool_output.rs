@@ -41,7 +41,7 @@ const VERDICTS: &[&str] = &[
 /// Beginnings of lines that say that all went well, or that a step began.
 #[rustfmt::skip]
 const GOOD_STARTS: &[&str] = &[
-    "✓ ", "✔ ", "√ ", "ok ", "PASS", "--- PASS", "--- SKIP", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "PASSED ", "Compiling ", "Checking ",
+    "✓ ", "✔ ", "√ ", "ok ", "--- PASS", "--- SKIP", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "Compiling ", "Checking ",
     "Downloading ", "Downloaded ", "Collecting ", "Installing ", "Building ", "Fresh ", "ok\t", "?   \t", "Requirement already satisfied",
 ];
 
@@ -83,11 +83,18 @@ pub fn outcome(line: &str) -> Option<Outcome> {
     let ends = |ends: &[&str]| ends.iter().any(|end| verdict.ends_with(end));
     if begins(BAD_STARTS) || ends(BAD_ENDS) || line.contains("***Failed") {
         Some(Outcome::Bad)
-    } else if begins(GOOD_STARTS) || ends(GOOD_ENDS) || is_timed_pass(line) {
+    } else if begins(GOOD_STARTS) || ends(GOOD_ENDS) || is_pass(line) || is_timed_pass(line) {
         Some(Outcome::Good)
     } else {
         None
     }
+}
+
+/// `PASS src/a.test.js`, `PASSED tests/a.py`, and not `PASSWORD …`.
+fn is_pass(line: &str) -> bool {
+    line.strip_prefix("PASS")
+        .map(|rest| rest.strip_prefix("ED").unwrap_or(rest))
+        .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
 /// `3/9 Test #3: name ....   Passed    0.01 sec`, as CTest has it.
@@ -193,6 +200,10 @@ mod tests {
             "ok 12 - throws",
             " 3/9 Test #3: api_tests ........   Passed    0.01 sec",
             "   Compiling error-chain v0.12.4",
+            "PASS",
+            "PASS src/a.test.js",
+            "PASS: a",
+            "PASSED",
         ] {
             assert_eq!(outcome(line), Some(Outcome::Good), "{line}");
         }
@@ -209,9 +220,15 @@ mod tests {
         ] {
             assert_eq!(outcome(line), Some(Outcome::Bad), "{line}");
         }
-        for line in
-            ["error: it broke", "    assert ok", "passed over", "thread 'a' panicked at src/lib.rs:3:5:", ""]
-        {
+        for line in [
+            "PASSWORD check failed",
+            "PASS_THROUGH is off",
+            "error: it broke",
+            "    assert ok",
+            "passed over",
+            "thread 'a' panicked at src/lib.rs:3:5:",
+            "",
+        ] {
             assert_eq!(outcome(line), None, "{line}");
         }
     }
