@@ -78,7 +78,7 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
                 open.push(Open { definition: outline.definitions.len() - 1, width, braced, body });
             }
         } else if within != Body::Macro && is_import(trimmed) {
-            let last = balanced_end(lines, number, LONGEST_IMPORT);
+            let last = import_end(lines, number, width);
             outline.imports.push(LineSpan { first: number, last });
             busy_until = last + 1;
         }
@@ -244,18 +244,23 @@ pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
     first
 }
 
-/// The line on which the brackets opened from `number` on are closed again.
-fn balanced_end(lines: &[&str], number: usize, longest: usize) -> usize {
+/// The line on which the brackets that an import opens are closed again; its own where they are not, or where another
+/// import comes first, so that many that stay open are not each followed to the end.
+fn import_end(lines: &[&str], number: usize, width: usize) -> usize {
     let mut depth = 0i32;
-    for (at, line) in lines.iter().enumerate().skip(number).take(longest) {
-        for byte in clip(line).bytes() {
+    for (at, line) in lines.iter().enumerate().skip(number).take(LONGEST_IMPORT) {
+        let line = clip(line);
+        if at > number && indent(line) <= width && is_import(line.trim_ascii()) {
+            return number;
+        }
+        for byte in line.bytes() {
             match byte {
                 b'(' | b'[' | b'{' => depth += 1,
                 b')' | b']' | b'}' => depth -= 1,
                 _ => {}
             }
         }
-        if depth <= 0 && !clip(line).trim_ascii_end().ends_with(['\\']) {
+        if depth <= 0 && !line.trim_ascii_end().ends_with('\\') {
             return at;
         }
     }

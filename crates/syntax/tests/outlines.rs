@@ -179,6 +179,12 @@ fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
 }
 
 #[test]
+fn an_import_that_stays_open_takes_no_other() {
+    check_lines("import {\nimport b\nfrom c import (\n    d,\n)\n}\n", &["use 1-1", "use 2-2", "use 3-5"]);
+    check_lines("import {\n  use as b,\n} from 'c'\n", &["use 1-3"]);
+}
+
+#[test]
 fn definitions_of_many_looks() {
     for (text, expected) in [
         ("  @Test public <T> List<T> load(T a) {\n  }\n", &["load 1-1..2"][..]),
