@@ -3,9 +3,9 @@
 //! usage: cargo run --release -p tamis-prune --example features -- OUT < CASES.jsonl
 //!
 //! OUT.bin holds one block per case, little-endian: the case's number on the input (u32), its lines (u32), its kind (u32: 0
-//! code, 1 logs, 2 docs), then for every line: 1 where it is needed, 2 where it does not matter (u8), protected (u8), width in characters (u16), and its paragraph, near
-//! and top unit (u32 each), each as an array of its own, then a column of f32 for each feature. OUT.names holds a name per
-//! feature.
+//! code, 1 logs, 2 docs), then for every line: 1 where it is needed, 2 where it does not matter (u8), protected (u8), width
+//! in characters (u16), and its paragraph, near and top unit (u32 each), each as an array of its own, then a column of f32
+//! for each feature. OUT.names holds a name per feature.
 
 use std::io::{BufRead, Write};
 

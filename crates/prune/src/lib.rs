@@ -2,9 +2,9 @@
 //!
 //! Pure: no file, no clock, no network. The same request gives the same verdict on every machine.
 //!
-//! The way of a text: leave out what hides its lines (`view`), read its structure (`units`, `shape`) and its words (`index`), measure each line (`features`),
-//! score it (`scorer`), let closing lines follow what they close (`reading`), set aside what must stay (`protect`),
-//! choose what goes within the limits (`select`), and say why (`reason`).
+//! The way of a text: leave out what hides its lines (`view`), read its structure (`units`, `shape`) and its words
+//! (`index`), measure each line (`features`), score it (`scorer`), let closing lines follow what they close (`reading`),
+//! set aside what must stay (`protect`), choose what goes within the limits (`select`), and say why (`reason`).
 
 mod analysis;
 mod features;

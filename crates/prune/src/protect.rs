@@ -133,7 +133,8 @@ fn is_trace(line: &str) -> bool {
     indented || called || trimmed.starts_with("goroutine ") || is_quoted_source(trimmed)
 }
 
-/// A broken escape sequence takes a letter or the rest of its line along; what must stay is looked for in what was written too.
+/// A broken escape sequence takes a letter or the rest of its line along, so what must stay is looked for in the text as
+/// it was written too.
 fn protect_written(kind: Kind, written: &str, stays: &mut [bool]) {
     protect_directives(written.split('\n'), stays);
     if kind == Kind::Logs {

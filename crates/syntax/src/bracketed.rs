@@ -9,6 +9,8 @@ const TAILS: [&str; 9] =
     ["throws", "const", "noexcept", "override", "final", "where", "volatile", "default", "requires"];
 /// A body that begins further down belongs to something else.
 const LONGEST_HEAD: usize = 24;
+/// Only this much of a line is read for the end of its brackets.
+const LINE_BYTES: usize = 400;
 
 /// The name before the bracket in `static int name(…) {`, `name(…): Type {`, `const name = (…) => {`.
 pub(crate) fn bracketed_name(
@@ -40,25 +42,7 @@ pub(crate) fn bracketed_name(
     }
     // `Class<? super T> name(` is a type's question mark, not a choice.
     let chooses = head.contains('?') && !head.contains('<');
-    let expression = |byte: &u8| {
-        matches!(
-            byte,
-            b'=' | b'"'
-                | b'\''
-                | b';'
-                | b'!'
-                | b'{'
-                | b'|'
-                | b'+'
-                | b'%'
-                | b'`'
-                | b'#'
-                | b'-'
-                | b'/'
-                | b'^'
-                | b'\\'
-        )
-    };
+    let expression = |byte: &u8| b"=\"';!{|+%`#-/^\\".contains(byte);
     if head.is_empty()
         || chooses
         || head.as_bytes().iter().any(expression)
@@ -140,23 +124,20 @@ pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
             continue;
         }
         listing = line.ends_with(',');
-        let line = line.as_bytes();
-        for (at, byte) in line.iter().enumerate().take(400) {
+        for (at, byte) in line.bytes().enumerate().take(LINE_BYTES) {
             match byte {
                 b'(' => depth += 1,
                 b')' => depth -= 1,
                 _ => continue,
             }
             if depth == 0 {
-                // Bytes of a line, cut behind an ASCII sign.
-                let rest = std::str::from_utf8(&line[at + 1..]).unwrap_or_default();
-                match tail(rest.trim_ascii_start(), typed) {
+                match tail(line[at + 1..].trim_ascii_start(), typed) {
                     Some(after) => return after,
                     None => break,
                 }
             }
         }
-        if depth > 0 && index > 0 && line.ends_with(b";") {
+        if depth > 0 && index > 0 && line.ends_with(';') {
             return After::Other;
         }
     }
@@ -187,7 +168,7 @@ fn tail(text: &str, typed: bool) -> Option<After> {
         return Some(After::Semicolon);
     }
     // `(…): Type` and a brace below, or `throws A,` and more names.
-    if rest.contains("(") { Some(After::Other) } else { None }
+    if rest.contains('(') { Some(After::Other) } else { None }
 }
 
 /// `name = (…) => {`, `name = function (…) {`: a function that goes on below.

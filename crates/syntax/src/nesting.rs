@@ -109,14 +109,7 @@ impl Nesting {
             b'\'' => return self.single_quote(bytes, at),
             b'`' => return self.enter(Text::Backtick, bytes, at + 1),
             b'/' => return self.slash(bytes, at),
-            // `#` is a comment in some languages, when nothing touches it.
-            _ if at == 0 || bytes[at - 1].is_ascii_whitespace() => {
-                if matches!(bytes.get(at + 1), None | Some(b' ' | b'#' | b'\t'))
-                    || (at == 0 && is_remark(bytes))
-                {
-                    return bytes.len();
-                }
-            }
+            b'#' if opens_remark(bytes, at) => return bytes.len(),
             _ => {}
         }
         at + 1
@@ -261,12 +254,21 @@ fn is_directive(bytes: &[u8]) -> bool {
             .any(|word| bytes[1..].trim_ascii_start().starts_with(word))
 }
 
-/// `#don't` is a comment that nothing sets off, and not `#private = 1`, `#private(…)`, `#[attribute]` or code that was
-/// commented out: the apostrophe or backtick of a sentence would open a text that swallows the definitions below it.
-fn is_remark(bytes: &[u8]) -> bool {
-    let word = bytes[1..].iter().take_while(|&&byte| is_word(byte)).count();
-    let after = bytes[1 + word..].trim_ascii_start().first();
-    word > 0 && after.is_some_and(|&byte| is_word(byte) || matches!(byte, b'\'' | b'`' | b',' | b'.'))
+/// Whether the `#` at `at` begins a comment, as in some languages: where white space is on both sides, or where a line
+/// opens with `#don't`. The apostrophe or backtick of a sentence would open a text that swallows the definitions below
+/// it; but `#private = 1`, `#private(…)` and `#[attribute]` are code.
+fn opens_remark(bytes: &[u8], at: usize) -> bool {
+    let rest = &bytes[at + 1..];
+    if at > 0 && !bytes[at - 1].is_ascii_whitespace() {
+        return false;
+    }
+    if matches!(rest.first(), None | Some(b' ' | b'#' | b'\t')) {
+        return true;
+    }
+    let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
+    let after = rest[word..].trim_ascii_start().first();
+    let spoken = |&byte: &u8| is_word(byte) || matches!(byte, b'\'' | b'`' | b',' | b'.');
+    at == 0 && word > 0 && after.is_some_and(spoken)
 }
 
 fn is_word(byte: u8) -> bool {

@@ -6,8 +6,8 @@ const SIGNATURES: &[&str] = &[
     "test result: ", "collecting ... ", "platform linux -- Python", "platform darwin -- Python", "platform win32 -- Python",
     "npm ERR!", "npm error ", "error: could not compile", "error: aborting due to", "make: ***", "ninja: ", "FAILED (failures=",
     "Test Files  ", "Test Suites: ", "BUILD FAILURE", "BUILD FAILED", "BUILD SUCCESSFUL", "[INFO] BUILD ", "ELIFECYCLE",
-    "Traceback (most recent call last):", "--- FAIL: ", "=== RUN ", "collect2: error", 
-    "CMake Error", "-- The C compiler", "-- Configuring done", "The following tests FAILED", 
+    "Traceback (most recent call last):", "--- FAIL: ", "=== RUN ", "collect2: error",
+    "CMake Error", "-- The C compiler", "-- Configuring done", "The following tests FAILED",
 ];
 
 /// Beginnings of lines that they write often, and others seldom.
