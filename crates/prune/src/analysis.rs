@@ -128,7 +128,7 @@ impl<'a> Analysis<'a> {
         let structure = Structure {
             kind: self.kind,
             lines: &self.lines,
-            written: self.view.hidden(),
+            written: self.view.hidden,
             outline: &self.outline,
             document: &self.document,
             shape: &self.shape,

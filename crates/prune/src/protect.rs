@@ -20,7 +20,7 @@ const TRACE_LINES: usize = 60;
 pub(crate) struct Structure<'a> {
     pub(crate) kind: Kind,
     pub(crate) lines: &'a [&'a str],
-    /// The text as it was written, where that is something else.
+    /// The text as it was written, where escape sequences were left out of the lines.
     pub(crate) written: Option<&'a str>,
     pub(crate) outline: &'a Outline,
     pub(crate) document: &'a Document,
@@ -139,7 +139,7 @@ fn protect_written(kind: Kind, written: &str, stays: &mut [bool]) {
     protect_directives(written.split('\n'), stays);
     if kind == Kind::Logs {
         for (stays, line) in stays.iter_mut().zip(written.split('\n')) {
-            *stays |= names_trouble(line);
+            *stays = *stays || names_trouble(line);
         }
     }
 }

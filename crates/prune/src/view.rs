@@ -8,7 +8,8 @@ use tamis_text::{line_number, without_escapes, without_line_numbers};
 
 /// What the engine reads in place of a text.
 pub struct View<'a> {
-    written: &'a str,
+    /// The text as it was written, where escape sequences were left out: a broken one may hide more than itself.
+    pub(crate) hidden: Option<&'a str>,
     pub(crate) text: Cow<'a, str>,
     /// Bytes of each line as it was written, its newline included.
     pub(crate) bytes: Vec<usize>,
@@ -19,12 +20,13 @@ pub struct View<'a> {
 impl<'a> View<'a> {
     pub fn of(written: &'a str) -> View<'a> {
         let plain = without_escapes(written);
+        let hidden = matches!(plain, Cow::Owned(_)).then_some(written);
         let bytes = written.split('\n').map(|line| line.len() + 1).collect();
         let (text, numbers) = match without_line_numbers(&plain) {
             Cow::Owned(text) => (Cow::Owned(text), plain.split('\n').map(line_number).collect()),
             Cow::Borrowed(_) => (plain, Vec::new()),
         };
-        View { written, text, bytes, numbers }
+        View { hidden, text, bytes, numbers }
     }
 
     /// The lines of a listing whose number the goal names. Rows of data that begin with a key look like a listing too, and
@@ -42,15 +44,12 @@ impl<'a> View<'a> {
             |line: &usize| self.numbers[*line].is_some_and(|number| named.binary_search(&number).is_ok());
         (0..self.numbers.len()).filter(is_named).collect()
     }
-
-    /// The text as it was written, where it is not what the engine reads.
-    pub(crate) fn hidden(&self) -> Option<&'a str> {
-        matches!(self.text, Cow::Owned(_)).then_some(self.written)
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -61,5 +60,16 @@ mod tests {
         assert_eq!(listing.named_by("lines 2, 4 and x3"), [1, 3]);
         assert!(View::of("2 a\n3 b").named_by("line 2").is_empty());
         assert!(matches!(View::of("fn main() {}\n").text, Cow::Borrowed(_)));
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_one_to_one(text in "(\u{1b}(\\]|\\[|P|\\[0m)?|[0-9]{1,2}[→:\t]|1→|2→|3→|[a\u{feff}\u{7}]|\r\n|\r|\n){0,80}") {
+            let view = View::of(&text);
+            let written: Vec<&str> = text.split('\n').collect();
+            prop_assert_eq!(view.text.split('\n').count(), written.len());
+            prop_assert_eq!(&view.bytes, &written.iter().map(|line| line.len() + 1).collect::<Vec<_>>());
+            prop_assert!(view.numbers.is_empty() || view.numbers.len() == written.len());
+        }
     }
 }
