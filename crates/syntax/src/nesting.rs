@@ -65,6 +65,10 @@ impl Nesting {
             self.enter(Text::Directive, bytes, 0);
             return;
         }
+        // A comment of Lua, SQL or Haskell; elsewhere the space is not there.
+        if self.text.is_none() && bytes.starts_with(b"-- ") {
+            return;
+        }
         if let Some(text) = self.text {
             let Some(end) = text.end(bytes, 0) else {
                 self.text_lines += 1;

@@ -173,6 +173,7 @@ fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
         "a = /[\"'/\\]`]/;\nb = \"/*\";\nc = d/*;\n",
         "    switch (a) {\n    case 1:\n    }\n",
         "#it's a `tick\n#don't (\n#see, `this\n",
+        "-- a `tick of Lua\n-- (\nlocal a\n",
     ] {
         check_lines(&format!("{text}fn run() {{\n}}\n"), &["run 4-4..5"]);
     }
