@@ -30,7 +30,8 @@ const LOGS: Scale = Scale { middle: 0.75, slope: 1.4 };
 /// code of up to so many lines, less and less of longer code.
 const SHORT: f32 = 300.0;
 const LONG: f32 = 800.0;
-/// How much further up the default lies in short code, and from where on it makes no difference.
+/// How much further up the default lies in short code, and from where on it makes no difference: what were the scores 0.7
+/// and 0.8. In dev cases of under 400 lines recall stays above 0.99 while half as much again goes.
 const FURTHER: f32 = 0.94;
 const KNEE: f32 = 1.54;
 
