@@ -20,23 +20,8 @@ const STARTS: &[&str] = &[
     "Start ", "stack backtrace:", "note: run with",
 ];
 
-/// Ends of lines that name a test and how it went.
-const VERDICTS: &[&str] = &[
-    " ... ok",
-    " ... FAILED",
-    " ... FAIL",
-    " ... ERROR",
-    " ... ignored",
-    " PASSED",
-    " FAILED",
-    " SKIPPED",
-    " XFAIL",
-    " passing",
-    " failing",
-    " pending",
-    " Passed",
-    "***Failed",
-];
+/// Ends of lines that tell how tests went, beside those that name one.
+const OTHER_ENDS: &[&str] = &[" failing", " pending", "***Failed"];
 
 /// Beginnings of lines that say that all went well, or that a step began.
 #[rustfmt::skip]
@@ -145,7 +130,7 @@ fn is_share_built(line: &str) -> bool {
 /// `tests/test_x.py::test_y PASSED [ 12%]`, `test a::b ... ok`.
 fn ends_with_verdict(line: &str) -> bool {
     let line = before_share(line);
-    VERDICTS.iter().any(|verdict| line.ends_with(verdict))
+    [GOOD_ENDS, BAD_ENDS, OTHER_ENDS].iter().any(|ends| ends.iter().any(|end| line.ends_with(end)))
 }
 
 /// The line before the share of all tests that pytest ends it with.
