@@ -78,7 +78,7 @@ fn done() -> Value {
 #[tokio::test]
 async fn a_call_survives_the_death_of_a_coordinator() {
     let house = Arc::new(House::new());
-    let _lock = house.hold_lock();
+    let _lock = house.hold_lock().await;
     let second = StandIn::new(vec![Some((200, done()))], || {}).await;
     let (url, announcing) = (second.url.clone(), Arc::clone(&house));
     // It dies with the request in its hands, and the second takes over.
@@ -104,7 +104,7 @@ async fn a_call_survives_the_death_of_a_coordinator() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_is_done_here_once_this_process_has_taken_over() {
     let house = House::new();
-    let lock = Mutex::new(Some(house.hold_lock()));
+    let lock = Mutex::new(Some(house.hold_lock().await));
     let first = StandIn::new(vec![None], move || drop(lock.lock().unwrap().take())).await;
     house.announce(&first.url);
     let agents = house.agents();
@@ -118,7 +118,7 @@ async fn a_call_is_done_here_once_this_process_has_taken_over() {
 #[tokio::test]
 async fn one_that_no_longer_coordinates_is_not_believed() {
     let house = Arc::new(House::new());
-    let _lock = house.hold_lock();
+    let _lock = house.hold_lock().await;
     let second = StandIn::new(vec![Some((200, done())), Some((200, json!([])))], || {}).await;
     let (url, announcing, asked) = (second.url.clone(), Arc::clone(&house), AtomicUsize::new(0));
     let unavailable = json!({"code": "COORDINATOR_UNAVAILABLE", "message": "not I"});
@@ -142,7 +142,7 @@ async fn one_that_no_longer_coordinates_is_not_believed() {
 #[tokio::test]
 async fn an_answered_error_is_passed_on_as_it_is() {
     let house = House::new();
-    let _lock = house.hold_lock();
+    let _lock = house.hold_lock().await;
     let error = json!({
         "code": "REVIEW_LIMIT_EXCEEDED",
         "error": "REVIEW_LIMIT_EXCEEDED",
@@ -162,7 +162,7 @@ async fn an_answered_error_is_passed_on_as_it_is() {
 #[tokio::test]
 async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
     let house = House::new();
-    drop(house.hold_lock());
+    drop(house.hold_lock().await);
     let stranger = StandIn::new(vec![Some((200, done()))], || {}).await;
     house.announce(&stranger.url);
     let agents = Arc::new(Agents::new(AgentsSettings { patience: Duration::ZERO, ..house.settings() }));
@@ -175,7 +175,7 @@ async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
 #[tokio::test]
 async fn an_agent_is_not_started_twice() {
     let house = House::new();
-    let _lock = house.hold_lock();
+    let _lock = house.hold_lock().await;
     let coordinator = StandIn::new(vec![None, None], || {}).await;
     house.announce(&coordinator.url);
     let request = json!({"type": "coding", "task": "t", "folder": "there"});
@@ -191,7 +191,7 @@ async fn an_agent_is_not_started_twice() {
 #[tokio::test]
 async fn the_users_wishes_go_with_the_servers_token() {
     let house = House::new();
-    let _lock = house.hold_lock();
+    let _lock = house.hold_lock().await;
     let disposal = json!([{"instance": "work-1-a1", "removed": ["worktree"], "kept": [], "undo": null}]);
     let wrong = json!({"error": {"code": "wrong_token", "message": "wrong_token", "hint": "…"}});
     let coordinator = StandIn::new(vec![Some((200, disposal)), Some((401, wrong))], || {}).await;

@@ -42,10 +42,17 @@ impl House {
         Arc::new(Agents::new(self.settings()))
     }
 
-    /// As a coordinator holds it.
-    pub(crate) fn hold_lock(&self) -> Lock {
+    /// As a coordinator holds it. A program that another test is starting may have it for the instant before it begins.
+    pub(crate) async fn hold_lock(&self) -> Lock {
+        let path = self.data_dir().agents().join("coordinator.lock");
         std::fs::create_dir_all(self.data_dir().agents()).unwrap();
-        Lock::try_acquire(&self.data_dir().agents().join("coordinator.lock")).unwrap().unwrap()
+        let mut held = None;
+        until("the lock is free", || {
+            held = Lock::try_acquire(&path).unwrap();
+            held.is_some()
+        })
+        .await;
+        held.unwrap()
     }
 
     /// As a coordinator announces itself.

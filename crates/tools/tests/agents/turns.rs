@@ -77,7 +77,7 @@ async fn a_short_command_coordinates_only_while_nobody_does() {
     })
     .await;
     assert_eq!(done, Some(true));
-    let held = house.hold_lock();
+    let held = house.hold_lock().await;
     let done = tokio::task::block_in_place(|| agents.with_temporary_coordinator(|_| Ok(())));
     assert_eq!(done.unwrap(), None);
     drop(held);
