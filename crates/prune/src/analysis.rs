@@ -6,13 +6,13 @@ use tamis_text::{Kind, split_lines};
 use crate::features::{self, Features, Sources};
 use crate::goal::{GOAL_BYTES, Goal, clip};
 use crate::index::Index;
+use crate::line_attributes::{Document, Shape};
 use crate::logs::repetition;
+use crate::partition::levels;
 use crate::protect::{Structure, protected_lines};
 use crate::reason::Reasons;
 use crate::select::{Candidates, select};
-use crate::shape::{Document, Shape};
-use crate::units::levels;
-use crate::{Cut, DEFAULT_THRESHOLD, Limits, Unpruned, View, reading, scorer};
+use crate::{Cut, DEFAULT_THRESHOLD, Limits, Unpruned, View, propagation, scorer};
 
 /// Larger texts are outlined by lines alone.
 ///
@@ -30,7 +30,7 @@ pub struct Analysis<'a> {
     document: Document,
     shape: Shape,
     features: Features,
-    levels: crate::units::Levels,
+    levels: crate::partition::Levels,
     scores: Vec<f32>,
 }
 
@@ -47,7 +47,7 @@ impl<'a> Analysis<'a> {
         for line in view.named_by(clip(goal, GOAL_BYTES)) {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
-        reading::settle(&mut scores, kind, &analysis.lines, &analysis.shape, &analysis.document);
+        propagation::settle(&mut scores, kind, &analysis.lines, &analysis.shape, &analysis.document);
         analysis.scores = scores;
         Ok(analysis)
     }

@@ -3,22 +3,22 @@
 //! A column for each feature. A learned scorer takes the same columns, so their order is part of the engine's
 //! version, and `examples/features.rs` writes them out for training.
 
-mod around;
-mod belonging;
-mod looks;
-mod trouble;
-mod whole;
-mod wording;
+mod failures;
+mod global;
+mod lexical;
+mod neighborhood;
+mod partitions;
+mod surface;
 
 use tamis_text::Kind;
 
 use crate::Unpruned;
+use crate::bm25::highest;
 use crate::goal::Goal;
 use crate::index::Index;
+use crate::line_attributes::Shape;
 use crate::logs::Repetition;
-use crate::relevance::highest;
-use crate::shape::Shape;
-use crate::units::{Levels, Units};
+use crate::partition::{Levels, Units};
 
 macro_rules! features {
     ($($name:ident),* $(,)?) => {
@@ -102,17 +102,17 @@ pub(crate) fn measure(sources: &Sources<'_>, interrupted: &dyn Fn() -> bool) -> 
         interrupted,
     };
     let passes: [Pass; 11] = [
-        around::relevance,
-        belonging::units,
-        wording::named,
-        wording::rare,
-        wording::heaviest,
-        wording::new,
-        looks::place,
-        looks::structure,
-        looks::letters,
-        trouble::trouble,
-        whole::whole,
+        neighborhood::relevance,
+        partitions::units,
+        lexical::named,
+        lexical::rare,
+        lexical::heaviest,
+        lexical::new,
+        surface::place,
+        surface::structure,
+        surface::letters,
+        failures::trouble,
+        global::whole,
     ];
     for pass in passes {
         pass(sources, &mut builder)?;

@@ -1,6 +1,6 @@
 //! What the reader is after, as weighted words: the goal's terms, its phrases and the identifiers it names.
 
-use tamis_text::vocabulary::Vocabulary;
+use tamis_text::interner::Vocabulary;
 use tamis_text::words::{Piece, each_word, stem};
 
 /// A goal is read up to here; a longer one is a pasted text, not a question.

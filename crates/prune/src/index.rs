@@ -1,7 +1,7 @@
 //! The text read once: the words of each line as numbers, and where the goal's terms are.
 
 use memchr::memmem;
-use tamis_text::vocabulary::Vocabulary;
+use tamis_text::interner::Vocabulary;
 use tamis_text::words::{Piece, each_word, stem};
 
 use crate::Unpruned;

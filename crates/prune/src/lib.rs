@@ -7,27 +7,27 @@
 //! set aside what must stay (`protect`), choose what goes within the limits (`select`), and say why (`reason`).
 
 mod analysis;
+mod bm25;
 mod features;
 mod goal;
 mod index;
+mod line_attributes;
 mod logs;
 mod network;
 mod outliers;
+mod partition;
+mod plain_text;
+mod propagation;
 mod protect;
-mod reading;
 mod reason;
-mod relevance;
 mod scorer;
 mod select;
-mod shape;
-mod units;
-mod view;
 
 use tamis_text::Kind;
 
 pub use analysis::Analysis;
 pub use features::{Feature, Features};
-pub use view::View;
+pub use plain_text::View;
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
 pub const ENGINE_VERSION: &str = "skimmer-2";

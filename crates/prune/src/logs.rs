@@ -1,7 +1,7 @@
 //! What logs and command output are made of: severities, stack traces, and lines that differ only in their numbers.
 
 use tamis_text::Kind;
-use tamis_text::vocabulary::hash;
+use tamis_text::interner::hash;
 
 use crate::{Unpruned, outliers};
 

@@ -15,7 +15,7 @@ use weights::{Misfit, Reader};
 
 use crate::Unpruned;
 use crate::features::{self, Features};
-use crate::units::{Levels, Units};
+use crate::partition::{Levels, Units};
 
 /// How many networks judge each line; their mean counts. Three small ones judge better than a large one.
 const MEMBERS: usize = 3;

@@ -3,8 +3,8 @@
 use tamis_syntax::Outline;
 use tamis_text::{Kind, is_quoted_source};
 
+use crate::line_attributes::{Document, Shape};
 use crate::logs::{names_trouble, reports_trouble};
-use crate::shape::{Document, Shape};
 
 const BEGIN: &str = "⟦NO_PRUNE_BEGIN⟧";
 const END: &str = "⟦NO_PRUNE_END⟧";

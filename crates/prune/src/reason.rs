@@ -4,7 +4,7 @@ use tamis_syntax::Outline;
 use tamis_text::Kind;
 
 use crate::features::{Feature, Features};
-use crate::shape::Document;
+use crate::line_attributes::Document;
 
 /// No reason is longer, in characters.
 const LONGEST: usize = 40;

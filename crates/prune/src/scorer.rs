@@ -5,10 +5,10 @@
 
 use tamis_text::Kind;
 
+use crate::bm25::highest;
 use crate::features::{Feature, Features};
 use crate::network::Skimmer;
-use crate::relevance::highest;
-use crate::units::Levels;
+use crate::partition::Levels;
 use crate::{DEFAULT_THRESHOLD, Unpruned};
 
 /// Where a kind of text has its middle, and how steeply scores change around it.

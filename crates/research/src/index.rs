@@ -87,7 +87,7 @@ impl Index {
     pub(crate) fn of(folder: &Path, roots: &Roots) -> Index {
         // Another version of this program may leave out other files by itself.
         let rules = format!("{}\n{}", env!("CARGO_PKG_VERSION"), roots.fingerprint());
-        let name = format!("{:016x}.db", tamis_text::vocabulary::hash(rules.as_bytes()));
+        let name = format!("{:016x}.db", tamis_text::interner::hash(rules.as_bytes()));
         Index { path: folder.join(format!("v{}", db::VERSION)).join(name), rules }
     }
 

@@ -9,7 +9,7 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::{memchr, memrchr};
-use tamis_text::vocabulary::Vocabulary;
+use tamis_text::interner::Vocabulary;
 use tamis_text::words::{Piece, each_word, stem};
 
 use crate::question::Question;

@@ -5,17 +5,16 @@
 //! could not be stored before.
 
 mod db;
-mod files;
 mod ids;
 mod ledger;
 mod marker;
-mod passage;
+mod originals;
+mod prune;
 mod recover;
-mod recovery;
 mod render;
 mod request;
 mod retention;
-mod sweep;
+mod shared_files;
 
 use std::collections::BTreeSet;
 use std::time::{Duration, SystemTime};
@@ -24,12 +23,12 @@ use tamis_store::{DataDir, StoreError};
 
 use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
-use recovery::{Recovery, RecoveryError};
+use originals::{Recovery, RecoveryError};
 
 pub use ledger::{Savings, SavingsOf};
 pub use marker::prune_ids_in;
 #[doc(hidden)]
-pub use passage::Engine;
+pub use prune::Engine;
 pub use recover::{LineRange, RecoverError, Recovered, RecoveredFrom};
 pub use render::Annotation;
 pub use request::{Caller, PruneRequest, Pruned, Settings, Stats, Warning};

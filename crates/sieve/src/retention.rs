@@ -7,7 +7,7 @@ use std::{fs, io};
 use serde::Serialize;
 use tamis_store::Lock;
 
-use crate::sweep::{Which, is_older};
+use crate::originals::eviction::{Which, is_older};
 use crate::{Sieve, Store};
 
 /// How often what is past its time is looked for.

@@ -3,25 +3,25 @@
 //! Both ways give the same [`Outline`]. Reading lines is a hundred times cheaper and works for any language and
 //! for broken code; parsing is exact. Work is counted, never timed: the same text gives the same outline anywhere.
 
-mod bracketed;
-mod by_lines;
-mod by_tree;
+mod c_style;
+mod heuristic_outline;
+mod keywords;
 mod language;
 mod line;
 mod nesting;
+mod parsed_outline;
 mod signature;
-mod uses;
-mod words;
+mod symbol_uses;
 
-pub use by_lines::outline_by_lines;
-pub use by_tree::outline_by_tree;
+pub use heuristic_outline::outline_by_lines;
 pub use language::Language;
 pub use line::{
     indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
     is_comment as is_comment_line,
 };
+pub use parsed_outline::outline_by_tree;
 pub use signature::defined_name;
-pub use uses::{Use, Uses, uses};
+pub use symbol_uses::{Use, Uses, uses};
 
 /// How much parsing is allowed, counted in bytes and in the parser's own steps: never in time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! What a line is by its first signs and words: a closer, a comment, an attribute, an import.
 
-use crate::words::{first_word, past_attributes};
+use crate::keywords::{first_word, past_attributes};
 
 /// The line's white space before its first character, with a tab as four.
 pub fn indent(line: &str) -> usize {

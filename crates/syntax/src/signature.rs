@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use crate::bracketed::{After, after_brackets, bracketed_name};
-use crate::words::{Word, end_of_brackets, first_word, past_attributes, word_from};
+use crate::c_style::{After, after_brackets, bracketed_name};
+use crate::keywords::{Word, end_of_brackets, first_word, past_attributes, word_from};
 
 /// The name that a definition opening on this line gives, as a byte range of the line. `next` are the lines that
 /// follow: C and Java signatures show themselves only by the brace that comes after them. The range is empty for

@@ -30,7 +30,7 @@ impl Kind {
     /// Looks at some hundreds of lines spread over the text and lets each vote. A text that says nothing is code:
     /// its rules protect the most.
     pub fn detect(text: &str) -> Kind {
-        crate::detect::detect(text)
+        crate::kind_detection::detect(text)
     }
 }
 

@@ -3,21 +3,21 @@
 //!
 //! Pure: no file, clock or network. Everything here gives the same answer on every machine.
 
-mod detect;
+mod ansi;
+mod build_output;
+pub mod interner;
 mod kind;
+mod kind_detection;
+mod line_numbers;
 mod lines;
-mod listing;
 mod redact;
-mod terminal;
 mod tokens;
-mod tool_output;
-pub mod vocabulary;
 pub mod words;
 
+pub use ansi::without_escapes;
+pub use build_output::{Outcome, is_drawn, is_quoted_source, outcome};
 pub use kind::Kind;
+pub use line_numbers::{line_number, without_line_numbers};
 pub use lines::{line_count, split_lines};
-pub use listing::{line_number, without_line_numbers};
 pub use redact::{Redacted, Redactor};
-pub use terminal::without_escapes;
 pub use tokens::estimate_tokens;
-pub use tool_output::{Outcome, is_drawn, is_quoted_source, outcome};

@@ -3,7 +3,7 @@
 //! Counts lie in buckets by the hash's first bits, so that a question reads a few kilobytes of it. In a bucket the keys are in
 //! order, each with its files: `key, length, (files since the last, count)…`.
 
-use tamis_text::vocabulary::hash;
+use tamis_text::interner::hash;
 
 use super::codec::{Reader, put_number};
 use crate::tally::{each_definition, each_run, parts_of};

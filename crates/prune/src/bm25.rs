@@ -4,7 +4,7 @@
 
 use crate::goal::Goal;
 use crate::index::{Hit, Index};
-use crate::units::Units;
+use crate::partition::Units;
 
 /// Saturation of repeated words, and how much a long unit is held against it.
 const SATURATION: f32 = 1.2;

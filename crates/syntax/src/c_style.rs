@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::words::{Word, end_of_brackets, first_word, word_from};
+use crate::keywords::{Word, end_of_brackets, first_word, word_from};
 
 /// What may stand between a signature's closing bracket and its body, whatever stands before the name.
 const TAILS: [&str; 9] =

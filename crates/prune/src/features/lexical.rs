@@ -2,7 +2,7 @@
 
 use super::{Builder, Feature, Sources, bounded_root, roots, sums};
 use crate::Unpruned;
-use crate::relevance::{blur, term_weights};
+use crate::bm25::{blur, term_weights};
 
 /// A word that is in no more lines than these is rare: three, or one in a hundred.
 const FEW_LINES: usize = 3;

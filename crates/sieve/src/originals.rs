@@ -9,6 +9,8 @@
 //! an existing file is trusted to hold a text that is about to be cut. For the same reason an error that a file
 //! system tells only when a file is closed (NFS, over quota) is not seen before the cut.
 
+pub(crate) mod eviction;
+
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -16,8 +18,8 @@ use std::time::{Duration, SystemTime};
 
 use tamis_store::private_file;
 
-use crate::files::{Identity, hold, open_plain, publish, remove, same_file};
 use crate::ids::{PruneId, TextId};
+use crate::shared_files::{Identity, hold, open_plain, publish, remove, same_file};
 
 /// Nothing larger is stored, and nothing larger is unpacked: a crafted file cannot eat the memory.
 pub(crate) const MAX_ORIGINAL_BYTES: usize = 256 << 20;

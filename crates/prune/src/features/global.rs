@@ -4,8 +4,8 @@ use tamis_text::Kind;
 
 use super::{Builder, Feature, Sources, bounded_root};
 use crate::Unpruned;
+use crate::bm25::{highest, term_weights};
 use crate::goal::Intent;
-use crate::relevance::{highest, term_weights};
 
 pub(super) fn whole(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let (index, goal) = (sources.index, sources.goal);

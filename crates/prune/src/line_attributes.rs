@@ -7,7 +7,7 @@ use tamis_text::{Kind, Outcome, is_drawn, outcome};
 use crate::Unpruned;
 use crate::index::Index;
 use crate::logs::is_severe;
-use crate::units::Heading;
+use crate::partition::Heading;
 
 pub(crate) struct Shape {
     pub(crate) indent: Vec<u16>,

@@ -1,9 +1,9 @@
 //! Telling code, logs and documents apart from the text alone: its lines vote.
 
 use crate::Kind;
-use crate::listing::without_line_numbers;
-use crate::terminal::ESCAPE;
-use crate::tool_output::{is_signature, is_tool_line};
+use crate::ansi::ESCAPE;
+use crate::build_output::{is_signature, is_tool_line};
+use crate::line_numbers::without_line_numbers;
 
 /// See [`Kind::detect`].
 pub(crate) fn detect(text: &str) -> Kind {

@@ -2,8 +2,8 @@
 
 use super::{Builder, Feature, Sources, bounded_root, sizes, sums};
 use crate::Unpruned;
-use crate::relevance::{by_unit, highest, rarity, term_weights};
-use crate::units::Units;
+use crate::bm25::{by_unit, highest, rarity, term_weights};
+use crate::partition::Units;
 
 pub(super) fn units(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let (index, goal, levels) = (sources.index, sources.goal, sources.levels);

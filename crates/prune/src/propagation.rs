@@ -5,7 +5,7 @@
 use tamis_text::Kind;
 
 use crate::DEFAULT_THRESHOLD;
-use crate::shape::{Document, Shape};
+use crate::line_attributes::{Document, Shape};
 
 /// The longest statement or docstring that goes or stays as one.
 const STATEMENT_LINES: usize = 12;

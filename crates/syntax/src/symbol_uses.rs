@@ -2,12 +2,12 @@
 //!
 //! Read from a syntax tree where the language has one. Elsewhere only calls are told, by the bracket that follows a name.
 
-mod by_brackets;
+mod heuristic;
 
 use tree_sitter::Node;
 
-use self::by_brackets::by_brackets;
-use crate::by_tree::parse;
+use self::heuristic::by_brackets;
+use crate::parsed_outline::parse;
 use crate::{Budget, Language, LineSpan};
 
 /// In order of appearance; the same name may come several times.

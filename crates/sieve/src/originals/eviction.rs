@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
-use crate::files::{Identity, Removal, TEMPORARY, changed, occupied, remove, set_time};
 use crate::ids::{PruneId, TextId};
-use crate::recovery::{GOAL, ORIGINAL, Recovery};
+use crate::originals::{GOAL, ORIGINAL, Recovery};
 use crate::retention::{CleanUp, Holdings};
+use crate::shared_files::{Identity, Removal, TEMPORARY, changed, occupied, remove, set_time};
 
 /// A temporary file of this age belongs to a process that was killed.
 const STALE: Duration = Duration::from_secs(60 * 60);

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
-use crate::by_lines::lead;
+use crate::heuristic_outline::lead;
 use crate::line::{indent, is_import};
 use crate::{Budget, Definition, Language, LineSpan, Outline};
 

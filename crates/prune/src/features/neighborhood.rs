@@ -2,7 +2,7 @@
 
 use super::{Builder, Feature, Sources, roots, shares};
 use crate::Unpruned;
-use crate::relevance::{blur, by_line, by_window};
+use crate::bm25::{blur, by_line, by_window};
 
 pub(super) fn relevance(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
     let (index, goal) = (sources.index, sources.goal);
