@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tamis_agents::Identity;
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
+use tamis_logs::discovery::Places;
 use tamis_remote::{Address, ModelKey};
 use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_server::Token;
@@ -14,7 +15,7 @@ use tamis_store::DataDir;
 use tamis_tools::{
     Agents, AgentsSettings, Caller, Pruner, Registry, Research, Services, Sessions, Workbench,
 };
-use tamis_trace::{Places, Trace, index_of_named};
+use tamis_trace::{Trace, index_of_named};
 use tamis_workspace::{Children, Policy, Roots, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;

@@ -643,11 +643,11 @@ fn the_readme_shows_what_a_session_used() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let readme = std::fs::read_to_string(root.join("README.md")).unwrap();
     let command =
-        "$ cargo run --release -- trace usage --explain e442e2d4 --logs crates/trace/tests/logs/claude\n";
+        "$ cargo run --release -- trace usage --explain e442e2d4 --logs crates/logs/tests/logs/claude\n";
     let (_, shown) = readme.split_once(command).expect("the README has the example");
     let (shown, _) = shown.split_once("```").unwrap();
     let house = House::new();
     let mut command = house.tamis(&["trace", "usage", "--explain", "e442e2d4", "--logs"]);
-    command.arg(root.join("crates/trace/tests/logs/claude")).env("COLUMNS", "110");
+    command.arg(root.join("crates/logs/tests/logs/claude")).env("COLUMNS", "110");
     assert_eq!(finish(&mut command, b"").stdout, shown);
 }

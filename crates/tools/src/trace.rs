@@ -4,7 +4,7 @@
 //! cut ([`show`]), answers keep their promised size ([`page`]), and what does not fit follows by cursor ([`cursor`]).
 
 pub(crate) mod analyze_session;
-mod asked;
+mod call;
 pub(crate) mod compare_sessions;
 mod compose;
 mod cursor;
@@ -26,4 +26,4 @@ pub(crate) mod search_events;
 mod show;
 mod summary;
 
-pub use asked::Sessions;
+pub use call::Sessions;

@@ -14,9 +14,10 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use tamis_logs::discovery::Places;
+use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::event::EventKind;
-use tamis_trace::{Mode, Places, Search, SessionFilter, Trace};
+use tamis_trace::{Mode, Search, SessionFilter, Trace};
 
 fn main() {
     let home = PathBuf::from(std::env::args().nth(1).expect("the home folder of the logs"));

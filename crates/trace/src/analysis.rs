@@ -18,12 +18,12 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 
 use crate::error::TraceError;
-use crate::event::{Body, Content, Event, EventKind, Stream};
 use crate::trace::{Session, Trace};
-use crate::usage::Tokens;
+use tamis_logs::event::{Body, Event, EventKind, Stream, tells_of_compaction};
+use tamis_logs::usage::Tokens;
 
 use calls::Answered;
-pub(crate) use calls::{Called, hash_of, output_of};
+use calls::Called;
 use findings::{Findings, Spot};
 pub use findings::{Insight, LeftOut, Severity};
 pub use rules::{Deduction, Lens};
@@ -162,9 +162,6 @@ struct Sum {
 
 /// Calls whose results have not come, of which this many are remembered.
 const MOST_OPEN_CALLS: usize = 256;
-/// A notification that the conversation was made shorter is no longer than this.
-const SHORT_NOTE: usize = 120;
-
 /// One session, while it is read.
 struct Examination {
     turn: Option<u64>,
@@ -278,11 +275,6 @@ impl Examination {
         summary.largest_context = summary.largest_context.max(context.largest_context);
         summary.compactions += context.compactions;
     }
-}
-
-/// Whether a notification says that the conversation was made shorter.
-pub(crate) fn tells_of_compaction(content: &Content<'_>) -> bool {
-    content.size() <= SHORT_NOTE && content.to_text().to_lowercase().contains("compacted")
 }
 
 impl EventCounts {

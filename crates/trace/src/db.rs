@@ -6,14 +6,14 @@ use std::collections::HashMap;
 use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
-use crate::event::{Millis, Provider};
-use crate::filter::Pieces;
-use crate::ledger::Ledger;
+use crate::accounting::Ledger;
+use crate::bloom::Pieces;
+use crate::call_stats::ToolUses;
 use crate::segment::{self, Columns};
-use crate::source::{Format, Stamp, Unit};
-use crate::tally::{Tally, Turn};
-use crate::usage::Tokens;
-use crate::uses::ToolUses;
+use crate::summary::{Tally, Turn};
+use tamis_logs::discovery::{Format, Stamp, Unit};
+use tamis_logs::event::{Millis, Provider};
+use tamis_logs::usage::Tokens;
 
 /// The version in the index's name. Raise it when what is stored changes: the index is then built anew.
 pub(crate) const VERSION: u32 = 1;

@@ -15,14 +15,15 @@ use tamis_store::rusqlite::{self, Connection};
 use tamis_store::{Database, StoreError};
 
 use crate::db::{self, BlockRow, LogRow, SessionRow};
-use crate::event::{Millis, Provider};
-use crate::lines::open_regular;
-use crate::readers::{Relation, gemini};
-use crate::reading::{self, Known, Outcome, Sink, stem_of};
+use crate::reading::{self, Known, Outcome, Sink};
 use crate::segment::COLUMNS;
-use crate::source::{Found, Stamp, Unit};
-use crate::tally::{Tally, Turn};
-use crate::usage::Tokens;
+use crate::summary::{Tally, Turn};
+use tamis_logs::discovery::{Found, Stamp, Unit};
+use tamis_logs::event::{Millis, Provider};
+use tamis_logs::lines::open_regular;
+use tamis_logs::readers::{Relation, gemini};
+use tamis_logs::reading::stem_of;
+use tamis_logs::usage::Tokens;
 
 /// Bytes of logs that one transaction covers at most: others may write in between, and what is done is kept.
 const BATCH: u64 = 512 << 20;
@@ -322,7 +323,7 @@ fn id_of(
         &LogRow {
             id: 0,
             unit,
-            format: crate::source::Format::Unknown,
+            format: tamis_logs::discovery::Format::Unknown,
             read_to: 0,
             pending: 0,
             fingerprint: Vec::new(),

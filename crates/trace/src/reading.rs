@@ -1,26 +1,26 @@
 //! Reading one log: from its beginning, on from where it was read to, or one block of it again.
 
-use std::fs;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::ops::ControlFlow;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use tamis_logs::discovery::{Format, Unit};
+use tamis_logs::event::{Event, EventKind, Provider};
+use tamis_logs::lines::{CHUNK, Chunk, LONGEST_LINE, Lines, open_regular};
+use tamis_logs::readers::Transcript;
+use tamis_logs::reading::{
+    Given, LARGEST_DOCUMENT, each_event, format_of, is_compressed, no_reader, reader_of, too_long,
+    transcript_of,
+};
 
+use crate::bloom::Filter;
 use crate::db::{BlockRow, LogRow};
-use crate::event::{Body, Content, Event, EventKind, Provider, Stream};
-use crate::filter::Filter;
-use crate::lines::{Chunk, FULL, LONGEST_LINE, Lines, open_regular};
-use crate::readers::claude::{self, ClaudeReader};
-use crate::readers::codex::CodexReader;
-use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
-use crate::recognise::{self, without_mark};
-use crate::source::{Format, Unit};
-use crate::tally::{Tally, Turn};
-use crate::words::{COMPOSED, is_composed, words_before, words_of_event};
+use crate::search_text::{COMPOSED, is_composed, words_before, words_of_event};
+use crate::summary::{Tally, Turn};
 
-/// Documents are read whole, so larger ones are not.
-const LARGEST_DOCUMENT: u64 = 64 << 20;
+/// A block of this size is not added to, so that most blocks are one chunk.
+const FULL: u64 = CHUNK as u64 / 4 * 3;
 /// How much of a log's two ends is compared to know whether it only grew.
 const COMPARED: u64 = 4096;
 
@@ -47,10 +47,6 @@ pub(crate) struct Known {
 pub(crate) struct Outcome {
     pub(crate) log: LogRow,
     pub(crate) tally: Tally,
-}
-
-pub(crate) fn is_compressed(path: &str) -> bool {
-    path.ends_with(".zst")
 }
 
 /// Reads a log, or what is new of it. `None` when the sink broke it off.
@@ -91,13 +87,6 @@ pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Op
     Some(Outcome { log, tally })
 }
 
-fn format_of(unit: &Unit) -> io::Result<Format> {
-    if !unit.part.is_empty() {
-        return Ok(Format::Collection(Provider::OpenCode));
-    }
-    recognise::format_of(Path::new(&unit.path), is_compressed(&unit.path))
-}
-
 /// Whether what was read of a log still stands there, with or without more after it.
 fn has_only_grown(unit: &Unit, known: &LogRow) -> bool {
     known.problem.is_none()
@@ -130,7 +119,7 @@ fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut d
     match log.format {
         Format::Lines(provider) => read_lines(log, provider, tally, last, sink),
         Format::Document(_) | Format::Collection(_) => {
-            let transcript = transcript_of(log)?;
+            let transcript = transcript_of(&log.unit, log.format)?;
             Ok(index_transcript(log, &transcript, sink))
         }
         Format::Unknown => {
@@ -138,30 +127,6 @@ fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut d
             Ok(sink.progress(log.unit.stamp.size).map_continue(|()| Tally::default()))
         }
     }
-}
-
-/// A reader for this log, from a state on; none is the log's beginning.
-fn reader_of(provider: Provider, path: &str, state: &str) -> Option<Box<dyn LineReader>> {
-    match provider {
-        Provider::ClaudeCode if state.is_empty() => {
-            Some(Box::new(ClaudeReader::of_file(&stem_of(Path::new(path)))))
-        }
-        Provider::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
-        Provider::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
-        Provider::Codex => Some(Box::new(CodexReader::resume(state)?)),
-        Provider::Gemini | Provider::OpenCode => None,
-    }
-}
-
-/// A log's name without its endings.
-pub(crate) fn stem_of(path: &Path) -> String {
-    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-    let stem = name.strip_suffix(".zst").unwrap_or(&name);
-    stem.rsplit_once('.').map_or(stem, |(stem, _)| stem).to_owned()
-}
-
-fn no_reader() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "its reader cannot go on from where it was")
 }
 
 /// A block that is being put together.
@@ -296,95 +261,6 @@ fn read_lines(
     Ok(ControlFlow::Continue(tally))
 }
 
-/// What comes of a chunk, in order.
-enum Given<'e, 'a> {
-    /// With its line, where it has one.
-    Event(&'e Event<'a>, Option<&'e str>),
-    /// A record's events are through; its facts and drift.
-    Record { record: &'e Record<'a> },
-}
-
-/// What stands for a line that is too long.
-fn too_long(length: u64) -> String {
-    format!("[a record of {length} bytes, which is more than {LONGEST_LINE} and was not read]")
-}
-
-/// Reads the records of a chunk. Everyone who reads lines does it here, so that an event has one number for all.
-fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dyn FnMut(Given<'_, '_>)) {
-    let bytes = match chunk {
-        Chunk::Lines { bytes, .. } => bytes,
-        Chunk::TooLong { length, .. } => {
-            let body = Body::Notification(Content::text(too_long(*length)));
-            visit(Given::Event(&Event { at: None, stream: Stream::Main, body }, None));
-            let drift = vec![Drift::Unreadable("a line that is too long".into())];
-            return visit(Given::Record { record: &Record { drift, ..Record::default() } });
-        }
-    };
-    if let Ok(text) = std::str::from_utf8(bytes) {
-        let mut record = Record::default();
-        for line in text.split('\n') {
-            each_event_of(line, reader, &mut record, visit);
-        }
-        return;
-    }
-    for line in bytes.split(|byte| *byte == b'\n') {
-        let text = String::from_utf8_lossy(line);
-        let mut record = Record::default();
-        if matches!(text, std::borrow::Cow::Owned(_)) {
-            record.drift.push(Drift::Unreadable("bytes that are not UTF-8, read as �".into()));
-        }
-        each_event_of(&text, reader, &mut record, visit);
-    }
-}
-
-fn each_event_of<'a>(
-    line: &'a str,
-    reader: &mut dyn LineReader,
-    record: &mut Record<'a>,
-    visit: &mut dyn FnMut(Given<'_, '_>),
-) {
-    let line = without_mark(line.trim_ascii());
-    if !line.is_empty() {
-        reader.read(line, record);
-    }
-    record.events.iter().for_each(|event| visit(Given::Event(event, Some(line))));
-    if !record.facts.is_empty() || !record.drift.is_empty() {
-        visit(Given::Record { record });
-    }
-    record.events.clear();
-    record.facts.clear();
-    record.drift.clear();
-}
-
-/// Reads a session that is not a log of lines.
-pub(crate) fn transcript_of(log: &LogRow) -> io::Result<Transcript> {
-    let path = Path::new(&log.unit.path);
-    let unreadable =
-        || io::Error::new(io::ErrorKind::InvalidData, "it is not of the form that it began with");
-    match log.format {
-        Format::Collection(_) => opencode::read(path, &log.unit.part).map_err(io::Error::other),
-        _ => {
-            let size = fs::metadata(path)?.len();
-            if size > LARGEST_DOCUMENT {
-                let why = format!(
-                    "it has {size} bytes, and documents of more than {LARGEST_DOCUMENT} are not read"
-                );
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
-            }
-            let mut bytes = Vec::new();
-            open_regular(path)?.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
-            let text = String::from_utf8_lossy(&bytes);
-            let text = without_mark(&text);
-            let transcript = match log.format.provider() {
-                Some(Provider::Gemini) => gemini::read(text),
-                Some(Provider::ClaudeCode) => claude::read_document(text),
-                _ => None,
-            };
-            transcript.ok_or_else(unreadable)
-        }
-    }
-}
-
 fn index_transcript(
     log: &mut LogRow,
     transcript: &Transcript,
@@ -435,7 +311,7 @@ pub(crate) fn read_blocks(
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
     let Format::Lines(provider) = log.format else {
-        let transcript = transcript_of(log)?;
+        let transcript = transcript_of(&log.unit, log.format)?;
         return Ok(events_of(&transcript, blocks, visit));
     };
     let mut flow = ControlFlow::Continue(());

@@ -3,7 +3,7 @@
 //! Filters say which blocks may have what is asked for; those are read from the logs and looked at event by event. Nothing
 //! is found by a filter alone, and the texts are nowhere but in the logs.
 
-mod question;
+mod query;
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
+use crate::bloom::Filter;
 use crate::db::{self, BlockRow, Blocks, Letters, LogRow};
 use crate::error::TraceError;
-use crate::event::{Event, EventKind, Millis, Stream};
-use crate::filter::Filter;
 use crate::reading;
+use crate::search_text;
 use crate::segment::{self, Columns};
-use crate::source::Format;
 use crate::trace::{Generation, Session, SessionFilter, Trace};
-use crate::words;
-use question::Question;
+use query::Question;
+use tamis_logs::discovery::Format;
+use tamis_logs::event::{Event, EventKind, Millis, Stream};
 
 /// Sessions whose filters are looked at between two looks at the clock.
 const SESSIONS_AT_ONCE: usize = 256;
@@ -237,7 +237,7 @@ impl Run<'_> {
             });
             let mut wanted = wanted.map(|(block, _)| block).peekable();
             match session.log.format {
-                Format::Lines(_) if !reading::is_compressed(&session.log.unit.path) => {
+                Format::Lines(_) if !tamis_logs::reading::is_compressed(&session.log.unit.path) => {
                     pieces.extend(wanted.map(|block| Piece { session, blocks: vec![block.clone()] }));
                 }
                 // These are read from their beginning each time, so all at once.
@@ -334,7 +334,7 @@ fn matches_in(
         let worth = || {
             line.is_none_or(|line| question.worth_line(line.as_bytes()))
                 || event.kind() == EventKind::TokenUsage
-                || words::is_composed(event, line)
+                || search_text::is_composed(event, line)
         };
         if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());

@@ -5,7 +5,7 @@
 //! segments once there are enough of them that have none; what a later reading replaces stays behind as a column that no
 //! block points to.
 
-use crate::filter::{MOST_BITS, Pieces};
+use crate::bloom::{MOST_BITS, Pieces};
 
 /// Blocks of a segment.
 pub(crate) const COLUMNS: usize = 256;
@@ -118,7 +118,7 @@ pub(crate) fn may_have<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::filter::Filter;
+    use crate::bloom::Filter;
 
     #[test]
     fn a_segment_says_what_its_filters_say() {

@@ -4,11 +4,11 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use crate::accounting::Ledger;
 use crate::error::TraceError;
-use crate::event::{Body, Content, Event, EventKind, Millis, Stream};
-use crate::ledger::Ledger;
 use crate::trace::{Session, Trace};
-use crate::usage::Tokens;
+use tamis_logs::event::{Body, Content, Event, EventKind, Millis, Stream};
+use tamis_logs::usage::Tokens;
 
 /// A text that may be shown in part.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

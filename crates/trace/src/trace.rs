@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use tamis_store::{DataDir, Database, Lock, StoreError};
 
+use crate::accounting::Ledger;
+use crate::call_stats::Uses;
 use crate::db::{self, Blocks, SessionRow};
 use crate::error::TraceError;
-use crate::event::{Event, EventKind, Millis, Provider, Stream};
 use crate::index::{self, Progress, Refreshed};
-use crate::ledger::Ledger;
 use crate::reading;
 use crate::search::Cache;
-use crate::source::{self, Places};
-use crate::tally::{Tally, Turn};
-use crate::usage::Tokens;
-use crate::uses::Uses;
+use crate::summary::{Tally, Turn};
+use tamis_logs::discovery::{self, Places};
+use tamis_logs::event::{Event, EventKind, Millis, Provider, Stream};
+use tamis_logs::usage::Tokens;
 
 /// Letters of the shortest id in lists.
 const SHORT_ID: usize = 8;
@@ -235,7 +235,7 @@ impl Trace {
             std::thread::sleep(LOOK_AGAIN);
         };
         let mut broken_off = false;
-        let refreshed = index::refresh(&database, source::discover(&self.places), &mut |progress| {
+        let refreshed = index::refresh(&database, discovery::discover(&self.places), &mut |progress| {
             let flow = watch(progress);
             broken_off |= flow.is_break();
             flow

@@ -1,119 +1,155 @@
-//! Tokens, and which reports of them count.
-//!
-//! Logs report more than was used: the same request several times over, running totals, the totals that a fork inherited. A
-//! reader says of each report what it [claims](Claim); what counts is decided in one place, the [`Ledger`].
+//! What sessions used, and why each report of it counted or not.
 
-use std::borrow::Cow;
+use std::collections::{BTreeMap, HashSet};
+use std::ops::ControlFlow;
 
-use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use crate::accounting::{Ledger, Verdict};
+use crate::error::TraceError;
+use crate::trace::{Session, SessionFilter, Trace};
+use tamis_logs::event::{Body, Millis, Stream};
+use tamis_logs::usage::{Claim, Tokens};
 
-/// Tokens of one request, or a sum of them. The parts do not overlap, but for `reasoning`, which is part of `output`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tokens {
-    /// Read by the model and neither from the cache nor written to it.
-    pub input: u64,
-    pub cache_read: u64,
-    pub cache_creation: u64,
-    /// Written by the model, its reasoning included.
-    pub output: u64,
-    /// Of the output, where the log tells.
-    pub reasoning: u64,
-}
-
-impl Tokens {
-    pub fn total(&self) -> u64 {
-        self.read().saturating_add(self.output)
-    }
-
-    /// All that the model read for a request: how full its context was.
-    pub fn read(&self) -> u64 {
-        self.input.saturating_add(self.cache_read).saturating_add(self.cache_creation)
-    }
-
-    pub fn is_zero(&self) -> bool {
-        *self == Tokens::default()
-    }
-
-    pub fn plus(self, other: Tokens) -> Tokens {
-        self.zip(other, u64::saturating_add)
-    }
-
-    pub fn minus(self, other: Tokens) -> Tokens {
-        self.zip(other, u64::saturating_sub)
-    }
-
-    /// The larger of each part.
-    pub fn max(self, other: Tokens) -> Tokens {
-        self.zip(other, u64::max)
-    }
-
-    fn zip(self, other: Tokens, of: impl Fn(u64, u64) -> u64) -> Tokens {
-        Tokens {
-            input: of(self.input, other.input),
-            cache_read: of(self.cache_read, other.cache_read),
-            cache_creation: of(self.cache_creation, other.cache_creation),
-            output: of(self.output, other.output),
-            reasoning: of(self.reasoning, other.reasoning),
-        }
-    }
-}
-
-/// One report of tokens in a log.
+/// One report of tokens, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UsageReport<'a> {
-    /// As reported. For a running total, what was added since the last.
+pub struct Explained {
+    pub event: u64,
+    pub at: Option<Millis>,
+    pub stream: Stream,
+    pub model: Option<String>,
+    /// As the log reports them.
+    pub reported: Tokens,
+    /// What they added to the session's sum.
+    pub counted: Tokens,
+    /// What they took back of it: an earlier report of the request had more of something.
+    pub taken: Tokens,
+    pub reason: &'static str,
+}
+
+/// What was used, by what it is grouped by.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsageRow {
+    pub requests: u64,
     pub tokens: Tokens,
-    pub model: Option<Cow<'a, str>>,
-    pub claim: Claim,
 }
 
-/// What a report claims to be.
+/// By what usage is grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Claim {
-    /// A request's tokens, told once.
-    Once,
-    /// A request's tokens, which may be told again, in this log or in one that was copied from it; the largest counts.
-    /// The number is a hash of what names the request.
-    Request(u64),
-    /// Does not count.
-    Not(Discount),
+pub enum UsageBy {
+    Day,
+    Model,
+    Provider,
+    Project,
+    Session,
 }
 
-/// Why a report does not count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discount {
-    /// The same total as before, told again.
-    Repeated,
-    /// Used by the session that this one was forked from.
-    Inherited,
-    /// Nothing was used, or the client made the message up.
-    Empty,
-}
+impl Trace {
+    /// Every report of tokens in a session's own log, in order.
+    pub fn explain_usage(&self, session: &Session) -> Result<Vec<Explained>, TraceError> {
+        let inherited = self.inherited_requests(session)?;
+        let mut ledger = Ledger::default();
+        let mut all = Vec::new();
+        self.events(session, 0, &mut |number, event| {
+            if let Body::TokenUsage(report) = &event.body {
+                let entry = ledger.take(report, event.at);
+                let elsewhere = matches!(report.claim, Claim::Request(key) if inherited.contains(&key));
+                let (counted, reason) = match entry.verdict {
+                    _ if elsewhere => (Tokens::default(), "an earlier session's log has the same request"),
+                    Verdict::First => (entry.added, "the first report of its request"),
+                    Verdict::Replaced => {
+                        (entry.added, "the same request again, further on; only what it adds counts")
+                    }
+                    Verdict::Same => (Tokens::default(), "repeats a request that is counted"),
+                    Verdict::Not(discount) => (Tokens::default(), discount.reason()),
+                };
+                all.push(Explained {
+                    event: number,
+                    at: event.at,
+                    stream: event.stream,
+                    model: report.model.as_ref().map(|model| model.clone().into_owned()),
+                    reported: report.tokens,
+                    counted,
+                    taken: if elsewhere { Tokens::default() } else { entry.taken },
+                    reason,
+                });
+            }
+            ControlFlow::Continue(())
+        })?;
+        Ok(all)
+    }
 
-impl Discount {
-    pub fn reason(self) -> &'static str {
-        match self {
-            Discount::Repeated => "repeats the total before it",
-            Discount::Inherited => "belongs to the session that this one was forked from",
-            Discount::Empty => "reports no tokens",
+    /// The requests of a session that an earlier one counts.
+    fn inherited_requests(&self, session: &Session) -> Result<HashSet<u64>, TraceError> {
+        if session.inherited.is_zero() {
+            return Ok(HashSet::new());
         }
+        let mut seen = HashSet::new();
+        let mut own = HashSet::new();
+        let mut reached = false;
+        self.database()?.read(|connection| {
+            crate::db::each_keys(connection, |log, keys| {
+                reached |= log == session.log;
+                for key in keys.as_chunks::<8>().0 {
+                    let key = u64::from_le_bytes(*key);
+                    if log == session.log {
+                        own.insert(key);
+                    } else if !reached {
+                        seen.insert(key);
+                    }
+                }
+            })
+        })?;
+        Ok(own.intersection(&seen).copied().collect())
+    }
+
+    /// What the sessions used, subagents' included, each request once though several logs tell of it. Limits of time hold
+    /// for each request.
+    pub fn usage(
+        &self,
+        filter: &SessionFilter,
+        by: UsageBy,
+    ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
+        let filter = SessionFilter { with_subagents: true, ..filter.clone() };
+        let wanted: HashSet<i64> =
+            self.sessions(&filter, None, usize::MAX >> 1)?.iter().map(|session| session.log).collect();
+        let all = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+        let mut sessions = self.sessions(&all, None, usize::MAX >> 1)?;
+        // Whoever began first counts a request, as in the index, though it be none of the wanted: else a fork would use more
+        // when it is asked for alone.
+        sessions.sort_by(|one, other| one.by_beginning().cmp(&other.by_beginning()));
+        let within = |at: Option<Millis>| {
+            at.is_none_or(|at| {
+                filter.since.is_none_or(|since| at >= since) && filter.until.is_none_or(|until| at <= until)
+            })
+        };
+        let mut seen = HashSet::new();
+        let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
+        for session in &sessions {
+            let counts = wanted.contains(&session.log);
+            let ledger = self.ledger(session)?;
+            for request in ledger.requests() {
+                let first = request.key.is_none_or(|key| seen.insert(key));
+                if !first || !counts || !within(request.at) {
+                    continue;
+                }
+                let name = match by {
+                    UsageBy::Day => request.at.map(day).unwrap_or_default(),
+                    UsageBy::Model => ledger.model_of(request).to_owned(),
+                    UsageBy::Provider => session.provider.name().to_owned(),
+                    UsageBy::Project => session.root.clone().unwrap_or_else(|| session.project.clone()),
+                    UsageBy::Session => session.id.clone(),
+                };
+                let row = rows.entry(name).or_default();
+                row.requests += 1;
+                row.tokens = row.tokens.plus(request.tokens);
+            }
+        }
+        Ok(rows)
     }
 }
 
-impl UsageReport<'_> {
-    pub(crate) fn payload(&self) -> Value {
-        let mut payload = json!({
-            "input": self.tokens.input,
-            "output": self.tokens.output,
-            "cache_read": self.tokens.cache_read,
-            "cache_creation": self.tokens.cache_creation,
-            "reasoning": self.tokens.reasoning,
-            "total": self.tokens.total(),
-        });
-        if let Some(model) = &self.model {
-            payload["model"] = model.as_ref().into();
-        }
-        payload
-    }
+/// The day of a time, in UTC.
+fn day(at: Millis) -> String {
+    jiff::Timestamp::from_millisecond(at)
+        .map(|time| time.strftime("%Y-%m-%d").to_string())
+        .unwrap_or_default()
 }

@@ -8,11 +8,11 @@ use std::path::PathBuf;
 
 use tamis_store::{DataDir, Database};
 
+use crate::accounting::Ledger;
 use crate::db::{self, BlockRow, LogRow, Segments, SessionRow};
 use crate::error::TraceError;
 use crate::index::Progress;
-use crate::ledger::Ledger;
-use crate::tally::Turn;
+use crate::summary::Turn;
 use crate::trace::Trace;
 
 /// What a comparison came to.

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::db;
 use crate::error::TraceError;
-use crate::event::Event;
 use crate::trace::{Session, Trace};
+use tamis_logs::event::Event;
 
 /// The time between two looks at the logs, unless looking itself takes long.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);

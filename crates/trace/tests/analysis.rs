@@ -9,9 +9,10 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use session::{Log, Opened};
+use tamis_logs::discovery::Places;
+use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::event::EventKind;
-use tamis_trace::{Analysis, AnalysisOptions, Lens, Places, Trace, TraceError};
+use tamis_trace::{Analysis, AnalysisOptions, Lens, Trace, TraceError};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, ..AnalysisOptions::default() }
@@ -203,7 +204,7 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
 
 #[test]
 fn subagents_are_looked_at_when_asked() {
-    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs/claude");
+    let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../logs/tests/logs/claude");
     let folder = tempfile::tempdir().unwrap();
     let trace = Trace::new(Places::only(vec![logs]), DataDir::at(folder.path()));
     trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();

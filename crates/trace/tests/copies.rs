@@ -8,9 +8,10 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
+use tamis_logs::discovery::Places;
+use tamis_logs::event::Body;
 use tamis_store::DataDir;
-use tamis_trace::event::Body;
-use tamis_trace::{Places, SessionFilter, Trace, UsageBy, erase_indexes};
+use tamis_trace::{SessionFilter, Trace, UsageBy, erase_indexes};
 
 fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()

@@ -9,9 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tamis_logs::discovery::Places;
+use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::event::EventKind;
-use tamis_trace::{Mode, Places, Search, SessionFilter, Trace, TraceError};
+use tamis_trace::{Mode, Search, SessionFilter, Trace, TraceError};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";

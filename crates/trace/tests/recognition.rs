@@ -6,9 +6,10 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
+use tamis_logs::discovery::Places;
+use tamis_logs::event::Provider;
 use tamis_store::DataDir;
-use tamis_trace::event::Provider;
-use tamis_trace::{Places, Trace};
+use tamis_trace::Trace;
 
 const AT: &str = "2026-01-01T00:00:00Z";
 

@@ -14,9 +14,10 @@ use regex::Regex;
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
+use tamis_logs::discovery::Places;
+use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::event::EventKind;
-use tamis_trace::{Mode, Places, Search, SessionFilter, Trace};
+use tamis_trace::{Mode, Search, SessionFilter, Trace};
 
 const FRAGMENTS: &[&str] = &[
     "src/main.rs",

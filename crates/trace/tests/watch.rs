@@ -9,10 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use serde_json::json;
+use tamis_logs::discovery::Places;
+use tamis_logs::event::{EventKind, Provider};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
-use tamis_trace::event::{EventKind, Provider};
-use tamis_trace::{Places, SessionFilter, Trace, UsageBy, erase_indexes, index_files, index_of_named};
+use tamis_trace::{SessionFilter, Trace, UsageBy, erase_indexes, index_files, index_of_named};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_trace::AnalysisOptions;
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::failure::told;
 use super::input::Maybe;
 use super::page::{ANALYSIS, Answer, size};

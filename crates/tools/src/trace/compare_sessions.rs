@@ -5,11 +5,11 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tamis_trace::event::EventKind;
-use tamis_trace::usage::Tokens;
+use tamis_logs::event::EventKind;
+use tamis_logs::usage::Tokens;
 use tamis_trace::{Session, ToolUse};
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::failure::told;
 use super::list_sessions::model;
 use super::page::{Answer, COMPARISON, room, size};

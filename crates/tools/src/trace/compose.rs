@@ -8,7 +8,7 @@ use std::ops::ControlFlow;
 use serde_json::{Map, Value, json};
 use tamis_trace::{Part, Session, Step, Turn};
 
-use super::asked::Asked;
+use super::call::Asked;
 use super::failure::told;
 use super::page::{fitting, size, text_size};
 use super::show::{beginning, outlined, redacted, redacted_value, time};

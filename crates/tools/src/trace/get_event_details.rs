@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_trace::event::Stream;
+use tamis_logs::event::Stream;
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::compose::part;
 use super::cursor::Binding;
 use super::failure::told;
@@ -54,8 +54,7 @@ fn details(input: GetEventDetailsInput, asked: &Asked<'_>) -> Result<Answer, Fai
     let index = input.event_index.0;
     let binding = Binding::new(GetEventDetails::NAME, &(&session.id, index));
     let start: Option<u64> = binding.read(input.cursor.0.as_deref())?;
-    let look =
-        |event: &tamis_trace::event::Event<'_>| (event.at, event.kind(), event.stream, event.payload());
+    let look = |event: &tamis_logs::event::Event<'_>| (event.at, event.kind(), event.stream, event.payload());
     let (at, kind, stream, payload) = asked.trace.event(&session, index, look).map_err(told)?;
     let mut body = json!({
         "session_id": session.id,

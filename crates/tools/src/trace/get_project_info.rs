@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::cursor::Binding;
 use super::failure::told;
 use super::fields::Fields;

@@ -5,9 +5,9 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_trace::event::{Body, Millis, Stream};
+use tamis_logs::event::{Body, Millis, Stream};
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::compose::{Selection, part};
 use super::cursor::Binding;
 use super::failure::told;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tamis_trace::Session;
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::compose::{Depth, Selection, Spot, compose};
 use super::cursor::Binding;
 use super::failure::{invalid_parameter, told};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::compose::{Depth, Selection, Spot, compose};
 use super::cursor::Binding;
 use super::failure::invalid_parameter;

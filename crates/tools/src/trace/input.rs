@@ -8,7 +8,7 @@ use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
-use tamis_trace::event::{EventKind, Millis, Provider};
+use tamis_logs::event::{EventKind, Millis, Provider};
 use tamis_trace::{Mode, SessionFilter};
 
 pub(crate) use crate::input::Maybe;

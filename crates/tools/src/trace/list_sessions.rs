@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tamis_logs::event::Millis;
 use tamis_trace::Session;
-use tamis_trace::event::Millis;
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::cursor::Binding;
 use super::failure::told;
 use super::fields::Fields;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_trace::Turn;
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::cursor::Binding;
 use super::failure::told;
 use super::fields::Fields;

@@ -1,8 +1,8 @@
 //! What a search shows of an event that it found.
 
 use serde_json::{Value, json};
+use tamis_logs::event::EventKind;
 use tamis_trace::Match;
-use tamis_trace::event::EventKind;
 
 use super::show::{beginning, cut, outlined, redacted, redacted_value};
 

@@ -5,10 +5,10 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_trace::event::Stream;
+use tamis_logs::event::Stream;
 use tamis_trace::{Found, Match, Place, Search, TraceError};
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::cursor::Binding;
 use super::failure::{invalid_parameter, told};
 use super::fields::Fields;

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use tamis_trace::{Match, Search};
 
-use super::asked::{Asked, answer};
+use super::call::{Asked, answer};
 use super::input::{EventType, Filters, Limit, Maybe, ProviderName};
 use super::page::{Answer, of_search, size};
 use super::preview;

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use tamis_trace::usage::Tokens;
+use tamis_logs::usage::Tokens;
 use tamis_trace::{Step, ToolStep, Turn};
 
 use super::show::{beginning, cut, redacted_value};

@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tamis_logs::discovery::Places;
 use tamis_sieve::{Caller, Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_tools::{
     Access, Context, Progress, ProgressUpdate, Registry, Reply, Services, Sessions, Toolset, Workbench,
 };
-use tamis_trace::{Places, Trace};
+use tamis_trace::Trace;
 
 /// 2026-01-01T21:40:05Z.
 pub const START: i64 = 1_767_303_605_000;

@@ -1,14 +1,13 @@
 //! Calls and what came of them, as the lenses look at them.
 
-use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
 use super::findings::Spot;
-use crate::deeds::{Deed, Use};
-use crate::event::{Content, Millis, Stream, ToolCall, ToolResult};
-use crate::tally::{beginning, without_secrets};
+use crate::summary::{beginning, without_secrets};
+use tamis_logs::event::{Millis, Stream, ToolCall, ToolResult, output_of};
+use tamis_logs::tool_kinds::{Deed, Use};
 
 /// A call whose result is awaited.
 #[derive(Clone, Debug)]
@@ -131,18 +130,6 @@ const DECLINED: &[&str] = &[
     "patch rejected by user",
 ];
 
-/// A result's words. Codex wraps what a command printed in JSON with its exit code.
-pub(crate) fn output_of<'t>(content: &'t Content<'_>) -> Cow<'t, str> {
-    let text = content.to_text();
-    if text.starts_with("{\"output\":")
-        && let Ok(Value::Object(mut wrapped)) = serde_json::from_str(&text)
-        && let Some(Value::String(output)) = wrapped.remove("output")
-    {
-        return Cow::Owned(output);
-    }
-    text
-}
-
 fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
     match value {
         Value::Object(members) => {
@@ -163,7 +150,7 @@ fn hash_value(value: &Value, hasher: &mut DefaultHasher) {
     }
 }
 
-pub(crate) fn hash_of(value: impl Hash) -> u64 {
+pub(super) fn hash_of(value: impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     value.hash(&mut hasher);
     hasher.finish()

@@ -10,7 +10,7 @@ use super::calls::{Answered, Called, hash_of};
 use super::findings::{Findings, Severity, Spot, many};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use crate::deeds::{Deed, may_be_one_file};
+use tamis_logs::tool_kinds::{Deed, may_be_one_file};
 
 /// Failures that may still be put right; the oldest is given up beyond this.
 const MOST_OPEN: usize = 256;

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::rules::{Lens, RULES, Rule};
-use crate::tally::beginning;
+use crate::summary::beginning;
 
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -5,8 +5,8 @@ use super::calls::{Answered, Called, hash_of, shown_path};
 use super::findings::{Findings, Severity, Spot};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use crate::deeds::Deed;
-use crate::event::Stream;
+use tamis_logs::event::Stream;
+use tamis_logs::tool_kinds::Deed;
 
 /// The same call with the same result is a loop from here on.
 const SAME: u64 = 3;

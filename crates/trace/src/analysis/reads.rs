@@ -7,8 +7,8 @@ use super::calls::{Answered, hash_of, shown_path};
 use super::findings::{Findings, Severity, Spot, many, rounded};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use crate::deeds::{Deed, may_be_one_file};
-use crate::event::Stream;
+use tamis_logs::event::Stream;
+use tamis_logs::tool_kinds::{Deed, may_be_one_file};
 
 /// Parts of one file that are remembered.
 const MOST_PARTS: usize = 64;

@@ -6,7 +6,7 @@
 use super::calls::Answered;
 use super::findings::{Findings, Severity, Spot, lasting, many};
 use super::rules::{Lens, Rule};
-use crate::deeds::Deed;
+use tamis_logs::tool_kinds::Deed;
 
 const SLOW: u64 = 60;
 const VERY_SLOW: u64 = 300;

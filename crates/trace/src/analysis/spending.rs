@@ -3,9 +3,9 @@
 use super::calls::Answered;
 use super::findings::{Findings, Severity, Spot, lasting, many, rounded};
 use super::rules::{Lens, Rule};
-use crate::event::{Millis, Stream};
-use crate::ledger::{Ledger, Verdict};
-use crate::usage::{Tokens, UsageReport};
+use crate::accounting::{Ledger, Verdict};
+use tamis_logs::event::{Millis, Stream};
+use tamis_logs::usage::{Tokens, UsageReport};
 
 /// A turn is large from so many times the median on, and from so many tokens on, where there are turns to compare with.
 const TIMES_THE_MEDIAN: u64 = 5;

@@ -5,8 +5,9 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
+use tamis_logs::discovery::Places;
 use tamis_store::DataDir;
-use tamis_trace::{Places, Session, Trace};
+use tamis_trace::{Session, Trace};
 
 pub(crate) const ID: &str = "0f0e0d0c-0000-4000-8000-000000000001";
 

@@ -1,9 +1,9 @@
 use clap::Args;
 use serde_json::Value;
-use tamis_trace::event::EventKind;
+use tamis_logs::event::EventKind;
 
 use super::options::Source;
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::{print, shown};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     let trace = arguments.source.open()?;
     let session = trace.session(session)?;
     let (kind, event) =
-        trace.event(&session, index, |event| (event.kind(), told::event_json(&session, index, event)))?;
+        trace.event(&session, index, |event| (event.kind(), render::event_json(&session, index, event)))?;
     if arguments.source.json {
         return shown::json(&event);
     }
@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     let mut head = vec![
         ["session".to_owned(), shown::line(&session.id)],
         ["event".to_owned(), index.to_string()],
-        ["time".to_owned(), told::second(at.map(|time| time.as_millisecond()))],
+        ["time".to_owned(), render::second(at.map(|time| time.as_millisecond()))],
         ["type".to_owned(), format!("{} ({})", said("event_type"), said("stream"))],
     ];
     let payload = &event["payload"];
@@ -65,6 +65,6 @@ fn body(kind: EventKind, payload: &Value) -> String {
             shown::text(&serde_json::to_string_pretty(&payload["arguments"]).unwrap_or_default())
         }
         EventKind::ToolResult => shown::text(payload["content"].as_str().unwrap_or_default()),
-        kind => shown::text(&told::words(kind, payload)),
+        kind => shown::text(&render::words(kind, payload)),
     }
 }

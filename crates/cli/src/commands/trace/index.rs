@@ -1,11 +1,11 @@
 use clap::Args;
 use serde_json::{Value, json};
-use tamis_trace::event::Provider;
+use tamis_logs::event::Provider;
 use tamis_trace::{LogState, NotUnderstood, Refreshed, Report, Trace, Verified};
 
 use super::indexing;
 use super::options::Source;
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -104,7 +104,7 @@ fn to_text(
     }
     if table.is_empty() {
         text.push_str("there are no logs in any of these places:\n");
-        for place in told::places(trace) {
+        for place in render::places(trace) {
             text.push_str(&format!("  {place}\n"));
         }
     } else {

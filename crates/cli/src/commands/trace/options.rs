@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use tamis_config::Surroundings;
-use tamis_trace::event::{Millis, Provider};
+use tamis_logs::event::{Millis, Provider};
 use tamis_trace::{Project, SessionFilter, Trace};
 
 use super::indexing;

@@ -2,7 +2,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::options::Source;
-use super::told;
+use super::render;
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
                     "hash": project.hash,
                     "root_path": project.root,
                     "session_count": project.sessions,
-                    "last_activity": told::utc(project.last_activity),
+                    "last_activity": render::utc(project.last_activity),
                 })
             })
             .collect();
@@ -39,16 +39,16 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
     ]);
     for project in &projects {
         let hash: String = project.hash.chars().take(8).collect();
-        let root = project.root.as_ref().map(|root| shown::line(&told::under_home(root)));
+        let root = project.root.as_ref().map(|root| shown::line(&render::under_home(root)));
         table.row([
             if hash.is_empty() { "-".to_owned() } else { hash },
             print::grouped(project.sessions),
-            told::minute(project.last_activity),
+            render::minute(project.last_activity),
             root.unwrap_or_else(|| "(the logs do not tell)".to_owned()),
         ]);
     }
     if table.is_empty() {
-        return told::nothing(&trace, "there are no projects");
+        return render::nothing(&trace, "there are no projects");
     }
     print::bytes(table.render(table::screen()).as_bytes())
 }

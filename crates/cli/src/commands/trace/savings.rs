@@ -2,11 +2,11 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use serde_json::Value;
-use tamis_trace::{Replayed, Savings, SavingsOptions, SavingsSums};
+use tamis_savings::{Replayed, Savings, SavingsOptions, SavingsSums};
 
 use super::indexing;
 use super::options::{Source, Which};
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::waiting::Waiting;
@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
     };
     options.threshold = arguments.threshold.unwrap_or(options.threshold);
     let mut waiting = Waiting::new();
-    let savings = trace.savings(&options, &mut |progress| {
+    let savings = tamis_savings::estimate(&trace, &options, &mut |progress| {
         waiting.show(|| {
             format!(
                 "replaying {}  {} of {}, {}",
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
         return shown::json(&shown::value(without_halves(&savings)?));
     }
     if savings.sessions == 0 && savings.sessions_unread == 0 {
-        return told::nothing(&trace, "there are no such sessions");
+        return render::nothing(&trace, "there are no such sessions");
     }
     print::bytes(to_text(&savings).as_bytes())
 }

@@ -3,12 +3,12 @@ use std::time::Duration;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
+use tamis_logs::event::EventKind;
 use tamis_text::Redactor;
-use tamis_trace::event::EventKind;
 use tamis_trace::{Finder, Match, Mode, Search, SessionFilter, Trace};
 
 use super::options::{Source, Which};
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -86,7 +86,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
                 json!({
                     "session_id": found.place.session,
                     "event_index": found.place.event,
-                    "timestamp": told::utc(found.at),
+                    "timestamp": render::utc(found.at),
                     "event_type": found.kind.wire_name(),
                     "stream": found.stream.name(),
                     "excerpt": table::cut_around(&text, at, BEFORE + AFTER),
@@ -96,7 +96,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         return shown::json(&json!({"matches": matches, "has_more": more}));
     }
     if matches.is_empty() {
-        return told::nothing(&trace, "nothing was found");
+        return render::nothing(&trace, "nothing was found");
     }
     let mut rows = Vec::new();
     for found in matches {
@@ -104,7 +104,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         let (text, at) = excerpt(&finder, found.kind, &shown::value(found.payload));
         let head = [
             format!("{short}:{}", found.place.event),
-            told::minute(found.at),
+            render::minute(found.at),
             found.kind.wire_name().to_owned(),
         ];
         rows.push((head, text, at));
@@ -168,7 +168,7 @@ fn find(
 /// The text around what was found, on one line, and where in it that begins. Secrets are out of it before it is cut; when
 /// it was in one that was found, the text's beginning.
 fn excerpt(finder: &Finder, kind: EventKind, payload: &Value) -> (String, usize) {
-    let mut texts = vec![told::words(kind, payload)];
+    let mut texts = vec![render::words(kind, payload)];
     strings_of(payload, &mut texts);
     let redactor = Redactor::standard();
     let found = texts.iter().find_map(|text| {

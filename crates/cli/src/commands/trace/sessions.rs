@@ -3,7 +3,7 @@ use serde_json::json;
 use tamis_trace::{Session, SessionFilter, Trace};
 
 use super::options::{Source, Which};
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -36,12 +36,12 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
     if arguments.source.json {
         let sessions: Vec<_> = sessions
             .iter()
-            .map(|(session, tokens)| told::session_json(&trace, session, *tokens))
+            .map(|(session, tokens)| render::session_json(&trace, session, *tokens))
             .collect::<Result<_, _>>()?;
         return shown::json(&json!({"sessions": sessions, "has_more": more}));
     }
     if sessions.is_empty() {
-        return told::nothing(
+        return render::nothing(
             &trace,
             "there are no such sessions; `tamis trace sessions` without options lists the latest",
         );
@@ -61,12 +61,12 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         table.row([
             shown::line(&trace.short_id(&session.id)?),
             session.provider.name().to_owned(),
-            told::minute(session.started),
+            render::minute(session.started),
             print::grouped(session.tally.turns),
-            told::duration(session.tally.duration_seconds()),
+            render::duration(session.tally.duration_seconds()),
             print::grouped(*tokens),
-            told::project(session),
-            told::about(&trace, session)?,
+            render::project(session),
+            render::about(&trace, session)?,
         ]);
     }
     print::bytes(table.render(table::screen()).as_bytes())?;

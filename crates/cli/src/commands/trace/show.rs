@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use tamis_trace::{Part, Session, Step, Trace};
 
 use super::options::Source;
-use super::{told, turns};
+use super::{render, turns};
 use crate::error::{CliError, CliResult};
 use crate::{print, shown, table};
 
@@ -90,10 +90,14 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     row("project", session.root.as_ref().map(|root| shown::line(root)));
     let relation = session.relation.as_ref().zip(session.parent.as_ref());
     row("comes from", relation.map(|(relation, parent)| shown::line(&format!("{parent} ({relation})"))));
-    row("started", Some(told::second(session.started)));
+    row("started", Some(render::second(session.started)));
     row(
         "ended",
-        Some(format!("{}, after {}", told::second(session.ended), told::duration(tally.duration_seconds()))),
+        Some(format!(
+            "{}, after {}",
+            render::second(session.ended),
+            render::duration(tally.duration_seconds())
+        )),
     );
     row(
         "events",
@@ -101,7 +105,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
             "{} in {}, {}, {} failed",
             print::grouped(tally.events),
             print::count(tally.turns, "turn"),
-            print::count(session.count(tamis_trace::event::EventKind::ToolCall), "tool call"),
+            print::count(session.count(tamis_logs::event::EventKind::ToolCall), "tool call"),
             print::grouped(tally.failed_tools),
         )),
     );
@@ -130,7 +134,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
 }
 
 fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliError> {
-    let mut value = told::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
+    let mut value = render::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
     let turns = trace.turns(session, from, usize::MAX >> 1)?;
     let tools = session.tally.tools.iter().map(|(name, used)| {
         let used = json!({"calls": used.calls, "failed": used.failed, "result_bytes": used.result_bytes});
@@ -138,17 +142,17 @@ fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliErro
     });
     let mut family = Vec::new();
     for child in trace.family(session)? {
-        family.push(told::session_json(trace, &child, child.own_tokens)?);
+        family.push(render::session_json(trace, &child, child.own_tokens)?);
     }
     value["tools"] = Value::Object(tools.collect());
     value["family"] = Value::Array(family);
-    value["turns"] = turns.iter().map(told::turn_json).collect();
+    value["turns"] = turns.iter().map(render::turn_json).collect();
     Ok(value)
 }
 
 /// A document with a turn on each line: a session may be larger than memory.
 fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliResult {
-    let about = told::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
+    let about = render::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
     print::line(format_args!("{{\"session\": {},\n\"turns\": [", shown::json_line(&about)))?;
     let mut turn: Option<Value> = None;
     let mut first = true;
@@ -162,7 +166,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
             let begun = json!({
                 "turn_index": number,
                 "first_event": first_event,
-                "timestamp": told::utc(at),
+                "timestamp": render::utc(at),
                 "user_message": cut(&shown_raw(&user.text), level),
                 "steps": [],
             });
@@ -188,10 +192,10 @@ fn step_json(step: &Step, level: Level) -> Value {
     let mut value = json!({
         "step_index": step.index,
         "first_event": step.first_event,
-        "timestamp": told::utc(step.at),
+        "timestamp": render::utc(step.at),
         "tool_calls": step.tool_calls(),
         "failed_tools": step.failed_tools(),
-        "tokens": told::tokens_json(step.tokens),
+        "tokens": render::tokens_json(step.tokens),
     });
     if level == Level::Turns {
         value["summary"] = Value::String(outline(step));
@@ -247,7 +251,7 @@ fn cut(text: &str, level: Level) -> String {
 fn of_part(part: &Part, level: Level, session: &str) -> String {
     match part {
         Part::Turn { number, first_event, at, user } => {
-            let mut text = format!("turn {number}  {}  event {first_event}\n", told::second(*at));
+            let mut text = format!("turn {number}  {}  event {first_event}\n", render::second(*at));
             let level = if level == Level::Turns { Level::Steps } else { level };
             text.push_str(&indented("  > ", &cut(&shown::text(&user.text), level)));
             text

@@ -3,7 +3,7 @@ use serde_json::json;
 use tamis_trace::Turn;
 
 use super::options::Source;
-use super::told;
+use super::render;
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &Turns) -> CliResult {
     let more = turns.len() > arguments.limit;
     turns.truncate(arguments.limit);
     if arguments.source.json {
-        let turns: Vec<_> = turns.iter().map(told::turn_json).collect();
+        let turns: Vec<_> = turns.iter().map(render::turn_json).collect();
         return shown::json(&json!({"session_id": session.id, "turns": turns, "has_more": more}));
     }
     if turns.is_empty() {
@@ -63,8 +63,8 @@ pub(crate) fn table(turns: &[Turn]) -> Table {
         let last = (turn.first_event + turn.events).saturating_sub(1);
         table.row([
             turn.number.to_string(),
-            told::second(turn.at),
-            told::duration(told::seconds(turn.at, turn.ended)),
+            render::second(turn.at),
+            render::duration(render::seconds(turn.at, turn.ended)),
             format!("{}-{last}", turn.first_event),
             print::grouped(turn.steps),
             print::grouped(turn.tool_calls),

@@ -1,10 +1,10 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tamis_trace::usage::Tokens;
+use tamis_logs::usage::Tokens;
 use tamis_trace::{Explained, Session, Trace, UsageBy};
 
 use super::options::{Source, Which};
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, shown};
@@ -80,17 +80,17 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         let rows: Vec<_> = rows
             .iter()
             .map(|(name, row)| {
-                json!({"name": name, "requests": row.requests, "tokens": told::tokens_json(row.tokens)})
+                json!({"name": name, "requests": row.requests, "tokens": render::tokens_json(row.tokens)})
             })
             .collect();
         return shown::json(&json!({
             "by": arguments.by.head().split(' ').next().unwrap_or_default().to_lowercase(),
             "rows": rows,
-            "total": {"requests": requests, "tokens": told::tokens_json(total)},
+            "total": {"requests": requests, "tokens": render::tokens_json(total)},
         }));
     }
     if rows.is_empty() {
-        return told::nothing(trace, "nothing was used");
+        return render::nothing(trace, "nothing was used");
     }
     let mut table = Table::new(&[
         ("REQUESTS", Align::Right),
@@ -114,7 +114,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         let name = match (arguments.by, name.as_str()) {
             (_, "") => "(the logs do not tell)".to_owned(),
             (By::Session, id) => trace.short_id(id)?,
-            (By::Project, root) => told::under_home(root),
+            (By::Project, root) => render::under_home(root),
             (_, name) => name.to_owned(),
         };
         row(used.requests, used.tokens, shown::line(&name));
@@ -143,7 +143,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
         shown::json(&json!({
             "session_id": session.id,
             "logs": logs,
-            "counted": told::tokens_json(counted),
+            "counted": render::tokens_json(counted),
             "listed_total": listed,
             "agrees": counted.total() == listed,
         }))?;
@@ -202,7 +202,7 @@ fn reports_table(reports: &[Explained]) -> Table {
         let reported = report.reported;
         table.row([
             report.event.to_string(),
-            told::second(report.at),
+            render::second(report.at),
             report.stream.name().to_owned(),
             print::grouped(reported.input),
             print::grouped(reported.cache_read.saturating_add(reported.cache_creation)),
@@ -220,11 +220,11 @@ fn log_json(log: &Session, reports: &[Explained]) -> Value {
         .map(|report| {
             json!({
                 "event_index": report.event,
-                "timestamp": told::utc(report.at),
+                "timestamp": render::utc(report.at),
                 "stream": report.stream.name(),
                 "model": report.model,
-                "reported": told::tokens_json(report.reported),
-                "counted": told::tokens_json(report.counted),
+                "reported": render::tokens_json(report.reported),
+                "counted": render::tokens_json(report.counted),
                 "reason": report.reason,
             })
         })

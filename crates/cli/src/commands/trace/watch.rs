@@ -2,11 +2,11 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
+use tamis_logs::event::Event;
 use tamis_trace::Session;
-use tamis_trace::event::Event;
 
 use super::options::Source;
-use super::told;
+use super::render;
 use crate::error::{CliError, CliResult};
 use crate::{print, shown, signals, table};
 
@@ -60,15 +60,15 @@ fn tell(
     as_json: bool,
 ) -> CliResult {
     if as_json {
-        return print::line(shown::json_line(&told::event_json(session, index, event)));
+        return print::line(shown::json_line(&render::event_json(session, index, event)));
     }
     let kind = event.kind();
     let place = format!("{}:{index}", shown::line(&trace.short_id(&session.id)?));
-    let words = shown::line(&told::words(kind, &event.payload()));
+    let words = shown::line(&render::words(kind, &event.payload()));
     // An event may be a whole file; a line of it will do where nobody cuts it.
     let line = format!(
         "{}  {place:<14}  {:<12}  {}",
-        told::clock(event.at),
+        render::clock(event.at),
         kind.wire_name(),
         table::cut(&words, 300)
     );

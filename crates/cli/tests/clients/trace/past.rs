@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-#[path = "../../../../trace/examples/generate/generator/mod.rs"]
+#[path = "../../../../logs/examples/generate/generator/mod.rs"]
 #[allow(dead_code, reason = "what was generated is counted for others")]
 mod generator;
 

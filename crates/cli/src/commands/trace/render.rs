@@ -1,0 +1,180 @@
+//! How sessions, times and events are told, to people and to programs.
+
+use serde_json::{Value, json};
+use tamis_logs::event::{Event, EventKind};
+use tamis_logs::usage::Tokens;
+use tamis_trace::{Session, SessionFilter, Trace, Turn};
+
+use crate::error::{CliError, CliResult};
+pub(crate) use crate::times::{clock, duration, minute, second, seconds, utc};
+use crate::{print, shown, table};
+
+/// What a project's column takes at most.
+const PROJECT_WIDTH: usize = 28;
+
+/// A project's folder, short enough for a column.
+pub(crate) fn project(session: &Session) -> String {
+    let root = session.root.as_ref().map(|root| shown::line(&under_home(root)));
+    let hash = || session.project.chars().take(8).collect::<String>();
+    match root {
+        Some(root) => table::cut_front(&root, PROJECT_WIDTH),
+        None if session.project.is_empty() => "-".to_owned(),
+        None => hash(),
+    }
+}
+
+/// A path with `~` for the home folder.
+pub(crate) fn under_home(path: &str) -> String {
+    let home = std::env::home_dir().map(|home| home.to_string_lossy().into_owned());
+    match home.filter(|home| home.len() > 1).and_then(|home| path.strip_prefix(home.as_str())) {
+        Some("") => "~".to_owned(),
+        Some(rest) if rest.starts_with('/') => format!("~{rest}"),
+        _ => path.to_owned(),
+    }
+}
+
+/// Says that nothing is there to be shown: no sessions at all, with where they were looked for, or none that was asked for.
+pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
+    let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+    if !trace.sessions(&any, None, 1)?.is_empty() {
+        print::note(asked_for);
+        return Ok(());
+    }
+    let mut text = "no sessions found; looked in".to_owned();
+    for place in places(trace) {
+        text.push_str(&format!("\n  {place}"));
+    }
+    print::note(text);
+    Ok(())
+}
+
+/// The files and folders in which logs are looked for.
+pub(crate) fn places(trace: &Trace) -> impl Iterator<Item = String> {
+    let places = trace.places();
+    places.logs.iter().chain(&places.opencode).map(|place| shown::line(&under_home(&place.to_string_lossy())))
+}
+
+/// What a session is about, and where it comes from.
+pub(crate) fn about(trace: &Trace, session: &Session) -> Result<String, CliError> {
+    let mut text = String::new();
+    if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
+        text.push_str(&format!("[{} of {}] ", shown::line(relation), short_parent(trace, parent)?));
+    }
+    let tally = &session.tally;
+    let words = tally.snippet.as_ref().or(tally.title.as_ref());
+    text.push_str(&words.map_or_else(String::new, |words| shown::beginning(words)));
+    Ok(text)
+}
+
+fn short_parent(trace: &Trace, native: &str) -> Result<String, CliError> {
+    match trace.session(native) {
+        Ok(parent) => Ok(trace.short_id(&parent.id)?),
+        // Its log is gone, or was never here.
+        Err(_) => Ok(shown::line(native).chars().take(8).collect()),
+    }
+}
+
+/// A session for programs, with all that it used.
+pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Result<Value, CliError> {
+    let tally = &session.tally;
+    let text = |text: &Option<String>| text.as_ref().map(|text| shown::beginning(text));
+    Ok(json!({
+        "id": session.id,
+        "short_id": trace.short_id(&session.id)?,
+        "provider": session.provider.name(),
+        "project_hash": session.project,
+        "root_path": session.root,
+        "parent": session.parent,
+        "relation": session.relation,
+        "start_time": utc(session.started),
+        "end_time": utc(session.ended),
+        "duration_seconds": tally.duration_seconds(),
+        "turn_count": tally.turns,
+        "event_count": tally.events,
+        "total_tokens": tokens,
+        "own_tokens": session.own_tokens,
+        "title": text(&tally.title),
+        "snippet": text(&tally.snippet),
+    }))
+}
+
+/// Tokens for programs.
+pub(crate) fn tokens_json(tokens: Tokens) -> Value {
+    json!({
+        "input": tokens.input,
+        "cache_read": tokens.cache_read,
+        "cache_creation": tokens.cache_creation,
+        "output": tokens.output,
+        "reasoning": tokens.reasoning,
+        "total": tokens.total(),
+    })
+}
+
+/// A turn for programs.
+pub(crate) fn turn_json(turn: &Turn) -> Value {
+    json!({
+        "turn_index": turn.number,
+        "first_event": turn.first_event,
+        "event_count": turn.events,
+        "timestamp": utc(turn.at),
+        "duration_seconds": seconds(turn.at, turn.ended),
+        "user_message": shown::beginning(&turn.preview),
+        "step_count": turn.steps,
+        "tool_calls": turn.tool_calls,
+        "failed_tools": turn.failed_tools,
+        "largest_context": turn.largest_context,
+        "tokens": tokens_json(turn.tokens),
+    })
+}
+
+/// An event for programs, whole.
+pub(crate) fn event_json(session: &Session, index: u64, event: &Event<'_>) -> Value {
+    json!({
+        "session_id": session.id,
+        "event_index": index,
+        "timestamp": utc(event.at),
+        "event_type": event.kind().wire_name(),
+        "stream": event.stream.name(),
+        "provider": session.provider.name(),
+        "payload": shown::value(event.payload()),
+    })
+}
+
+/// An event's words without secrets, from its payload; of a tool, its name first.
+pub(crate) fn words(kind: EventKind, payload: &Value) -> String {
+    let text = |name: &str| payload[name].as_str().unwrap_or_default();
+    match kind {
+        EventKind::ToolCall => {
+            let arguments = shown::value(payload["arguments"].clone());
+            format!("{} {arguments}", text("name"))
+        }
+        EventKind::ToolResult if payload["is_error"] == true => format!("failed: {}", text("content")),
+        EventKind::ToolResult => text("content").to_owned(),
+        EventKind::TokenUsage => {
+            let number = |name: &str| print::grouped(payload[name].as_u64().unwrap_or(0));
+            let cached =
+                payload["cache_read"].as_u64().unwrap_or(0) + payload["cache_creation"].as_u64().unwrap_or(0);
+            format!(
+                "input {}, cached {}, output {} {}",
+                number("input"),
+                print::grouped(cached),
+                number("output"),
+                text("model")
+            )
+        }
+        _ => text("text").to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_read_easily() {
+        assert_eq!(
+            [0, 59, 60, 3599, 3600, 86_399, 90_000].map(duration),
+            ["0s", "59s", "1m 00s", "59m 59s", "1h 00m", "23h 59m", "1d 01h"]
+        );
+    }
+}

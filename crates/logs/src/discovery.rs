@@ -1,0 +1,252 @@
+//! Where logs lie.
+//!
+//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content tells (see
+//! [`crate::detection`]), since logs are copied, exported and kept in odd places; its place only says where to look.
+
+use std::collections::HashSet;
+use std::error::Error;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::event::Provider;
+use crate::readers::opencode;
+
+/// Folders of folders; deeper ones are not looked into.
+const DEEPEST: usize = 16;
+
+/// Where to look.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Folders, or single files, that may hold logs of any client.
+    pub logs: Vec<PathBuf>,
+    /// OpenCode's own data folders.
+    pub opencode: Vec<PathBuf>,
+}
+
+impl Places {
+    /// The clients' own places, as their environment variables and defaults have them.
+    pub fn of_clients(variable: impl Fn(&str) -> Option<OsString>, home: Option<&Path>) -> Places {
+        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let under = |folder: &str| home.map(|home| home.join(folder));
+        let mut places = Places::default();
+        match variable("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty()) {
+            // Several may be named, with commas between.
+            Some(folders) => {
+                let folders = folders.to_string_lossy();
+                places
+                    .logs
+                    .extend(folders.split(',').map(|folder| Path::new(folder.trim()).join("projects")));
+            }
+            None => {
+                places.logs.extend(under(".claude").map(|folder| folder.join("projects")));
+                let config = set("XDG_CONFIG_HOME").or_else(|| under(".config"));
+                places.logs.extend(config.map(|folder| folder.join("claude/projects")));
+            }
+        }
+        if let Some(codex) = set("CODEX_HOME").or_else(|| under(".codex")) {
+            places.logs.extend([codex.join("sessions"), codex.join("archived_sessions")]);
+        }
+        places
+            .logs
+            .extend(set("GEMINI_CLI_HOME").or(home.map(Path::to_owned)).map(|home| home.join(".gemini/tmp")));
+        let data = set("XDG_DATA_HOME").or_else(|| under(".local/share"));
+        places.opencode.extend(data.map(|folder| folder.join("opencode")));
+        places
+    }
+
+    /// Only these files and folders.
+    pub fn only(paths: Vec<PathBuf>) -> Places {
+        Places { logs: paths, opencode: Vec::new() }
+    }
+}
+
+/// How a log is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// Lines that only grow.
+    Lines(Provider),
+    /// A file that is read whole.
+    Document(Provider),
+    /// One of several sessions in a database or folder.
+    Collection(Provider),
+    /// No known one.
+    Unknown,
+}
+
+impl Format {
+    pub fn name(self) -> String {
+        match self {
+            Format::Lines(provider) => format!("lines/{}", provider.name()),
+            Format::Document(provider) => format!("document/{}", provider.name()),
+            Format::Collection(provider) => format!("collection/{}", provider.name()),
+            Format::Unknown => "unknown".to_owned(),
+        }
+    }
+
+    pub fn named(name: &str) -> Format {
+        let Some((form, provider)) = name.split_once('/') else { return Format::Unknown };
+        match (form, Provider::named(provider)) {
+            ("lines", Some(provider)) => Format::Lines(provider),
+            ("document", Some(provider)) => Format::Document(provider),
+            ("collection", Some(provider)) => Format::Collection(provider),
+            _ => Format::Unknown,
+        }
+    }
+
+    pub fn provider(self) -> Option<Provider> {
+        match self {
+            Format::Lines(provider) | Format::Document(provider) | Format::Collection(provider) => {
+                Some(provider)
+            }
+            Format::Unknown => None,
+        }
+    }
+}
+
+/// One session's log, as it was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// UTF-8, since it is shown.
+    pub path: String,
+    /// Which of several sessions there; empty when it is the only one.
+    pub part: String,
+    pub stamp: Stamp,
+}
+
+/// By which a change is noticed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    pub size: u64,
+    /// Nanoseconds since 1970, or a collection's own count.
+    pub changed: i64,
+    pub file: u64,
+}
+
+impl Stamp {
+    pub fn of(metadata: &fs::Metadata) -> Stamp {
+        #[cfg(unix)]
+        let (changed, file) = {
+            use std::os::unix::fs::MetadataExt;
+            // Of the file and not of its content, which whoever copies a file may set back.
+            (
+                metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec()),
+                metadata.ino(),
+            )
+        };
+        #[cfg(not(unix))]
+        let (changed, file) = {
+            let changed = metadata.modified().ok();
+            let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
+            (changed.map_or(0, |time| time.as_nanos() as i64), 0)
+        };
+        Stamp { size: metadata.len(), changed, file }
+    }
+}
+
+/// What was found, and what could not be looked at.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub units: Vec<Unit>,
+    pub problems: Vec<String>,
+    /// Databases and folders with many sessions each.
+    stores: Vec<PathBuf>,
+}
+
+/// Looks for logs. What is not there is no problem.
+pub fn discover(places: &Places) -> Found {
+    let mut found = Found::default();
+    for place in &places.logs {
+        match fs::metadata(place) {
+            Ok(metadata) if metadata.is_dir() => walk(place, DEEPEST, &mut found),
+            Ok(metadata) => found.file(place, &metadata),
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+            Err(error) => found.problems.push(format!("{}: {error}", place.display())),
+        }
+    }
+    for place in &places.opencode {
+        found.stores.extend(opencode::stores(place));
+    }
+    found.list_stores();
+    found.units.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
+    found.units.dedup_by(|one, other| one.path == other.path && one.part == other.part);
+    found.leave_out_twins();
+    found
+}
+
+fn walk(folder: &Path, deepest: usize, found: &mut Found) {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) => return found.problems.push(format!("{}: {error}", folder.display())),
+    };
+    if opencode::is_storage(folder) {
+        return found.stores.push(folder.to_owned());
+    }
+    for entry in entries.flatten() {
+        let Ok(kind) = entry.file_type() else { continue };
+        if kind.is_dir() {
+            if deepest > 0 {
+                walk(&entry.path(), deepest - 1, found);
+            } else {
+                found.problems.push(format!("{}: it lies too deep", entry.path().display()));
+            }
+        } else if opencode::is_database(&entry.path()) {
+            found.stores.push(entry.path());
+        } else if may_be_log(&entry.file_name().to_string_lossy()) {
+            // A link to a folder is not followed: it may lead in a circle.
+            let path = entry.path();
+            if let Ok(metadata) = if kind.is_symlink() { fs::metadata(&path) } else { entry.metadata() } {
+                found.file(&path, &metadata);
+            }
+        }
+    }
+}
+
+fn may_be_log(name: &str) -> bool {
+    let ends = |suffix: &str| name.ends_with(suffix);
+    ends(".jsonl") || ends(".jsonl.zst") || (ends(".json") && !ends(".meta.json"))
+}
+
+impl Found {
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata) {
+        if !metadata.is_file() {
+            return;
+        }
+        match path.to_str() {
+            Some(path) => self.units.push(Unit {
+                path: path.to_owned(),
+                part: String::new(),
+                stamp: Stamp::of(metadata),
+            }),
+            None => self.problems.push(format!("{}: its name is not UTF-8", path.display())),
+        }
+    }
+
+    /// A log that lies there plain and compressed is one log: its client is at work on one of the two, and only the plain one
+    /// is ever written to.
+    fn leave_out_twins(&mut self) {
+        let plain: HashSet<String> = self.units.iter().map(|unit| unit.path.clone()).collect();
+        self.units.retain(|unit| unit.path.strip_suffix(".zst").is_none_or(|path| !plain.contains(path)));
+    }
+
+    fn list_stores(&mut self) {
+        // What the client copied from its older storage into a database is the database's.
+        self.stores.sort_by_key(|store| (store.is_dir(), store.clone()));
+        self.stores.dedup();
+        let (sessions, errors) = opencode::sessions_of(&self.stores);
+        for (store, listed) in sessions {
+            match store.to_str() {
+                Some(path) => self.units.push(Unit {
+                    path: path.to_owned(),
+                    part: listed.id,
+                    stamp: Stamp { size: 0, changed: listed.stamp as i64, file: 0 },
+                }),
+                None => self.problems.push(format!("{}: its name is not UTF-8", store.display())),
+            }
+        }
+        self.problems.extend(errors.iter().map(|error| match error.source() {
+            Some(source) => format!("{error}: {source}"),
+            None => error.to_string(),
+        }));
+    }
+}

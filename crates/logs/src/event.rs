@@ -1,0 +1,341 @@
+//! The one model that every agent's log is read into.
+//!
+//! An event borrows from the record it was read from, and what is long in it (a text, arguments, a tool's result) stays as
+//! the log has it until somebody asks: indexing a gigabyte looks at the kinds of events and at their times, not at their
+//! words.
+
+use std::borrow::Cow;
+
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use crate::usage::UsageReport;
+
+/// Milliseconds since 1970.
+pub type Millis = i64;
+
+/// Whose log it is. More may come: whoever matches on it names what it does with the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Provider {
+    ClaudeCode,
+    Codex,
+    Gemini,
+    OpenCode,
+}
+
+impl Provider {
+    pub const ALL: &'static [Provider] =
+        &[Provider::ClaudeCode, Provider::Codex, Provider::Gemini, Provider::OpenCode];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Provider::ClaudeCode => "claude_code",
+            Provider::Codex => "codex",
+            Provider::Gemini => "gemini",
+            Provider::OpenCode => "opencode",
+        }
+    }
+
+    pub fn named(name: &str) -> Option<Provider> {
+        Provider::ALL.iter().copied().find(|provider| provider.name() == name)
+    }
+}
+
+/// What happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum EventKind {
+    /// A person's words to the agent.
+    User,
+    /// The agent's words to the person.
+    Message,
+    Reasoning,
+    ToolCall,
+    ToolResult,
+    TokenUsage,
+    /// What neither the person nor the agent said: hooks, compaction, errors of the client, context put in front.
+    Notification,
+    /// A person's `/command`.
+    SlashCommand,
+    /// What the client wrote of the session in few words.
+    Summary,
+}
+
+impl EventKind {
+    pub const ALL: &'static [EventKind] = &[
+        EventKind::User,
+        EventKind::Message,
+        EventKind::Reasoning,
+        EventKind::ToolCall,
+        EventKind::ToolResult,
+        EventKind::TokenUsage,
+        EventKind::Notification,
+        EventKind::SlashCommand,
+        EventKind::Summary,
+    ];
+
+    /// The contract's name: slash commands appear as users' words and summaries as notifications.
+    pub fn wire_name(self) -> &'static str {
+        match self {
+            EventKind::User | EventKind::SlashCommand => "User",
+            EventKind::Message => "Message",
+            EventKind::Reasoning => "Reasoning",
+            EventKind::ToolCall => "ToolCall",
+            EventKind::ToolResult => "ToolResult",
+            EventKind::TokenUsage => "TokenUsage",
+            EventKind::Notification | EventKind::Summary => "Notification",
+        }
+    }
+
+    /// This kind's bit in a mask of kinds.
+    pub fn bit(self) -> u16 {
+        1 << self as u16
+    }
+
+    /// Whether it begins a turn.
+    pub fn begins_turn(self) -> bool {
+        matches!(self, EventKind::User | EventKind::SlashCommand)
+    }
+}
+
+/// Which conversation of a session it belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Stream {
+    Main,
+    /// A subagent's conversation inside its parent's log.
+    Sidechain,
+    /// A subagent's conversation in a log of its own.
+    Subagent,
+}
+
+impl Stream {
+    pub fn name(self) -> &'static str {
+        match self {
+            Stream::Main => "main",
+            Stream::Sidechain => "sidechain",
+            Stream::Subagent => "subagent",
+        }
+    }
+}
+
+/// One thing that happened in a session.
+#[derive(Clone, Debug)]
+pub struct Event<'a> {
+    pub at: Option<Millis>,
+    pub stream: Stream,
+    pub body: Body<'a>,
+}
+
+/// What an event says. One variant for each [`EventKind`].
+#[derive(Clone, Debug)]
+pub enum Body<'a> {
+    User(Content<'a>),
+    Message(Content<'a>),
+    Reasoning(Content<'a>),
+    ToolCall(ToolCall<'a>),
+    ToolResult(ToolResult<'a>),
+    TokenUsage(UsageReport<'a>),
+    Notification(Content<'a>),
+    SlashCommand {
+        /// With its slash.
+        command: Cow<'a, str>,
+        arguments: Cow<'a, str>,
+    },
+    Summary(Content<'a>),
+}
+
+impl Body<'_> {
+    pub fn kind(&self) -> EventKind {
+        match self {
+            Body::User(_) => EventKind::User,
+            Body::Message(_) => EventKind::Message,
+            Body::Reasoning(_) => EventKind::Reasoning,
+            Body::ToolCall(_) => EventKind::ToolCall,
+            Body::ToolResult(_) => EventKind::ToolResult,
+            Body::TokenUsage(_) => EventKind::TokenUsage,
+            Body::Notification(_) => EventKind::Notification,
+            Body::SlashCommand { .. } => EventKind::SlashCommand,
+            Body::Summary(_) => EventKind::Summary,
+        }
+    }
+}
+
+/// A tool that the agent asked for.
+#[derive(Clone, Debug)]
+pub struct ToolCall<'a> {
+    pub name: Cow<'a, str>,
+    /// By which its result refers to it.
+    pub id: Option<Cow<'a, str>>,
+    pub arguments: Content<'a>,
+}
+
+/// What came of a tool.
+#[derive(Clone, Debug)]
+pub struct ToolResult<'a> {
+    pub id: Option<Cow<'a, str>>,
+    pub content: Content<'a>,
+    pub failed: bool,
+}
+
+/// Something long, as the log has it.
+#[derive(Clone, Debug)]
+pub enum Content<'a> {
+    /// A text.
+    Text(Cow<'a, str>),
+    /// JSON as it stands in the record: a string, an array of parts, an object.
+    Raw(&'a RawValue),
+    /// A JSON document that stands in the record as an escaped string; arguments of Codex are.
+    Nested(&'a RawValue),
+    /// JSON that had to be put together.
+    Value(Value),
+}
+
+impl<'a> Content<'a> {
+    pub fn text(text: impl Into<Cow<'a, str>>) -> Content<'a> {
+        Content::Text(text.into())
+    }
+
+    /// As JSON. Never fails: what is no JSON (too deep, torn) is given as the text that it is.
+    pub fn to_value(&self) -> Value {
+        let parsed =
+            |text: &str| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+        match self {
+            Content::Text(text) => Value::String(text.clone().into_owned()),
+            Content::Raw(raw) => parsed(raw.get()),
+            Content::Nested(raw) => match serde_json::from_str::<Cow<'_, str>>(raw.get()) {
+                Ok(text) => parsed(&text),
+                Err(_) => parsed(raw.get()),
+            },
+            Content::Value(value) => value.clone(),
+        }
+    }
+
+    /// As words: a string is itself, parts are joined by line breaks, an image is named, anything else is JSON.
+    pub fn to_text(&self) -> Cow<'_, str> {
+        match self {
+            Content::Text(text) => Cow::Borrowed(text),
+            Content::Raw(raw) if raw.get().starts_with('"') => {
+                serde_json::from_str(raw.get()).unwrap_or(Cow::Borrowed(raw.get()))
+            }
+            Content::Nested(_) | Content::Raw(_) => Cow::Owned(words_of(&self.to_value())),
+            Content::Value(value) => Cow::Owned(words_of(value)),
+        }
+    }
+
+    /// Bytes in the log, roughly.
+    pub fn size(&self) -> usize {
+        match self {
+            Content::Text(text) => text.len(),
+            Content::Raw(raw) | Content::Nested(raw) => raw.get().len(),
+            Content::Value(value) => value.to_string().len(),
+        }
+    }
+
+    /// Without anything borrowed.
+    pub fn into_owned(self) -> Content<'static> {
+        match self {
+            Content::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
+            Content::Value(value) => Content::Value(value),
+            raw => Content::Value(raw.to_value()),
+        }
+    }
+}
+
+/// The words of a content that agents write as parts: `[{"type": "text", "text": …}, {"type": "image", …}]`.
+pub(crate) fn words_of(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => {
+            let mut words: Vec<String> = parts.iter().map(words_of).collect();
+            words.retain(|word| !word.is_empty());
+            words.join("\n")
+        }
+        Value::Object(part) => match (part.get("text"), part.get("type").and_then(Value::as_str)) {
+            (Some(Value::String(text)), _) => text.clone(),
+            (_, Some(image @ ("image" | "input_image" | "document"))) => format!("[{image}]"),
+            _ => value.to_string(),
+        },
+        other => other.to_string(),
+    }
+}
+
+impl Event<'_> {
+    pub fn kind(&self) -> EventKind {
+        self.body.kind()
+    }
+
+    /// The whole event as the contract's payload.
+    pub fn payload(&self) -> Value {
+        let text = |content: &Content<'_>| serde_json::json!({"text": content.to_text()});
+        match &self.body {
+            Body::User(content)
+            | Body::Message(content)
+            | Body::Reasoning(content)
+            | Body::Notification(content)
+            | Body::Summary(content) => text(content),
+            Body::SlashCommand { command, arguments } => {
+                serde_json::json!({"text": format!("{command} {arguments}").trim_end(), "command": command})
+            }
+            Body::ToolCall(call) => {
+                let mut payload =
+                    serde_json::json!({"name": call.name, "arguments": call.arguments.to_value()});
+                if let Some(id) = &call.id {
+                    payload["call_id"] = id.as_ref().into();
+                }
+                payload
+            }
+            Body::ToolResult(result) => {
+                let mut payload =
+                    serde_json::json!({"content": result.content.to_text(), "is_error": result.failed});
+                if let Some(id) = &result.id {
+                    payload["call_id"] = id.as_ref().into();
+                }
+                payload
+            }
+            Body::TokenUsage(report) => report.payload(),
+        }
+    }
+}
+
+/// Bytes of a name, an id or a path: as long as paths can be.
+const LONGEST_NAME: usize = 4096;
+
+/// Of a name, an id or a path, as much as is kept. No client writes longer ones; a log that does must not fill the index.
+pub fn bounded(name: &str) -> &str {
+    &name[..name.floor_char_boundary(LONGEST_NAME)]
+}
+
+/// A notification that the conversation was made shorter is no longer than this.
+const SHORT_NOTE: usize = 120;
+
+/// Whether a notification says that the conversation was made shorter.
+pub fn tells_of_compaction(content: &Content<'_>) -> bool {
+    content.size() <= SHORT_NOTE && content.to_text().to_lowercase().contains("compacted")
+}
+
+/// A result's words. Codex wraps what a command printed in JSON with its exit code.
+pub fn output_of<'t>(content: &'t Content<'_>) -> Cow<'t, str> {
+    let text = content.to_text();
+    if text.starts_with("{\"output\":")
+        && let Ok(Value::Object(mut wrapped)) = serde_json::from_str(&text)
+        && let Some(Value::String(output)) = wrapped.remove("output")
+    {
+        return Cow::Owned(output);
+    }
+    text
+}
+
+/// All strings of a JSON value, names included.
+pub fn strings_of(value: &Value, words: &mut Vec<String>) {
+    match value {
+        Value::String(text) => words.push(text.clone()),
+        Value::Array(items) => items.iter().for_each(|item| strings_of(item, words)),
+        Value::Object(members) => {
+            for (name, value) in members {
+                words.push(name.clone());
+                strings_of(value, words);
+            }
+        }
+        _ => {}
+    }
+}

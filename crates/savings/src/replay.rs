@@ -1,0 +1,275 @@
+//! One session played again: each tool result of some size goes through the sieve, and what follows shows what its cuts
+//! would have cost.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::time::Duration;
+
+use tamis_sieve::{PruneRequest, Sieve, prune_ids_in};
+use tamis_text::{Kind, estimate_tokens, split_lines};
+
+use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
+use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
+use super::{Replayed, SavingsOptions, Skipped};
+use tamis_logs::event::{
+    Body, Event, Stream, ToolCall, ToolResult, output_of, strings_of, tells_of_compaction,
+};
+use tamis_logs::tool_kinds::{Deed, Use, replaced, written};
+use tamis_trace::accounting::{Ledger, Verdict};
+
+/// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
+const GOAL_CHARS: usize = 300;
+/// Calls whose results have not come, of which this many are remembered.
+const MOST_OPEN_CALLS: usize = 256;
+
+/// A result on its way, until it is settled.
+pub(super) struct Pending {
+    pub(super) result: Replayed,
+    /// Tokens of each cut block, with its first and last line.
+    pub(super) blocks: Vec<(usize, usize, u64)>,
+}
+
+/// What a replay gives, while it goes on.
+pub(super) trait Ledgers {
+    /// Whether this result of this call was met before, in a log that was copied.
+    fn is_copy(&mut self, key: u64) -> bool;
+    fn skipped(&mut self) -> &mut Skipped;
+    /// A result that was put through the sieve, cut or not.
+    fn seen(&mut self, result: &Replayed);
+    /// Later needs of this result's cut lines are known now.
+    fn settled(&mut self, cutout: Cutout<Pending>);
+    /// So many tokens would not have been sent again.
+    fn not_resent(&mut self, tool: &str, tokens: u64);
+}
+
+#[derive(Default)]
+pub(super) struct Replay {
+    main: Conversation,
+    sidechain: Conversation,
+    ledger: Ledger,
+}
+
+/// One stream of a session.
+#[derive(Default)]
+struct Conversation {
+    person: String,
+    agent: String,
+    open: Vec<(Option<String>, String, Use)>,
+    known: Known,
+    watched: Watched<Pending>,
+    requests: u64,
+    /// Tokens that are out of the context since so many requests, by tool.
+    out_of_context: Vec<(String, u64, u64)>,
+}
+
+impl Replay {
+    pub(super) fn take(
+        &mut self,
+        number: u64,
+        event: &Event<'_>,
+        sieve: &Sieve,
+        options: &SavingsOptions,
+        ledgers: &mut dyn Ledgers,
+    ) {
+        let conversation =
+            if event.stream == Stream::Sidechain { &mut self.sidechain } else { &mut self.main };
+        match &event.body {
+            Body::TokenUsage(report) => {
+                if self.ledger.take(report, event.at).verdict == Verdict::First {
+                    conversation.requests += 1;
+                }
+            }
+            Body::Notification(content) if tells_of_compaction(content) => conversation.end(ledgers),
+            Body::User(content) => conversation.person_said(&content.to_text()),
+            Body::SlashCommand { command, arguments } => {
+                conversation.person_said(&format!("{command} {arguments}"));
+            }
+            Body::Notification(content) | Body::Summary(content) => conversation.gave(&content.to_text()),
+            Body::Message(content) | Body::Reasoning(content) => {
+                let text = content.to_text();
+                conversation.watched.quoted(&text, number);
+                if !text.trim().is_empty() {
+                    conversation.agent = text.into_owned();
+                }
+            }
+            Body::ToolCall(call) => conversation.called(call, number),
+            Body::ToolResult(result) => conversation.answered(result, number, sieve, options, ledgers),
+        }
+    }
+
+    pub(super) fn finish(mut self, ledgers: &mut dyn Ledgers) {
+        self.main.end(ledgers);
+        self.sidechain.end(ledgers);
+    }
+}
+
+impl Conversation {
+    fn person_said(&mut self, text: &str) {
+        self.gave(text);
+        self.person = text.to_owned();
+        self.agent.clear();
+    }
+
+    /// The agent has these lines, whatever is cut elsewhere.
+    fn gave(&mut self, text: &str) {
+        for line in line_hashes(text) {
+            if self.known.add(line) {
+                self.watched.given(line);
+            }
+        }
+    }
+
+    fn called(&mut self, call: &ToolCall<'_>, number: u64) {
+        let arguments = call.arguments.to_value();
+        let used = Use::of(&call.name, &arguments);
+        match used.deed {
+            Deed::Edit | Deed::Write => {
+                for text in replaced(&arguments) {
+                    self.watched.edited(&used.paths, &text, number);
+                }
+                for text in written(&arguments) {
+                    self.watched.quoted(&text, number);
+                    self.gave(&text);
+                }
+            }
+            // A path that is read is no quotation.
+            Deed::Read | Deed::Plan => {}
+            _ => {
+                let mut strings = Vec::new();
+                strings_of(&arguments, &mut strings);
+                strings.iter().for_each(|text| self.watched.quoted(text, number));
+            }
+        }
+        if self.open.len() == MOST_OPEN_CALLS {
+            self.open.remove(0);
+        }
+        let id = call.id.as_ref().map(|id| id.clone().into_owned());
+        self.open.push((id, call.name.clone().into_owned(), used));
+    }
+
+    fn answered(
+        &mut self,
+        result: &ToolResult<'_>,
+        number: u64,
+        sieve: &Sieve,
+        options: &SavingsOptions,
+        ledgers: &mut dyn Ledgers,
+    ) {
+        let of = self.open.iter().position(|(id, ..)| id.as_deref() == result.id.as_deref());
+        let Some((id, tool, used)) = of.map(|index| self.open.remove(index)) else {
+            ledgers.skipped().other += 1;
+            return self.gave(&output_of(&result.content));
+        };
+        let text = output_of(&result.content);
+        let skipped = ledgers.skipped();
+        let prunable = match used.deed {
+            Deed::Run => true,
+            Deed::Read | Deed::Search | Deed::Fetch => !result.failed,
+            _ => false,
+        };
+        let reason = if !prunable {
+            Some(&mut skipped.other)
+        } else if text.len() < options.least_bytes {
+            Some(&mut skipped.too_small)
+        } else if text.len() > options.most_bytes {
+            Some(&mut skipped.too_large)
+        } else if prune_ids_in(&text).next().is_some() {
+            Some(&mut skipped.already_pruned)
+        } else {
+            None
+        };
+        if let Some(reason) = reason {
+            *reason += 1;
+            return self.gave(&text);
+        }
+        if ledgers.is_copy(hash_of((id, text.as_ref()))) {
+            ledgers.skipped().copies += 1;
+            return self.gave(&text);
+        }
+        let file = if used.deed == Deed::Read { unnumbered(&text) } else { None };
+        let text = file.map_or(text, Cow::Owned);
+        let goal = self.goal();
+        if goal.is_empty() {
+            ledgers.skipped().without_goal += 1;
+            return self.gave(&text);
+        }
+        let pruned = sieve.rehearse(
+            &PruneRequest {
+                text: &text,
+                goal: &goal,
+                kind: Kind::detect(&text),
+                threshold: options.threshold,
+                max_prune_ratio: 1.0,
+                min_keep_lines: 0,
+                keep_first_lines: 0,
+                timeout: Duration::MAX,
+                annotate_lines: false,
+                include_markers: true,
+            },
+            &|| false,
+        );
+        let replayed = Replayed {
+            event_index: number,
+            tool,
+            path: used.paths.first().cloned(),
+            tokens_before: pruned.stats.tokens_est_before as u64,
+            tokens_after: pruned.stats.tokens_est_after as u64,
+            lines: pruned.stats.original_lines as u64,
+            cut_lines: pruned.stats.pruned_lines as u64,
+            ..Replayed::default()
+        };
+        ledgers.seen(&replayed);
+        let lines = split_lines(&text);
+        let cuts: Vec<(usize, usize)> =
+            pruned.annotations.iter().map(|cut| (cut.original_start_line, cut.original_end_line)).collect();
+        // What is kept is known before it is asked which of the cut lines were not.
+        let mut next = 1;
+        for (first, last) in cuts.iter().copied().chain([(lines.len() + 1, lines.len())]) {
+            lines[next - 1..first - 1].iter().for_each(|line| self.gave(line));
+            next = last + 1;
+        }
+        if cuts.is_empty() {
+            return;
+        }
+        let saved = replayed.tokens_before.saturating_sub(replayed.tokens_after);
+        self.out_of_context.push((replayed.tool.clone(), saved, self.requests));
+        let mut cut_lines = Vec::new();
+        // A line that stands there several times is needed once.
+        let mut watched = HashSet::new();
+        for number in cuts.iter().flat_map(|(first, last)| *first..=*last) {
+            let line = bare(lines[number - 1]);
+            if says_anything(line) && !self.known.has(hash_of(line)) && watched.insert(line) {
+                cut_lines.push(CutLine::new(number, line));
+            }
+        }
+        let blocks = cuts
+            .iter()
+            .map(|(first, last)| (*first, *last, estimate_tokens(&lines[first - 1..*last].join("\n")) as u64))
+            .collect();
+        let pending = Pending { result: replayed, blocks };
+        for settled in self.watched.add(Cutout { of: pending, paths: used.paths, lines: cut_lines }) {
+            ledgers.settled(settled);
+        }
+    }
+
+    /// What an agent would have asked: the person's words, and what it said itself before the call.
+    fn goal(&self) -> String {
+        let person: String = self.person.trim().chars().take(GOAL_CHARS).collect();
+        let agent = self.agent.trim();
+        let skipped = agent.chars().count().saturating_sub(GOAL_CHARS);
+        let agent: String = agent.chars().skip(skipped).collect();
+        [person, agent].into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join("\n")
+    }
+
+    /// The context ends here: the session does, or it was made shorter.
+    fn end(&mut self, ledgers: &mut dyn Ledgers) {
+        for cutout in self.watched.settle() {
+            ledgers.settled(cutout);
+        }
+        self.known.clear();
+        for (tool, saved, since) in self.out_of_context.drain(..) {
+            // The first request would have read it once, which is the saving itself.
+            ledgers.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What a replay says pruning would have saved and cost, over small sessions with the real engine.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+#[path = "../../trace/tests/session/mod.rs"]
+mod session;
+
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+use serde_json::json;
+use session::{ID, Log, Opened};
+use tamis_savings::{Savings, SavingsOptions, SavingsSums, Skipped};
+use tamis_sieve::{PruneRequest, Pruned, Settings, Sieve};
+use tamis_text::Kind;
+use tamis_trace::TraceError;
+
+const QUESTION: &str = "How is the timeout of a request computed?";
+
+/// A file about many things, one of which is asked for.
+fn file() -> String {
+    let mut text = String::from(
+        "fn request_timeout(request: &Request) -> Duration {\n    let base = request.timeout.unwrap_or(DEFAULT_TIMEOUT);\n    base.min(LONGEST_TIMEOUT)\n}\n\n",
+    );
+    for subject in ["palette", "kerning", "margin", "glyph", "ligature", "baseline", "ornament", "hyphen"] {
+        text.push_str(&format!("fn draw_{subject}(canvas: &mut Canvas, {subject}: &Shape) {{\n"));
+        for row in 0..30 {
+            text.push_str(&format!("    {subject}.corner({row}).stroke(canvas, Colour::Sepia);\n"));
+        }
+        text.push_str("}\n\n");
+    }
+    text
+}
+
+/// As the product's tools would have answered.
+fn pruned(text: &str) -> Pruned {
+    let request = PruneRequest {
+        text,
+        goal: QUESTION,
+        kind: Kind::detect(text),
+        threshold: tamis_prune::DEFAULT_THRESHOLD,
+        max_prune_ratio: 1.0,
+        min_keep_lines: 0,
+        keep_first_lines: 0,
+        timeout: Duration::MAX,
+        annotate_lines: false,
+        include_markers: true,
+    };
+    Sieve::new(Settings::default()).rehearse(&request, &|| false)
+}
+
+/// The first line of the first cut that says something.
+fn a_cut_line(text: &str) -> (usize, String) {
+    let cut = &pruned(text).annotations[0];
+    let lines: Vec<&str> = text.split('\n').collect();
+    let number = (cut.original_start_line..=cut.original_end_line)
+        .find(|number| lines[number - 1].contains(".stroke(canvas"))
+        .unwrap();
+    (number, lines[number - 1].to_owned())
+}
+
+/// As Claude Code shows a file.
+fn numbered(text: &str) -> String {
+    let line = |(index, line): (usize, &str)| format!("{:>6}→{line}", index + 1);
+    text.split('\n').enumerate().map(line).collect::<Vec<_>>().join("\n")
+}
+
+fn read_of_the_file() -> Log {
+    let mut log = Log::default();
+    log.user(QUESTION).call("Read", json!({"file_path": "/w/a.rs"})).gets(&numbered(&file()));
+    log
+}
+
+fn savings(log: &Log) -> Savings {
+    let Opened { trace, folder, .. } = log.open();
+    let savings =
+        tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+    let again =
+        tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |_| ControlFlow::Continue(()))
+            .unwrap();
+    assert_eq!(savings, again);
+    // It writes nothing but the index.
+    let mut names: Vec<_> = std::fs::read_dir(folder.path().join("data"))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| !name.starts_with("trace"))
+        .collect();
+    names.sort();
+    assert_eq!(names, Vec::<String>::new());
+    savings
+}
+
+/// What the read comes to when nothing of it was needed.
+fn unneeded() -> SavingsSums {
+    let stats = pruned(&file()).stats;
+    assert!(stats.pruned_lines > 5, "{stats:?}");
+    let (before, after) = (stats.tokens_est_before as u64, stats.tokens_est_after as u64);
+    SavingsSums {
+        results: 1,
+        results_cut: 1,
+        tokens_before: before,
+        tokens_after: after,
+        tokens_cut: before - after,
+        lines: stats.original_lines as u64,
+        lines_cut: stats.pruned_lines as u64,
+        net_tokens: (before - after) as i64,
+        ..SavingsSums::default()
+    }
+}
+
+#[test]
+fn what_was_never_needed_is_saved() {
+    let mut log = read_of_the_file();
+    // One request reads the result, two more carry it along.
+    log.spends(10, 10, 1).spends(10, 10, 1).spends(10, 10, 1);
+    let savings = savings(&log);
+    let expected = SavingsSums { tokens_not_resent: 2 * unneeded().tokens_cut, ..unneeded() };
+    assert_eq!(savings.totals, expected);
+    assert_eq!(savings.by_tool.into_iter().collect::<Vec<_>>(), [("Read".to_owned(), expected)]);
+    assert_eq!(savings.by_provider.into_iter().collect::<Vec<_>>(), [("claude_code", expected)]);
+    assert_eq!((savings.worst.len(), savings.largest.len(), savings.sessions), (0, 1, 1));
+}
+
+#[test]
+fn a_cut_line_that_was_edited_is_a_cost_and_is_shown() {
+    let (number, line) = a_cut_line(&file());
+    let mut log = read_of_the_file();
+    log.call(
+        "Edit",
+        json!({"file_path": "/w/a.rs", "old_string": line, "new_string": "    canvas.clear();"}),
+    );
+    log.gets("done");
+    let savings = savings(&log);
+    let block = &pruned(&file()).annotations[0];
+    let text = file();
+    let lines: Vec<&str> = text.split('\n').collect();
+    let again =
+        lines[block.original_start_line - 1..block.original_end_line].join("\n").len().div_ceil(4) as u64;
+    let recovery = 150 + again;
+    let cost = SavingsSums {
+        results_with_edited_line: 1,
+        lines_edited: 1,
+        recovery_tokens: recovery,
+        net_tokens: unneeded().tokens_cut as i64 - recovery as i64,
+        needed_share: 1.0 / unneeded().lines_cut as f64,
+        ..unneeded()
+    };
+    assert_eq!(savings.totals, cost);
+    let worst = serde_json::to_value(&savings.worst).unwrap();
+    assert_eq!(worst[0]["session_id"], ID[..8]);
+    assert_eq!(worst[0]["event_index"], 2);
+    let needed = json!([{"line": number, "text": line.trim(), "how": "edited", "by_event": 3}]);
+    assert_eq!(worst[0]["needed"], needed);
+}
+
+#[test]
+fn a_line_can_be_needed_in_several_ways() {
+    let (_, line) = a_cut_line(&file());
+    let part = &line[..line.len() - 3];
+    let needs = |step: &dyn Fn(&mut Log)| {
+        let mut log = read_of_the_file();
+        step(&mut log);
+        let totals = savings(&log).totals;
+        (totals.lines_edited, totals.lines_quoted)
+    };
+    let edit = |path: &str, old: &str| json!({"file_path": path, "old_string": old, "new_string": "x"});
+    let patch = format!("*** Begin Patch\n*** Update File: a.rs\n@@\n {line}\n+new\n*** End Patch");
+    for (tool, input, expected) in [
+        ("Edit", edit("/w/a.rs", part), (1, 0)),
+        ("Edit", edit("/w/other.rs", &line), (0, 0)),
+        ("apply_patch", json!({"input": patch}), (1, 0)),
+        ("Bash", json!({"command": format!("grep -n '{}' a.rs", line.trim())}), (0, 1)),
+        ("Write", json!({"file_path": "/w/b.rs", "content": format!("{line}\n")}), (0, 1)),
+        ("Bash", json!({"command": "ls .stroke(canvas"}), (0, 0)),
+    ] {
+        let step = |log: &mut Log| {
+            log.call(tool, input.clone()).gets("done");
+        };
+        assert_eq!(needs(&step), expected, "{tool} {input}");
+    }
+    let quote = format!("The line `{}` draws it.", line.trim());
+    let quotes = |log: &mut Log| {
+        log.says(&quote);
+    };
+    assert_eq!(needs(&quotes), (0, 1));
+    // Whoever pastes it, the agent has it from there.
+    assert_eq!(needs(&|log| quotes(log.user(&line))), (0, 0));
+    // What was quoted and then edited is edited.
+    let both = |log: &mut Log| {
+        log.says(&quote).call("Edit", edit("a.rs", &line)).gets("done");
+    };
+    assert_eq!(needs(&both), (1, 0));
+}
+
+#[test]
+fn what_is_not_put_through_is_counted() {
+    let mut log = Log::default();
+    log.call("Read", json!({"file_path": "/w/a.rs"})).gets(&file());
+    log.user(QUESTION);
+    log.call("Read", json!({"file_path": "/w/a.rs"})).gets("small");
+    log.call("Bash", json!({"command": "cat a.rs"})).gets(&"a long line\n".repeat(50_000));
+    log.call("mcp__tamis__read", json!({"file_path": "/w/a.rs"})).gets(&pruned(&file()).pruned_text);
+    log.call("Read", json!({"file_path": "/w/a.rs"})).fails(&file());
+    log.call("TodoWrite", json!({})).gets(&file());
+    let savings = savings(&log);
+    let skipped =
+        Skipped { too_small: 1, too_large: 1, already_pruned: 1, copies: 0, without_goal: 1, other: 2 };
+    assert_eq!((savings.totals, savings.skipped), (SavingsSums::default(), skipped));
+}
+
+#[test]
+fn a_replay_can_be_broken_off() {
+    let Opened { trace, folder: _folder, .. } = read_of_the_file().open();
+    let mut seen = Vec::new();
+    let broken = tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |progress| {
+        seen.push((progress.sessions, progress.of_sessions, progress.results));
+        ControlFlow::Break(())
+    });
+    assert!(matches!(broken, Err(TraceError::Cancelled)));
+    assert_eq!(seen, [(0, 1, 1)]);
+}

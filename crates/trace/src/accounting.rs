@@ -1,0 +1,281 @@
+//! The requests of a session that count, each once.
+
+use std::collections::HashMap;
+
+use tamis_logs::event::Millis;
+use tamis_logs::event::bounded;
+use tamis_logs::usage::{Claim, Tokens, UsageReport};
+
+/// A request and what it used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// What names the request in every log that tells of it; `None` when only this log can.
+    pub key: Option<u64>,
+    pub at: Option<Millis>,
+    /// Which of the ledger's models.
+    pub model: u16,
+    pub tokens: Tokens,
+}
+
+/// What a log's reports come to.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Ledger {
+    /// Names of models; the first is for requests that name none.
+    models: Vec<String>,
+    requests: Vec<Request>,
+    by_key: HashMap<u64, usize>,
+}
+
+/// What a report did to the sum.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it added.
+    pub added: Tokens,
+    /// What it took back, where an earlier report of the request had more of something.
+    pub taken: Tokens,
+    pub verdict: Verdict,
+}
+
+/// Why a report added what it added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The first report of its request.
+    First,
+    /// A later report of a request, which counts in the place of the earlier.
+    Replaced,
+    /// A later report that is no larger.
+    Same,
+    Not(tamis_logs::usage::Discount),
+}
+
+/// More models than this in one log are counted as the last of them.
+const MOST_MODELS: usize = 1000;
+
+impl Ledger {
+    /// Takes a report.
+    pub fn take(&mut self, report: &UsageReport<'_>, at: Option<Millis>) -> Entry {
+        let entry = |added, taken, verdict| Entry { added, taken, verdict };
+        let nothing = Tokens::default();
+        let key = match report.claim {
+            Claim::Not(discount) => return entry(nothing, nothing, Verdict::Not(discount)),
+            Claim::Once => None,
+            Claim::Request(key) => Some(key),
+        };
+        let known = key.and_then(|key| self.by_key.get(&key)).and_then(|index| self.requests.get_mut(*index));
+        if let Some(request) = known {
+            let before = request.tokens;
+            // A request is told as it goes on, so what has the most output is the last of it. Each report is taken as a
+            // whole: the parts of two that another model answered make no sense together.
+            if report.tokens.output < before.output || report.tokens == before {
+                return entry(nothing, nothing, Verdict::Same);
+            }
+            request.tokens = report.tokens;
+            return entry(report.tokens.minus(before), before.minus(report.tokens), Verdict::Replaced);
+        }
+        let model = self.model(report.model.as_deref().unwrap_or_default());
+        self.put(Request { key, at, model, tokens: report.tokens });
+        entry(report.tokens, nothing, Verdict::First)
+    }
+
+    fn put(&mut self, request: Request) {
+        if let Some(key) = request.key {
+            self.by_key.insert(key, self.requests.len());
+        }
+        self.requests.push(request);
+    }
+
+    fn model(&mut self, name: &str) -> u16 {
+        let name = bounded(name);
+        let known = self.models.iter().position(|model| model == name);
+        let index = known.unwrap_or_else(|| {
+            if self.models.len() < MOST_MODELS {
+                self.models.push(name.to_owned());
+            }
+            self.models.len() - 1
+        });
+        index as u16
+    }
+
+    pub fn total(&self) -> Tokens {
+        self.requests.iter().fold(Tokens::default(), |sum, request| sum.plus(request.tokens))
+    }
+
+    pub fn requests(&self) -> &[Request] {
+        &self.requests
+    }
+
+    /// The name of a request's model; empty when the log does not tell.
+    pub fn model_of(&self, request: &Request) -> &str {
+        self.models.get(usize::from(request.model)).map_or("", String::as_str)
+    }
+
+    /// Models by name, without the unnamed.
+    pub fn models(&self) -> impl Iterator<Item = &str> {
+        self.models.iter().map(String::as_str).filter(|model| !model.is_empty())
+    }
+
+    /// As bytes that [`Ledger::decode`] understands.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::with_capacity(self.requests.len() * 24);
+        put_number(&mut bytes, self.models.len() as u64);
+        for model in &self.models {
+            put_number(&mut bytes, model.len() as u64);
+            bytes.extend_from_slice(model.as_bytes());
+        }
+        let mut before = 0;
+        for request in &self.requests {
+            let has = u64::from(request.key.is_some()) | u64::from(request.at.is_some()) << 1;
+            put_number(&mut bytes, has);
+            if let Some(key) = request.key {
+                bytes.extend_from_slice(&key.to_le_bytes());
+            }
+            if let Some(at) = request.at {
+                put_number(&mut bytes, zigzag(at.wrapping_sub(before)));
+                before = at;
+            }
+            let Tokens { input, cache_read, cache_creation, output, reasoning } = request.tokens;
+            for number in [u64::from(request.model), input, cache_read, cache_creation, output, reasoning] {
+                put_number(&mut bytes, number);
+            }
+        }
+        bytes
+    }
+
+    /// `None` when these are no bytes of a ledger.
+    pub fn decode(bytes: &[u8]) -> Option<Ledger> {
+        let mut rest = bytes;
+        let mut ledger = Ledger::default();
+        if rest.is_empty() {
+            return Some(ledger);
+        }
+        for _ in 0..take_number(&mut rest)? {
+            let length = usize::try_from(take_number(&mut rest)?).ok()?;
+            let (name, after) = rest.split_at_checked(length)?;
+            ledger.models.push(std::str::from_utf8(name).ok()?.to_owned());
+            rest = after;
+        }
+        let mut before: Millis = 0;
+        while !rest.is_empty() {
+            let has = take_number(&mut rest)?;
+            let mut key = None;
+            if has & 1 != 0 {
+                let (bytes, after) = rest.split_first_chunk()?;
+                key = Some(u64::from_le_bytes(*bytes));
+                rest = after;
+            }
+            let mut at = None;
+            if has & 2 != 0 {
+                before = before.wrapping_add(unzigzag(take_number(&mut rest)?));
+                at = Some(before);
+            }
+            let mut next = || take_number(&mut rest);
+            let model = u16::try_from(next()?).ok()?;
+            let tokens = Tokens {
+                input: next()?,
+                cache_read: next()?,
+                cache_creation: next()?,
+                output: next()?,
+                reasoning: next()?,
+            };
+            ledger.put(Request { key, at, model, tokens });
+        }
+        Some(ledger)
+    }
+}
+
+/// Seven bits a byte, the lowest first.
+fn put_number(bytes: &mut Vec<u8>, mut number: u64) {
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+}
+
+fn take_number(bytes: &mut &[u8]) -> Option<u64> {
+    let mut number = 0_u64;
+    for shift in (0..64).step_by(7) {
+        let (byte, rest) = bytes.split_first()?;
+        *bytes = rest;
+        number |= u64::from(byte & 0x7f) << shift;
+        if byte & 0x80 == 0 {
+            return Some(number);
+        }
+    }
+    None
+}
+
+fn zigzag(number: i64) -> u64 {
+    (number << 1 ^ number >> 63) as u64
+}
+
+fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use tamis_logs::usage::Discount;
+
+    fn report(claim: Claim, input: u64, output: u64) -> UsageReport<'static> {
+        UsageReport {
+            tokens: Tokens { input, output, ..Tokens::default() },
+            model: Some("opus".into()),
+            claim,
+        }
+    }
+
+    #[test]
+    fn a_request_told_again_counts_once_and_at_its_largest() {
+        let mut ledger = Ledger::default();
+        let told = [
+            report(Claim::Request(7), 10, 1),
+            report(Claim::Request(7), 10, 1),
+            report(Claim::Request(7), 10, 300),
+            report(Claim::Request(7), 10, 2),
+            report(Claim::Once, 5, 5),
+            report(Claim::Once, 5, 5),
+            report(Claim::Not(Discount::Repeated), 99, 99),
+        ];
+        let verdicts: Vec<_> = told
+            .iter()
+            .map(|report| ledger.take(report, None))
+            .map(|entry| (entry.verdict, entry.added.total()))
+            .collect();
+        assert_eq!(
+            verdicts,
+            [
+                (Verdict::First, 11),
+                (Verdict::Same, 0),
+                (Verdict::Replaced, 299),
+                (Verdict::Same, 0),
+                (Verdict::First, 10),
+                (Verdict::First, 10),
+                (Verdict::Not(Discount::Repeated), 0),
+            ]
+        );
+        assert_eq!(ledger.total(), Tokens { input: 20, output: 310, ..Tokens::default() });
+    }
+
+    proptest! {
+        #[test]
+        fn bytes_come_back(told in prop::collection::vec((any::<Option<u64>>(), any::<Option<i64>>(), any::<u64>(), any::<u64>(), "[a-z]{0,3}"), 0..40)) {
+            let mut ledger = Ledger::default();
+            for (key, at, input, output, model) in told {
+                let claim = key.map_or(Claim::Once, Claim::Request);
+                let mut report = report(claim, input, output);
+                report.model = Some(model.into());
+                ledger.take(&report, at);
+            }
+            prop_assert_eq!(Ledger::decode(&ledger.encode()), Some(ledger));
+        }
+
+        #[test]
+        fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
+            let _ = Ledger::decode(&bytes);
+        }
+    }
+}

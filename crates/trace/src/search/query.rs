@@ -1,0 +1,375 @@
+//! What is asked for, in the forms in which it is looked for: letters for the filters, raw bytes for the lines, texts for
+//! the events.
+
+use regex::{Regex, RegexBuilder};
+use regex_syntax::hir::{Hir, HirKind};
+
+use super::{Mode, Search};
+use crate::bloom::{Pieces, is_foreign, is_plain, may_be_composed};
+use crate::error::TraceError;
+use crate::search_text;
+use tamis_logs::discovery::Format;
+use tamis_logs::event::{Body, Event, EventKind, Provider};
+
+/// Letters of the text around a match.
+const EXCERPT: usize = 300;
+/// Longer questions are refused.
+const LONGEST_QUERY: usize = 4096;
+
+/// What events are compared with.
+pub(super) struct Question {
+    /// All must match, each in one text of the event.
+    patterns: Vec<Regex>,
+    pub(super) pieces: Pieces,
+    /// What a line's raw bytes must have, what is rare first.
+    raw: Vec<Raw>,
+    pub(super) kinds: u16,
+    only_failed: bool,
+}
+
+impl Question {
+    /// Where one of the patterns matches first.
+    pub(super) fn first_in(&self, text: &str) -> Option<std::ops::Range<usize>> {
+        self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
+    }
+
+    pub(super) fn of(search: &Search) -> Result<Question, TraceError> {
+        let query = search.query.as_str();
+        if query.len() > LONGEST_QUERY {
+            let length = query.len();
+            return Err(TraceError::Invalid(format!(
+                "query has {length} bytes, and {LONGEST_QUERY} is the most"
+            )));
+        }
+        if query.trim().is_empty() {
+            return Err(TraceError::Invalid("query is empty".to_owned()));
+        }
+        let mut pieces = Pieces::default();
+        let (mut patterns, mut raw) = (Vec::new(), Vec::new());
+        match search.mode {
+            Mode::Substring => {
+                pieces.require(query);
+                patterns.push(compiled(&literal(query))?);
+                let whole = Raw::of(query, false);
+                if !matches!(whole, Some(Raw::Letters(_))) {
+                    raw.extend(longest(&pieces));
+                }
+                raw.extend(whole);
+            }
+            Mode::Words => {
+                for word in query.split_whitespace() {
+                    pieces.require(word);
+                    let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
+                    patterns.push(compiled(&format!("{before}{}{after}", literal(word)))?);
+                    raw.extend(Raw::of(word, true));
+                }
+                raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
+            }
+            Mode::Regex => {
+                patterns.push(compiled_as(query, true)?);
+                if let Ok(parsed) = regex_syntax::parse(query) {
+                    required(&parsed, &mut pieces);
+                }
+                raw.extend(
+                    pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters),
+                );
+            }
+        }
+        let kinds = search.kinds.iter().fold(0, |mask, kind| mask | kind.bit());
+        Ok(Question {
+            patterns,
+            pieces,
+            raw,
+            kinds: if kinds == 0 { u16::MAX } else { kinds },
+            only_failed: search.only_failed,
+        })
+    }
+
+    /// Whether an event that stands in this line can match.
+    pub(super) fn worth_line(&self, line: &[u8]) -> bool {
+        self.raw.iter().all(|raw| raw.find(line).is_some())
+    }
+
+    /// Whether any event of a block can match.
+    pub(super) fn worth_block(&self, bytes: &[u8], format: Format) -> bool {
+        if !matches!(format, Format::Lines(_)) {
+            // An event of a document stands in many lines, or all of them in one.
+            return self.worth_line(bytes);
+        }
+        let Some(raw) = self.raw.first() else { return true };
+        let signs = self.signs(format);
+        let mut from = 0;
+        while let Some(found) = bytes.get(from..).and_then(|rest| raw.find(rest)) {
+            let found = from + found;
+            let start = memchr::memrchr(b'\n', &bytes[..found]).map_or(0, |at| at + 1);
+            let end = memchr::memchr(b'\n', &bytes[found..]).map_or(bytes.len(), |at| found + at);
+            let line = &bytes[start..end];
+            let has_sign =
+                || signs.is_empty() || signs.iter().any(|sign| memchr::memmem::find(line, sign).is_some());
+            if self.worth_line(line) && has_sign() {
+                return true;
+            }
+            from = end + 1;
+        }
+        false
+    }
+
+    /// Of which one stands in every line that has an event of the wanted kind; none where that cannot be told.
+    fn signs(&self, format: Format) -> &'static [&'static [u8]] {
+        use EventKind::{Reasoning, ToolCall, ToolResult};
+        // With the quote, since every result has a `tool_use_id` and a `call_id`.
+        const CODEX: &[&[u8]] = &[
+            b"_call\"",
+            b"_output\"",
+            b"_begin\"",
+            b"_request\"",
+            b"_end\"",
+            b"_response\"",
+            b"_result\"",
+            b"\"item",
+        ];
+        const SIGNS: [(Provider, EventKind, &[&[u8]]); 5] = [
+            (Provider::ClaudeCode, ToolCall, &[b"tool_use\""]),
+            (Provider::ClaudeCode, ToolResult, &[b"tool_result\""]),
+            (Provider::ClaudeCode, Reasoning, &[b"thinking"]),
+            (Provider::Codex, ToolCall, CODEX),
+            (Provider::Codex, ToolResult, CODEX),
+        ];
+        let Format::Lines(provider) = format else { return &[] };
+        let of =
+            |(whose, kind, _): &&(Provider, EventKind, _)| *whose == provider && self.kinds == kind.bit();
+        SIGNS.iter().find(of).map_or(&[], |(_, _, signs)| *signs)
+    }
+
+    /// Where the event matches: the text around it.
+    pub(super) fn excerpt(&self, event: &Event<'_>, texts: &mut Vec<String>) -> Option<String> {
+        if self.kinds & event.kind().bit() == 0 {
+            return None;
+        }
+        if self.only_failed && !matches!(&event.body, Body::ToolResult(result) if result.failed) {
+            return None;
+        }
+        texts.clear();
+        search_text::words_of_event(event, texts);
+        let mut first = None;
+        for pattern in &self.patterns {
+            let found = texts
+                .iter()
+                .enumerate()
+                .find_map(|(index, text)| Some((index, pattern.find(text)?.range())))?;
+            first.get_or_insert(found);
+        }
+        let (index, found) = first?;
+        Some(around(&texts[index], found.start, found.end))
+    }
+}
+
+/// The longest piece that is written in one way alone.
+fn longest(pieces: &Pieces) -> Option<Raw> {
+    pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters)
+}
+
+fn is_of_word(letter: char) -> bool {
+    letter.is_alphanumeric() || letter == '_'
+}
+
+fn edge(letter: Option<char>) -> &'static str {
+    if letter.is_some_and(is_of_word) { r"\b" } else { "" }
+}
+
+fn compiled(pattern: &str) -> Result<Regex, TraceError> {
+    compiled_as(pattern, false)
+}
+
+fn compiled_as(pattern: &str, in_any_case: bool) -> Result<Regex, TraceError> {
+    RegexBuilder::new(pattern)
+        .case_insensitive(in_any_case)
+        .size_limit(4 << 20)
+        .dfa_size_limit(16 << 20)
+        .build()
+        .map_err(|error| TraceError::Invalid(format!("query is no regular expression: {error}")))
+}
+
+/// A pattern for just this text in any case. An ASCII letter stands for its two cases alone, as in the filters.
+fn literal(text: &str) -> String {
+    let mut pattern = String::new();
+    for letter in text.chars() {
+        let flags = if letter.is_ascii() { "(?i-u:" } else { "(?i:" };
+        if letter.is_alphabetic() {
+            pattern.push_str(&format!("{flags}{letter})"));
+        } else {
+            pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
+        }
+    }
+    pattern
+}
+
+/// How a text is looked for in raw bytes, where JSON may have escaped it once or more. It may find more, and never less.
+enum Raw {
+    Letters(Finder),
+    /// Letters beyond ASCII that have no case: as they are, or escaped.
+    Foreign {
+        plain: String,
+        escaped: regex::bytes::Regex,
+    },
+    Pattern {
+        pattern: regex::bytes::Regex,
+        length: usize,
+    },
+}
+
+impl Raw {
+    /// `None` where the words may have been put together from several places of a line, or JSON itself may be meant.
+    fn of(text: &str, whole_word: bool) -> Option<Raw> {
+        if may_be_composed(text) || text.chars().any(char::is_control) {
+            return None;
+        }
+        if text.chars().all(is_plain) {
+            return Finder::of(text, whole_word).map(Raw::Letters);
+        }
+        if text.chars().all(is_foreign) {
+            let units: Vec<String> = text.encode_utf16().map(|unit| format!(r"\\+u{unit:04x}")).collect();
+            // Without the first backslash, of which logs are full.
+            let escaped = regex::bytes::Regex::new(&format!("(?i-u){}", &units.concat()[3..])).ok()?;
+            return Some(Raw::Foreign { plain: text.to_owned(), escaped });
+        }
+        let pattern = regex::bytes::Regex::new(&raw_pattern(text)).ok()?;
+        Some(Raw::Pattern { pattern, length: text.len() })
+    }
+
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        match self {
+            Raw::Letters(finder) => finder.find(bytes),
+            Raw::Foreign { plain, escaped } => {
+                let plain = memchr::memmem::find(bytes, plain.as_bytes());
+                plain.into_iter().chain(escaped.find(bytes).map(|found| found.start())).min()
+            }
+            Raw::Pattern { pattern, .. } => pattern.find(bytes).map(|found| found.start()),
+        }
+    }
+
+    fn length(&self) -> usize {
+        match self {
+            Raw::Letters(finder) => finder.needle.len(),
+            Raw::Foreign { plain, .. } => plain.len(),
+            Raw::Pattern { length, .. } => *length,
+        }
+    }
+}
+
+fn raw_pattern(text: &str) -> String {
+    let mut pattern = String::from("(?i-u)");
+    for letter in text.chars() {
+        match letter {
+            '/' => pattern.push_str(r"\\*/"),
+            '\\' => pattern.push_str(r"\\+"),
+            ' '..='~' if is_plain(letter) => {
+                pattern.push_str(&regex::escape(letter.encode_utf8(&mut [0; 4])));
+            }
+            ' '..='~' => {
+                let plain = regex::escape(letter.encode_utf8(&mut [0; 4]));
+                pattern.push_str(&format!(r"(?:{plain}|\\+u{:04x})", u32::from(letter)));
+            }
+            _ => pattern.push_str(&format!(r"(?:(?iu:{letter})|(?:\\+u[0-9a-f]{{4}}){{1,2}})")),
+        }
+    }
+    pattern
+}
+
+/// The texts that whatever matches must have.
+fn required(pattern: &Hir, pieces: &mut Pieces) {
+    match pattern.kind() {
+        HirKind::Literal(literal) => {
+            if let Ok(text) = std::str::from_utf8(&literal.0) {
+                pieces.require(text);
+            }
+        }
+        HirKind::Concat(parts) => parts.iter().for_each(|part| required(part, pieces)),
+        HirKind::Capture(capture) => required(&capture.sub, pieces),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub, pieces),
+        _ => {}
+    }
+}
+
+/// The text around a match, some of it before and most after.
+fn around(text: &str, start: usize, end: usize) -> String {
+    let before =
+        text[..start].char_indices().rev().take(EXCERPT / 4).last().map_or(start, |(index, _)| index);
+    let shown: String = text[before..].chars().take(EXCERPT).collect();
+    let mut excerpt = String::new();
+    if before > 0 {
+        excerpt.push('…');
+    }
+    let cut = before + shown.len() < text.len();
+    excerpt.push_str(&shown);
+    if cut || end > before + shown.len() {
+        excerpt.push('…');
+    }
+    excerpt
+}
+
+/// Finds a text in bytes whatever the case of its ASCII letters. The regex engine compares three letters at once in all their
+/// cases, which is twice as fast here as looking for the rarest letter.
+struct Finder {
+    needle: Vec<u8>,
+    pattern: regex::bytes::Regex,
+    whole_word: bool,
+}
+
+impl Finder {
+    fn of(text: &str, whole_word: bool) -> Option<Finder> {
+        let pattern = regex::bytes::Regex::new(&format!("(?i-u){}", regex::escape(text))).ok()?;
+        Some(Finder { needle: text.as_bytes().to_vec(), pattern, whole_word })
+    }
+
+    /// Where it is first.
+    fn find(&self, bytes: &[u8]) -> Option<usize> {
+        let mut from = 0;
+        loop {
+            let start = self.pattern.find_at(bytes, from)?.start();
+            if !self.whole_word || self.is_whole(bytes, start) {
+                return Some(start);
+            }
+            from = start + 1;
+        }
+    }
+
+    /// Whether the text there may be a word of its own once it is decoded: what is before it may be an escape's end.
+    fn is_whole(&self, bytes: &[u8], start: usize) -> bool {
+        let of_word =
+            |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+        let before = start.checked_sub(1).and_then(|at| bytes.get(at));
+        let after = bytes.get(start + self.needle.len());
+        let escaped = |back: usize| start.checked_sub(back).and_then(|at| bytes.get(at)) == Some(&b'\\');
+        let begins = !of_word(self.needle.first()) || !of_word(before) || escaped(2) || escaped(6);
+        begins && (!of_word(self.needle.last()) || !of_word(after))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        /// What a line's text matches, its raw bytes do.
+        #[test]
+        fn raw_bytes_are_never_passed_over_wrongly(
+            before in ".{0,20}", asked in "[a-zA-Z0-9 /\\\\<>&'+=_.:日éß-]{1,12}", after in ".{0,20}", deep: bool, words: bool,
+        ) {
+            let text = format!("{before}{asked}{after}");
+            let mut raw = serde_json::to_string(&text).unwrap();
+            if deep {
+                raw = serde_json::to_string(&raw).unwrap();
+            }
+            let mode = if words { Mode::Words } else { Mode::Substring };
+            let search = Search { query: asked.clone(), mode, most: 1, ..Search::default() };
+            if let Ok(question) = Question::of(&search) {
+                let matches = question.patterns.iter().all(|pattern| pattern.is_match(&text));
+                prop_assert!(words || matches, "{asked:?} in {text:?}");
+                prop_assert!(!matches || question.worth_line(raw.as_bytes()), "{asked:?} in {raw}");
+            }
+        }
+    }
+}

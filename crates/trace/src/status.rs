@@ -1,0 +1,87 @@
+//! What the index holds, and what of the logs was not understood: nothing is dropped in silence.
+
+use std::collections::BTreeMap;
+
+use crate::error::TraceError;
+use crate::trace::{LogState, SessionFilter, Trace};
+use tamis_logs::event::Provider;
+
+/// What the index holds of one agent's logs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Holding {
+    pub logs: u64,
+    pub bytes: u64,
+    pub sessions: u64,
+    pub events: u64,
+}
+
+/// Something that a reader did not understand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotUnderstood {
+    pub provider: Provider,
+    /// As `record: name`, `part: name` or `unreadable: why`.
+    pub what: String,
+    pub count: u64,
+    /// The logs that have it.
+    pub logs: Vec<String>,
+}
+
+/// The state of the index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// `None` is for logs of no known format.
+    pub holdings: BTreeMap<Option<Provider>, Holding>,
+    /// What occurs most often first.
+    pub not_understood: Vec<NotUnderstood>,
+    /// Logs of no known format.
+    pub unknown: Vec<LogState>,
+    /// Logs that could not be read, or not to their end.
+    pub problems: Vec<LogState>,
+    /// Logs whose last line is not whole: it is being written, or the writer was killed.
+    pub torn: Vec<LogState>,
+}
+
+impl Trace {
+    /// What the index holds, as it is now.
+    pub fn report(&self) -> Result<Report, TraceError> {
+        let mut report = Report::default();
+        let mut paths = BTreeMap::new();
+        for log in self.logs()? {
+            let holding = report.holdings.entry(log.provider).or_default();
+            holding.logs += 1;
+            holding.bytes += log.size;
+            paths.insert(log.id, log.name());
+            if log.provider.is_none() && log.problem.is_none() {
+                report.unknown.push(log.clone());
+            }
+            if log.pending > 0 {
+                report.torn.push(log.clone());
+            }
+            if log.problem.is_some() {
+                report.problems.push(log);
+            }
+        }
+        let mut drift: BTreeMap<(Provider, String), NotUnderstood> = BTreeMap::new();
+        let all = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+        for session in self.sessions(&all, None, usize::MAX >> 1)? {
+            let holding = report.holdings.entry(Some(session.provider)).or_default();
+            holding.sessions += 1;
+            holding.events += session.tally.events;
+            for (what, count) in &session.tally.drift {
+                let provider = session.provider;
+                let entry = drift.entry((provider, what.clone())).or_insert_with(|| NotUnderstood {
+                    provider,
+                    what: what.clone(),
+                    count: 0,
+                    logs: Vec::new(),
+                });
+                entry.count += count;
+                entry.logs.extend(paths.get(&session.log).cloned());
+            }
+        }
+        report.not_understood = drift.into_values().collect();
+        report.not_understood.iter_mut().for_each(|entry| entry.logs.sort());
+        report.not_understood.sort_by_key(|entry| std::cmp::Reverse(entry.count));
+        Ok(report)
+    }
+}

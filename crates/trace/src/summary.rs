@@ -1,0 +1,272 @@
+//! What a session comes to: its turns, its counts, what it is about. Events go in one after the other, and the sums can be
+//! saved and gone on with when the log has grown.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use tamis_text::Redactor;
+
+use crate::accounting::Ledger;
+use tamis_logs::event::{Body, Content, Event, EventKind, Millis, Stream, bounded};
+use tamis_logs::readers::{Drift, Fact, Relation};
+use tamis_logs::usage::Tokens;
+
+/// Letters of a text that is only shown in a list.
+pub(crate) const PREVIEW_CHARS: usize = 200;
+/// Bytes of a text that are looked at for secrets before it is cut to its preview: half a secret looks like none.
+const LOOKED_AT: usize = 16 << 10;
+
+/// Calls whose results have not come yet, of which this many are remembered.
+const MOST_OPEN_CALLS: usize = 256;
+
+/// Names in a table of counts; more are counted under one name.
+const MOST_NAMES: usize = 200;
+const OTHERS: &str = "(others)";
+
+/// A turn: what a person said, and all that followed until they spoke again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Turn {
+    pub number: u64,
+    pub first_event: u64,
+    pub events: u64,
+    pub at: Option<Millis>,
+    pub ended: Option<Millis>,
+    /// The beginning of what the person said; empty when the session begins without.
+    pub preview: String,
+    pub steps: u64,
+    pub tool_calls: u64,
+    pub failed_tools: u64,
+    pub tokens: Tokens,
+    /// The most that the model read for one request.
+    pub largest_context: u64,
+}
+
+/// How a tool was used in a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ToolUse {
+    pub calls: u64,
+    pub failed: u64,
+    /// Bytes of all its results.
+    pub result_bytes: u64,
+}
+
+/// All that is known of a session without reading its log again.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub native_id: Option<String>,
+    pub root: Option<String>,
+    pub root_hash: Option<String>,
+    pub title: Option<String>,
+    pub version: Option<String>,
+    pub agent_name: Option<String>,
+    pub parent: Option<(String, Relation)>,
+    pub started: Option<Millis>,
+    pub ended: Option<Millis>,
+    pub snippet: Option<String>,
+    pub events: u64,
+    /// By [`EventKind`], in its order.
+    pub counts: [u64; 9],
+    pub sidechain_events: u64,
+    pub tools: BTreeMap<String, ToolUse>,
+    /// What was not understood, and how often.
+    pub drift: BTreeMap<String, u64>,
+    pub turns: u64,
+    pub failed_tools: u64,
+    turn: Option<Turn>,
+    /// Whether the last event of the turn was a tool's result, so that the agent's next act begins a step.
+    between_steps: bool,
+    open_calls: Vec<(String, String)>,
+    #[serde(skip)]
+    pub ledger: Ledger,
+    /// Turns that ended since they were last taken.
+    #[serde(skip)]
+    finished: Vec<Turn>,
+}
+
+impl Tally {
+    pub(crate) fn fact(&mut self, fact: &Fact<'_>) {
+        fn first(place: &mut Option<String>, value: &str) {
+            if place.is_none() && !value.is_empty() {
+                *place = Some(kept(value));
+            }
+        }
+        match fact {
+            Fact::Id(id) => first(&mut self.native_id, id),
+            Fact::Root(root) => first(&mut self.root, root),
+            Fact::RootHash(hash) => first(&mut self.root_hash, hash),
+            Fact::Version(version) => first(&mut self.version, version),
+            Fact::AgentName(name) => first(&mut self.agent_name, name),
+            Fact::Title(title) => self.title = Some(preview(title)),
+            Fact::Started(at) => self.started = self.started.or(Some(*at)),
+            Fact::Parent { id, relation } => {
+                self.parent.get_or_insert_with(|| (kept(id), *relation));
+            }
+        }
+    }
+
+    pub(crate) fn drift(&mut self, drift: &Drift<'_>) {
+        let (what, name) = match drift {
+            Drift::Record(name) => ("record", name),
+            Drift::Part(name) => ("part", name),
+            Drift::Unreadable(why) => ("unreadable", why),
+        };
+        *named(&mut self.drift, &format!("{what}: {}", beginning(name, 80))) += 1;
+    }
+
+    pub(crate) fn event(&mut self, event: &Event<'_>) {
+        let kind = event.kind();
+        let index = self.events;
+        self.events += 1;
+        self.counts[kind as usize] += 1;
+        if event.stream == Stream::Sidechain {
+            self.sidechain_events += 1;
+        }
+        if let Some(at) = event.at {
+            self.started = self.started.or(Some(at));
+            // A clock that jumps back does not end a session before it began.
+            self.ended = self.ended.max(Some(at));
+        }
+        if event.stream != Stream::Sidechain && kind.begins_turn() {
+            self.begin_turn(index, event);
+        }
+        self.within_turn(index, event);
+    }
+
+    fn begin_turn(&mut self, index: u64, event: &Event<'_>) {
+        let preview = match &event.body {
+            Body::SlashCommand { command, arguments } => preview(&format!("{command} {arguments}")),
+            Body::User(content) => preview(&content.to_text()),
+            _ => String::new(),
+        };
+        if self.snippet.is_none() && !preview.is_empty() {
+            self.snippet = Some(preview.clone());
+        }
+        self.open_turn(index, event.at, preview);
+    }
+
+    fn open_turn(&mut self, index: u64, at: Option<Millis>, preview: String) {
+        self.finished.extend(self.turn.take());
+        self.turn =
+            Some(Turn { number: self.turns, first_event: index, at, ended: at, preview, ..Turn::default() });
+        self.turns += 1;
+        self.between_steps = true;
+    }
+
+    fn within_turn(&mut self, index: u64, event: &Event<'_>) {
+        let acts = matches!(event.kind(), EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
+        let sidechain = event.stream == Stream::Sidechain;
+        if self.turn.is_none() && acts {
+            self.open_turn(index, event.at, String::new());
+        }
+        let reported = match &event.body {
+            Body::TokenUsage(report) => Some((self.ledger.take(report, event.at), report.tokens.read())),
+            _ => None,
+        };
+        let failed = match &event.body {
+            Body::ToolCall(call) => {
+                named(&mut self.tools, &call.name).calls += 1;
+                if let Some(id) = &call.id {
+                    if self.open_calls.len() == MOST_OPEN_CALLS {
+                        self.open_calls.remove(0);
+                    }
+                    self.open_calls.push((bounded(id).to_owned(), bounded(&call.name).to_owned()));
+                }
+                false
+            }
+            Body::ToolResult(result) => {
+                self.result_of(result.id.as_deref(), &result.content, result.failed);
+                self.failed_tools += u64::from(result.failed);
+                result.failed
+            }
+            _ => false,
+        };
+        let Some(turn) = &mut self.turn else { return };
+        turn.events = index + 1 - turn.first_event;
+        turn.ended = turn.ended.max(event.at);
+        if let Some((entry, read)) = reported {
+            turn.tokens = turn.tokens.plus(entry.added).minus(entry.taken);
+            if !sidechain {
+                turn.largest_context = turn.largest_context.max(read);
+            }
+        }
+        turn.failed_tools += u64::from(failed);
+        turn.tool_calls += u64::from(event.kind() == EventKind::ToolCall);
+        if !sidechain {
+            if acts && self.between_steps {
+                turn.steps += 1;
+                self.between_steps = false;
+            }
+            if event.kind() == EventKind::ToolResult {
+                self.between_steps = true;
+            }
+        }
+    }
+
+    fn result_of(&mut self, id: Option<&str>, content: &Content<'_>, failed: bool) {
+        let open = id.and_then(|id| self.open_calls.iter().position(|(open, _)| open == bounded(id)));
+        if let Some(index) = open {
+            let (_, name) = self.open_calls.remove(index);
+            let used = named(&mut self.tools, &name);
+            used.failed += u64::from(failed);
+            used.result_bytes += content.size() as u64;
+        }
+    }
+
+    /// The turns that ended since this was last asked, and the one that is open.
+    pub(crate) fn take_turns(&mut self) -> Vec<Turn> {
+        let mut turns = std::mem::take(&mut self.finished);
+        turns.extend(self.turn.clone());
+        turns
+    }
+
+    pub fn count(&self, kind: EventKind) -> u64 {
+        self.counts[kind as usize]
+    }
+
+    /// Seconds from the first to the last event.
+    pub fn duration_seconds(&self) -> u64 {
+        match (self.started, self.ended) {
+            (Some(from), Some(to)) => u64::try_from(to.saturating_sub(from)).unwrap_or(0) / 1000,
+            _ => 0,
+        }
+    }
+}
+
+/// A name as it is kept, which may be shown: without what a terminal would obey.
+fn kept(name: &str) -> String {
+    bounded(name).replace(char::is_control, "\u{fffd}")
+}
+
+/// The place of a name in a table that does not grow without end.
+fn named<'a, T: Default>(table: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
+    let name = if table.len() < MOST_NAMES || table.contains_key(name) { name } else { OTHERS };
+    table.entry(beginning(name, 120)).or_default()
+}
+
+/// What a list shows of a text: its first letters, without secrets.
+fn preview(text: &str) -> String {
+    beginning(&without_secrets(text), PREVIEW_CHARS)
+}
+
+/// As much of a text as is looked at for what is shown of it, without secrets.
+pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
+    Redactor::standard().redact(&text[..text.floor_char_boundary(LOOKED_AT)])
+}
+
+/// The first letters of a text, with a sign when there are more, line breaks as spaces.
+pub fn beginning(text: &str, letters: usize) -> String {
+    let mut begun: String = text
+        .trim_start()
+        .chars()
+        .take(letters + 1)
+        .map(|letter| if letter.is_control() { ' ' } else { letter })
+        .collect();
+    if begun.chars().count() > letters {
+        begun.pop();
+        begun.pop();
+        begun.push('…');
+    }
+    begun.truncate(begun.trim_end().len());
+    begun
+}
