@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tamis_workspace::Halt;
+use tamis_codebase::Halt;
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 

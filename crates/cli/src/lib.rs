@@ -20,7 +20,7 @@ use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
 use clap::Parser;
-use tamis_workspace::{WARDEN_ARGUMENT, run_warden};
+use tamis_process::{WARDEN_ARGUMENT, run_warden};
 
 use error::{CliResult, Kind};
 

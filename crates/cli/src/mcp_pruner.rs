@@ -7,11 +7,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tamis_codebase::WorkingFolder;
+use tamis_process::{Children, WardenProgram};
 use tamis_remote::{Address, RemotePruner};
 use tamis_server::{Presence, Served};
 use tamis_sieve::{Settings, Sieve};
 use tamis_tools::{Pruner, Registry, Services, Toolset, Workbench};
-use tamis_workspace::{Children, WardenProgram, WorkingFolder};
 
 use crate::error::{CliError, CliResult};
 use crate::{setup, stdio};

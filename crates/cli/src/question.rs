@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_config::{Config, Surroundings};
+use tamis_process::{Ended, RunError, Shell};
 use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_sieve::{PruneRequest, Pruned};
 use tamis_text::Kind;
 use tamis_tools::Services;
-use tamis_workspace::{Ended, RunError, Shell};
 
 use crate::error::CliError;
 use crate::{print, setup, signals};

@@ -5,8 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_agents::Identity;
+use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_logs::discovery::Places;
+use tamis_process::{Children, WardenProgram};
 use tamis_remote::{Address, ModelKey};
 use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_server::Token;
@@ -16,7 +18,6 @@ use tamis_tools::{
     Agents, AgentsSettings, Caller, Pruner, Registry, Research, Services, Sessions, Workbench,
 };
 use tamis_trace::{Trace, index_of_named};
-use tamis_workspace::{Children, Policy, Roots, WardenProgram, WorkingFolder};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;

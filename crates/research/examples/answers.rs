@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use tamis_codebase::{Halt, Policy, Roots, scan};
 use tamis_research::{Limits, Request, Researcher, Role, Settings};
-use tamis_workspace::{Halt, Policy, Roots, scan};
 
 #[derive(serde::Deserialize)]
 struct Row {

@@ -11,8 +11,8 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{IndexSettings, IndexUse, Limits, Request, Researcher, Role, Settings};
-use tamis_workspace::{Halt, Policy, Roots};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tamis_workspace::{Halt, Roots};
+use tamis_codebase::{Halt, Roots};
 
 use crate::index::Shelf;
 use crate::map::Map;

@@ -1,7 +1,7 @@
 //! Why a role has no finding. The names are part of the contract: programs look at them.
 
 use serde::{Serialize, Serializer};
-use tamis_workspace::Halted;
+use tamis_codebase::Halted;
 
 /// What went wrong, and what is to be said about it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! An index of a root: how often each file has each word and name, and what it defines. It takes the place of reading
 //! everything, and nothing else: an answer is the same with it and without.
 //!
-//! It holds for what it was made of. Before it is used, every folder's and file's stamp is compared ([`tamis_workspace::changes`]);
+//! It holds for what it was made of. Before it is used, every folder's and file's stamp is compared ([`tamis_codebase::changes`]);
 //! files that changed are read instead of looked up, and when files came or went the tree is walked again. What was read
 //! anew is added as a segment, by whoever gets the lock; the others only use it. It may be deleted at any time.
 //!
@@ -24,9 +24,9 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use tamis_codebase::{Changes, Halt, Halted, Roots, changes, outer_rules, tree as walk_tree};
 use tamis_store::rusqlite::{self, Connection};
 use tamis_store::{Database, Lock, StoreError, create_private_dir};
-use tamis_workspace::{Changes, Halt, Halted, Roots, changes, outer_rules, tree as walk_tree};
 
 use crate::question::Question;
 use crate::survey::Survey;

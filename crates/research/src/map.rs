@@ -4,7 +4,7 @@ mod territory;
 
 use std::sync::Arc;
 
-use tamis_workspace::{Place, Roots};
+use tamis_codebase::{Place, Roots};
 
 pub(crate) use territory::Territory;
 

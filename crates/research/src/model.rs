@@ -19,7 +19,7 @@ mod tools;
 
 use std::time::Instant;
 
-use tamis_workspace::Halt;
+use tamis_codebase::Halt;
 
 pub use agent::ModelTask;
 pub use provider::Model;

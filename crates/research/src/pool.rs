@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tamis_workspace::Halt;
+use tamis_codebase::Halt;
 
 use crate::{Fault, FaultKind};
 

@@ -13,7 +13,7 @@ mod votes;
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tamis_workspace::{Halt, Halted, Roots, cores, on_threads};
+use tamis_codebase::{Halt, Halted, Roots, cores, on_threads};
 
 use crate::class::Class;
 use crate::question::Question;

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use tamis_workspace::{Halt, RootError, Roots};
+use tamis_codebase::{Halt, RootError, Roots};
 
 use crate::crew::{Crew, StandIn};
 use crate::index::Shelf;

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
 use serde::Serialize;
+use tamis_codebase::{AccessError, EntryKind, Policy, RootError, Roots, list};
 use tamis_text::Redacted;
-use tamis_workspace::{AccessError, EntryKind, Policy, RootError, Roots, list};
 
 use crate::memo::parse;
 use crate::{Handoff, Reference};
@@ -86,7 +86,7 @@ pub fn resume_handoff(root: &Path, wanted: Option<&str>, roots: &Roots) -> Resul
         None => available.first().ok_or_else(none_there)?.clone(),
         Some(wanted) => choose(&folder, wanted, available)?,
     };
-    let place = tamis_workspace::Place { root: 0, path: name.clone() };
+    let place = tamis_codebase::Place { root: 0, path: name.clone() };
     let memo = folder
         .read_text(&place, LARGEST)
         .map_err(|cause| ResumeError::Unreadable { name: name.clone(), cause })?;
@@ -142,7 +142,7 @@ fn choose(folder: &Roots, wanted: &str, available: Vec<String>) -> Result<String
     for place in &places {
         for name in [place.path.clone(), format!("{}.md", place.path)] {
             if available.contains(&name)
-                || folder.open_file(&tamis_workspace::Place { root: 0, path: name.clone() }).is_ok()
+                || folder.open_file(&tamis_codebase::Place { root: 0, path: name.clone() }).is_ok()
             {
                 return Ok(name);
             }

@@ -16,7 +16,7 @@ mod wording;
 
 use std::sync::Arc;
 
-use tamis_workspace::{Halt, Roots};
+use tamis_codebase::{Halt, Roots};
 
 use crate::map::Map;
 use crate::question::Question;

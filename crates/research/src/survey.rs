@@ -1,6 +1,6 @@
 //! The first look: of every file, how often it has what a question looks for.
 
-use tamis_workspace::{Halt, Halted, Place, Roots, scan};
+use tamis_codebase::{Halt, Halted, Place, Roots, scan};
 
 use crate::class::Class;
 use crate::tally::{Counter, defines_at};

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tamis_codebase::{AccessError, Halt, Place, Roots};
 use tamis_syntax::{Budget, Outline};
 use tamis_text::split_lines;
-use tamis_workspace::{AccessError, Halt, Place, Roots};
 
 use crate::Allowance;
 

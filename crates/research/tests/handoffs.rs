@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
+use tamis_codebase::{Policy, Roots};
 use tamis_research::{
     ArtifactError, Confidence, Finding, Handoff, Outcome, Reference, Report, ResumeError, Role, RunRecord,
     Standing, Timing, list_handoffs, resume_handoff, write_artifact, write_handoff,
 };
-use tamis_workspace::{Policy, Roots};
 
 /// In two pieces, so that nobody takes this file for one with a secret in it.
 fn token() -> String {

@@ -5,10 +5,10 @@
 use std::fs;
 use std::path::Path;
 
+use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
     Confidence, Finding, IndexSettings, IndexUse, Limits, Request, Researcher, Role, Settings,
 };
-use tamis_workspace::{Halt, Policy, Roots};
 use tempfile::TempDir;
 
 const SHOP: &[(&str, &str)] = &[

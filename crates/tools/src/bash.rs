@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_workspace::{Ended, RunError, bash};
+use tamis_process::{Ended, RunError, bash};
 
 use crate::workbench::{Question, RawOutput, answer, lossy};
 use crate::{Context, Failure, Operation, Toolset};
@@ -29,7 +29,7 @@ impl Operation for Bash {
 
     async fn run(input: BashInput, context: Context) -> Result<String, Failure> {
         let workbench = &context.services.workbench;
-        let shell = bash(&input.command, &workbench.folder);
+        let shell = bash(&input.command, workbench.folder.path());
         let output = match workbench.children.run(shell, &context.cancellation).await {
             Ok(ended) => {
                 Ok(RawOutput { text: assembled_output(ended), prunable: true, placeholder: "(no output)" })

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_workspace::{Ended, RunError, grep};
+use tamis_process::{Ended, RunError, grep};
 
 use crate::input::OptionalText;
 use crate::workbench::{Question, RawOutput, answer, lossy};
@@ -36,7 +36,7 @@ impl Operation for Grep {
     async fn run(input: GrepInput, context: Context) -> Result<String, Failure> {
         let workbench = &context.services.workbench;
         let path = input.path.0.as_deref().unwrap_or(".");
-        let shell = grep(&input.pattern, path, &workbench.folder);
+        let shell = grep(&input.pattern, path, workbench.folder.path());
         let output = match workbench.children.run(shell, &context.cancellation).await {
             Ok(ended) => judge(ended),
             Err(RunError::Cancelled) => return Err(Failure::Cancelled),

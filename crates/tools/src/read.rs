@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_workspace::read_file;
+use tamis_codebase::read_file;
 
 use crate::workbench::{Question, RawOutput, answer, lossy};
 use crate::{Context, Failure, Operation, Toolset};

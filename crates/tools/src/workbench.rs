@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tamis_codebase::WorkingFolder;
+use tamis_process::Children;
 use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_remote::RemotePruner;
-use tamis_workspace::{Children, WorkingFolder};
 
 use crate::input::OptionalText;
 use crate::request::Event;

@@ -1,6 +1,6 @@
 use clap::Args;
+use tamis_process::bash;
 use tamis_tools::assembled_output;
-use tamis_workspace::bash;
 
 use crate::error::{CliError, CliResult};
 use crate::question::Asked;
@@ -20,7 +20,7 @@ pub(crate) struct Bash {
 
 pub(crate) fn run(arguments: Bash) -> CliResult {
     let asked = Asked::new()?;
-    let shell = bash(&arguments.command.join(" "), &asked.services.workbench.folder);
+    let shell = bash(&arguments.command.join(" "), asked.services.workbench.folder.path());
     let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
         return Err(CliError::failed(shell.take_over()));
     };

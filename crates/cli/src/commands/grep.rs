@@ -1,5 +1,5 @@
 use clap::Args;
-use tamis_workspace::grep;
+use tamis_process::grep;
 
 use crate::error::{CliError, CliResult};
 use crate::print;
@@ -23,7 +23,7 @@ pub(crate) struct Grep {
 
 pub(crate) fn run(arguments: Grep) -> CliResult {
     let asked = Asked::new()?;
-    let shell = grep(&arguments.pattern, &arguments.path, &asked.services.workbench.folder);
+    let shell = grep(&arguments.pattern, &arguments.path, asked.services.workbench.folder.path());
     let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
         return Err(CliError::failed(shell.take_over()));
     };

@@ -1,5 +1,5 @@
 use clap::Args;
-use tamis_workspace::read_file;
+use tamis_codebase::read_file;
 
 use crate::error::{CliError, CliResult};
 use crate::print;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use tamis_codebase::{Halt, Place, Roots, is_binary};
 use tamis_store::rusqlite::Connection;
-use tamis_workspace::{Halt, Place, Roots, is_binary};
 
 use super::segment::{self, Key};
 use super::tree::Tree;

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tamis_workspace::{Halt, Halted, Roots};
+use tamis_codebase::{Halt, Halted, Roots};
 
 use super::{Index, IndexUse, NoIndex};
 use crate::question::Question;

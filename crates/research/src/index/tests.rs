@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use tamis_workspace::{Halt, Policy, Roots};
+use tamis_codebase::{Halt, Policy, Roots};
 use tempfile::TempDir;
 
 use super::*;

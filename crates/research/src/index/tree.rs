@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use tamis_workspace::{Folder, Stamp};
+use tamis_codebase::{Folder, Stamp};
 
 use super::codec::{Reader, put_number, put_text};
 

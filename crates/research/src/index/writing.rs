@@ -4,8 +4,8 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+use tamis_codebase::{AccessError, Halt, Place, Roots, cores, is_binary, on_threads};
 use tamis_store::Database;
-use tamis_workspace::{AccessError, Halt, Place, Roots, cores, is_binary, on_threads};
 
 use super::segment::Builder;
 use super::tree::{Entry, Tree};
@@ -93,7 +93,7 @@ fn read(roots: &Roots, place: &Place, bytes: &mut Vec<u8>) -> Option<bool> {
 mod tests {
     use std::fs;
 
-    use tamis_workspace::Policy;
+    use tamis_codebase::Policy;
 
     use super::*;
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-use tamis_workspace::Place;
+use tamis_codebase::Place;
 
 use crate::question::Question;
 use crate::survey::Survey;
@@ -124,7 +124,7 @@ impl Territory {
 
 #[cfg(test)]
 mod tests {
-    use tamis_workspace::{Halt, Policy, Roots};
+    use tamis_codebase::{Halt, Policy, Roots};
 
     use super::*;
     use crate::tally::Counter;

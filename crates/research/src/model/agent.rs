@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
+use tamis_codebase::Halt;
 use tamis_remote::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
 use tamis_text::Redacted;
-use tamis_workspace::Halt;
 
 use super::answer::{self, Unusable};
 use super::desk::Desk;

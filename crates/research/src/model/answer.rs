@@ -228,10 +228,10 @@ mod tests {
         std::fs::write(folder.path().join("src/a.rs"), "one\ntwo\nthree\n").unwrap();
         std::fs::write(folder.path().join("src/b.rs"), "one\n").unwrap();
         std::fs::write(folder.path().join(".env"), "A=b\n").unwrap();
-        let policy = tamis_workspace::Policy::standard();
-        let roots = tamis_workspace::Roots::open(&[folder.path().to_owned()], policy).unwrap();
+        let policy = tamis_codebase::Policy::standard();
+        let roots = tamis_codebase::Roots::open(&[folder.path().to_owned()], policy).unwrap();
         let allowance = std::sync::Arc::new(crate::Allowance::of(crate::Limits::default()));
-        (folder, View::new(roots, allowance, tamis_workspace::Halt::never()))
+        (folder, View::new(roots, allowance, tamis_codebase::Halt::never()))
     }
 
     fn finding(

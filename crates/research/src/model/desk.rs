@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+use tamis_codebase::{Halt, Halted};
 use tamis_remote::ToolCall;
 use tamis_text::Redacted;
-use tamis_workspace::{Halt, Halted};
 
 use super::tools::{self, Trouble};
 use crate::{Role, View};

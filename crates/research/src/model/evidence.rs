@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
-use tamis_workspace::AccessError;
+use tamis_codebase::AccessError;
 
 use super::tools::lines_of;
 use crate::{Reference, View};

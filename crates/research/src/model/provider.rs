@@ -7,9 +7,9 @@ use std::future::{Future, pending};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tamis_codebase::{Halt, Halted};
 use tamis_remote::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
 use tamis_text::Redacted;
-use tamis_workspace::{Halt, Halted};
 use tokio::sync::Semaphore;
 
 use super::{Effort, ModelSettings, ModelUse};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tamis_codebase::{Halt, Place, Policy, Roots};
 use tamis_testkit::{ChatServer, ChatStep};
-use tamis_workspace::{Halt, Place, Policy, Roots};
 use tempfile::TempDir;
 
 use super::*;

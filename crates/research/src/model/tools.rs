@@ -4,11 +4,11 @@
 //! middle of one does not look like anything.
 
 use serde_json::{Value, json};
-use tamis_remote::ChatTool;
-use tamis_text::{Redacted, split_lines};
-use tamis_workspace::{
+use tamis_codebase::{
     AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
 };
+use tamis_remote::ChatTool;
+use tamis_text::{Redacted, split_lines};
 
 use super::arguments::{Arguments, flag, number, optional_text, text};
 use super::desk::Desk;

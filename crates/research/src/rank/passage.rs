@@ -3,9 +3,9 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use tamis_codebase::{Halt, Halted, Roots, cores, is_binary, on_threads};
 use tamis_syntax::outline_by_lines;
 use tamis_text::split_lines;
-use tamis_workspace::{Halt, Halted, Roots, cores, is_binary, on_threads};
 
 use super::Weights;
 use crate::question::Question;

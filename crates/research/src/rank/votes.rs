@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tamis_workspace::{Halt, Halted};
+use tamis_codebase::{Halt, Halted};
 
 use super::passage::{Passages, Sought};
 use crate::class::Class;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tamis_workspace::{Halt, RootError};
+use tamis_codebase::{Halt, RootError};
 
 use super::running::{Running, Steps, milliseconds};
 use super::{LONGEST_QUESTION, Progress, Request, ResearchError, Researcher, shown};

@@ -10,7 +10,7 @@ mod near;
 mod target;
 mod telling;
 
-use tamis_workspace::{Halt, Place};
+use tamis_codebase::{Halt, Place};
 
 use self::choose::{choose, choose_surveyed};
 use self::flow::{Surveyed, is_ubiquitous};

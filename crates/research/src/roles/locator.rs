@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use tamis_workspace::Halt;
+use tamis_codebase::Halt;
 
 use crate::bounds;
 use crate::index::{Shelf, survey};

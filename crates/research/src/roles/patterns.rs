@@ -8,7 +8,7 @@ mod places_of_words;
 mod shape;
 mod snippet;
 
-use tamis_workspace::{Halt, Place};
+use tamis_codebase::{Halt, Place};
 
 use self::examples::examples;
 use self::places_of_words::places_of_words;

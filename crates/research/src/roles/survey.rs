@@ -6,9 +6,9 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use tamis_codebase::{Halt, Place, Roots, cores, is_binary, on_threads, scan};
 use tamis_syntax::{defined_name, outline_by_lines};
 use tamis_text::split_lines;
-use tamis_workspace::{Halt, Place, Roots, cores, is_binary, on_threads, scan};
 
 use super::code::CodeLines;
 use super::definitions::Outlined;

@@ -5,7 +5,7 @@ mod noise;
 use std::path::Path;
 use std::sync::Arc;
 
-use tamis_workspace::{Halt, Place, Policy, Roots};
+use tamis_codebase::{Halt, Place, Policy, Roots};
 use tempfile::TempDir;
 
 use super::{Job, run};

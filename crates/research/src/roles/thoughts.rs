@@ -5,8 +5,8 @@
 
 mod note;
 
+use tamis_codebase::{Halt, Place, scan};
 use tamis_text::words::{each_word, stem};
-use tamis_workspace::{Halt, Place, scan};
 
 use self::note::{Note, is_note};
 use super::Job;

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tamis_codebase::Halt;
 use tamis_research::{Effort, Fault, FaultKind, Finding, Model, ModelSettings, ModelTask, Role};
 use tamis_testkit::{ChatServer, ChatStep};
-use tamis_workspace::Halt;
 
 use crate::{ask, codebase, good, good_finding, kind, model, offered, outcome, results, settings, view};
 

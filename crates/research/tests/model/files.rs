@@ -1,9 +1,9 @@
 //! What a model gets to see of files.
 
 use serde_json::json;
+use tamis_codebase::Halt;
 use tamis_research::{Limits, ModelTask, Reference, Role};
 use tamis_testkit::{ChatServer, ChatStep};
-use tamis_workspace::Halt;
 
 use crate::{ask, codebase, good, model, results, told, view, view_with};
 

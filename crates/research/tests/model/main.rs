@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
     Allowance, Confidence, Effort, Fault, FaultKind, Finding, Limits, Model, ModelSettings, ModelTask,
     Reference, Role, View,
 };
 use tamis_testkit::{ChatServer, ChatStep};
-use tamis_workspace::{Halt, Policy, Roots};
 use tempfile::TempDir;
 
 /// A small codebase.

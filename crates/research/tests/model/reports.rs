@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
     Constraints, Limits, Model, ModelSettings, ModelUse, Report, Request, Researcher, Role, Settings,
 };
 use tamis_testkit::{ChatServer, ChatStep};
-use tamis_workspace::{Halt, Policy, Roots};
 use tempfile::TempDir;
 
 use crate::{codebase, good, settings};

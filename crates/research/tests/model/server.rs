@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tamis_codebase::Halt;
 use tamis_research::{FaultKind, Model, ModelSettings, Role};
 use tamis_testkit::{ChatServer, ChatStep};
-use tamis_workspace::Halt;
 
 use crate::{ask, codebase, good, good_finding, kind, model, outcome, settings, view};
 

@@ -1,8 +1,8 @@
 //! Phase 3's acceptance scenarios: what an answer must be like, whatever it rests on.
 
 use serde_json::json;
+use tamis_codebase::RootError;
 use tamis_research::{Constraints, Request, ResearchError};
-use tamis_workspace::RootError;
 
 use crate::house::{House, asking, research, secret, texts};
 
@@ -45,7 +45,7 @@ fn scope_restriction() {
     // Folders outside of the roots are refused, without a word on what is there.
     for outside in ["/etc", "..", "../code-of-others"] {
         let request = Request { roots: vec![outside.into()], ..asking("Where?") };
-        let refused = house.researcher().research(&request, &tamis_workspace::Halt::never(), &|_| ());
+        let refused = house.researcher().research(&request, &tamis_codebase::Halt::never(), &|_| ());
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ResearchError::Root(RootError::Outside { .. })), "{outside}: {refused}");
     }

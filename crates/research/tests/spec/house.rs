@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
     Assignment, Confidence, Fault, Finding, Limits, Reference, Report, Request, Researcher, Role, Settings,
     StandIn,
 };
 use tamis_testkit::assert_report;
-use tamis_workspace::{Halt, Policy, Roots};
 
 pub(crate) struct House {
     pub(crate) folder: tempfile::TempDir,

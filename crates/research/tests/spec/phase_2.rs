@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
+use tamis_codebase::Halt;
 use tamis_research::{Constraints, Fault, FaultKind, Pool, Request, Role};
-use tamis_workspace::Halt;
 
 use crate::house::{House, Roles, asking, finding, research, research_until, texts};
 

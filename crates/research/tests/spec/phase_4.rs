@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
+use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{Constraints, Fault, FaultKind, IndexSettings, IndexUse, Request, Researcher, Role};
-use tamis_workspace::{Halt, Policy, Roots};
 
 use crate::house::{House, Roles, asking, finding, research, texts};
 

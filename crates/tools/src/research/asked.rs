@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use tamis_codebase::Halt;
 use tamis_research::{FaultKind, Progress, Report, Request, Researcher, Role};
-use tamis_workspace::Halt;
 
 use super::failure::{no_roots, saturated, told};
 use crate::services::blocking;

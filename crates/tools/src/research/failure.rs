@@ -1,9 +1,9 @@
 //! Failures in words that whoever called the tool can do something about.
 
 use serde_json::{Map, Value, json};
+use tamis_codebase::RootError;
 use tamis_research::ResearchError;
 use tamis_text::Redacted;
-use tamis_workspace::RootError;
 
 use crate::Failure;
 

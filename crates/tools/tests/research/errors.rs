@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tamis_codebase::{Policy, Roots};
 use tamis_research::{Assignment, Researcher, Settings};
 use tamis_tools::{Reply, Research};
-use tamis_workspace::{Policy, Roots};
 
 use crate::house::{House, Says, call, context, registry};
 

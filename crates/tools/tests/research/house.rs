@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tamis_codebase::{Policy, Roots};
 use tamis_research::{Assignment, Fault, Finding, Limits, Researcher, Settings, StandIn};
 use tamis_tools::{Access, Caller, Context, Registry, Reply, Research, Services, Toolset, Workbench};
-use tamis_workspace::{Policy, Roots};
 
 pub(crate) struct House {
     pub(crate) folder: tempfile::TempDir,

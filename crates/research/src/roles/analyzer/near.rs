@@ -4,8 +4,8 @@
 //! Such a slip leaves the first or the second half of a name as it is, so that only places with a half are looked at.
 
 use aho_corasick::AhoCorasick;
+use tamis_codebase::{Halt, Place, Roots, scan};
 use tamis_syntax::defined_name;
-use tamis_workspace::{Halt, Place, Roots, scan};
 
 use crate::roles::places::{is_prose_or_data, is_test};
 use crate::tally::in_run;

@@ -1,7 +1,7 @@
 //! A definition that is to be told of, with all that its own file says about it.
 
+use tamis_codebase::Place;
 use tamis_syntax::{Budget, LineSpan, Use, Uses};
-use tamis_workspace::Place;
 
 use super::data::{Datum, data};
 use crate::Source;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tamis_workspace::{Halt, Place};
+use tamis_codebase::{Halt, Place};
 
 use super::shape::shape;
 use super::snippet::snippet;

@@ -4,10 +4,10 @@
 //! among the files, the more it is worth.
 
 use aho_corasick::AhoCorasick;
+use tamis_codebase::{Halt, Place, scan};
 use tamis_syntax::{defined_name, is_attribute_line};
 use tamis_text::split_lines;
 use tamis_text::words::stem;
-use tamis_workspace::{Halt, Place, scan};
 
 use super::Sighting;
 use crate::roles::Job;

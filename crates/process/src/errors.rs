@@ -25,7 +25,7 @@ const NAMES: &[(Errno, &str, &str)] = &[
 ];
 
 /// `ENOENT: no such file or directory`, or what the system says.
-pub(crate) fn words(error: &io::Error) -> String {
+pub fn words(error: &io::Error) -> String {
     let known = Errno::from_io_error(error)
         .and_then(|errno| NAMES.iter().find(|(known, _, _)| *known == errno))
         .map(|(_, name, words)| format!("{name}: {words}"));

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
-use tamis_workspace::{
+use tamis_codebase::{
     AccessError, EntryKind, Halt, Halted, Place, Policy, RootError, Roots, Search, files, glob, list, scan,
     search,
 };

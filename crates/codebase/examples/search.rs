@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tamis_workspace::{Case, Halt, Policy, Roots, Search, Want, files, scan, search};
+use tamis_codebase::{Case, Halt, Policy, Roots, Search, Want, files, scan, search};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

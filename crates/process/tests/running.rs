@@ -3,20 +3,20 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use tamis_workspace::{Children, Ended, RunError, WorkingFolder, bash, grep};
+use tamis_process::{Children, Ended, RunError, bash, grep};
 use tokio_util::sync::CancellationToken;
 
 /// Longer than anything here takes; only so that a test which fails ends.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-fn folder() -> (tempfile::TempDir, WorkingFolder) {
+fn folder() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
-    let working = WorkingFolder::at(folder.path()).unwrap();
-    (folder, working)
+    let path = folder.path().to_owned();
+    (folder, path)
 }
 
 async fn run(command: &str) -> Ended {
@@ -68,8 +68,8 @@ async fn much_output_on_both_sides_does_not_stop_the_program() {
 
 #[tokio::test]
 async fn a_program_that_cannot_be_started_is_told() {
-    let nowhere = WorkingFolder::at("/nowhere/at/all").unwrap();
-    let started = Children::new(None).run(bash("true", &nowhere), &CancellationToken::new()).await;
+    let nowhere = Path::new("/nowhere/at/all");
+    let started = Children::new(None).run(bash("true", nowhere), &CancellationToken::new()).await;
     assert_eq!(
         started.unwrap_err().to_string(),
         "cannot start bash in '/nowhere/at/all': ENOENT: no such file or directory"

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use proptest::prelude::*;
-use tamis_workspace::{
+use tamis_codebase::{
     Case, GlobError, Halt, Halted, Line, Matches, Policy, Roots, Search, SearchError, Want, glob, search,
 };
 

@@ -3,13 +3,12 @@
 use std::ffi::OsString;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
 use tokio::process::{Child, Command};
 
-use crate::WorkingFolder;
 use crate::errors::words;
 use crate::running::LARGEST_OUTPUT;
 
@@ -58,19 +57,19 @@ pub enum RunError {
 }
 
 /// `bash -c COMMAND`.
-pub fn bash(command: &str, folder: &WorkingFolder) -> Shell {
+pub fn bash(command: &str, folder: &Path) -> Shell {
     Shell::new("bash", &["-c", command], folder)
 }
 
 /// `grep -rn --color=never -- PATTERN PATH`: after `--` neither can pass for an option.
-pub fn grep(pattern: &str, path: &str, folder: &WorkingFolder) -> Shell {
+pub fn grep(pattern: &str, path: &str, folder: &Path) -> Shell {
     Shell::new("grep", &["-rn", "--color=never", "--", pattern, path], folder)
 }
 
 impl Shell {
-    fn new(program: &'static str, arguments: &[&str], folder: &WorkingFolder) -> Shell {
+    fn new(program: &'static str, arguments: &[&str], folder: &Path) -> Shell {
         let arguments = arguments.iter().map(OsString::from).collect();
-        Shell { program, arguments, folder: folder.path().to_owned() }
+        Shell { program, arguments, folder: folder.to_owned() }
     }
 
     /// Starts the program with nothing to read, in a group of its own. It dies with the handle, its group does not.

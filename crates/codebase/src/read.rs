@@ -9,8 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
-
-use crate::errors::words;
+use tamis_process::words;
 
 /// Larger files are refused: no model reads them, and the answer would be held in memory several times.
 pub const LARGEST_FILE: u64 = 64 << 20;

@@ -1,0 +1,43 @@
+//! The files of a codebase: which may be read, and reading, walking and searching them within bounds.
+//!
+//! [`Roots`] are the folders that may be read. Whatever paths and links say, nothing outside of them is opened, and files in
+//! which secrets are kept are left out. [`search`], [`glob`] and [`list`] return bounded results in a fixed order; [`scan`]
+//! passes every text file to a function. A [`Halt`] ends each of them early.
+//!
+//! [`read_file`] reads any one file of the machine, for a tool that is not bound to roots: it never waits for a FIFO or a
+//! device, and never takes more memory than [`LARGEST_FILE`].
+//!
+//! Never: writing a file, or running a program.
+
+mod access;
+mod below;
+mod folder;
+mod glob;
+mod halt;
+mod list;
+mod matching;
+mod policy;
+mod queue;
+mod read;
+mod roots;
+mod rules;
+mod search;
+mod secrets;
+mod system;
+mod threads;
+mod tree;
+mod walk;
+mod wanted;
+
+pub use access::{AccessError, RootError};
+pub use folder::WorkingFolder;
+pub use glob::{Found, GlobError, glob};
+pub use halt::{Halt, Halted};
+pub use list::{Entry, EntryKind, Listing, list};
+pub use policy::{LARGEST_SEARCHED, PatternError, Policy};
+pub use read::{LARGEST_FILE, ReadError, read_file};
+pub use roots::{Place, Roots};
+pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, Want, search};
+pub use threads::{cores, on_threads};
+pub use tree::{Changes, Folder, Stamp, changes, outer_rules, tree};
+pub use walk::{files, is_binary, scan};
