@@ -17,7 +17,7 @@ mod values;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use tamis_remote::Address;
+use tamis_http::Address;
 
 pub use client::Github;
 pub use failure::{Failure, Outcome};

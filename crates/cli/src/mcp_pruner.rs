@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_codebase::WorkingFolder;
+use tamis_http::{Address, RemotePruner};
 use tamis_process::{Children, WardenProgram};
-use tamis_remote::{Address, RemotePruner};
 use tamis_server::{Presence, Served};
 use tamis_sieve::{Settings, Sieve};
 use tamis_tools::{Pruner, Registry, Services, Toolset, Workbench};

@@ -18,22 +18,22 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("sieve", &["prune", "store", "text"]),
     ("process", &[]),
     ("codebase", &["process"]),
-    ("remote", &[]),
-    ("research", &["codebase", "remote", "store", "syntax", "text"]),
-    ("agents", &["clients", "remote", "store", "text"]),
+    ("http", &[]),
+    ("research", &["codebase", "http", "store", "syntax", "text"]),
+    ("agents", &["clients", "http", "store", "text"]),
     ("logs", &["store"]),
     ("trace", &["logs", "store", "text"]),
     ("savings", &["logs", "prune", "sieve", "text", "trace"]),
     (
         "tools",
-        &["agents", "codebase", "logs", "process", "prune", "remote", "research", "sieve", "text", "trace"],
+        &["agents", "codebase", "logs", "process", "prune", "http", "research", "sieve", "text", "trace"],
     ),
     ("server", &["tools"]),
     (
         "cli",
         &[
-            "agents", "clients", "config", "logs", "prune", "remote", "research", "savings", "server",
-            "sieve", "store", "text", "tools", "trace",
+            "agents", "clients", "config", "logs", "prune", "http", "research", "savings", "server", "sieve",
+            "store", "text", "tools", "trace",
         ],
     ),
     ("testkit", &[]),
@@ -47,11 +47,11 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("anyhow", &["cli"]),
     ("rusqlite", &["store"]),
     ("tree-sitter", &["syntax"]),
-    ("hyper", &["remote", "server"]),
-    ("rustls", &["remote"]),
+    ("hyper", &["http", "server"]),
+    ("rustls", &["http"]),
     ("grep", &["codebase"]),
     ("ignore", &["codebase"]),
-    ("tokio", &["agents", "remote", "research", "process", "tools", "server", "cli", "testkit"]),
+    ("tokio", &["agents", "http", "research", "process", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {

@@ -6,9 +6,9 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_codebase::WorkingFolder;
+use tamis_http::RemotePruner;
 use tamis_process::Children;
 use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_remote::RemotePruner;
 
 use crate::input::OptionalText;
 use crate::request::Event;

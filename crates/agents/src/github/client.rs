@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_remote::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
+use tamis_http::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
 
 use super::failure::{self, Failure, Outcome};
 use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};

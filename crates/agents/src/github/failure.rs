@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tamis_remote::{JsonAnswer, RemoteError};
+use tamis_http::{JsonAnswer, RemoteError};
 
 use super::{GithubRepository, Token};
 use crate::plain::plain_line;

@@ -9,7 +9,7 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use tamis_remote::BearerSecret;
+use tamis_http::BearerSecret;
 
 /// The gh program reads a file, or asks the system's keyring.
 const PATIENCE: Duration = Duration::from_secs(5);

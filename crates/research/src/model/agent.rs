@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use tamis_codebase::Halt;
-use tamis_remote::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
+use tamis_http::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
 use tamis_text::Redacted;
 
 use super::answer::{self, Unusable};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tamis_codebase::{Halt, Halted};
-use tamis_remote::ToolCall;
+use tamis_http::ToolCall;
 use tamis_text::Redacted;
 
 use super::tools::{self, Trouble};

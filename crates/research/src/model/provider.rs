@@ -8,7 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use tamis_codebase::{Halt, Halted};
-use tamis_remote::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
+use tamis_http::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
 use tamis_text::Redacted;
 use tokio::sync::Semaphore;
 

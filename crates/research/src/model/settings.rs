@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tamis_remote::{Address, ModelKey};
+use tamis_http::{Address, ModelKey};
 
 use crate::Role;
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tamis_codebase::{
     AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
 };
-use tamis_remote::ChatTool;
+use tamis_http::ChatTool;
 use tamis_text::{Redacted, split_lines};
 
 use super::arguments::{Arguments, flag, number, optional_text, text};

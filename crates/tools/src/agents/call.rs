@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamis_agents::{AgentsError, Call, Code, Coordinator};
-use tamis_remote::{BearerSecret, JsonMethod};
+use tamis_http::{BearerSecret, JsonMethod};
 
 use super::Agents;
 use super::errand::{Errand, blocking, nobody_coordinates};

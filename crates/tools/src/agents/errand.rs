@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tamis_agents::{AgentsError, Code, Coordinator, is_coordinated, whereabouts};
-use tamis_remote::{Address, BearerSecret, JsonMethod, JsonRequest, RemoteError};
+use tamis_http::{Address, BearerSecret, JsonMethod, JsonRequest, RemoteError};
 
 use super::Agents;
 use super::wire::read_error;

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tamis_agents::{
     AgentsError, Code, Coordinator, Disposal, Finding, Instance, InstanceId, StartRequest, whereabouts,
 };
-use tamis_remote::{BearerSecret, JsonMethod};
+use tamis_http::{BearerSecret, JsonMethod};
 
 use super::errand::{Errand, NEXT_LOOK, blocking};
 use super::wire::random_key;
