@@ -10,10 +10,10 @@ use tamis_clients::{
 use tamis_store::create_private_dir;
 
 use crate::error::Result;
-use crate::git::Repository;
 use crate::launch::{Environment, Launch, agent_environment};
 use crate::records::{AgentChoice, Instance};
 use crate::{AgentsError, Code, Coordinator};
+use tamis_git::Repository;
 
 /// The name by which agents know our server.
 const SERVER: &str = "tamis";

@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 use crate::ending::end_rows;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{Removal, Repository};
 use crate::records::{Instance, Outcome, Phase};
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
+use tamis_git::{GitError, Removal, Repository};
 
 /// How long an agent whose own call ended it gets to read the answer.
 const GRACE: Duration = Duration::from_secs(2);
@@ -137,7 +137,10 @@ impl Coordinator {
             let forgotten = self
                 .repository(&instance.repository)
                 .and_then(|repository| repository.remove_worktree(&instance.worktree, Removal::OnlyClean));
-            forgotten.map(|_| kept(instance, format!("branch {} stays", instance.branch)))
+            match forgotten {
+                Ok(_) => Ok(kept(instance, format!("branch {} stays", instance.branch))),
+                Err(error) => Err(error.into()),
+            }
         };
         let disposal = match disposed {
             // Somebody is at it; the next time may do better.
@@ -199,7 +202,7 @@ impl Coordinator {
         self.leaving.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
     }
 
-    pub(crate) fn repository(&self, folder: &Path) -> Result<Repository> {
+    pub(crate) fn repository(&self, folder: &Path) -> Result<Repository, GitError> {
         Repository::find(&self.git, folder)
     }
 }

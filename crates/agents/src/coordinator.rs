@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
 use crate::error::Result;
-use crate::git::Git;
 use crate::holds::Holds;
 use crate::pull::Following;
 use crate::records::Instance;
 use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, identity};
+use tamis_git::Git;
 
 /// What coordinating needs to know.
 #[derive(Clone)]

@@ -5,9 +5,9 @@
 //! have its commits. Work in a submodule, or in the middle of a merge, cannot be held by a ref, and stays in any case.
 
 use crate::error::Result;
-use crate::git::{BranchName, Commit, Reason, Removal, Worktree, few, undo_reference};
 use crate::records::Instance;
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, db};
+use tamis_git::{BranchName, Commit, Reason, Removal, Worktree, few};
 
 impl Coordinator {
     /// Removes what can go, or tells what would.
@@ -33,9 +33,9 @@ impl Coordinator {
         if !dry_run {
             // Submodules are proven to have nothing that is not elsewhere.
             let inner = match &there {
-                Some(worktree) => worktree.snapshot(&branch, &instance.id)?.inner,
+                Some(worktree) => worktree.snapshot(&branch)?.inner,
                 None => {
-                    repository.hold_branch(&branch, &instance.id)?;
+                    repository.hold_branch(&branch)?;
                     Vec::new()
                 }
             };
@@ -54,7 +54,7 @@ impl Coordinator {
         if repository.branch_tip(&branch)?.is_some() {
             if on_branch.is_empty() {
                 if !dry_run {
-                    repository.delete_branch(&branch, &instance.id)?;
+                    repository.delete_branch(&branch)?;
                 }
                 disposal.removed.push(format!("branch {branch}"));
             } else {
@@ -62,8 +62,8 @@ impl Coordinator {
                 disposal.kept.extend(kept);
             }
         }
-        if repository.undo_commit(&instance.id)?.is_some() || (dry_run && !disposal.removed.is_empty()) {
-            disposal.undo = Some(undo_reference(&instance.id));
+        if repository.undo_commit(&branch)?.is_some() || (dry_run && !disposal.removed.is_empty()) {
+            disposal.undo = Some(branch.undo_reference());
         }
         Ok(disposal)
     }
@@ -71,7 +71,7 @@ impl Coordinator {
     /// Branches that hold what they have: for a reviewer, that of the coding agent.
     fn keepers(&self, instance: &Instance) -> Result<Vec<BranchName>> {
         let review = self.archive.database.read(|connection| db::review_by(connection, &instance.id))?;
-        review.map(|review| review.parent_instance.branch().parse()).into_iter().collect()
+        Ok(review.map(|review| BranchName::from(&review.parent_instance)).into_iter().collect())
     }
 
     /// Whether somebody has worked in the worktree of an instance that is still being made.
@@ -96,7 +96,7 @@ impl Coordinator {
         let branch: BranchName = instance.branch.parse()?;
         let reasons = repository.prove_disposable(&instance.worktree, &branch, &[])?;
         let inner = match repository.worktree_if_there(&instance.worktree)? {
-            Some(worktree) => worktree.snapshot(&branch, &instance.id)?.inner,
+            Some(worktree) => worktree.snapshot(&branch)?.inner,
             None => Vec::new(),
         };
         Ok(!inner.is_empty() || reasons.iter().any(|reason| stays_for(reason, true)))
@@ -120,13 +120,13 @@ impl Coordinator {
         if let (true, Some(worktree)) =
             (self.has_worked(instance)?, repository.worktree_if_there(&instance.worktree)?)
         {
-            worktree.snapshot(&branch, &instance.id)?;
+            worktree.snapshot(&branch)?;
         }
         repository.remove_worktree(&instance.worktree, Removal::Everything)?;
         remove_empty(instance)?;
         if !repository.drop_unused_branch(&branch, &began)? {
-            repository.hold_branch(&branch, &instance.id)?;
-            repository.delete_branch(&branch, &instance.id)?;
+            repository.hold_branch(&branch)?;
+            repository.delete_branch(&branch)?;
         }
         Ok(())
     }

@@ -9,10 +9,10 @@ use tamis_store::private_file;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::Repository;
 use crate::launch::SessionFiles;
 use crate::records::Instance;
 use crate::{AgentsError, Coordinator, Identity, InstanceId};
+use tamis_git::Repository;
 
 /// What is to be made.
 pub(crate) struct Equipment<'a> {

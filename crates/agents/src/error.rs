@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
+use tamis_git::{GitError, GitErrorKind};
+use tamis_github::{GithubError, GithubErrorKind};
 use tamis_store::{StoreError, rusqlite};
 
 use crate::InstanceId;
@@ -110,6 +112,39 @@ impl AgentsError {
         ]);
         object.extend(self.details.clone());
         Value::Object(object)
+    }
+}
+
+impl From<GitError> for AgentsError {
+    fn from(error: GitError) -> AgentsError {
+        let code = match error.kind {
+            GitErrorKind::Failed => Code::GitError,
+            GitErrorKind::Locked => Code::GitLocked,
+            GitErrorKind::TimedOut => Code::Timeout,
+            GitErrorKind::File => Code::FileError,
+            GitErrorKind::Invalid => Code::ValidationError,
+            GitErrorKind::Busy => Code::WorktreeBusy,
+            GitErrorKind::UncommittedChanges => Code::UncommittedChanges,
+            GitErrorKind::Kept => Code::InvalidState,
+        };
+        AgentsError { suggestions: error.hints, ..AgentsError::new(code, error.message) }
+    }
+}
+
+impl From<GithubError> for AgentsError {
+    fn from(error: GithubError) -> AgentsError {
+        let code = match error.kind {
+            GithubErrorKind::Invalid => Code::ValidationError,
+            GithubErrorKind::Unauthorized => Code::GithubUnauthorized,
+            GithubErrorKind::Forbidden => Code::GithubForbidden,
+            GithubErrorKind::Rejected => Code::GithubRejected,
+            GithubErrorKind::Unavailable => Code::GithubUnavailable,
+        };
+        let failed = AgentsError { suggestions: error.hints, ..AgentsError::new(code, error.message) };
+        match error.status {
+            Some(status) => failed.detail("github_status", status),
+            None => failed,
+        }
     }
 }
 

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Delivery, Note, Notes, Repository};
 use crate::identity::random_hex;
 use crate::operations::Caller;
 use crate::records::{Feedback, Instance, Moment, Phase, Review};
@@ -20,6 +19,7 @@ use crate::{
     AgentType, AgentsError, Call, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
     tools,
 };
+use tamis_git::{BranchName, Commit, Delivery, Note, Notes, Repository};
 
 /// How often a name for the notes may be taken by somebody else at the very moment.
 const MOST_NAMES_TRIED: u32 = 8;

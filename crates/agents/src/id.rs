@@ -7,6 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
+use tamis_git::BranchName;
 
 use crate::AgentType;
 
@@ -117,6 +118,12 @@ impl From<InstanceId> for String {
 impl fmt::Display for InstanceId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
+    }
+}
+
+impl From<&InstanceId> for BranchName {
+    fn from(id: &InstanceId) -> BranchName {
+        BranchName::of_instance(&id.0).expect("the names of instances are valid in branches")
     }
 }
 

@@ -14,15 +14,15 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::error::Result;
-use crate::github::{self, Github, Outcome};
 use crate::operations::Caller;
-use crate::plain::{is_odd, plain_text};
 use crate::pull::input::{check_text, check_title, invalid};
 use crate::records::{Instance, Operation, OperationState};
 use crate::{
     AgentType, AgentsError, Call, Code, Coordinator, CreateIssues, IssueCreated, IssuesCreated, NewIssue, db,
     tools,
 };
+use tamis_github::{Github, Outcome};
+use tamis_text::plain::{is_odd, plain_text};
 
 const MOST_ISSUES: usize = 50;
 const MOST_LABELS: usize = 20;
@@ -116,7 +116,7 @@ impl Coordinator {
                 self.archive.database.write(|connection| db::replan(connection, operation, &plan))?;
                 Ok::<_, AgentsError>(())
             };
-            let created = |made: github::Issue| created(made, issue);
+            let created = |made: tamis_github::Issue| created(made, issue);
             match fate {
                 Fate::Created(_) => continue,
                 Fate::ToDo => {}
@@ -139,12 +139,12 @@ impl Coordinator {
             match failure.outcome {
                 Outcome::NotDone | Outcome::Exists => {
                     next(Fate::ToDo)?;
-                    return Err(failure.into());
+                    return Err((*failure.error).into());
                 }
                 // It may yet appear, so what is not found now is looked for again before it is asked for again.
                 Outcome::Unclear => match github.recent_issue(&mark) {
                     Ok(Some(found)) => next(Fate::Created(created(found)?))?,
-                    _ => return Err(failure.into()),
+                    _ => return Err((*failure.error).into()),
                 },
             }
         }
@@ -222,15 +222,15 @@ fn mark_of(instance: &Instance, issue: &NewIssue) -> String {
 }
 
 /// The issue as GitHub gets it. The mark is not shown there.
-fn with_mark(issue: &NewIssue, mark: &str) -> github::NewIssue {
-    github::NewIssue {
+fn with_mark(issue: &NewIssue, mark: &str) -> tamis_github::NewIssue {
+    tamis_github::NewIssue {
         title: issue.title.trim().to_owned(),
         body: format!("{}\n\n<!-- {mark} -->", plain_text(&issue.body).trim_end()),
         labels: issue.labels.iter().map(|label| label.trim().to_owned()).collect(),
     }
 }
 
-fn created(made: github::Issue, issue: &NewIssue) -> Result<IssueCreated> {
+fn created(made: tamis_github::Issue, issue: &NewIssue) -> Result<IssueCreated> {
     let number = i64::try_from(made.number).map_err(|_| {
         AgentsError::new(Code::GithubUnavailable, "GitHub gave the issue a number that is none")
     })?;

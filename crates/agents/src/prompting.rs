@@ -1,8 +1,6 @@
 //! What agents are told first, from what the tables and the repository know.
 
 use crate::error::Result;
-use crate::git::{Repository, Summary};
-use crate::github::IssueText;
 use crate::prompts::{
     PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, TaskIssue, WorkPrompt, planning_prompt,
     review_prompt, work_prompt,
@@ -10,6 +8,8 @@ use crate::prompts::{
 use crate::records::{Instance, Review};
 use crate::user_config::{self, MAX_ITERATIONS};
 use crate::{AgentType, Coordinator, InstanceId, RequestReview, db};
+use tamis_git::{Repository, Summary};
+use tamis_github::IssueText;
 
 impl Coordinator {
     /// The prompt of an agent that a person starts: the contract's `generateWorkPrompt`, or the planning agent's.

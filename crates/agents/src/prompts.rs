@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
-use crate::github::IssueText;
 use crate::{FeedbackType, InstanceId};
+use tamis_github::IssueText;
 
 /// How much of each earlier feedback is told again; all of it is in the repository.
 const FEEDBACK_LINES: usize = 6;

@@ -21,8 +21,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Repository};
-use crate::github::{NewPullRequest, PullRequest};
 use crate::operations::Caller;
 use crate::pull_body::{ReviewSummary, pull_request_body};
 use crate::records::{Instance, Moment, Outcome};
@@ -33,6 +31,8 @@ use crate::{
 use checks::{admit, check_work};
 use destination::Destination;
 pub(crate) use follow::{CLOSED_FOLLOWED, Following};
+use tamis_git::{BranchName, Commit, Repository};
+use tamis_github::{NewPullRequest, PullRequest};
 
 /// What the operation needs to be finished by somebody else.
 #[derive(Debug, Serialize, Deserialize)]
@@ -138,7 +138,7 @@ impl Coordinator {
             base: destination.base.to_string(),
             body: pull_request_body(&input.description, &self.history_of(subject, caller)?),
         };
-        let opened = github.ensure_pull_request(&new).map_err(|error| destination.explain(error))?;
+        let opened = github.ensure_pull_request(&new).map_err(|error| destination.explain(error.into()))?;
         reach(Point::PullOpened);
         Ok(Done { opened: Some(opened.pull_request), tip, steps })
     }

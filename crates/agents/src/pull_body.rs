@@ -4,9 +4,9 @@
 //! closes issues, and becomes the message of the commit when it is merged. So words of feedback that would do any of it are
 //! taken apart by a space of no width, which neither GitHub nor git reads past.
 
-use crate::plain::{plain_line, plain_text, shortened};
 use crate::records::{Feedback, Moment, Outcome, Review};
 use crate::{FeedbackType, InstanceId};
+use tamis_text::plain::{plain_line, plain_text, shortened};
 
 /// What GitHub takes, in characters.
 pub(crate) const LONGEST_BODY: usize = 65_536;

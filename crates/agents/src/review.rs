@@ -11,7 +11,6 @@ use serde_json::json;
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::Repository;
 use crate::operations::{Caller, finish, tell_success};
 use crate::records::{AgentChoice, Instance, NewInstance, Operation, OperationState, Outcome, Phase, Review};
 use crate::start::created;
@@ -20,6 +19,7 @@ use crate::{
     AgentType, AgentsError, Call, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested,
     Status, db, tools,
 };
+use tamis_git::Repository;
 
 use admission::{Admission, admission};
 use work::{Work, unchanged, work};

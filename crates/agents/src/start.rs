@@ -9,8 +9,6 @@ use serde_json::json;
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::git::{BranchName, Commit, Head, Repository};
-use crate::github::IssueText;
 use crate::holds::Hold;
 use crate::id::slug;
 use crate::operations::{finish, in_time};
@@ -19,6 +17,8 @@ use crate::records::{
 };
 use crate::user_config::{self, DEFAULT_AGENT};
 use crate::{AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, db, tools};
+use tamis_git::{BranchName, Commit, Head, Repository};
+use tamis_github::IssueText;
 
 /// A task longer than this belongs into a file.
 const LONGEST_TASK: usize = 100_000;
@@ -162,7 +162,7 @@ impl Coordinator {
                 let message = "the repository has no remote on GitHub";
                 return Err(AgentsError::new(Code::InvalidState, message));
             };
-            github.issue(number.try_into().unwrap_or_default())
+            Ok(github.issue(number.try_into().unwrap_or_default())?)
         };
         read().map_err(|error| format!("what issue #{number} says could not be read: {}", error.message))
     }
@@ -277,7 +277,10 @@ fn base(repository: &Repository, folder: &Path, asked: Option<&str>) -> Result<B
             Some(Head { branch, commit }) if !branch.as_ref().is_some_and(BranchName::is_ours) => {
                 Ok(Base { branch, commit })
             }
-            _ => repository.default_base().map(|(branch, commit)| Base { branch: Some(branch), commit }),
+            _ => {
+                let (branch, commit) = repository.default_base()?;
+                Ok(Base { branch: Some(branch), commit })
+            }
         };
     };
     let branch = asked.parse::<BranchName>().ok();

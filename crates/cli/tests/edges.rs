@@ -20,7 +20,9 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("codebase", &["process"]),
     ("http", &[]),
     ("research", &["codebase", "http", "store", "syntax", "text"]),
-    ("agents", &["clients", "http", "store", "text"]),
+    ("git", &["store"]),
+    ("github", &["git", "http", "text"]),
+    ("agents", &["clients", "git", "github", "store", "text"]),
     ("logs", &["store"]),
     ("trace", &["logs", "store", "text"]),
     ("savings", &["logs", "prune", "sieve", "text", "trace"]),
@@ -51,7 +53,7 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("rustls", &["http"]),
     ("grep", &["codebase"]),
     ("ignore", &["codebase"]),
-    ("tokio", &["agents", "http", "research", "process", "tools", "server", "cli", "testkit"]),
+    ("tokio", &["github", "http", "research", "process", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {

@@ -10,6 +10,7 @@ mod kind;
 mod kind_detection;
 mod line_numbers;
 mod lines;
+pub mod plain;
 mod redact;
 mod tokens;
 pub mod words;

@@ -3,10 +3,10 @@
 use super::Context;
 use crate::ending::abandon_if_hopeless;
 use crate::error::Result;
-use crate::git::{Commit, Note};
 use crate::operations::{Caller, finish, tell_success};
 use crate::records::{Feedback, OperationState, Outcome, Phase};
 use crate::{AgentsError, Coordinator, FeedbackSent, Status, db, tools};
+use tamis_git::{Commit, Note};
 
 /// The reviewer is ended once it has the answer.
 const SCHEDULED: &str = "scheduled";

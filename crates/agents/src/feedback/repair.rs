@@ -4,9 +4,9 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use super::{Committed, Context, Plan};
 use crate::error::Result;
-use crate::git::{Commit, Note};
 use crate::records::Operation;
 use crate::{AgentsError, Code, Coordinator, db};
+use tamis_git::{Commit, Note};
 
 impl Coordinator {
     /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; else nothing was said.

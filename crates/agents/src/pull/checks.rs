@@ -2,9 +2,9 @@
 
 use super::Work;
 use crate::error::Result;
-use crate::git::BranchName;
 use crate::records::Instance;
 use crate::{AgentsError, Code, Status};
+use tamis_git::BranchName;
 
 /// Whether the statuses allow it.
 pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
@@ -36,7 +36,7 @@ pub(super) fn check_work(work: &Work<'_>) -> Result<()> {
     let branch: BranchName = subject.branch.parse()?;
     let state = repository.state_of(&subject.worktree)?;
     if let Some(hindrance) = state.hindrance(&branch) {
-        return Err(hindrance.about(&subject.id));
+        return Err(AgentsError::from(hindrance).about(&subject.id));
     }
     // What a coding agent has lying about while it waits is not the reviewer's to judge.
     let uncommitted = state.modified.iter().find(|path| !notes.contains(path));

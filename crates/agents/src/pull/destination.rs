@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use crate::error::Result;
-use crate::git::{BranchName, Commit, Credential, Remote, Repository};
-use crate::github::{Github, GithubSettings, Token};
 use crate::records::Instance;
 use crate::{AgentsError, Code, Coordinator};
+use tamis_git::{BranchName, Commit, Credential, Remote, Repository};
+use tamis_github::{Github, GithubSettings, Token};
 
 pub(super) struct Destination {
     pub(super) base: BranchName,

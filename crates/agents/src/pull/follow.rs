@@ -5,9 +5,9 @@ use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
-use crate::github::PullState;
 use crate::records::{Instance, Moment, Phase};
 use crate::{AgentsError, Code, Coordinator, Finding, InstanceId, Status, db};
+use tamis_github::PullState;
 
 /// How often GitHub is asked about one, and for how long it is left alone after it did not answer.
 const PAUSE: Duration = Duration::from_secs(300);

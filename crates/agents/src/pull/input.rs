@@ -1,8 +1,8 @@
 //! What an agent may put into a pull request or an issue.
 
 use crate::error::Result;
-use crate::plain::is_odd;
 use crate::{AgentsError, Code, CreatePullRequest};
+use tamis_text::plain::is_odd;
 
 /// What GitHub takes.
 const LONGEST_TITLE: usize = 256;

@@ -6,11 +6,11 @@ use tamis_store::rusqlite::Connection;
 
 use super::{Plan, number_of};
 use crate::error::Result;
-use crate::git::Commit;
-use crate::github::PullRequest;
 use crate::operations::{Caller, finish, tell_success};
 use crate::records::{Instance, Operation, OperationState, Outcome, Phase};
 use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Status, db, tools};
+use tamis_git::Commit;
+use tamis_github::PullRequest;
 
 /// How long GitHub may take for an answer after a crash, when others wait.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -106,7 +106,7 @@ impl Coordinator {
     fn look_for_pull(&self, subject: &Instance) -> Result<Option<PullRequest>> {
         let repository = self.repository(&subject.repository)?;
         match self.github_of(&repository, Instant::now() + PATIENCE)?.1 {
-            Some(github) => github.open_pull_request(&subject.branch),
+            Some(github) => Ok(github.open_pull_request(&subject.branch)?),
             None => Ok(None),
         }
     }

@@ -11,7 +11,6 @@ use tamis_testkit::{FakeGithub, FakeRepository};
 use tempfile::TempDir;
 
 use crate::error::Result;
-use crate::git::BranchName;
 use crate::records::{
     AgentChoice, EventKind, Feedback, Instance, Moment, NewInstance, Outcome, Phase, Review,
 };
@@ -19,6 +18,7 @@ use crate::{
     AgentType, Call, Coordinator, CreatePullRequest, FeedbackType, Identity, InstanceId, PullRequestCreated,
     Settings, Status, db,
 };
+use tamis_git::BranchName;
 
 /// For whatever must come.
 const PATIENCE: Duration = Duration::from_secs(60);

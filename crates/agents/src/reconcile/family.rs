@@ -3,10 +3,10 @@
 use super::{Sight, is_watched};
 use crate::ending::end_rows;
 use crate::error::Result;
-use crate::git::BranchName;
 use crate::records::{Instance, Moment, Outcome, Phase};
 use crate::user_config::{self, TIMEOUT_HOURS};
 use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
+use tamis_git::BranchName;
 
 const HOUR: i64 = 60 * 60 * 1000;
 

@@ -1,9 +1,9 @@
 //! What there is to review: commits, all of the work, and not the same as before.
 
 use crate::error::Result;
-use crate::git::{BranchName, Commit, Note, Repository};
 use crate::records::Instance;
 use crate::{AgentsError, Code, InstanceId};
+use tamis_git::{BranchName, Commit, Note, Repository};
 
 /// What there is to review.
 pub(super) struct Work {
@@ -16,7 +16,7 @@ pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -
     let branch: BranchName = coding.branch.parse()?;
     let state = repository.state_of(&coding.worktree)?;
     if let Some(hindrance) = state.hindrance(&branch) {
-        return Err(hindrance.about(&coding.id));
+        return Err(AgentsError::from(hindrance).about(&coding.id));
     }
     if let Some(first) = state.modified.first() {
         let message = match state.modified.len() {

@@ -1,0 +1,312 @@
+//! The `git` program, run so that nothing of a repository's own is executed, and no uncommitted byte is lost.
+//!
+//! A repository is somebody else's: its hooks, and whatever its own configuration would have git run (filters, drivers,
+//! helpers, monitors), is switched off for each call (`trust`). The user's own configuration counts as always, so that
+//! git-lfs goes on working where it is installed for the user.
+//!
+//! Trees are changed in two ways only: a fresh worktree is filled, and a branch is fast-forwarded where it is checked out,
+//! which git refuses rather than touch a file that somebody changed. Everything else is made by plumbing beside them.
+//!
+//! Deliberately missing: merging of contents. The only thing that is ever brought to a branch is a file of notes.
+
+mod branches;
+mod changes;
+mod disposal;
+mod error;
+mod failure;
+mod locks;
+mod names;
+mod notes;
+mod process;
+mod push;
+mod repository;
+mod snapshot;
+mod state;
+#[cfg(test)]
+mod tests;
+mod trees;
+mod trust;
+mod worktrees;
+
+use std::ffi::{OsStr, OsString};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use tamis_store::create_private_dir;
+
+use error::Result;
+
+pub use changes::Summary;
+pub use disposal::{Reason, few};
+pub use error::{GitError, GitErrorKind};
+pub use names::{BranchName, Commit};
+pub use notes::{Delivery, Note, Notes};
+pub use push::Credential;
+pub use repository::{Head, Remote, Repository};
+pub use worktrees::{Removal, Worktree};
+
+#[cfg(test)]
+use {
+    push::Pushed,
+    state::{Operation, Place},
+    worktrees::Removed,
+};
+
+/// Long for a disk and for a network; nobody waits for longer.
+const LIMIT: Duration = Duration::from_secs(120);
+
+/// For how long another git that holds a lock is waited for, and for how long at once.
+const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+const LOCK_PAUSES: [u64; 6] = [5, 10, 25, 50, 100, 200];
+
+/// How git is run: which program, for how long at most, with what environment, and where its temporary indexes go.
+#[derive(Clone, Debug)]
+pub struct Git {
+    program: OsString,
+    limit: Duration,
+    scratch: PathBuf,
+    environment: Vec<(OsString, OsString)>,
+}
+
+impl Git {
+    /// `scratch` is a folder of ours: it is made when it is needed, and what is in it can go at any time.
+    pub fn new(scratch: impl Into<PathBuf>) -> Git {
+        Git { program: "git".into(), limit: LIMIT, scratch: scratch.into(), environment: Vec::new() }
+    }
+
+    #[cfg(test)]
+    pub fn with_program(mut self, program: impl Into<OsString>) -> Git {
+        self.program = program.into();
+        self
+    }
+
+    /// How long one call may take, if that is not too long anyhow.
+    pub fn with_limit(mut self, limit: Duration) -> Git {
+        self.limit = limit.min(LIMIT);
+        self
+    }
+
+    /// A variable that each git gets besides our own environment.
+    #[cfg(test)]
+    pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Git {
+        self.environment.push((name.into(), value.into()));
+        self
+    }
+
+    /// A file name for a temporary index, and a folder that has it.
+    fn scratch_file(&self, what: &str) -> Result<ScratchFile> {
+        create_private_dir(&self.scratch)
+            .map_err(|error| GitError::file("make the folder", &self.scratch, &error))?;
+        let mut random = [0; 8];
+        getrandom::fill(&mut random)
+            .map_err(|error| GitError::new(GitErrorKind::Failed, format!("no random bytes: {error}")))?;
+        Ok(ScratchFile(self.scratch.join(format!("{what}-{:016x}", u64::from_ne_bytes(random)))))
+    }
+
+    fn at(&self, folder: &Path) -> Call<'_> {
+        Call {
+            git: self,
+            folder: folder.to_owned(),
+            arguments: Vec::new(),
+            variables: Vec::new(),
+            settings: Vec::new(),
+            stdin: None,
+            intent: Intent::Reads,
+            not_above: None,
+        }
+    }
+}
+
+/// A file that goes when nobody needs it any more.
+#[derive(Debug)]
+struct ScratchFile(PathBuf);
+
+impl Drop for ScratchFile {
+    fn drop(&mut self) {
+        // It may never have been made, and a killed git may have left its lock.
+        let _ = std::fs::remove_file(&self.0);
+        let mut lock = self.0.clone().into_os_string();
+        lock.push(".lock");
+        let _ = std::fs::remove_file(lock);
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Intent {
+    /// Takes no lock, not even to note what it found about the files.
+    Reads,
+    Writes,
+    /// The same, and talks to a remote.
+    Pushes,
+}
+
+/// One call of git, in a folder of a repository.
+#[derive(Debug)]
+struct Call<'a> {
+    git: &'a Git,
+    folder: PathBuf,
+    arguments: Vec<OsString>,
+    variables: Vec<(OsString, OsString)>,
+    settings: Vec<trust::Setting>,
+    stdin: Option<Vec<u8>>,
+    intent: Intent,
+    not_above: Option<PathBuf>,
+}
+
+/// What git wrote, and whether it was content.
+#[derive(Debug)]
+struct Answer {
+    code: Option<i32>,
+    stdout: Vec<u8>,
+    stderr: String,
+}
+
+impl Answer {
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).trim_end_matches('\n').to_owned()
+    }
+
+    /// The parts of an answer to a call with `-z`.
+    fn parts(&self) -> impl Iterator<Item = &[u8]> {
+        self.stdout.split(|byte| *byte == 0).filter(|part| !part.is_empty())
+    }
+}
+
+impl Call<'_> {
+    fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
+        self.arguments.push(argument.as_ref().to_owned());
+        self
+    }
+
+    fn args<A: AsRef<OsStr>>(mut self, arguments: impl IntoIterator<Item = A>) -> Self {
+        self.arguments.extend(arguments.into_iter().map(|argument| argument.as_ref().to_owned()));
+        self
+    }
+
+    fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.stdin = Some(bytes.into());
+        self
+    }
+
+    fn variable(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.variables.push((name.into(), value.as_ref().to_owned()));
+        self
+    }
+
+    /// A setting for this call. It goes through the environment, so that nobody sees it in a list of processes.
+    fn setting(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
+        self.settings.push((key.into(), value.into()));
+        self
+    }
+
+    fn writes(mut self) -> Self {
+        self.intent = Intent::Writes;
+        self
+    }
+
+    fn pushes(mut self) -> Self {
+        self.intent = Intent::Pushes;
+        self
+    }
+
+    /// The repository is this folder's own, or none: one above it is somebody else's.
+    fn not_above(mut self, folder: &Path) -> Self {
+        self.not_above = folder.parent().map(Path::to_owned);
+        self
+    }
+
+    /// Runs it, and takes every answer but 0 for a failure.
+    fn run(self) -> Result<Answer> {
+        let call = self.verb();
+        let answer = self.answer()?;
+        if answer.code == Some(0) { Ok(answer) } else { Err(failure::of(&call, &answer.stderr, answer.code)) }
+    }
+
+    /// Runs it for a yes or no: 0 or 1.
+    fn asks(self) -> Result<bool> {
+        let call = self.verb();
+        let answer = self.answer()?;
+        match answer.code {
+            Some(0) => Ok(true),
+            Some(1) => Ok(false),
+            code => Err(failure::of(&call, &answer.stderr, code)),
+        }
+    }
+
+    /// Runs it, and leaves the judgement to the caller; but a lock is waited for, and is a failure when it stays.
+    fn answer(self) -> Result<Answer> {
+        let begun = Instant::now();
+        let mut pauses = LOCK_PAUSES.into_iter();
+        loop {
+            let answer = self.once()?;
+            if answer.code == Some(0) || failure::lock_file(&answer.stderr).is_none() {
+                return Ok(answer);
+            }
+            if begun.elapsed() > LOCK_PATIENCE {
+                return Err(failure::of(&self.verb(), &answer.stderr, answer.code));
+            }
+            std::thread::sleep(Duration::from_millis(pauses.next().unwrap_or(250)));
+        }
+    }
+
+    fn verb(&self) -> String {
+        let words = self.arguments.iter().take(2).map(|word| word.to_string_lossy());
+        let words: Vec<_> =
+            words.enumerate().filter(|(at, word)| *at == 0 || !word.starts_with('-')).collect();
+        match words.as_slice() {
+            [(_, verb), (_, object)] if verb == "worktree" => format!("git worktree {object}"),
+            [(_, verb), ..] => format!("git {verb}"),
+            [] => "git".to_owned(),
+        }
+    }
+
+    fn once(&self) -> Result<Answer> {
+        let mut precautions = trust::of_repository(self)?;
+        precautions.settings.extend(self.settings.iter().cloned());
+        self.start(&self.arguments, &precautions)
+    }
+
+    /// Runs git in the call's folder with these arguments.
+    fn start(&self, arguments: &[OsString], precautions: &trust::Precautions) -> Result<Answer> {
+        if !self.folder.is_dir() {
+            return Err(GitError::new(
+                GitErrorKind::Failed,
+                format!("the folder {} does not exist", self.folder.display()),
+            ));
+        }
+        let mut command = Command::new(&self.git.program);
+        command.args(arguments).current_dir(&self.folder);
+        trust::clean_environment(&mut command);
+        if self.intent == Intent::Reads {
+            command.env("GIT_OPTIONAL_LOCKS", "0");
+        }
+        if let Some(folder) = &self.not_above {
+            command.env("GIT_CEILING_DIRECTORIES", folder);
+        }
+        command.envs(self.git.environment.iter().map(|(name, value)| (name, value)));
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        command.envs(precautions.variables.iter().copied());
+        command.env("GIT_CONFIG_COUNT", precautions.settings.len().to_string());
+        for (number, (key, value)) in precautions.settings.iter().enumerate() {
+            command.env(format!("GIT_CONFIG_KEY_{number}"), key);
+            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+        }
+        process::run(command, self.stdin.as_deref(), self.git.limit).map_err(|stopped| match stopped {
+            process::Stopped::NotStarted(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                GitError::new(GitErrorKind::Failed, format!("there is no program {:?}", self.git.program))
+                    .hint("install git, and see that `git --version` answers")
+            }
+            process::Stopped::NotStarted(error) => {
+                GitError::new(GitErrorKind::Failed, format!("{} could not be started: {error}", self.verb()))
+            }
+            process::Stopped::TimedOut => GitError::new(
+                GitErrorKind::TimedOut,
+                format!("{} took longer than {} s, and was ended", self.verb(), self.git.limit.as_secs()),
+            ),
+            process::Stopped::TooMuch => {
+                GitError::new(GitErrorKind::Failed, format!("{} wrote more than can be held", self.verb()))
+            }
+        })
+    }
+}

@@ -1,0 +1,163 @@
+//! The state of a worktree: where it stands, what it is in the middle of, and what in it is not committed.
+
+use std::path::Path;
+
+use super::Worktree;
+use super::repository::Repository;
+use crate::error::{GitError, GitErrorKind, Result};
+use crate::names::{BranchName, Commit};
+
+/// What a worktree can be in the middle of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    Merge,
+    Rebase,
+    ApplyingPatches,
+    CherryPick,
+    Revert,
+    Bisect,
+}
+
+impl std::fmt::Display for Operation {
+    /// The name of git's command.
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.write_str(match self {
+            Operation::Merge => "merge",
+            Operation::Rebase => "rebase",
+            Operation::ApplyingPatches => "am",
+            Operation::CherryPick => "cherry-pick",
+            Operation::Revert => "revert",
+            Operation::Bisect => "bisect",
+        })
+    }
+}
+
+/// The files that tell, in the worktree's own folder of git's. The first that is there counts.
+const SIGNS: &[(&str, Operation)] = &[
+    ("MERGE_HEAD", Operation::Merge),
+    ("rebase-merge", Operation::Rebase),
+    ("rebase-apply/applying", Operation::ApplyingPatches),
+    ("rebase-apply", Operation::Rebase),
+    ("CHERRY_PICK_HEAD", Operation::CherryPick),
+    ("REVERT_HEAD", Operation::Revert),
+    ("sequencer", Operation::CherryPick),
+    ("BISECT_LOG", Operation::Bisect),
+];
+
+/// Where a worktree stands.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    OnBranch(BranchName),
+    /// A commit itself is checked out.
+    Detached,
+    /// The folder is gone, or is no worktree of the repository any more.
+    Vanished,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WorktreeState {
+    pub place: Place,
+    pub head: Option<Commit>,
+    pub operation: Option<Operation>,
+    /// Tracked files that differ from the commit, staged or not; conflicts too.
+    pub modified: Vec<String>,
+    pub conflicts: Vec<String>,
+    /// Files, and folders of files, that git does not know and does not ignore.
+    pub untracked: Vec<String>,
+}
+
+impl WorktreeState {
+    /// Whether there is nothing in it but what is committed, not counting some paths.
+    pub fn is_clean_but_for(&self, paths: &[String]) -> bool {
+        self.modified.iter().chain(&self.untracked).all(|path| paths.contains(path))
+    }
+
+    pub fn is_clean(&self) -> bool {
+        self.is_clean_but_for(&[])
+    }
+
+    /// Why nothing can be brought to the branch here, if so.
+    pub fn hindrance(&self, branch: &BranchName) -> Option<GitError> {
+        let busy = |message: String| GitError::new(GitErrorKind::Busy, message);
+        match (&self.place, self.operation) {
+            (Place::Vanished, _) => Some(GitError::new(GitErrorKind::Failed, "the worktree is gone")),
+            (_, Some(operation)) => {
+                Some(busy(format!("the worktree is in the middle of a {operation}")).hint(format!(
+                    "end it, with `git {operation} --continue` or `git {operation} --abort`, and call again"
+                )))
+            }
+            (Place::Detached, None) => Some(
+                busy(format!("the worktree is on no branch, and not on {branch}"))
+                    .hint(format!("go back to it with `git switch {branch}`, and call again")),
+            ),
+            (Place::OnBranch(other), None) if other != branch => Some(
+                busy(format!("the worktree is on the branch {other}, and not on {branch}"))
+                    .hint(format!("go back to it with `git switch {branch}`, and call again")),
+            ),
+            (Place::OnBranch(_), None) => None,
+        }
+    }
+}
+
+impl Repository {
+    /// The state of the worktree at a path.
+    pub fn state_of(&self, path: &Path) -> Result<WorktreeState> {
+        match self.worktree_if_there(path)? {
+            Some(worktree) => worktree.state(),
+            None => Ok(WorktreeState {
+                place: Place::Vanished,
+                head: None,
+                operation: None,
+                modified: Vec::new(),
+                conflicts: Vec::new(),
+                untracked: Vec::new(),
+            }),
+        }
+    }
+}
+
+impl Worktree {
+    pub fn state(&self) -> Result<WorktreeState> {
+        let operation = SIGNS
+            .iter()
+            .find(|(sign, _)| self.git_dir().join(sign).exists())
+            .map(|(_, operation)| *operation);
+        let mut state = WorktreeState {
+            place: Place::Detached,
+            head: None,
+            operation,
+            modified: Vec::new(),
+            conflicts: Vec::new(),
+            untracked: Vec::new(),
+        };
+        // Submodules are not looked into: git would do so by what their own configuration says.
+        let answer = self
+            .call()
+            .args(["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal"])
+            .arg("--ignore-submodules=dirty")
+            .run()?;
+        for part in answer.parts() {
+            let line = String::from_utf8_lossy(part);
+            if let Some(commit) = line.strip_prefix("# branch.oid ") {
+                state.head = commit.parse().ok();
+            } else if let Some(name) = line.strip_prefix("# branch.head ") {
+                if let (true, Ok(branch)) = (name != "(detached)", name.parse()) {
+                    state.place = Place::OnBranch(branch);
+                }
+            } else if let Some(path) = line.strip_prefix("? ") {
+                state.untracked.push(path.to_owned());
+            } else if let Some(path) = field(&line, "1 ", 8) {
+                state.modified.push(path.to_owned());
+            } else if let Some(path) = field(&line, "u ", 10) {
+                state.modified.push(path.to_owned());
+                state.conflicts.push(path.to_owned());
+            }
+        }
+        Ok(state)
+    }
+}
+
+/// What comes after so many fields of a line of this kind.
+fn field<'a>(line: &'a str, kind: &str, fields: usize) -> Option<&'a str> {
+    line.strip_prefix(kind)?.splitn(fields, ' ').nth(fields - 1)
+}

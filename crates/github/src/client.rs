@@ -1,0 +1,246 @@
+//! The few calls that are needed, each one request that is answered before it returns.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tamis_http::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
+
+use super::failure::{self, Failure, Outcome};
+use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};
+use super::{GithubRepository, Token};
+use crate::error::Result;
+use tamis_git::Credential;
+use tamis_text::plain::plain_line;
+
+/// A pull request is told in some 30 KB, of which a list may have a hundred; issues are half of that.
+const LARGEST_ANSWER: usize = 8 << 20;
+
+/// How often a question is repeated.
+const REPEATS: u32 = 2;
+
+/// GitHub may ask for more patience than anybody who waits for a tool has.
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// As many as GitHub lists at once.
+const RECENT_ISSUES: usize = 100;
+
+/// A repository on GitHub that can be asked about.
+#[derive(Clone, Debug)]
+pub struct Github {
+    repository: GithubRepository,
+    base: Address,
+    token: Token,
+    timeout: Duration,
+    pause: Duration,
+}
+
+impl Github {
+    pub(super) fn new(
+        repository: GithubRepository,
+        base: Address,
+        token: Token,
+        timeout: Duration,
+        pause: Duration,
+    ) -> Github {
+        Github { repository, base, token, timeout, pause }
+    }
+
+    pub fn repository(&self) -> &GithubRepository {
+        &self.repository
+    }
+
+    /// What a push to this address needs: the token, where it is meant for that very host and nobody can read along.
+    pub fn credential_for(&self, url: &str) -> Option<Credential> {
+        let (host, at) = (self.repository.host(), self.base.host());
+        let for_host = at.eq_ignore_ascii_case(host) || at.strip_prefix("api.") == Some(host);
+        let to_host = self.repository.is_at(url);
+        let authority = url.strip_prefix("https://")?.split('/').next()?.rsplit('@').next()?;
+        (for_host && to_host).then(|| Credential {
+            origin: format!("https://{authority}/"),
+            user: "x-access-token".to_owned(),
+            secret: self.token.reveal().to_owned(),
+        })
+    }
+
+    /// The branch that pull requests go to unless another is named.
+    pub fn default_branch(&self) -> Result<String> {
+        let answer = self.look("")?;
+        let repository = self.read::<Value>(&answer)?;
+        match repository["default_branch"].as_str() {
+            Some(branch) if !branch.is_empty() => Ok(plain_line(branch)),
+            _ => Err(self.unreadable("it names no default branch").into()),
+        }
+    }
+
+    /// The open pull request of a branch.
+    pub fn open_pull_request(&self, branch: &str) -> Result<Option<PullRequest>> {
+        let owner = self.repository.owner();
+        let head = query_value(&format!("{owner}:{branch}"));
+        let answer = self.look(&format!("/pulls?state=open&head={head}&per_page=100"))?;
+        let listed = self.read::<Vec<Value>>(&answer)?;
+        // GitHub lists all of them when it cannot make sense of `head`; so each is looked at.
+        let ours = listed.iter().find(|pull| {
+            let label = pull["head"]["label"].as_str().and_then(|label| label.split_once(':'));
+            label.is_some_and(|(by, named)| by.eq_ignore_ascii_case(owner) && named == branch)
+        });
+        ours.map(|pull| self.read_pull_request(pull)).transpose().map_err(Failure::into)
+    }
+
+    pub fn pull_request(&self, number: u64) -> Result<PullRequest> {
+        let answer = self.look(&format!("/pulls/{number}"))?;
+        Ok(self.read_pull_request(&self.read(&answer)?)?)
+    }
+
+    /// Makes a pull request, asking once.
+    pub fn create_pull_request(&self, new: &NewPullRequest) -> Result<PullRequest, Failure> {
+        let NewPullRequest { title, head, base, body } = new;
+        let answer = self.ask_once(
+            JsonMethod::Post,
+            "/pulls",
+            Some(&json!({"title": title, "head": head, "base": base, "body": body})),
+        )?;
+        self.read_pull_request(&self.read(&answer)?)
+    }
+
+    /// The open pull request of a branch, which is made if there is none. However it fails, calling again makes no second.
+    pub fn ensure_pull_request(&self, new: &NewPullRequest) -> Result<Opened> {
+        if let Some(pull_request) = self.open_pull_request(&new.head)? {
+            return Ok(Opened { pull_request, existed: true });
+        }
+        let failure = match self.create_pull_request(new) {
+            Ok(pull_request) => return Ok(Opened { pull_request, existed: false }),
+            Err(failure) => failure,
+        };
+        if failure.outcome == Outcome::NotDone {
+            return Err(failure.into());
+        }
+        // It was made all the same, or somebody was faster. When that cannot be found out, the first failure is the one to tell.
+        match self.open_pull_request(&new.head) {
+            Ok(Some(pull_request)) => {
+                Ok(Opened { pull_request, existed: failure.outcome == Outcome::Exists })
+            }
+            _ => Err(failure.into()),
+        }
+    }
+
+    /// Makes an issue, asking once.
+    pub fn create_issue(&self, new: &NewIssue) -> Result<Issue, Failure> {
+        let NewIssue { title, body, labels } = new;
+        let mut issue = json!({"title": title, "body": body});
+        if !labels.is_empty() {
+            issue["labels"] = json!(labels);
+        }
+        let answer = self.ask_once(JsonMethod::Post, "/issues", Some(&issue))?;
+        self.read_issue(&self.read(&answer)?)
+    }
+
+    /// What an issue says.
+    pub fn issue(&self, number: u64) -> Result<IssueText> {
+        let answer = self.look(&format!("/issues/{number}"))?;
+        Ok(IssueText::read(&self.read(&answer)?).map_err(|why| self.unreadable(why))?)
+    }
+
+    /// The issue among the latest that has these words in its text, whoever closed it since.
+    pub fn recent_issue(&self, words: &str) -> Result<Option<Issue>> {
+        let path = format!("/issues?state=all&sort=created&direction=desc&per_page={RECENT_ISSUES}");
+        let answer = self.look(&path)?;
+        let listed = self.read::<Vec<Value>>(&answer)?;
+        // Pull requests are listed as issues too.
+        let ours = listed.iter().find(|issue| {
+            issue["pull_request"].is_null() && issue["body"].as_str().is_some_and(|body| body.contains(words))
+        });
+        ours.map(|issue| self.read_issue(issue)).transpose().map_err(Failure::into)
+    }
+
+    /// Asks a question, and again when there is no answer.
+    fn look(&self, path: &str) -> Result<JsonAnswer> {
+        let mut repeated = 0;
+        loop {
+            let failure = match self.ask_once(JsonMethod::Get, path, None) {
+                Ok(answer) => return Ok(answer),
+                Err(failure) => failure,
+            };
+            match failure.again {
+                Some(pause) if repeated < REPEATS && pause.is_none_or(|pause| pause <= LONGEST_PAUSE) => {
+                    repeated += 1;
+                    std::thread::sleep(pause.unwrap_or(self.pause * repeated));
+                }
+                _ => return Err(failure.into()),
+            }
+        }
+    }
+
+    /// Asks once, and gives an answer only when it tells of success.
+    fn ask_once(&self, method: JsonMethod, path: &str, body: Option<&Value>) -> Result<JsonAnswer, Failure> {
+        let failed = |error: &RemoteError| failure::of_exchange(error, &self.repository, &self.token);
+        let (owner, name) = (self.repository.owner(), self.repository.name());
+        let address = self.base.below(&format!("repos/{owner}/{name}{path}"));
+        let address = address.map_err(|error| failed(&RemoteError::Broken(error.into())))?;
+        let request = JsonRequest {
+            method,
+            address: &address,
+            headers: &[
+                ("accept", "application/vnd.github+json"),
+                ("x-github-api-version", "2022-11-28"),
+                ("user-agent", concat!("tamis/", env!("CARGO_PKG_VERSION"))),
+            ],
+            secret: Some(self.token.secret()),
+            body,
+            limit: LARGEST_ANSWER,
+        };
+        let answer = send(&request, self.timeout).map_err(|error| failed(&error))?;
+        // What was made is told with 201, and all else that is no failure has a body too.
+        match (answer.status, method) {
+            (200, JsonMethod::Get) | (201, JsonMethod::Post) => Ok(answer),
+            _ if answer.is_success() => {
+                Err(self.unreadable(&format!("it answered with status {}", answer.status)))
+            }
+            _ => Err(failure::of_answer(&answer, &self.repository, &self.token)),
+        }
+    }
+
+    fn read<T: serde::de::DeserializeOwned>(&self, answer: &JsonAnswer) -> Result<T, Failure> {
+        answer.json().map_err(|error| failure::of_exchange(&error, &self.repository, &self.token))
+    }
+
+    fn unreadable(&self, why: &str) -> Failure {
+        let error = RemoteError::Unreadable(why.to_owned());
+        failure::of_exchange(&error, &self.repository, &self.token)
+    }
+
+    fn read_pull_request(&self, pull: &Value) -> Result<PullRequest, Failure> {
+        let read = PullRequest::read(pull).map_err(|why| self.unreadable(why))?;
+        Ok(PullRequest { url: self.token.scrub(&read.url), ..read })
+    }
+
+    fn read_issue(&self, issue: &Value) -> Result<Issue, Failure> {
+        let read = Issue::read(issue).map_err(|why| self.unreadable(why))?;
+        Ok(Issue { url: self.token.scrub(&read.url), ..read })
+    }
+}
+
+/// Asks, on a runtime of its own: callers are threads that have nothing else to do.
+fn send(request: &JsonRequest<'_>, timeout: Duration) -> Result<JsonAnswer, RemoteError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| RemoteError::Broken(error.into()))?;
+    let answer = runtime.block_on(request.send(timeout));
+    // A look-up of a name that hangs is not waited for.
+    runtime.shutdown_background();
+    answer
+}
+
+/// A text as the value of a query.
+fn query_value(text: &str) -> String {
+    use std::fmt::Write;
+
+    let mut value = String::new();
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-_.~".contains(&byte) {
+            value.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            let _ = write!(value, "%{byte:02X}");
+        }
+    }
+    value
+}

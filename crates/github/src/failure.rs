@@ -1,0 +1,139 @@
+//! What it means when GitHub does not do what it was asked.
+
+use std::time::Duration;
+
+use serde_json::Value;
+use tamis_http::{JsonAnswer, RemoteError};
+
+use super::{GithubRepository, Token};
+use crate::{GithubError, GithubErrorKind};
+use tamis_text::plain::plain_line;
+
+/// As much of what GitHub says as is passed on.
+const LONGEST_SAID: usize = 600;
+
+/// Whether something that failed was done all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    NotDone,
+    /// It may have been: the answer was lost, or told of trouble on the other side.
+    Unclear,
+    /// It was there before.
+    Exists,
+}
+
+/// A call that failed.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    pub error: Box<GithubError>,
+    pub outcome: Outcome,
+    /// Whether to ask again may help, and for how long GitHub wants to be left alone before.
+    pub(super) again: Option<Option<Duration>>,
+}
+
+impl From<Failure> for GithubError {
+    fn from(failure: Failure) -> GithubError {
+        *failure.error
+    }
+}
+
+pub(super) fn no_token(host: &str) -> GithubError {
+    let message =
+        format!("there is no token for {host}: GITHUB_TOKEN is not set, and the gh program has none");
+    how_to_log_in(GithubError::new(GithubErrorKind::Unauthorized, message), host)
+}
+
+fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
+    error
+        .hint("set GITHUB_TOKEN in the environment of `tamis serve`, and restart it")
+        .hint(format!("or run `gh auth login --hostname {host}`"))
+}
+
+/// No answer at all, or not a whole one.
+pub(super) fn of_exchange(error: &RemoteError, repository: &GithubRepository, token: &Token) -> Failure {
+    let outcome = match error {
+        RemoteError::Connect { .. } => Outcome::NotDone,
+        _ => Outcome::Unclear,
+    };
+    let told = token.scrub(&plain_line(&error.to_string()));
+    let error = GithubError::new(
+        GithubErrorKind::Unavailable,
+        format!("GitHub ({}) failed: {told}", repository.host()),
+    )
+    .hint("call again in a while");
+    Failure { error: Box::new(error), outcome, again: Some(None) }
+}
+
+/// An answer that tells of a failure.
+pub(super) fn of_answer(answer: &JsonAnswer, repository: &GithubRepository, token: &Token) -> Failure {
+    let host = repository.host();
+    let said = said(answer, token);
+    let (status, headers) = (answer.status, &answer.headers);
+    // A rate limit is told as 403 too, and then it is no matter of permission.
+    let limited = status == 429
+        || status == 403 && (headers.rate_limit_remaining == Some(0) || headers.retry_after.is_some());
+    let failure =
+        |code, message: String| GithubError { status: Some(status), ..GithubError::new(code, message) };
+    let with = |begin: String| if said.is_empty() { begin } else { format!("{begin}: {said}") };
+    let (error, outcome) = match status {
+        _ if limited => {
+            let wait = headers.retry_after.or_else(|| until(headers.rate_limit_reset));
+            let wait = wait.map_or("in a while".to_owned(), |wait| format!("in {} s", wait.as_secs()));
+            let message = with(format!("{host} wants fewer requests for now ({status})"));
+            (
+                failure(GithubErrorKind::Unavailable, message).hint(format!("call again {wait}")),
+                Outcome::NotDone,
+            )
+        }
+        401 => {
+            let message = with(format!("{host} does not accept the token (401)"));
+            (how_to_log_in(failure(GithubErrorKind::Unauthorized, message), host), Outcome::NotDone)
+        }
+        403 | 404 => {
+            let message = with(format!(
+                "the token has no permission for this in {repository}, or it is not there ({status})"
+            ));
+            let error = failure(GithubErrorKind::Forbidden, message).hint(
+                "give the token read and write access to pull requests, issues and contents of the repository",
+            );
+            (error, Outcome::NotDone)
+        }
+        300..=399 => {
+            let message = format!("{repository} has moved ({status})");
+            let error = failure(GithubErrorKind::Rejected, message)
+                .hint(format!("git remote set-url origin https://{host}/OWNER/NAME.git, with its new name"));
+            (error, Outcome::NotDone)
+        }
+        408 | 500.. => {
+            let message = with(format!("{host} answered with status {status}"));
+            (failure(GithubErrorKind::Unavailable, message).hint("call again in a while"), Outcome::Unclear)
+        }
+        _ => {
+            let exists = status == 422 && said.to_ascii_lowercase().contains("pull request already exists");
+            let outcome = if exists { Outcome::Exists } else { Outcome::NotDone };
+            (failure(GithubErrorKind::Rejected, with(format!("{host} refused this ({status})"))), outcome)
+        }
+    };
+    let again = (limited || outcome == Outcome::Unclear).then_some(headers.retry_after);
+    Failure { error: Box::new(error), outcome, again }
+}
+
+fn until(reset: Option<i64>) -> Option<Duration> {
+    let left = reset?.checked_sub(jiff::Timestamp::now().as_second())?;
+    u64::try_from(left).ok().map(Duration::from_secs)
+}
+
+/// GitHub's own words: its message, and what it says of each field.
+fn said(answer: &JsonAnswer, token: &Token) -> String {
+    let body: Value = answer.json().unwrap_or_default();
+    let text = |value: &Value| value.as_str().map(str::to_owned);
+    let mut told: Vec<String> = text(&body["message"]).into_iter().collect();
+    for error in body["errors"].as_array().into_iter().flatten() {
+        let of_field = || {
+            let parts = ["resource", "field", "code"].map(|name| text(&error[name]));
+            parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
+        };
+        told.push(text(error).or_else(|| text(&error["message"])).unwrap_or_else(of_field));
+    }
+    token.scrub(&plain_line(&told.join("; "))).chars().take(LONGEST_SAID).collect()
+}

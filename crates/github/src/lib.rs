@@ -1,0 +1,122 @@
+//! GitHub: which repository a remote names, the token, and the few calls that are needed.
+//!
+//! The token is held here and nowhere else: it is in no text, goes to the one address that is configured, and no redirect
+//! takes it elsewhere. What GitHub says is bounded and freed of it, and of control characters, before anybody sees it.
+//!
+//! Questions are repeated when GitHub does not answer; whatever makes something is sent once. When it stays unclear whether
+//! that was done, the [outcome](Outcome) says so, and the caller looks.
+
+mod client;
+mod error;
+mod failure;
+mod repository;
+#[cfg(test)]
+mod tests;
+mod token;
+mod values;
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use tamis_http::Address;
+
+use error::Result;
+
+pub use client::Github;
+pub use error::{GithubError, GithubErrorKind};
+pub use failure::{Failure, Outcome};
+pub use repository::GithubRepository;
+pub use token::Token;
+pub use values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
+
+/// How GitHub is reached.
+#[derive(Clone, Debug)]
+pub struct GithubSettings {
+    /// Where its API is, whatever the remote's host: `github.url`, or `GITHUB_API_URL` as in Actions.
+    pub url: Option<Address>,
+    /// A host of GitHub Enterprise beside github.com, with its port where it has one: `GH_HOST`.
+    pub enterprise_host: Option<String>,
+    /// `GITHUB_TOKEN`. Without it, [the gh program](Self::gh) is asked.
+    pub token: Option<Token>,
+    pub gh: OsString,
+    /// How long one answer may take.
+    pub timeout: Duration,
+    /// How long to wait before a question is repeated, unless GitHub says for how long.
+    pub pause: Duration,
+}
+
+impl Default for GithubSettings {
+    fn default() -> GithubSettings {
+        GithubSettings {
+            url: None,
+            enterprise_host: None,
+            token: None,
+            gh: "gh".into(),
+            timeout: Duration::from_secs(15),
+            pause: Duration::from_millis(300),
+        }
+    }
+}
+
+impl GithubSettings {
+    /// The repository on GitHub that a remote's URL names; none for a remote that is elsewhere.
+    pub fn repository(&self, remote: &str) -> Result<Option<GithubRepository>> {
+        repository::named_by(remote, |host| self.is_github(host))
+    }
+
+    /// A way to ask about a repository. Finds the token, for which the gh program may have to be run.
+    pub fn connect(&self, repository: GithubRepository) -> Result<Github> {
+        let base = self.base(&repository)?;
+        let token = match &self.token {
+            Some(token) => token.clone(),
+            None => token::of_gh(&self.gh, repository.host())
+                .ok_or_else(|| failure::no_token(repository.host()))?,
+        };
+        Ok(Github::new(repository, base, token, self.timeout, self.pause))
+    }
+
+    fn is_github(&self, host: &str) -> bool {
+        let configured = self.url.as_ref().is_some_and(|url| {
+            let at = url.host();
+            at.eq_ignore_ascii_case(host)
+                || at.strip_prefix("api.").is_some_and(|rest| rest.eq_ignore_ascii_case(host))
+        });
+        let enterprise = self.enterprise_host.as_deref().map(without_port);
+        configured || host == repository::GITHUB || enterprise.is_some_and(|it| it.eq_ignore_ascii_case(host))
+    }
+
+    /// What the paths of the API begin with.
+    fn base(&self, repository: &GithubRepository) -> Result<Address> {
+        let invalid = |url: &str, why: &dyn std::fmt::Display| {
+            GithubError::new(GithubErrorKind::Invalid, format!("GitHub cannot be asked at {url}: {why}"))
+                .hint("set github.url to the address of its API, such as https://github.example/api/v3")
+        };
+        let base = match &self.url {
+            Some(url) => url.clone(),
+            None => {
+                let enterprise = self.enterprise_host.as_deref();
+                let host = enterprise
+                    .filter(|host| without_port(host).eq_ignore_ascii_case(repository.host()))
+                    .unwrap_or(repository.host());
+                let url = match host {
+                    host if host == repository::GITHUB || host.ends_with(".ghe.com") => {
+                        format!("https://api.{host}")
+                    }
+                    host => format!("https://{host}/api/v3"),
+                };
+                url.parse().map_err(|error| invalid(&url, &error))?
+            }
+        };
+        if !base.is_private() {
+            return Err(invalid(&base.to_string(), &"the token would go there unencrypted"));
+        }
+        if base.to_string().contains('?') {
+            return Err(invalid(&base.to_string(), &"it has a query in it"));
+        }
+        Ok(base)
+    }
+}
+
+fn without_port(host: &str) -> &str {
+    host.rsplit_once(':').map_or(host, |(host, _)| host)
+}
