@@ -5,7 +5,7 @@
 //! not known for one.
 
 use serde_json::Value;
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 use crate::error::CliError;
 use crate::print;

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// Each crate with those of ours that it may build on.
 const MAY_USE: &[(&str, &[&str])] = &[
     ("text", &[]),
+    ("redact", &[]),
     ("syntax", &[]),
     ("prune", &["syntax", "text"]),
     ("store", &[]),
@@ -19,23 +20,26 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("process", &[]),
     ("codebase", &["process"]),
     ("http", &[]),
-    ("research", &["codebase", "http", "store", "syntax", "text"]),
+    ("research", &["codebase", "http", "redact", "store", "syntax", "text"]),
     ("git", &["store"]),
     ("github", &["git", "http", "text"]),
     ("agents", &["clients", "git", "github", "store", "text"]),
     ("logs", &["store"]),
-    ("trace", &["logs", "store", "text"]),
+    ("trace", &["logs", "redact", "store"]),
     ("savings", &["logs", "prune", "sieve", "text", "trace"]),
     (
         "tools",
-        &["agents", "codebase", "logs", "process", "prune", "http", "research", "sieve", "text", "trace"],
+        &[
+            "agents", "codebase", "http", "logs", "process", "prune", "redact", "research", "sieve", "text",
+            "trace",
+        ],
     ),
     ("server", &["tools"]),
     (
         "cli",
         &[
-            "agents", "clients", "config", "logs", "prune", "http", "research", "savings", "server", "sieve",
-            "store", "text", "tools", "trace",
+            "agents", "clients", "config", "http", "logs", "prune", "redact", "research", "savings",
+            "server", "sieve", "store", "text", "tools", "trace",
         ],
     ),
     ("testkit", &[]),

@@ -8,8 +8,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
+use tamis_redact::Redacted;
 use tamis_store::{create_private_dir, private_file};
-use tamis_text::Redacted;
 
 use crate::memo::render;
 use crate::{Handoff, Reference, Report};

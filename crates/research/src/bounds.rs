@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 use crate::{Fault, Finding, Reference};
 

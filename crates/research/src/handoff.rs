@@ -4,7 +4,7 @@
 //! through the redactor, and has its bounds.
 
 use jiff::Timestamp;
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 
 use crate::{Finding, Reference, Report};
 

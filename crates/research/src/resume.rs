@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use jiff::Timestamp;
 use serde::Serialize;
 use tamis_codebase::{AccessError, EntryKind, Policy, RootError, Roots, list};
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 
 use crate::memo::parse;
 use crate::{Handoff, Reference};

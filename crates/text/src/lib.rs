@@ -1,5 +1,4 @@
-//! What tamis knows of text as text: its lines, its words, how many tokens it costs, what kind it is,
-//! and which parts of it are nobody's business.
+//! What tamis knows of text as text: its lines, its words, how many tokens it costs, and what kind it is.
 //!
 //! Pure: no file, clock or network. Everything here gives the same answer on every machine.
 
@@ -11,7 +10,6 @@ mod kind_detection;
 mod line_numbers;
 mod lines;
 pub mod plain;
-mod redact;
 mod tokens;
 pub mod words;
 
@@ -20,5 +18,4 @@ pub use build_output::{Outcome, is_drawn, is_quoted_source, outcome};
 pub use kind::Kind;
 pub use line_numbers::{line_number, without_line_numbers};
 pub use lines::{line_count, split_lines};
-pub use redact::{Redacted, Redactor};
 pub use tokens::estimate_tokens;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 use crate::accounting::Ledger;
 use tamis_logs::event::{Body, Content, Event, EventKind, Millis, Stream, bounded};

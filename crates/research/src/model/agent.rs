@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use tamis_codebase::Halt;
 use tamis_http::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 
 use super::answer::{self, Unusable};
 use super::desk::Desk;

@@ -4,7 +4,7 @@
 //! notes say how many were; an answer without any must say that nothing was found.
 
 use serde_json::{Map, Value};
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 
 use super::evidence::{self, Evidence};
 use crate::{Confidence, Finding, View};

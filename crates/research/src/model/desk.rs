@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 use tamis_codebase::{Halt, Halted};
 use tamis_http::ToolCall;
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 
 use super::tools::{self, Trouble};
 use crate::{Role, View};

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tamis_codebase::{Halt, Halted};
 use tamis_http::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 use tokio::sync::Semaphore;
 
 use super::{Effort, ModelSettings, ModelUse};

@@ -8,7 +8,8 @@ use tamis_codebase::{
     AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
 };
 use tamis_http::ChatTool;
-use tamis_text::{Redacted, split_lines};
+use tamis_redact::Redacted;
+use tamis_text::split_lines;
 
 use super::arguments::{Arguments, flag, number, optional_text, text};
 use super::desk::Desk;

@@ -1,6 +1,6 @@
 //! How roles put things: short, on one line where it can be, without secrets.
 
-use tamis_text::{Redacted, Redactor};
+use tamis_redact::{Redacted, Redactor};
 
 use crate::Reference;
 

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::{AgentsError, Code, ConfigValue, Details, Event, Feedback, Instance, InstanceId, Status};
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 use super::Agents;
 use crate::metrics::{head, line};

@@ -2,8 +2,8 @@
 
 use serde_json::{Map, Value, json};
 use tamis_codebase::RootError;
+use tamis_redact::Redacted;
 use tamis_research::ResearchError;
-use tamis_text::Redacted;
 
 use crate::Failure;
 

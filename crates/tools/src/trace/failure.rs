@@ -3,7 +3,7 @@
 use std::error::Error;
 
 use serde_json::{Map, Value, json};
-use tamis_text::Redacted;
+use tamis_redact::Redacted;
 use tamis_trace::TraceError;
 
 use crate::Failure;

@@ -6,7 +6,7 @@
 use jiff::Timestamp;
 use serde_json::{Map, Value};
 use tamis_logs::event::{EventKind, Millis};
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 /// Bytes beyond what is shown that are looked at for secrets. The longest, a private key, has a few thousand.
 const BEYOND: usize = 16 << 10;

@@ -4,7 +4,7 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 use tamis_trace::{Finder, Match, Mode, Search, SessionFilter, Trace};
 
 use super::options::{Source, Which};

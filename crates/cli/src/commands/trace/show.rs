@@ -185,7 +185,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
 
 /// Without secrets; JSON escapes the rest.
 fn shown_raw(text: &str) -> String {
-    tamis_text::Redacted::new(text).into_string()
+    tamis_redact::Redacted::new(text).into_string()
 }
 
 fn step_json(step: &Step, level: Level) -> Value {

@@ -3,14 +3,14 @@
 
 #![allow(clippy::print_stdout, reason = "the figures are worth a look when a test passes, too")]
 
-#[path = "redact/fresh.rs"]
+#[path = "tables/fresh.rs"]
 mod fresh;
-#[path = "redact/held_out.rs"]
+#[path = "tables/held_out.rs"]
 mod held_out;
-#[path = "redact/known.rs"]
+#[path = "tables/known.rs"]
 mod known;
 
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 /// Holds a table to the figures that are promised: 98 of 100 secrets, 5 of 100 look-alikes.
 fn hold(secrets: &[(&str, &str, &str, &str)], lookalikes: &[&str]) {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-use tamis_text::{Redacted, Redactor};
+use tamis_redact::{Redacted, Redactor};
 
 fn redact(text: &str) -> Cow<'_, str> {
     Redactor::standard().redact(text)

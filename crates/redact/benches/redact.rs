@@ -1,10 +1,10 @@
-//! How fast redaction reads, on texts made up here, beside what only touches every byte: `cargo bench -p tamis-text`.
+//! How fast redaction reads, on texts made up here, beside what only touches every byte: `cargo bench -p tamis-redact`.
 
 use std::fmt::Write;
 
 use divan::Bencher;
 use divan::counter::BytesCount;
-use tamis_text::Redactor;
+use tamis_redact::Redactor;
 
 fn main() {
     divan::main();

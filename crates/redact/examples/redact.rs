@@ -1,7 +1,8 @@
 //! Prints the lines of each file named on the command line that redaction changes, before and after.
 #![allow(clippy::print_stdout)]
 
-use tamis_text::{Redactor, split_lines};
+use tamis_redact::Redactor;
+use tamis_text::split_lines;
 
 fn main() -> std::io::Result<()> {
     for path in std::env::args().skip(1) {

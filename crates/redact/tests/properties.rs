@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
-#[path = "redact/known.rs"]
+#[path = "tables/known.rs"]
 #[allow(dead_code, reason = "the look-alikes are for another test")]
 mod known;
 
@@ -12,7 +12,8 @@ use std::borrow::Cow;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use serde_json::Value;
-use tamis_text::{Redacted, Redactor, line_count};
+use tamis_redact::{Redacted, Redactor};
+use tamis_text::line_count;
 
 fn redact(text: &str) -> Cow<'_, str> {
     Redactor::standard().redact(text)
