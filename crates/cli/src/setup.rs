@@ -8,7 +8,7 @@ use tamis_agents::Identity;
 use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_http::{Address, ModelKey};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_process::{Children, WardenProgram};
 use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_server::Token;
@@ -276,12 +276,12 @@ pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError
 fn trace_of(config: &Config, named: Vec<PathBuf>) -> Trace {
     let data_dir = DataDir::at(config.data_dir());
     if named.is_empty() {
-        let places = Places::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
+        let places = LogLocations::of_clients(|name| std::env::var_os(name), std::env::home_dir().as_deref());
         return Trace::new(places, data_dir);
     }
     let named = named.into_iter().map(|path| std::path::absolute(&path).unwrap_or(path)).collect::<Vec<_>>();
     let index = index_of_named(&data_dir, &named);
-    Trace::new(Places::only(named), index)
+    Trace::new(LogLocations::only(named), index)
 }
 
 /// What the doors serve: every tool, or those of the named toolsets.

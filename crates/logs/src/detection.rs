@@ -10,9 +10,9 @@ use std::path::Path;
 
 use serde_json::value::RawValue;
 
-use crate::discovery::Format;
+use crate::discovery::LogFormat;
 use crate::event::Provider::{ClaudeCode, Codex, Gemini};
-use crate::lines::{CHUNK, Chunk, Lines, open_regular};
+use crate::lines::{CHUNK, Chunk, LogLines, open_regular};
 use crate::readers::claude;
 
 /// Records that are looked at.
@@ -26,7 +26,7 @@ type Fields<'a> = HashMap<&'a str, &'a RawValue>;
 /// What a record says of the log that it stands in.
 #[derive(Debug, PartialEq, Eq)]
 enum Says {
-    Is(Format),
+    Is(LogFormat),
     /// It is of a client that is not read.
     Foreign,
     /// Nothing.
@@ -34,16 +34,16 @@ enum Says {
 }
 
 /// Whose log a file is.
-pub(crate) fn format_of(path: &Path, compressed: bool) -> io::Result<Format> {
+pub(crate) fn format_of(path: &Path, compressed: bool) -> io::Result<LogFormat> {
     if !compressed {
         let mut beginning = Vec::new();
         open_regular(path)?.take(CHUNK as u64).read_to_end(&mut beginning)?;
         let format = of_document(&String::from_utf8_lossy(&beginning));
-        if format != Format::Unknown {
+        if format != LogFormat::Unknown {
             return Ok(format);
         }
     }
-    let mut lines = Lines::open(path, compressed, 0)?;
+    let mut lines = LogLines::open(path, compressed, 0)?;
     let mut records = 0;
     for _ in 0..MOST_CHUNKS {
         let bytes = match lines.next(u64::MAX)? {
@@ -56,15 +56,15 @@ pub(crate) fn format_of(path: &Path, compressed: bool) -> io::Result<Format> {
             let Ok(record) = serde_json::from_str(without_mark(line.trim_ascii())) else { continue };
             match of_record(&record) {
                 Says::Is(format) => return Ok(format),
-                Says::Foreign => return Ok(Format::Unknown),
+                Says::Foreign => return Ok(LogFormat::Unknown),
                 Says::Nothing => records += 1,
             }
             if records == MOST_RECORDS {
-                return Ok(Format::Unknown);
+                return Ok(LogFormat::Unknown);
             }
         }
     }
-    Ok(Format::Unknown)
+    Ok(LogFormat::Unknown)
 }
 
 /// Without the mark that some editors put before a text's first letter.
@@ -83,26 +83,28 @@ fn of_record(record: &Fields<'_>) -> Says {
     };
     match kind {
         "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" if has("payload") => {
-            Says::Is(Format::Lines(Codex))
+            Says::Is(LogFormat::Lines(Codex))
         }
-        "thread.started" => Says::Is(Format::Lines(Codex)),
-        "" if header || has("record_type") => Says::Is(Format::Lines(Codex)),
-        _ if has("projectHash") || has("sessionId") && has("startTime") => Says::Is(Format::Document(Gemini)),
-        _ if has("loglines") => Says::Is(Format::Document(ClaudeCode)),
+        "thread.started" => Says::Is(LogFormat::Lines(Codex)),
+        "" if header || has("record_type") => Says::Is(LogFormat::Lines(Codex)),
+        _ if has("projectHash") || has("sessionId") && has("startTime") => {
+            Says::Is(LogFormat::Document(Gemini))
+        }
+        _ if has("loglines") => Says::Is(LogFormat::Document(ClaudeCode)),
         _ if has("systemPayload") || has("toolCallResult") || of_gemini(message) => Says::Foreign,
-        "summary" if has("leafUuid") || has("summary") => Says::Is(Format::Lines(ClaudeCode)),
+        "summary" if has("leafUuid") || has("summary") => Says::Is(LogFormat::Lines(ClaudeCode)),
         "user" | "assistant" | "system"
             if message.starts_with('{') || has("sessionId") || has("session_id") || has("subtype") =>
         {
-            Says::Is(Format::Lines(ClaudeCode))
+            Says::Is(LogFormat::Lines(ClaudeCode))
         }
         // Tools that keep only what was used leave the type out.
         "" if (has("sessionId") || has("requestId")) && (has("costUSD") || message.contains("\"usage\"")) => {
-            Says::Is(Format::Lines(ClaudeCode))
+            Says::Is(LogFormat::Lines(ClaudeCode))
         }
-        "file-history-snapshot" if has("snapshot") => Says::Is(Format::Lines(ClaudeCode)),
+        "file-history-snapshot" if has("snapshot") => Says::Is(LogFormat::Lines(ClaudeCode)),
         _ if has("sessionId") && (has("uuid") || has("leafUuid") || claude::is_known(kind)) => {
-            Says::Is(Format::Lines(ClaudeCode))
+            Says::Is(LogFormat::Lines(ClaudeCode))
         }
         _ => Says::Nothing,
     }
@@ -110,21 +112,21 @@ fn of_record(record: &Fields<'_>) -> Says {
 
 /// Documents may be written over many lines, and are too long to be parsed only to be recognised. They begin with what
 /// tells whose they are, and a log of lines has other records first.
-fn of_document(text: &str) -> Format {
+fn of_document(text: &str) -> LogFormat {
     let start = without_mark(text.trim_start()).trim_start();
     if !start.starts_with('{') {
-        return Format::Unknown;
+        return LogFormat::Unknown;
     }
     let first = start.lines().next().unwrap_or_default();
     if serde_json::from_str::<Fields<'_>>(first).is_ok() {
-        return Format::Unknown;
+        return LogFormat::Unknown;
     }
     let has = |name: &str| start.contains(&format!("\"{name}\""));
     if has("sessionId") && (has("projectHash") || has("startTime")) && has("messages") {
-        Format::Document(Gemini)
+        LogFormat::Document(Gemini)
     } else if has("loglines") {
-        Format::Document(ClaudeCode)
+        LogFormat::Document(ClaudeCode)
     } else {
-        Format::Unknown
+        LogFormat::Unknown
     }
 }

@@ -17,53 +17,53 @@ const DEEPEST: usize = 16;
 
 /// Where to look.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Places {
+pub struct LogLocations {
     /// Folders, or single files, that may hold logs of any client.
     pub logs: Vec<PathBuf>,
     /// OpenCode's own data folders.
     pub opencode: Vec<PathBuf>,
 }
 
-impl Places {
+impl LogLocations {
     /// The clients' own places, as their environment variables and defaults have them.
-    pub fn of_clients(variable: impl Fn(&str) -> Option<OsString>, home: Option<&Path>) -> Places {
+    pub fn of_clients(variable: impl Fn(&str) -> Option<OsString>, home: Option<&Path>) -> LogLocations {
         let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let under = |folder: &str| home.map(|home| home.join(folder));
-        let mut places = Places::default();
+        let mut locations = LogLocations::default();
         match variable("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty()) {
             // Several may be named, with commas between.
             Some(folders) => {
                 let folders = folders.to_string_lossy();
-                places
+                locations
                     .logs
                     .extend(folders.split(',').map(|folder| Path::new(folder.trim()).join("projects")));
             }
             None => {
-                places.logs.extend(under(".claude").map(|folder| folder.join("projects")));
+                locations.logs.extend(under(".claude").map(|folder| folder.join("projects")));
                 let config = set("XDG_CONFIG_HOME").or_else(|| under(".config"));
-                places.logs.extend(config.map(|folder| folder.join("claude/projects")));
+                locations.logs.extend(config.map(|folder| folder.join("claude/projects")));
             }
         }
         if let Some(codex) = set("CODEX_HOME").or_else(|| under(".codex")) {
-            places.logs.extend([codex.join("sessions"), codex.join("archived_sessions")]);
+            locations.logs.extend([codex.join("sessions"), codex.join("archived_sessions")]);
         }
-        places
+        locations
             .logs
             .extend(set("GEMINI_CLI_HOME").or(home.map(Path::to_owned)).map(|home| home.join(".gemini/tmp")));
         let data = set("XDG_DATA_HOME").or_else(|| under(".local/share"));
-        places.opencode.extend(data.map(|folder| folder.join("opencode")));
-        places
+        locations.opencode.extend(data.map(|folder| folder.join("opencode")));
+        locations
     }
 
     /// Only these files and folders.
-    pub fn only(paths: Vec<PathBuf>) -> Places {
-        Places { logs: paths, opencode: Vec::new() }
+    pub fn only(paths: Vec<PathBuf>) -> LogLocations {
+        LogLocations { logs: paths, opencode: Vec::new() }
     }
 }
 
 /// How a log is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Format {
+pub enum LogFormat {
     /// Lines that only grow.
     Lines(Provider),
     /// A file that is read whole.
@@ -74,57 +74,57 @@ pub enum Format {
     Unknown,
 }
 
-impl Format {
+impl LogFormat {
     pub fn name(self) -> String {
         match self {
-            Format::Lines(provider) => format!("lines/{}", provider.name()),
-            Format::Document(provider) => format!("document/{}", provider.name()),
-            Format::Collection(provider) => format!("collection/{}", provider.name()),
-            Format::Unknown => "unknown".to_owned(),
+            LogFormat::Lines(provider) => format!("lines/{}", provider.name()),
+            LogFormat::Document(provider) => format!("document/{}", provider.name()),
+            LogFormat::Collection(provider) => format!("collection/{}", provider.name()),
+            LogFormat::Unknown => "unknown".to_owned(),
         }
     }
 
-    pub fn named(name: &str) -> Format {
-        let Some((form, provider)) = name.split_once('/') else { return Format::Unknown };
+    pub fn named(name: &str) -> LogFormat {
+        let Some((form, provider)) = name.split_once('/') else { return LogFormat::Unknown };
         match (form, Provider::named(provider)) {
-            ("lines", Some(provider)) => Format::Lines(provider),
-            ("document", Some(provider)) => Format::Document(provider),
-            ("collection", Some(provider)) => Format::Collection(provider),
-            _ => Format::Unknown,
+            ("lines", Some(provider)) => LogFormat::Lines(provider),
+            ("document", Some(provider)) => LogFormat::Document(provider),
+            ("collection", Some(provider)) => LogFormat::Collection(provider),
+            _ => LogFormat::Unknown,
         }
     }
 
     pub fn provider(self) -> Option<Provider> {
         match self {
-            Format::Lines(provider) | Format::Document(provider) | Format::Collection(provider) => {
+            LogFormat::Lines(provider) | LogFormat::Document(provider) | LogFormat::Collection(provider) => {
                 Some(provider)
             }
-            Format::Unknown => None,
+            LogFormat::Unknown => None,
         }
     }
 }
 
 /// One session's log, as it was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
+pub struct LogSource {
     /// UTF-8, since it is shown.
     pub path: String,
     /// Which of several sessions there; empty when it is the only one.
     pub part: String,
-    pub stamp: Stamp,
+    pub stamp: LogStamp,
 }
 
 /// By which a change is noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct LogStamp {
     pub size: u64,
     /// Nanoseconds since 1970, or a collection's own count.
     pub changed: i64,
     pub file: u64,
 }
 
-impl Stamp {
-    pub fn of(metadata: &fs::Metadata) -> Stamp {
+impl LogStamp {
+    pub fn of(metadata: &fs::Metadata) -> LogStamp {
         #[cfg(unix)]
         let (changed, file) = {
             use std::os::unix::fs::MetadataExt;
@@ -140,23 +140,23 @@ impl Stamp {
             let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
             (changed.map_or(0, |time| time.as_nanos() as i64), 0)
         };
-        Stamp { size: metadata.len(), changed, file }
+        LogStamp { size: metadata.len(), changed, file }
     }
 }
 
 /// What was found, and what could not be looked at.
 #[derive(Debug, Default)]
-pub struct Found {
-    pub units: Vec<Unit>,
+pub struct DiscoveredLogs {
+    pub sources: Vec<LogSource>,
     pub problems: Vec<String>,
     /// Databases and folders with many sessions each.
     stores: Vec<PathBuf>,
 }
 
 /// Looks for logs. What is not there is no problem.
-pub fn discover(places: &Places) -> Found {
-    let mut found = Found::default();
-    for place in &places.logs {
+pub fn discover(locations: &LogLocations) -> DiscoveredLogs {
+    let mut found = DiscoveredLogs::default();
+    for place in &locations.logs {
         match fs::metadata(place) {
             Ok(metadata) if metadata.is_dir() => walk(place, DEEPEST, &mut found),
             Ok(metadata) => found.file(place, &metadata),
@@ -164,17 +164,17 @@ pub fn discover(places: &Places) -> Found {
             Err(error) => found.problems.push(format!("{}: {error}", place.display())),
         }
     }
-    for place in &places.opencode {
+    for place in &locations.opencode {
         found.stores.extend(opencode::stores(place));
     }
     found.list_stores();
-    found.units.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
-    found.units.dedup_by(|one, other| one.path == other.path && one.part == other.part);
+    found.sources.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
+    found.sources.dedup_by(|one, other| one.path == other.path && one.part == other.part);
     found.leave_out_twins();
     found
 }
 
-fn walk(folder: &Path, deepest: usize, found: &mut Found) {
+fn walk(folder: &Path, deepest: usize, found: &mut DiscoveredLogs) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => return found.problems.push(format!("{}: {error}", folder.display())),
@@ -207,16 +207,16 @@ fn may_be_log(name: &str) -> bool {
     ends(".jsonl") || ends(".jsonl.zst") || (ends(".json") && !ends(".meta.json"))
 }
 
-impl Found {
+impl DiscoveredLogs {
     fn file(&mut self, path: &Path, metadata: &fs::Metadata) {
         if !metadata.is_file() {
             return;
         }
         match path.to_str() {
-            Some(path) => self.units.push(Unit {
+            Some(path) => self.sources.push(LogSource {
                 path: path.to_owned(),
                 part: String::new(),
-                stamp: Stamp::of(metadata),
+                stamp: LogStamp::of(metadata),
             }),
             None => self.problems.push(format!("{}: its name is not UTF-8", path.display())),
         }
@@ -225,8 +225,9 @@ impl Found {
     /// A log that lies there plain and compressed is one log: its client is at work on one of the two, and only the plain one
     /// is ever written to.
     fn leave_out_twins(&mut self) {
-        let plain: HashSet<String> = self.units.iter().map(|unit| unit.path.clone()).collect();
-        self.units.retain(|unit| unit.path.strip_suffix(".zst").is_none_or(|path| !plain.contains(path)));
+        let plain: HashSet<String> = self.sources.iter().map(|source| source.path.clone()).collect();
+        self.sources
+            .retain(|source| source.path.strip_suffix(".zst").is_none_or(|path| !plain.contains(path)));
     }
 
     fn list_stores(&mut self) {
@@ -236,10 +237,10 @@ impl Found {
         let (sessions, errors) = opencode::sessions_of(&self.stores);
         for (store, listed) in sessions {
             match store.to_str() {
-                Some(path) => self.units.push(Unit {
+                Some(path) => self.sources.push(LogSource {
                     path: path.to_owned(),
                     part: listed.id,
-                    stamp: Stamp { size: 0, changed: listed.stamp as i64, file: 0 },
+                    stamp: LogStamp { size: 0, changed: listed.stamp as i64, file: 0 },
                 }),
                 None => self.problems.push(format!("{}: its name is not UTF-8", store.display())),
             }

@@ -99,7 +99,7 @@ impl EventKind {
 
 /// Which conversation of a session it belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stream {
+pub enum EventStream {
     Main,
     /// A subagent's conversation inside its parent's log.
     Sidechain,
@@ -107,32 +107,32 @@ pub enum Stream {
     Subagent,
 }
 
-impl Stream {
+impl EventStream {
     pub fn name(self) -> &'static str {
         match self {
-            Stream::Main => "main",
-            Stream::Sidechain => "sidechain",
-            Stream::Subagent => "subagent",
+            EventStream::Main => "main",
+            EventStream::Sidechain => "sidechain",
+            EventStream::Subagent => "subagent",
         }
     }
 }
 
 /// One thing that happened in a session.
 #[derive(Clone, Debug)]
-pub struct Event<'a> {
+pub struct LogEvent<'a> {
     pub at: Option<Millis>,
-    pub stream: Stream,
-    pub body: Body<'a>,
+    pub stream: EventStream,
+    pub body: EventBody<'a>,
 }
 
 /// What an event says. One variant for each [`EventKind`].
 #[derive(Clone, Debug)]
-pub enum Body<'a> {
+pub enum EventBody<'a> {
     User(Content<'a>),
     Message(Content<'a>),
     Reasoning(Content<'a>),
-    ToolCall(ToolCall<'a>),
-    ToolResult(ToolResult<'a>),
+    ToolCall(LoggedCall<'a>),
+    ToolResult(LoggedResult<'a>),
     TokenUsage(UsageReport<'a>),
     Notification(Content<'a>),
     SlashCommand {
@@ -143,25 +143,25 @@ pub enum Body<'a> {
     Summary(Content<'a>),
 }
 
-impl Body<'_> {
+impl EventBody<'_> {
     pub fn kind(&self) -> EventKind {
         match self {
-            Body::User(_) => EventKind::User,
-            Body::Message(_) => EventKind::Message,
-            Body::Reasoning(_) => EventKind::Reasoning,
-            Body::ToolCall(_) => EventKind::ToolCall,
-            Body::ToolResult(_) => EventKind::ToolResult,
-            Body::TokenUsage(_) => EventKind::TokenUsage,
-            Body::Notification(_) => EventKind::Notification,
-            Body::SlashCommand { .. } => EventKind::SlashCommand,
-            Body::Summary(_) => EventKind::Summary,
+            EventBody::User(_) => EventKind::User,
+            EventBody::Message(_) => EventKind::Message,
+            EventBody::Reasoning(_) => EventKind::Reasoning,
+            EventBody::ToolCall(_) => EventKind::ToolCall,
+            EventBody::ToolResult(_) => EventKind::ToolResult,
+            EventBody::TokenUsage(_) => EventKind::TokenUsage,
+            EventBody::Notification(_) => EventKind::Notification,
+            EventBody::SlashCommand { .. } => EventKind::SlashCommand,
+            EventBody::Summary(_) => EventKind::Summary,
         }
     }
 }
 
 /// A tool that the agent asked for.
 #[derive(Clone, Debug)]
-pub struct ToolCall<'a> {
+pub struct LoggedCall<'a> {
     pub name: Cow<'a, str>,
     /// By which its result refers to it.
     pub id: Option<Cow<'a, str>>,
@@ -170,7 +170,7 @@ pub struct ToolCall<'a> {
 
 /// What came of a tool.
 #[derive(Clone, Debug)]
-pub struct ToolResult<'a> {
+pub struct LoggedResult<'a> {
     pub id: Option<Cow<'a, str>>,
     pub content: Content<'a>,
     pub failed: bool,
@@ -259,7 +259,7 @@ pub(crate) fn words_of(value: &Value) -> String {
     }
 }
 
-impl Event<'_> {
+impl LogEvent<'_> {
     pub fn kind(&self) -> EventKind {
         self.body.kind()
     }
@@ -268,15 +268,15 @@ impl Event<'_> {
     pub fn payload(&self) -> Value {
         let text = |content: &Content<'_>| serde_json::json!({"text": content.to_text()});
         match &self.body {
-            Body::User(content)
-            | Body::Message(content)
-            | Body::Reasoning(content)
-            | Body::Notification(content)
-            | Body::Summary(content) => text(content),
-            Body::SlashCommand { command, arguments } => {
+            EventBody::User(content)
+            | EventBody::Message(content)
+            | EventBody::Reasoning(content)
+            | EventBody::Notification(content)
+            | EventBody::Summary(content) => text(content),
+            EventBody::SlashCommand { command, arguments } => {
                 serde_json::json!({"text": format!("{command} {arguments}").trim_end(), "command": command})
             }
-            Body::ToolCall(call) => {
+            EventBody::ToolCall(call) => {
                 let mut payload =
                     serde_json::json!({"name": call.name, "arguments": call.arguments.to_value()});
                 if let Some(id) = &call.id {
@@ -284,7 +284,7 @@ impl Event<'_> {
                 }
                 payload
             }
-            Body::ToolResult(result) => {
+            EventBody::ToolResult(result) => {
                 let mut payload =
                     serde_json::json!({"content": result.content.to_text(), "is_error": result.failed});
                 if let Some(id) = &result.id {
@@ -292,7 +292,7 @@ impl Event<'_> {
                 }
                 payload
             }
-            Body::TokenUsage(report) => report.payload(),
+            EventBody::TokenUsage(report) => report.payload(),
         }
     }
 }

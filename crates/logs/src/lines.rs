@@ -41,7 +41,7 @@ enum Bytes {
 }
 
 /// A log that is being read.
-pub struct Lines {
+pub struct LogLines {
     bytes: Bytes,
     /// Where in the log the buffer begins.
     at: u64,
@@ -51,9 +51,9 @@ pub struct Lines {
     ended: bool,
 }
 
-impl Lines {
+impl LogLines {
     /// Opens a log to read it from `start` on, which must be the beginning of a line.
-    pub fn open(path: &Path, compressed: bool, start: u64) -> io::Result<Lines> {
+    pub fn open(path: &Path, compressed: bool, start: u64) -> io::Result<LogLines> {
         let mut file = open_regular(path)?;
         let bytes = if compressed {
             let size = file.metadata()?.len();
@@ -64,7 +64,7 @@ impl Lines {
             file.seek(SeekFrom::Start(start))?;
             Bytes::Plain(file)
         };
-        let mut lines = Lines { bytes, at: start, buffer: Vec::new(), had: 0, ended: false };
+        let mut lines = LogLines { bytes, at: start, buffer: Vec::new(), had: 0, ended: false };
         if compressed {
             lines.pass_over(start)?;
         }
@@ -83,7 +83,7 @@ impl Lines {
         Ok(())
     }
 
-    /// The next lines that end before `end`. `None` when there are no more; then [`Lines::pending`] says what is left.
+    /// The next lines that end before `end`. `None` when there are no more; then [`LogLines::pending`] says what is left.
     pub fn next(&mut self, end: u64) -> io::Result<Option<Chunk<'_>>> {
         self.buffer.drain(..self.had);
         self.at += self.had as u64;
@@ -189,7 +189,7 @@ mod tests {
         let path = folder.path().join("log");
         let bytes = if compressed { zstd::encode_all(content, 3).unwrap() } else { content.to_vec() };
         std::fs::write(&path, bytes).unwrap();
-        let mut lines = Lines::open(&path, compressed, 0).unwrap();
+        let mut lines = LogLines::open(&path, compressed, 0).unwrap();
         let (mut all, mut long, mut next) = (Vec::new(), Vec::new(), 0);
         while let Some(chunk) = lines.next(u64::MAX).unwrap() {
             match chunk {
@@ -243,7 +243,7 @@ mod tests {
                 let text = [vec![b'1'; before], vec![b'\n'], vec![b'x'; length], b"\n2\n".to_vec()].concat();
                 std::fs::write(&path, text).unwrap();
                 for start in [0, before as u64 + 1] {
-                    let mut lines = Lines::open(&path, false, start).unwrap();
+                    let mut lines = LogLines::open(&path, false, start).unwrap();
                     let mut long = false;
                     while let Some(chunk) = lines.next(u64::MAX).unwrap() {
                         long |= matches!(chunk, Chunk::TooLong { .. });
@@ -263,7 +263,7 @@ mod tests {
             io::Write::write_all(&mut encoder, &vec![b'\n'; 1 << 20]).unwrap();
         }
         encoder.finish().unwrap();
-        let mut lines = Lines::open(&path, true, 0).unwrap();
+        let mut lines = LogLines::open(&path, true, 0).unwrap();
         let error = loop {
             match lines.next(u64::MAX) {
                 Ok(chunk) => assert!(chunk.is_some(), "it was read to its end"),

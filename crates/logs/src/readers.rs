@@ -2,9 +2,9 @@
 //!
 //! There are two families. Logs of lines only grow, so they are read on from where the last reading ended: a
 //! [`LineReader`] gets one record after the other, and what later records depend on can be saved and resumed. Documents
-//! are rewritten, so they are read whole, into [`Transcript`]s.
+//! are rewritten, so they are read whole, into [`LogTranscript`]s.
 //!
-//! A reader never fails on a record: what it does not understand it reports as [`Drift`], which is counted and shown.
+//! A reader never fails on a record: what it does not understand it reports as [`Unrecognised`], which is counted and shown.
 
 pub mod claude;
 pub mod codex;
@@ -16,19 +16,19 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Event, Millis};
+use crate::event::{LogEvent, Millis};
 
 /// What a record gave. Reused from record to record.
 #[derive(Debug, Default)]
-pub struct Record<'a> {
-    pub events: Vec<Event<'a>>,
-    pub facts: Vec<Fact<'a>>,
-    pub drift: Vec<Drift<'a>>,
+pub struct ParsedRecord<'a> {
+    pub events: Vec<LogEvent<'a>>,
+    pub facts: Vec<SessionFact<'a>>,
+    pub unrecognised: Vec<Unrecognised<'a>>,
 }
 
 /// What a record says of its session as a whole. The first of each counts, but for the title, where the last does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fact<'a> {
+pub enum SessionFact<'a> {
     /// The agent's own id of the session.
     Id(Cow<'a, str>),
     /// The folder that it was started in.
@@ -69,7 +69,7 @@ impl Relation {
 
 /// Something in a log that was not understood.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Drift<'a> {
+pub enum Unrecognised<'a> {
     /// A record of a type that the reader does not know.
     Record(Cow<'a, str>),
     /// A part of a known record, of a type that the reader does not know: `assistant.content.video`.
@@ -81,7 +81,7 @@ pub enum Drift<'a> {
 /// Reads a log of lines.
 pub trait LineReader: Send {
     /// Reads one record, a line without its line break. What it gives is added to `record`.
-    fn read<'a>(&mut self, line: &'a str, record: &mut Record<'a>);
+    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedRecord<'a>);
 
     /// What later records depend on, as JSON; the reader's module resumes from it.
     fn state(&self) -> String;
@@ -89,10 +89,10 @@ pub trait LineReader: Send {
 
 /// A session from a document.
 #[derive(Debug, Default)]
-pub struct Transcript {
-    pub facts: Vec<Fact<'static>>,
-    pub events: Vec<Event<'static>>,
-    pub drift: Vec<Drift<'static>>,
+pub struct LogTranscript {
+    pub facts: Vec<SessionFact<'static>>,
+    pub events: Vec<LogEvent<'static>>,
+    pub unrecognised: Vec<Unrecognised<'static>>,
 }
 
 /// A time as logs write it, RFC 3339.

@@ -5,12 +5,12 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use crate::detection::{self, without_mark};
-use crate::discovery::{Format, Unit};
-use crate::event::{Body, Content, Event, Provider, Stream};
+use crate::discovery::{LogFormat, LogSource};
+use crate::event::{Content, EventBody, EventStream, LogEvent, Provider};
 use crate::lines::{Chunk, LONGEST_LINE, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
-use crate::readers::{Drift, LineReader, Record, Transcript, gemini, opencode};
+use crate::readers::{LineReader, LogTranscript, ParsedRecord, Unrecognised, gemini, opencode};
 
 /// Documents are read whole, so larger ones are not.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;
@@ -18,11 +18,11 @@ pub fn is_compressed(path: &str) -> bool {
     path.ends_with(".zst")
 }
 
-pub fn format_of(unit: &Unit) -> io::Result<Format> {
-    if !unit.part.is_empty() {
-        return Ok(Format::Collection(Provider::OpenCode));
+pub fn format_of(source: &LogSource) -> io::Result<LogFormat> {
+    if !source.part.is_empty() {
+        return Ok(LogFormat::Collection(Provider::OpenCode));
     }
-    detection::format_of(Path::new(&unit.path), is_compressed(&unit.path))
+    detection::format_of(Path::new(&source.path), is_compressed(&source.path))
 }
 
 /// A reader for this log, from a state on; none is the log's beginning.
@@ -50,11 +50,11 @@ pub fn no_reader() -> io::Error {
 }
 
 /// What comes of a chunk, in order.
-pub enum Given<'e, 'a> {
+pub enum LogItem<'e, 'a> {
     /// With its line, where it has one.
-    Event(&'e Event<'a>, Option<&'e str>),
+    Event(&'e LogEvent<'a>, Option<&'e str>),
     /// A record's events are through; its facts and drift.
-    Record { record: &'e Record<'a> },
+    Record { record: &'e ParsedRecord<'a> },
 }
 
 /// What stands for a line that is too long.
@@ -63,18 +63,20 @@ pub fn too_long(length: u64) -> String {
 }
 
 /// Reads the records of a chunk. Everyone who reads lines does it here, so that an event has one number for all.
-pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dyn FnMut(Given<'_, '_>)) {
+pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dyn FnMut(LogItem<'_, '_>)) {
     let bytes = match chunk {
         Chunk::Lines { bytes, .. } => bytes,
         Chunk::TooLong { length, .. } => {
-            let body = Body::Notification(Content::text(too_long(*length)));
-            visit(Given::Event(&Event { at: None, stream: Stream::Main, body }, None));
-            let drift = vec![Drift::Unreadable("a line that is too long".into())];
-            return visit(Given::Record { record: &Record { drift, ..Record::default() } });
+            let body = EventBody::Notification(Content::text(too_long(*length)));
+            visit(LogItem::Event(&LogEvent { at: None, stream: EventStream::Main, body }, None));
+            let unrecognised = vec![Unrecognised::Unreadable("a line that is too long".into())];
+            return visit(LogItem::Record {
+                record: &ParsedRecord { unrecognised, ..ParsedRecord::default() },
+            });
         }
     };
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let mut record = Record::default();
+        let mut record = ParsedRecord::default();
         for line in text.split('\n') {
             each_event_of(line, reader, &mut record, visit);
         }
@@ -82,9 +84,9 @@ pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dy
     }
     for line in bytes.split(|byte| *byte == b'\n') {
         let text = String::from_utf8_lossy(line);
-        let mut record = Record::default();
+        let mut record = ParsedRecord::default();
         if matches!(text, std::borrow::Cow::Owned(_)) {
-            record.drift.push(Drift::Unreadable("bytes that are not UTF-8, read as �".into()));
+            record.unrecognised.push(Unrecognised::Unreadable("bytes that are not UTF-8, read as �".into()));
         }
         each_event_of(&text, reader, &mut record, visit);
     }
@@ -93,29 +95,29 @@ pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dy
 fn each_event_of<'a>(
     line: &'a str,
     reader: &mut dyn LineReader,
-    record: &mut Record<'a>,
-    visit: &mut dyn FnMut(Given<'_, '_>),
+    record: &mut ParsedRecord<'a>,
+    visit: &mut dyn FnMut(LogItem<'_, '_>),
 ) {
     let line = without_mark(line.trim_ascii());
     if !line.is_empty() {
         reader.read(line, record);
     }
-    record.events.iter().for_each(|event| visit(Given::Event(event, Some(line))));
-    if !record.facts.is_empty() || !record.drift.is_empty() {
-        visit(Given::Record { record });
+    record.events.iter().for_each(|event| visit(LogItem::Event(event, Some(line))));
+    if !record.facts.is_empty() || !record.unrecognised.is_empty() {
+        visit(LogItem::Record { record });
     }
     record.events.clear();
     record.facts.clear();
-    record.drift.clear();
+    record.unrecognised.clear();
 }
 
 /// Reads a session that is not a log of lines.
-pub fn transcript_of(unit: &Unit, format: Format) -> io::Result<Transcript> {
-    let path = Path::new(&unit.path);
+pub fn transcript_of(source: &LogSource, format: LogFormat) -> io::Result<LogTranscript> {
+    let path = Path::new(&source.path);
     let unreadable =
         || io::Error::new(io::ErrorKind::InvalidData, "it is not of the form that it began with");
     match format {
-        Format::Collection(_) => opencode::read(path, &unit.part).map_err(io::Error::other),
+        LogFormat::Collection(_) => opencode::read(path, &source.part).map_err(io::Error::other),
         _ => {
             let size = fs::metadata(path)?.len();
             if size > LARGEST_DOCUMENT {

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 /// What a tool does, as far as reading a session is concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Deed {
+pub enum ToolKind {
     /// Reads a file.
     Read,
     /// Changes parts of files.
@@ -31,7 +31,7 @@ pub enum Deed {
 
 /// A tool, under all the names that clients have for it, with the arguments that matter; the first that is there counts.
 struct Tool {
-    deed: Deed,
+    tool_kind: ToolKind,
     names: &'static [&'static str],
     paths: &'static [&'static str],
     words: &'static [&'static str],
@@ -43,37 +43,37 @@ const FOLDERS: &[&str] = &["path", "dir_path", "filePath"];
 /// Names are compared without their case, and without the `mcp__server__` before them.
 #[rustfmt::skip]
 const TOOLS: &[Tool] = &[
-    Tool { deed: Deed::Read, paths: PATHS, words: &[],
+    Tool { tool_kind: ToolKind::Read, paths: PATHS, words: &[],
         names: &["read", "read_file", "readfile", "view", "view_file", "view_image", "notebookread", "read_many_files", "cat"] },
-    Tool { deed: Deed::Edit, paths: PATHS, words: &["input", "patchText", "patch"],
+    Tool { tool_kind: ToolKind::Edit, paths: PATHS, words: &["input", "patchText", "patch"],
         names: &["edit", "multiedit", "replace", "str_replace", "str_replace_editor", "str_replace_based_edit_tool", "edit_file",
                  "notebookedit", "apply_patch", "patch"] },
-    Tool { deed: Deed::Write, paths: PATHS, words: &["content"],
+    Tool { tool_kind: ToolKind::Write, paths: PATHS, words: &["content"],
         names: &["write", "write_file", "create_file"] },
-    Tool { deed: Deed::Run, paths: &[], words: &["command", "cmd", "script", "code", "input"],
+    Tool { tool_kind: ToolKind::Run, paths: &[], words: &["command", "cmd", "script", "code", "input"],
         names: &["bash", "shell", "shell_command", "local_shell", "local_shell_call", "exec_command", "container.exec", "exec",
                  "run_shell_command", "run_command", "powershell"] },
-    Tool { deed: Deed::Search, paths: FOLDERS, words: &["pattern", "query", "glob"],
+    Tool { tool_kind: ToolKind::Search, paths: FOLDERS, words: &["pattern", "query", "glob"],
         names: &["grep", "grep_files", "grep_search", "search_file_content", "glob", "find_files", "ls", "list", "list_dir",
                  "list_directory", "codesearch", "toolsearch"] },
-    Tool { deed: Deed::Fetch, paths: &[], words: &["url", "query", "prompt"],
+    Tool { tool_kind: ToolKind::Fetch, paths: &[], words: &["url", "query", "prompt"],
         names: &["webfetch", "web_fetch", "websearch", "web_search", "google_web_search", "web_search_call"] },
-    Tool { deed: Deed::Delegate, paths: &[], words: &["prompt", "message", "description", "objective"],
+    Tool { tool_kind: ToolKind::Delegate, paths: &[], words: &["prompt", "message", "description", "objective"],
         names: &["task", "agent", "spawn_agent", "send_input", "skill", "codebase_investigator", "delegate_to_agent"] },
-    Tool { deed: Deed::Poll, paths: &[], words: &["bash_id", "shell_id", "task_id", "session_id", "id"],
+    Tool { tool_kind: ToolKind::Poll, paths: &[], words: &["bash_id", "shell_id", "task_id", "session_id", "id"],
         names: &["bashoutput", "taskoutput", "agentoutputtool", "write_stdin", "wait", "wait_agent", "killbash", "killshell",
                  "taskstop", "sleep", "monitor"] },
-    Tool { deed: Deed::Ask, paths: &[], words: &["question", "plan"],
+    Tool { tool_kind: ToolKind::Ask, paths: &[], words: &["question", "plan"],
         names: &["askuserquestion", "exitplanmode", "enterplanmode", "ask_user", "request_user_input", "question"] },
-    Tool { deed: Deed::Plan, paths: &[], words: &[],
+    Tool { tool_kind: ToolKind::Plan, paths: &[], words: &[],
         names: &["todowrite", "todoread", "update_plan", "write_todos", "taskcreate", "taskupdate", "tasklist", "taskget",
                  "save_memory"] },
 ];
 
 /// A call, understood.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
-    pub deed: Deed,
+pub struct CallDetails {
+    pub tool_kind: ToolKind,
     /// Files that it is about, as the call names them.
     pub paths: Vec<String>,
     /// The command, the pattern, the question: what it is about when that is no file.
@@ -83,8 +83,8 @@ pub struct Use {
 }
 
 /// What a tool of this name does.
-pub fn deed_of(name: &str) -> Deed {
-    tool_of(name).map_or(Deed::Other, |tool| tool.deed)
+pub fn tool_kind_of(name: &str) -> ToolKind {
+    tool_of(name).map_or(ToolKind::Other, |tool| tool.tool_kind)
 }
 
 fn tool_of(name: &str) -> Option<&'static Tool> {
@@ -92,10 +92,10 @@ fn tool_of(name: &str) -> Option<&'static Tool> {
     TOOLS.iter().find(|tool| tool.names.contains(&own.as_str()))
 }
 
-impl Use {
-    pub fn of(name: &str, arguments: &Value) -> Use {
+impl CallDetails {
+    pub fn of(name: &str, arguments: &Value) -> CallDetails {
         let Some(tool) = tool_of(name) else {
-            return Use { deed: Deed::Other, paths: Vec::new(), words: None, range: None };
+            return CallDetails { tool_kind: ToolKind::Other, paths: Vec::new(), words: None, range: None };
         };
         let mut words = tool.words.iter().find_map(|name| arguments.get(name)).map(said);
         let mut paths: Vec<String> = tool
@@ -105,7 +105,7 @@ impl Use {
             .map(str::to_owned)
             .into_iter()
             .collect();
-        let mut deed = tool.deed;
+        let mut tool_kind = tool.tool_kind;
         if let Value::String(whole) = arguments {
             // A tool of free form has nothing but its input: Codex's patches are given so.
             words = Some(whole.clone());
@@ -116,13 +116,15 @@ impl Use {
         // Codex's models also apply patches through the shell.
         if let Some(patch) = words.as_deref().filter(|words| words.contains(PATCH)) {
             paths = patched_files(patch);
-            deed = Deed::Edit;
+            tool_kind = ToolKind::Edit;
         }
         // One tool of Anthropic's reads and edits, as its command says.
-        if tool.deed == Deed::Edit && arguments.get("command").and_then(Value::as_str) == Some("view") {
-            deed = Deed::Read;
+        if tool.tool_kind == ToolKind::Edit
+            && arguments.get("command").and_then(Value::as_str) == Some("view")
+        {
+            tool_kind = ToolKind::Read;
         }
-        Use { deed, paths, words, range: range_of(arguments) }
+        CallDetails { tool_kind, paths, words, range: range_of(arguments) }
     }
 
     /// What it is about, in a few words.
@@ -244,8 +246,8 @@ mod tests {
     #[test]
     fn the_clients_tools_are_understood() {
         let of = |name: &str, arguments: Value| {
-            let Use { deed, paths, words, range } = Use::of(name, &arguments);
-            (deed, paths.join(" "), words.unwrap_or_default(), range)
+            let CallDetails { tool_kind, paths, words, range } = CallDetails::of(name, &arguments);
+            (tool_kind, paths.join(" "), words.unwrap_or_default(), range)
         };
         let patch = "*** Begin Patch\n*** Update File: a.rs\n@@\n-old\n+new\n*** End Patch";
         let path = |path: &str| path.to_owned();
@@ -253,39 +255,39 @@ mod tests {
             (
                 "Read",
                 json!({"file_path": "/a", "offset": 10, "limit": 5}),
-                (Deed::Read, path("/a"), path(""), Some((10, 5))),
+                (ToolKind::Read, path("/a"), path(""), Some((10, 5))),
             ),
-            ("read", json!({"filePath": "/a"}), (Deed::Read, path("/a"), path(""), None)),
+            ("read", json!({"filePath": "/a"}), (ToolKind::Read, path("/a"), path(""), None)),
             (
                 "read_file",
                 json!({"absolute_path": "/a", "start_line": 3, "end_line": 7}),
-                (Deed::Read, path("/a"), path(""), Some((3, 5))),
+                (ToolKind::Read, path("/a"), path(""), Some((3, 5))),
             ),
             (
                 "replace",
                 json!({"file_path": "a", "old_string": "x"}),
-                (Deed::Edit, path("a"), path(""), None),
+                (ToolKind::Edit, path("a"), path(""), None),
             ),
             (
                 "shell",
                 json!({"command": ["bash", "-lc", "ls -l"]}),
-                (Deed::Run, path(""), path("ls -l"), None),
+                (ToolKind::Run, path(""), path("ls -l"), None),
             ),
             (
                 "shell",
                 json!({"command": ["apply_patch", patch]}),
-                (Deed::Edit, path("a.rs"), format!("apply_patch {patch}"), None),
+                (ToolKind::Edit, path("a.rs"), format!("apply_patch {patch}"), None),
             ),
-            ("exec_command", json!({"cmd": "ls"}), (Deed::Run, path(""), path("ls"), None)),
-            ("run_shell_command", json!({"command": "ls"}), (Deed::Run, path(""), path("ls"), None)),
-            ("apply_patch", json!(patch), (Deed::Edit, path("a.rs"), path(patch), None)),
-            ("apply_patch", json!({"patchText": patch}), (Deed::Edit, path("a.rs"), path(patch), None)),
-            ("mcp__tamis__grep", json!({"pattern": "x"}), (Deed::Search, path(""), path("x"), None)),
-            ("mcp__other__frobnicate", json!({}), (Deed::Other, path(""), path(""), None)),
+            ("exec_command", json!({"cmd": "ls"}), (ToolKind::Run, path(""), path("ls"), None)),
+            ("run_shell_command", json!({"command": "ls"}), (ToolKind::Run, path(""), path("ls"), None)),
+            ("apply_patch", json!(patch), (ToolKind::Edit, path("a.rs"), path(patch), None)),
+            ("apply_patch", json!({"patchText": patch}), (ToolKind::Edit, path("a.rs"), path(patch), None)),
+            ("mcp__tamis__grep", json!({"pattern": "x"}), (ToolKind::Search, path(""), path("x"), None)),
+            ("mcp__other__frobnicate", json!({}), (ToolKind::Other, path(""), path(""), None)),
             (
                 "str_replace_based_edit_tool",
                 json!({"command": "view", "path": "/a"}),
-                (Deed::Read, path("/a"), path(""), None),
+                (ToolKind::Read, path("/a"), path(""), None),
             ),
         ] {
             assert_eq!(of(name, arguments.clone()), expected, "{name} {arguments}");

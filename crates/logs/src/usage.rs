@@ -1,7 +1,7 @@
 //! Tokens, and which reports of them count.
 //!
 //! Logs report more than was used: the same request several times over, running totals, the totals that a fork inherited. A
-//! reader says of each report what it [claims](Claim); what counts is decided in one place, the [`Ledger`].
+//! reader says of each report what it [claims](Claim); what counts is decided in one place, the [`UsageAccount`].
 
 use std::borrow::Cow;
 
@@ -77,12 +77,12 @@ pub enum Claim {
     /// The number is a hash of what names the request.
     Request(u64),
     /// Does not count.
-    Not(Discount),
+    Not(ExclusionReason),
 }
 
 /// Why a report does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Discount {
+pub enum ExclusionReason {
     /// The same total as before, told again.
     Repeated,
     /// Used by the session that this one was forked from.
@@ -91,12 +91,12 @@ pub enum Discount {
     Empty,
 }
 
-impl Discount {
+impl ExclusionReason {
     pub fn reason(self) -> &'static str {
         match self {
-            Discount::Repeated => "repeats the total before it",
-            Discount::Inherited => "belongs to the session that this one was forked from",
-            Discount::Empty => "reports no tokens",
+            ExclusionReason::Repeated => "repeats the total before it",
+            ExclusionReason::Inherited => "belongs to the session that this one was forked from",
+            ExclusionReason::Empty => "reports no tokens",
         }
     }
 }

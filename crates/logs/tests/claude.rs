@@ -11,9 +11,9 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use tamis_logs::event::{Body, Event};
+use tamis_logs::event::{EventBody, LogEvent};
 use tamis_logs::readers::claude::{ClaudeReader, read_document};
-use tamis_logs::readers::{LineReader, Record};
+use tamis_logs::readers::{LineReader, ParsedRecord};
 use tamis_logs::usage::Claim;
 
 fn logs() -> PathBuf {
@@ -22,19 +22,23 @@ fn logs() -> PathBuf {
 
 /// All that a log gives, a line each.
 fn rendered(mut reader: ClaudeReader, lines: &str) -> String {
-    let mut record = Record::default();
+    let mut record = ParsedRecord::default();
     lines.lines().for_each(|line| reader.read(line, &mut record));
-    rendering(&record.facts, &record.events, &record.drift)
+    rendering(&record.facts, &record.events, &record.unrecognised)
 }
 
-fn rendering(facts: &[impl std::fmt::Debug], events: &[Event<'_>], drift: &[impl std::fmt::Debug]) -> String {
+fn rendering(
+    facts: &[impl std::fmt::Debug],
+    events: &[LogEvent<'_>],
+    unrecognised: &[impl std::fmt::Debug],
+) -> String {
     let mut text = String::new();
     facts.iter().for_each(|fact| writeln!(text, "{fact:?}").unwrap());
     for (index, event) in events.iter().enumerate() {
         let at = event.at.map_or("-".to_owned(), |at| (at % 100_000_000).to_string());
         write!(text, "{index} {at} {} {:?}", event.stream.name(), event.kind()).unwrap();
         let payload = match &event.body {
-            Body::TokenUsage(report) => {
+            EventBody::TokenUsage(report) => {
                 let claim = match report.claim {
                     Claim::Request(_) => "request".to_owned(),
                     claim => format!("{claim:?}"),
@@ -45,7 +49,7 @@ fn rendering(facts: &[impl std::fmt::Debug], events: &[Event<'_>], drift: &[impl
         };
         writeln!(text, "{}", payload.chars().take(240).collect::<String>()).unwrap();
     }
-    drift.iter().for_each(|drift| writeln!(text, "{drift:?}").unwrap());
+    unrecognised.iter().for_each(|unrecognised| writeln!(text, "{unrecognised:?}").unwrap());
     text
 }
 
@@ -150,7 +154,7 @@ fn of_user_messages_only_a_persons_words_begin_a_turn() {
 13 - main User {"text":"See\n[image]"}
 14 - main Notification {"text":"<ide_opened_file>a.rs</ide_opened_file>"}
 15 - main User {"text":"Fix it"}
-16 - main ToolResult {"call_id":"t1","content":"no","is_error":true}
+16 - main LoggedResult {"call_id":"t1","content":"no","is_error":true}
 17 - main Notification {"text":"[Request interrupted by user]"}
 18 - main User {"text":"and quickly"}
 19 - main Notification {"text":"done"}
@@ -182,14 +186,14 @@ fn usage_is_what_was_billed_and_repeats_claim_the_same_request() {
 8 - main TokenUsage Tokens { input: 0, cache_read: 0, cache_creation: 0, output: 0, reasoning: 0 } <synthetic> Not(Empty)
 "#
     );
-    let mut record = Record::default();
+    let mut record = ParsedRecord::default();
     let mut reader = ClaudeReader::new();
     lines.iter().for_each(|line| reader.read(line, &mut record));
     let claims: Vec<Claim> = record
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            Body::TokenUsage(report) => Some(report.claim),
+            EventBody::TokenUsage(report) => Some(report.claim),
             _ => None,
         })
         .collect();
@@ -234,21 +238,21 @@ fn parts_of_messages_and_notices_are_told_apart() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(
         read(&lines),
-        r#"0 - main ToolCall {"arguments":{"a":1},"call_id":"c1","name":"x"}
-1 - main ToolResult {"call_id":"c1","content":"{\"error_code\":\"x\",\"type\":\"web_search_tool_result_error\"}","is_error":true}
+        r#"0 - main LoggedCall {"arguments":{"a":1},"call_id":"c1","name":"x"}
+1 - main LoggedResult {"call_id":"c1","content":"{\"error_code\":\"x\",\"type\":\"web_search_tool_result_error\"}","is_error":true}
 2 - main Summary {"text":"so far"}
 3 - main SlashCommand {"command":"/cost","text":"/cost"}
 4 - main Notification {"text":"{\"status\":529}"}
 5 - main Notification {"text":"it broke"}
 6 - main Summary {"text":"You left"}
 7 - main Notification {"text":"https://example.invalid/1"}
-8 - main ToolCall {"arguments":{"command":"ls"},"name":"bash"}
-9 - main ToolResult {"content":"a","is_error":false}
+8 - main LoggedCall {"arguments":{"command":"ls"},"name":"bash"}
+9 - main LoggedResult {"content":"a","is_error":false}
 Part("assistant.content.hologram")
 Part("assistant.content.(no object)")
 Part("system.novelty")
 Part("attachment.novelty")
-Record("novelty")
+ParsedRecord("novelty")
 "#
     );
 }
@@ -333,7 +337,7 @@ fn an_exported_session_is_read_as_a_document() {
     ]}"#;
     let transcript = read_document(document).unwrap();
     assert_eq!(
-        rendering(&transcript.facts, &transcript.events, &transcript.drift),
+        rendering(&transcript.facts, &transcript.events, &transcript.unrecognised),
         r#"Id("s1")
 0 - main User {"text":"Hello"}
 1 - main Message {"text":"Good day"}
@@ -352,9 +356,9 @@ fn deep_nesting_is_no_obstacle() {
     let line = format!(
         r#"{{"type":"assistant","x":{deep},"message":{{"content":[{{"type":"tool_use","name":"n","input":{deep}}}]}}}}"#
     );
-    let mut record = Record::default();
+    let mut record = ParsedRecord::default();
     ClaudeReader::new().read(&line, &mut record);
-    assert_eq!((record.events.len(), record.drift.len()), (1, 0));
+    assert_eq!((record.events.len(), record.unrecognised.len()), (1, 0));
 }
 
 /// Something like a record: known keys and kinds, with values of any type.
@@ -453,12 +457,12 @@ proptest! {
             let state = through.state();
             prop_assert!(state.len() < 400, "{state}");
             let mut resumed = ClaudeReader::resume(&state).unwrap();
-            let (mut first, mut second) = (Record::default(), Record::default());
+            let (mut first, mut second) = (ParsedRecord::default(), ParsedRecord::default());
             through.read(line, &mut first);
             resumed.read(line, &mut second);
             prop_assert_eq!(
-                rendering(&first.facts, &first.events, &first.drift),
-                rendering(&second.facts, &second.events, &second.drift)
+                rendering(&first.facts, &first.events, &first.unrecognised),
+                rendering(&second.facts, &second.events, &second.unrecognised)
             );
             prop_assert_eq!(through.state(), resumed.state());
         }

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use rendering::{compare, render};
 use serde_json::json;
-use tamis_logs::event::{Body, EventKind, Stream};
+use tamis_logs::event::{EventBody, EventKind, EventStream};
 use tamis_logs::readers::gemini::{parent_of, read, root_of};
-use tamis_logs::readers::{Drift, Fact, Transcript};
-use tamis_logs::usage::{Claim, Discount, Tokens};
+use tamis_logs::readers::{LogTranscript, SessionFact, Unrecognised};
+use tamis_logs::usage::{Claim, ExclusionReason, Tokens};
 
 fn logs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/logs/gemini")
@@ -58,26 +58,26 @@ fn answer(id: &str, text: &str) -> serde_json::Value {
         "tokens": {"input": 100, "output": 10, "cached": 60, "thoughts": 5, "tool": 0, "total": 115}})
 }
 
-fn kinds(transcript: &Transcript) -> Vec<EventKind> {
+fn kinds(transcript: &LogTranscript) -> Vec<EventKind> {
     transcript.events.iter().map(|event| event.kind()).collect()
 }
 
-fn used(transcript: &Transcript) -> Tokens {
+fn used(transcript: &LogTranscript) -> Tokens {
     let reports = transcript.events.iter().filter_map(|event| match &event.body {
-        Body::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
+        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
         _ => None,
     });
     reports.fold(Tokens::default(), Tokens::plus)
 }
 
-fn text_of(body: &Body<'_>) -> String {
+fn text_of(body: &EventBody<'_>) -> String {
     match body {
-        Body::User(content)
-        | Body::Message(content)
-        | Body::Notification(content)
-        | Body::Reasoning(content)
-        | Body::Summary(content) => content.to_text().into_owned(),
-        Body::ToolResult(result) => result.content.to_text().into_owned(),
+        EventBody::User(content)
+        | EventBody::Message(content)
+        | EventBody::Notification(content)
+        | EventBody::Reasoning(content)
+        | EventBody::Summary(content) => content.to_text().into_owned(),
+        EventBody::ToolResult(result) => result.content.to_text().into_owned(),
         other => format!("{other:?}"),
     }
 }
@@ -100,7 +100,7 @@ fn a_subagents_log_reads_and_its_place_tells_the_parent() {
     let transcript = read(&fs::read_to_string(subagent_log()).unwrap()).unwrap();
     compare(&logs().join("subagent.golden"), &render(&transcript));
     let parent = read(&fs::read_to_string(main_log()).unwrap()).unwrap();
-    let Some(Fact::Id(id)) = parent.facts.first() else { panic!("{:?}", parent.facts) };
+    let Some(SessionFact::Id(id)) = parent.facts.first() else { panic!("{:?}", parent.facts) };
     assert_eq!(parent_of(&subagent_log()).as_deref(), Some(id.as_ref()));
     assert_eq!(parent_of(&main_log()), None);
 }
@@ -208,7 +208,7 @@ fn a_persons_words_are_told_from_the_clients() {
     assert_eq!(kinds(&transcript), expected);
     assert_eq!(text_of(&transcript.events[7].body), "Explain @a.rs");
     assert_eq!(text_of(&transcript.events[9].body), "What is this?\n[image]");
-    assert_eq!(transcript.drift, []);
+    assert_eq!(transcript.unrecognised, []);
 }
 
 #[test]
@@ -220,8 +220,8 @@ fn an_older_document_reads_whole_and_a_broken_one_as_far_as_it_goes() {
     let whole = read(&text).unwrap();
     use EventKind::{Message, TokenUsage, User};
     assert_eq!(kinds(&whole), [User, Message, TokenUsage, User]);
-    assert!(whole.facts.contains(&Fact::Title("A greeting".into())));
-    assert_eq!(whole.drift, []);
+    assert!(whole.facts.contains(&SessionFact::Title("A greeting".into())));
+    assert_eq!(whole.unrecognised, []);
 
     let broken =
         json!({"sessionId": "s1", "startTime": "2026-03-01T10:00:00.000Z", "messages": document["messages"]});
@@ -231,7 +231,7 @@ fn an_older_document_reads_whole_and_a_broken_one_as_far_as_it_goes() {
     let torn = &broken[..broken.find("\"Bye\"").unwrap()];
     let torn = read(torn).unwrap();
     assert_eq!(kinds(&torn), [User, Message, TokenUsage]);
-    assert_eq!(torn.drift, [Drift::Unreadable("document ends too early".into())]);
+    assert_eq!(torn.unrecognised, [Unrecognised::Unreadable("document ends too early".into())]);
 }
 
 #[test]
@@ -239,7 +239,7 @@ fn a_torn_last_line_costs_that_line() {
     let text = lines(&[head(), user("u1", "Hello"), answer("g1", "Hi")]);
     let torn = read(&text[..text.len() - 20]).unwrap();
     assert_eq!(kinds(&torn), [EventKind::User]);
-    assert_eq!(torn.drift, [Drift::Unreadable("line ends too early".into())]);
+    assert_eq!(torn.unrecognised, [Unrecognised::Unreadable("line ends too early".into())]);
 }
 
 #[test]
@@ -254,17 +254,17 @@ fn what_is_not_understood_is_counted() {
         json!({"id": "x3"}),
     ];
     let transcript = read(&lines(&records)).unwrap();
-    let mut drift = transcript.drift;
-    drift.sort();
+    let mut unrecognised = transcript.unrecognised;
+    unrecognised.sort();
     let expected = [
-        Drift::Record("hologram".into()),
-        Drift::Record("message without a type".into()),
-        Drift::Record("what".into()),
-        Drift::Part("content.smell".into()),
-        Drift::Part("head.mood".into()),
-        Drift::Unreadable("line is no object".into()),
+        Unrecognised::Record("hologram".into()),
+        Unrecognised::Record("message without a type".into()),
+        Unrecognised::Record("what".into()),
+        Unrecognised::Part("content.smell".into()),
+        Unrecognised::Part("head.mood".into()),
+        Unrecognised::Unreadable("line is no object".into()),
     ];
-    assert_eq!(drift, expected);
+    assert_eq!(unrecognised, expected);
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn tools_that_failed_are_told() {
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            Body::ToolResult(result) => Some((result.id.as_deref().unwrap().to_owned(), result.failed)),
+            EventBody::ToolResult(result) => Some((result.id.as_deref().unwrap().to_owned(), result.failed)),
             _ => None,
         })
         .collect();
@@ -333,11 +333,11 @@ fn an_empty_report_does_not_count() {
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            Body::TokenUsage(report) => Some(report.claim),
+            EventBody::TokenUsage(report) => Some(report.claim),
             _ => None,
         })
         .collect();
-    assert_eq!(claims, [Claim::Not(Discount::Empty)]);
+    assert_eq!(claims, [Claim::Not(ExclusionReason::Empty)]);
 }
 
 #[test]
@@ -350,8 +350,8 @@ fn deep_nesting_is_bounded() {
     );
     let transcript = read(&text).unwrap();
     assert_eq!(kinds(&transcript), [EventKind::User]);
-    assert_eq!(transcript.drift.len(), 1);
-    assert_eq!(transcript.events[0].stream, Stream::Main);
+    assert_eq!(transcript.unrecognised.len(), 1);
+    assert_eq!(transcript.events[0].stream, EventStream::Main);
 }
 
 fn json_like() -> impl Strategy<Value = serde_json::Value> {

@@ -11,10 +11,10 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use rendering::{compare, render};
 use serde_json::{Value, json};
-use tamis_logs::event::{Body, EventKind};
+use tamis_logs::event::{EventBody, EventKind};
 use tamis_logs::readers::opencode::{OpenCodeError, read, sessions, sessions_of, stores};
-use tamis_logs::readers::{Drift, Fact, Relation, Transcript};
-use tamis_logs::usage::{Claim, Discount, Tokens};
+use tamis_logs::readers::{LogTranscript, Relation, SessionFact, Unrecognised};
+use tamis_logs::usage::{Claim, ExclusionReason, Tokens};
 use tamis_store::rusqlite::Connection;
 
 fn logs() -> PathBuf {
@@ -60,13 +60,13 @@ fn made(folder: &Path, messages: &[(Value, Vec<Value>)]) -> (PathBuf, Connection
     (path, program)
 }
 
-fn kinds(transcript: &Transcript) -> Vec<EventKind> {
+fn kinds(transcript: &LogTranscript) -> Vec<EventKind> {
     transcript.events.iter().map(|event| event.kind()).collect()
 }
 
-fn used(transcript: &Transcript) -> Tokens {
+fn used(transcript: &LogTranscript) -> Tokens {
     let reports = transcript.events.iter().filter_map(|event| match &event.body {
-        Body::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
+        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
         _ => None,
     });
     reports.fold(Tokens::default(), Tokens::plus)
@@ -101,7 +101,7 @@ fn the_clients_own_sessions_read_as_they_happened() {
     for session in &listed {
         let transcript = read(&path, &session.id).unwrap();
         let all = transcript.events.iter().filter_map(|event| match &event.body {
-            Body::TokenUsage(report) => Some(report.tokens),
+            EventBody::TokenUsage(report) => Some(report.tokens),
             _ => None,
         });
         let all = all.fold(Tokens::default(), Tokens::plus);
@@ -132,7 +132,7 @@ fn a_fork_knows_its_parent_and_does_not_count_what_it_inherited() {
     let parent = |id: &str| {
         let facts = read(&path, id).unwrap().facts;
         facts.into_iter().find_map(|fact| match fact {
-            Fact::Parent { id, relation } => Some((id.into_owned(), relation)),
+            SessionFact::Parent { id, relation } => Some((id.into_owned(), relation)),
             _ => None,
         })
     };
@@ -141,7 +141,7 @@ fn a_fork_knows_its_parent_and_does_not_count_what_it_inherited() {
     assert_eq!(parent(&fork.id), Some((first.id.clone(), Relation::Fork)));
     let fork = read(&path, &fork.id).unwrap();
     let inherited = fork.events.iter().filter(|event| {
-        matches!(&event.body, Body::TokenUsage(report) if report.claim == Claim::Not(Discount::Inherited))
+        matches!(&event.body, EventBody::TokenUsage(report) if report.claim == Claim::Not(ExclusionReason::Inherited))
     });
     assert_eq!(inherited.count(), 7);
     assert_eq!(used(&fork).input, 4600 + 50 + 600);
@@ -234,8 +234,8 @@ fn every_kind_of_part_is_told() {
     let transcript = read(&path, "ses_1").unwrap();
     compare(&logs().join("parts.golden"), &render(&transcript));
     assert_eq!(
-        transcript.drift,
-        [Drift::Part("part.hologram".into()), Drift::Record("message.oracle".into())]
+        transcript.unrecognised,
+        [Unrecognised::Part("part.hologram".into()), Unrecognised::Record("message.oracle".into())]
     );
 }
 
@@ -323,7 +323,7 @@ fn a_copied_message_is_told_from_one_of_a_clock_that_jumped_back() {
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            Body::TokenUsage(report) => Some(report.claim == Claim::Not(Discount::Inherited)),
+            EventBody::TokenUsage(report) => Some(report.claim == Claim::Not(ExclusionReason::Inherited)),
             _ => None,
         })
         .collect();
@@ -444,11 +444,11 @@ fn a_damaged_row_costs_that_row() {
     let transcript = read(&path, "ses_1").unwrap();
     assert_eq!(kinds(&transcript), [EventKind::User]);
     let expected = [
-        Drift::Unreadable("part ends too early".into()),
-        Drift::Unreadable("part is no JSON".into()),
-        Drift::Record("part without its message".into()),
+        Unrecognised::Unreadable("part ends too early".into()),
+        Unrecognised::Unreadable("part is no JSON".into()),
+        Unrecognised::Record("part without its message".into()),
     ];
-    assert_eq!(transcript.drift, expected);
+    assert_eq!(transcript.unrecognised, expected);
 }
 
 fn json_like() -> impl Strategy<Value = Value> {

@@ -41,15 +41,15 @@ impl CutLine {
     }
 }
 
-type Place = (u64, usize);
+type LinePosition = (u64, usize);
 
 pub(super) struct Watched<R> {
     cutouts: VecDeque<Cutout<R>>,
     /// The number of the first cutout that is still watched.
     first: u64,
     bytes: usize,
-    by_line: HashMap<u64, Vec<Place>>,
-    by_start: HashMap<[u8; DISTINCTIVE], Vec<Place>>,
+    by_line: HashMap<u64, Vec<LinePosition>>,
+    by_start: HashMap<[u8; DISTINCTIVE], Vec<LinePosition>>,
 }
 
 impl<R> Default for Watched<R> {
@@ -88,12 +88,12 @@ impl<R> Watched<R> {
         }
         if !settled.is_empty() {
             let first = self.first;
-            let still = |places: &mut Vec<Place>| {
-                places.retain(|(number, _)| *number >= first);
-                !places.is_empty()
+            let still = |locations: &mut Vec<LinePosition>| {
+                locations.retain(|(number, _)| *number >= first);
+                !locations.is_empty()
             };
-            self.by_line.retain(|_, places| still(places));
-            self.by_start.retain(|_, places| still(places));
+            self.by_line.retain(|_, locations| still(locations));
+            self.by_start.retain(|_, locations| still(locations));
         }
         settled
     }
@@ -174,11 +174,11 @@ impl<R> Watched<R> {
         let bytes = text.as_bytes();
         for at in 0..bytes.len() {
             let Some(start) = bytes[at..].first_chunk::<DISTINCTIVE>() else { break };
-            let Some(places) = self.by_start.get(start) else { continue };
-            let places: Vec<Place> = places.iter().rev().take(MOST_ALIKE).copied().collect();
+            let Some(locations) = self.by_start.get(start) else { continue };
+            let locations: Vec<LinePosition> = locations.iter().rev().take(MOST_ALIKE).copied().collect();
             // The latest first, and each line that begins here only there.
             let mut lengths = Vec::new();
-            for place in places {
+            for place in locations {
                 let Some(line) = line_at(&mut self.cutouts, self.first, place) else { continue };
                 let length = line.text.len();
                 if bytes[at..].starts_with(line.text.as_bytes())
@@ -192,7 +192,7 @@ impl<R> Watched<R> {
         }
     }
 
-    fn need(&mut self, place: Place, need: Need, event: u64) {
+    fn need(&mut self, place: LinePosition, need: Need, event: u64) {
         if let Some(line) = line_at(&mut self.cutouts, self.first, place)
             && !line.given
             && line.need.is_none_or(|(known, _)| need < known)
@@ -202,7 +202,7 @@ impl<R> Watched<R> {
     }
 }
 
-fn line_at<R>(cutouts: &mut VecDeque<Cutout<R>>, first: u64, place: Place) -> Option<&mut CutLine> {
+fn line_at<R>(cutouts: &mut VecDeque<Cutout<R>>, first: u64, place: LinePosition) -> Option<&mut CutLine> {
     let index = usize::try_from(place.0.checked_sub(first)?).ok()?;
     cutouts.get_mut(index)?.lines.get_mut(place.1)
 }

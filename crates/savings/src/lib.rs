@@ -18,7 +18,7 @@ use serde::Serialize;
 use tamis_sieve::{Settings, Sieve};
 
 use cut_lines::{Cutout, Need};
-use replay::{Ledgers, Pending, Replay};
+use replay::{Pending, Replay, ReplaySink};
 use tamis_logs::event::Provider;
 use tamis_trace::{Session, SessionFilter, Trace, TraceError, beginning};
 
@@ -84,7 +84,7 @@ pub struct SavingsProgress {
 
 /// What a replay found.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Savings {
+pub struct SavingsReport {
     pub sessions: u64,
     /// Sessions whose logs could not be read.
     pub sessions_unread: u64,
@@ -93,11 +93,11 @@ pub struct Savings {
     pub totals: SavingsSums,
     pub by_tool: BTreeMap<String, SavingsSums>,
     pub by_provider: BTreeMap<&'static str, SavingsSums>,
-    pub skipped: Skipped,
+    pub skipped: SkippedResults,
     /// Results with the most cut lines that were needed afterwards.
-    pub worst: Vec<Replayed>,
+    pub worst: Vec<ReplayedResult>,
     /// Results with the most tokens cut.
-    pub largest: Vec<Replayed>,
+    pub largest: Vec<ReplayedResult>,
     pub rules: &'static [&'static str],
 }
 
@@ -128,7 +128,7 @@ pub struct SavingsSums {
 
 /// Results that were not put through the sieve, and why.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Skipped {
+pub struct SkippedResults {
     pub too_small: u64,
     pub too_large: u64,
     pub already_pruned: u64,
@@ -141,7 +141,7 @@ pub struct Skipped {
 
 /// One result, played again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Replayed {
+pub struct ReplayedResult {
     pub session_id: String,
     pub event_index: u64,
     pub tool: String,
@@ -170,7 +170,7 @@ pub struct NeededLine {
 }
 
 impl SavingsSums {
-    fn seen(&mut self, result: &Replayed) {
+    fn seen(&mut self, result: &ReplayedResult) {
         self.results += 1;
         self.results_cut += u64::from(result.cut_lines > 0);
         self.tokens_before += result.tokens_before;
@@ -181,7 +181,7 @@ impl SavingsSums {
         self.close();
     }
 
-    fn settled(&mut self, result: &Replayed) {
+    fn settled(&mut self, result: &ReplayedResult) {
         self.results_with_edited_line += u64::from(result.lines_edited > 0);
         self.results_with_quoted_line += u64::from(result.lines_quoted > 0);
         self.lines_edited += result.lines_edited;
@@ -202,31 +202,31 @@ pub fn estimate(
     trace: &Trace,
     options: &SavingsOptions,
     watch: &mut dyn FnMut(SavingsProgress) -> ControlFlow<()>,
-) -> Result<Savings, TraceError> {
+) -> Result<SavingsReport, TraceError> {
     let (sessions, more_sessions) = sessions_to_replay(trace, options)?;
     let sieve = Sieve::new(Settings::default());
-    let mut book = Book { options: options.clone(), ..Book::default() };
-    book.savings.more_sessions = more_sessions;
-    book.savings.rules = RULES;
+    let mut recorder = Recorder { options: options.clone(), ..Recorder::default() };
+    recorder.savings.more_sessions = more_sessions;
+    recorder.savings.rules = RULES;
     let mut progress = SavingsProgress { of_sessions: sessions.len() as u64, ..Default::default() };
     for session in &sessions {
-        book.session = trace.short_id(&session.id)?;
-        book.provider = Some(session.provider);
+        recorder.session = trace.short_id(&session.id)?;
+        recorder.provider = Some(session.provider);
         let mut replay = Replay::default();
         let mut flow = ControlFlow::Continue(());
         let read = trace.events(session, 0, &mut |number, event| {
-            replay.take(number, event, &sieve, options, &mut book);
-            let results = book.savings.totals.results;
+            replay.take(number, event, &sieve, options, &mut recorder);
+            let results = recorder.savings.totals.results;
             if results != progress.results {
                 progress.results = results;
                 flow = watch(progress);
             }
             flow
         });
-        replay.finish(&mut book);
+        replay.finish(&mut recorder);
         match read {
-            Ok(()) => book.savings.sessions += 1,
-            Err(TraceError::Log { .. } | TraceError::Changed { .. }) => book.savings.sessions_unread += 1,
+            Ok(()) => recorder.savings.sessions += 1,
+            Err(TraceError::Log { .. } | TraceError::Changed { .. }) => recorder.savings.sessions_unread += 1,
             Err(error) => return Err(error),
         }
         progress.sessions += 1;
@@ -234,7 +234,7 @@ pub fn estimate(
             return Err(TraceError::Cancelled);
         }
     }
-    Ok(book.savings)
+    Ok(recorder.savings)
 }
 
 fn sessions_to_replay(trace: &Trace, options: &SavingsOptions) -> Result<(Vec<Session>, bool), TraceError> {
@@ -251,15 +251,15 @@ fn sessions_to_replay(trace: &Trace, options: &SavingsOptions) -> Result<(Vec<Se
 
 /// Where a replay is entered.
 #[derive(Default)]
-struct Book {
+struct Recorder {
     options: SavingsOptions,
-    savings: Savings,
+    savings: SavingsReport,
     session: String,
     provider: Option<Provider>,
     met: HashSet<u64>,
 }
 
-impl Book {
+impl Recorder {
     fn each_sums(&mut self, tool: &str, enter: impl Fn(&mut SavingsSums)) {
         enter(&mut self.savings.totals);
         enter(self.savings.by_tool.entry(tool.to_owned()).or_default());
@@ -269,16 +269,16 @@ impl Book {
     }
 }
 
-impl Ledgers for Book {
+impl ReplaySink for Recorder {
     fn is_copy(&mut self, key: u64) -> bool {
         !self.met.insert(key)
     }
 
-    fn skipped(&mut self) -> &mut Skipped {
+    fn skipped(&mut self) -> &mut SkippedResults {
         &mut self.savings.skipped
     }
 
-    fn seen(&mut self, result: &Replayed) {
+    fn seen(&mut self, result: &ReplayedResult) {
         self.each_sums(&result.tool, |sums| sums.seen(result));
     }
 
@@ -316,10 +316,10 @@ impl Ledgers for Book {
         let tool = result.tool.clone();
         self.each_sums(&tool, |sums| sums.settled(&result));
         let most = self.options.examples;
-        let cut = |result: &Replayed| result.tokens_before.saturating_sub(result.tokens_after);
+        let cut = |result: &ReplayedResult| result.tokens_before.saturating_sub(result.tokens_after);
         keep_largest(&mut self.savings.largest, &result, most, cut);
         if !result.needed.is_empty() {
-            let needed = |result: &Replayed| (result.lines_edited, result.lines_quoted);
+            let needed = |result: &ReplayedResult| (result.lines_edited, result.lines_quoted);
             keep_largest(&mut self.savings.worst, &result, most, needed);
         }
     }
@@ -330,7 +330,12 @@ impl Ledgers for Book {
 }
 
 /// Keeps a list of the largest, the largest first.
-fn keep_largest<K: Ord>(list: &mut Vec<Replayed>, new: &Replayed, most: usize, key: impl Fn(&Replayed) -> K) {
+fn keep_largest<K: Ord>(
+    list: &mut Vec<ReplayedResult>,
+    new: &ReplayedResult,
+    most: usize,
+    key: impl Fn(&ReplayedResult) -> K,
+) {
     let place = list.partition_point(|known| key(known) >= key(new));
     if place < most {
         list.insert(place, new.clone());

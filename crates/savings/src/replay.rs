@@ -10,12 +10,12 @@ use tamis_text::{Kind, estimate_tokens, split_lines};
 
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
 use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
-use super::{Replayed, SavingsOptions, Skipped};
+use super::{ReplayedResult, SavingsOptions, SkippedResults};
 use tamis_logs::event::{
-    Body, Event, Stream, ToolCall, ToolResult, output_of, strings_of, tells_of_compaction,
+    EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of, tells_of_compaction,
 };
-use tamis_logs::tool_kinds::{Deed, Use, replaced, written};
-use tamis_trace::accounting::{Ledger, Verdict};
+use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
+use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
 /// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
 const GOAL_CHARS: usize = 300;
@@ -24,18 +24,18 @@ const MOST_OPEN_CALLS: usize = 256;
 
 /// A result on its way, until it is settled.
 pub(super) struct Pending {
-    pub(super) result: Replayed,
+    pub(super) result: ReplayedResult,
     /// Tokens of each cut block, with its first and last line.
     pub(super) blocks: Vec<(usize, usize, u64)>,
 }
 
 /// What a replay gives, while it goes on.
-pub(super) trait Ledgers {
+pub(super) trait ReplaySink {
     /// Whether this result of this call was met before, in a log that was copied.
     fn is_copy(&mut self, key: u64) -> bool;
-    fn skipped(&mut self) -> &mut Skipped;
+    fn skipped(&mut self) -> &mut SkippedResults;
     /// A result that was put through the sieve, cut or not.
-    fn seen(&mut self, result: &Replayed);
+    fn seen(&mut self, result: &ReplayedResult);
     /// Later needs of this result's cut lines are known now.
     fn settled(&mut self, cutout: Cutout<Pending>);
     /// So many tokens would not have been sent again.
@@ -46,7 +46,7 @@ pub(super) trait Ledgers {
 pub(super) struct Replay {
     main: Conversation,
     sidechain: Conversation,
-    ledger: Ledger,
+    account: UsageAccount,
 }
 
 /// One stream of a session.
@@ -54,7 +54,7 @@ pub(super) struct Replay {
 struct Conversation {
     person: String,
     agent: String,
-    open: Vec<(Option<String>, String, Use)>,
+    open: Vec<(Option<String>, String, CallDetails)>,
     known: Known,
     watched: Watched<Pending>,
     requests: u64,
@@ -66,40 +66,42 @@ impl Replay {
     pub(super) fn take(
         &mut self,
         number: u64,
-        event: &Event<'_>,
+        event: &LogEvent<'_>,
         sieve: &Sieve,
         options: &SavingsOptions,
-        ledgers: &mut dyn Ledgers,
+        sink: &mut dyn ReplaySink,
     ) {
         let conversation =
-            if event.stream == Stream::Sidechain { &mut self.sidechain } else { &mut self.main };
+            if event.stream == EventStream::Sidechain { &mut self.sidechain } else { &mut self.main };
         match &event.body {
-            Body::TokenUsage(report) => {
-                if self.ledger.take(report, event.at).verdict == Verdict::First {
+            EventBody::TokenUsage(report) => {
+                if self.account.take(report, event.at).verdict == ReportVerdict::First {
                     conversation.requests += 1;
                 }
             }
-            Body::Notification(content) if tells_of_compaction(content) => conversation.end(ledgers),
-            Body::User(content) => conversation.person_said(&content.to_text()),
-            Body::SlashCommand { command, arguments } => {
+            EventBody::Notification(content) if tells_of_compaction(content) => conversation.end(sink),
+            EventBody::User(content) => conversation.person_said(&content.to_text()),
+            EventBody::SlashCommand { command, arguments } => {
                 conversation.person_said(&format!("{command} {arguments}"));
             }
-            Body::Notification(content) | Body::Summary(content) => conversation.gave(&content.to_text()),
-            Body::Message(content) | Body::Reasoning(content) => {
+            EventBody::Notification(content) | EventBody::Summary(content) => {
+                conversation.gave(&content.to_text());
+            }
+            EventBody::Message(content) | EventBody::Reasoning(content) => {
                 let text = content.to_text();
                 conversation.watched.quoted(&text, number);
                 if !text.trim().is_empty() {
                     conversation.agent = text.into_owned();
                 }
             }
-            Body::ToolCall(call) => conversation.called(call, number),
-            Body::ToolResult(result) => conversation.answered(result, number, sieve, options, ledgers),
+            EventBody::ToolCall(call) => conversation.called(call, number),
+            EventBody::ToolResult(result) => conversation.answered(result, number, sieve, options, sink),
         }
     }
 
-    pub(super) fn finish(mut self, ledgers: &mut dyn Ledgers) {
-        self.main.end(ledgers);
-        self.sidechain.end(ledgers);
+    pub(super) fn finish(mut self, sink: &mut dyn ReplaySink) {
+        self.main.end(sink);
+        self.sidechain.end(sink);
     }
 }
 
@@ -119,11 +121,11 @@ impl Conversation {
         }
     }
 
-    fn called(&mut self, call: &ToolCall<'_>, number: u64) {
+    fn called(&mut self, call: &LoggedCall<'_>, number: u64) {
         let arguments = call.arguments.to_value();
-        let used = Use::of(&call.name, &arguments);
-        match used.deed {
-            Deed::Edit | Deed::Write => {
+        let used = CallDetails::of(&call.name, &arguments);
+        match used.tool_kind {
+            ToolKind::Edit | ToolKind::Write => {
                 for text in replaced(&arguments) {
                     self.watched.edited(&used.paths, &text, number);
                 }
@@ -133,7 +135,7 @@ impl Conversation {
                 }
             }
             // A path that is read is no quotation.
-            Deed::Read | Deed::Plan => {}
+            ToolKind::Read | ToolKind::Plan => {}
             _ => {
                 let mut strings = Vec::new();
                 strings_of(&arguments, &mut strings);
@@ -149,22 +151,22 @@ impl Conversation {
 
     fn answered(
         &mut self,
-        result: &ToolResult<'_>,
+        result: &LoggedResult<'_>,
         number: u64,
         sieve: &Sieve,
         options: &SavingsOptions,
-        ledgers: &mut dyn Ledgers,
+        sink: &mut dyn ReplaySink,
     ) {
         let of = self.open.iter().position(|(id, ..)| id.as_deref() == result.id.as_deref());
         let Some((id, tool, used)) = of.map(|index| self.open.remove(index)) else {
-            ledgers.skipped().other += 1;
+            sink.skipped().other += 1;
             return self.gave(&output_of(&result.content));
         };
         let text = output_of(&result.content);
-        let skipped = ledgers.skipped();
-        let prunable = match used.deed {
-            Deed::Run => true,
-            Deed::Read | Deed::Search | Deed::Fetch => !result.failed,
+        let skipped = sink.skipped();
+        let prunable = match used.tool_kind {
+            ToolKind::Run => true,
+            ToolKind::Read | ToolKind::Search | ToolKind::Fetch => !result.failed,
             _ => false,
         };
         let reason = if !prunable {
@@ -182,15 +184,15 @@ impl Conversation {
             *reason += 1;
             return self.gave(&text);
         }
-        if ledgers.is_copy(hash_of((id, text.as_ref()))) {
-            ledgers.skipped().copies += 1;
+        if sink.is_copy(hash_of((id, text.as_ref()))) {
+            sink.skipped().copies += 1;
             return self.gave(&text);
         }
-        let file = if used.deed == Deed::Read { unnumbered(&text) } else { None };
+        let file = if used.tool_kind == ToolKind::Read { unnumbered(&text) } else { None };
         let text = file.map_or(text, Cow::Owned);
         let goal = self.goal();
         if goal.is_empty() {
-            ledgers.skipped().without_goal += 1;
+            sink.skipped().without_goal += 1;
             return self.gave(&text);
         }
         let pruned = sieve.rehearse(
@@ -208,7 +210,7 @@ impl Conversation {
             },
             &|| false,
         );
-        let replayed = Replayed {
+        let replayed = ReplayedResult {
             event_index: number,
             tool,
             path: used.paths.first().cloned(),
@@ -216,9 +218,9 @@ impl Conversation {
             tokens_after: pruned.stats.tokens_est_after as u64,
             lines: pruned.stats.original_lines as u64,
             cut_lines: pruned.stats.pruned_lines as u64,
-            ..Replayed::default()
+            ..ReplayedResult::default()
         };
-        ledgers.seen(&replayed);
+        sink.seen(&replayed);
         let lines = split_lines(&text);
         let cuts: Vec<(usize, usize)> =
             pruned.annotations.iter().map(|cut| (cut.original_start_line, cut.original_end_line)).collect();
@@ -248,7 +250,7 @@ impl Conversation {
             .collect();
         let pending = Pending { result: replayed, blocks };
         for settled in self.watched.add(Cutout { of: pending, paths: used.paths, lines: cut_lines }) {
-            ledgers.settled(settled);
+            sink.settled(settled);
         }
     }
 
@@ -262,14 +264,14 @@ impl Conversation {
     }
 
     /// The context ends here: the session does, or it was made shorter.
-    fn end(&mut self, ledgers: &mut dyn Ledgers) {
+    fn end(&mut self, sink: &mut dyn ReplaySink) {
         for cutout in self.watched.settle() {
-            ledgers.settled(cutout);
+            sink.settled(cutout);
         }
         self.known.clear();
         for (tool, saved, since) in self.out_of_context.drain(..) {
             // The first request would have read it once, which is the saving itself.
-            ledgers.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));
+            sink.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));
         }
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use session::{ID, Log, Opened};
-use tamis_savings::{Savings, SavingsOptions, SavingsSums, Skipped};
+use tamis_savings::{SavingsOptions, SavingsReport, SavingsSums, SkippedResults};
 use tamis_sieve::{PruneRequest, Pruned, Settings, Sieve};
 use tamis_text::Kind;
 use tamis_trace::TraceError;
@@ -71,7 +71,7 @@ fn read_of_the_file() -> Log {
     log
 }
 
-fn savings(log: &Log) -> Savings {
+fn savings(log: &Log) -> SavingsReport {
     let Opened { trace, folder, .. } = log.open();
     let savings =
         tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |_| ControlFlow::Continue(()))
@@ -204,8 +204,14 @@ fn what_is_not_put_through_is_counted() {
     log.call("Read", json!({"file_path": "/w/a.rs"})).fails(&file());
     log.call("TodoWrite", json!({})).gets(&file());
     let savings = savings(&log);
-    let skipped =
-        Skipped { too_small: 1, too_large: 1, already_pruned: 1, copies: 0, without_goal: 1, other: 2 };
+    let skipped = SkippedResults {
+        too_small: 1,
+        too_large: 1,
+        already_pruned: 1,
+        copies: 0,
+        without_goal: 1,
+        other: 2,
+    };
     assert_eq!((savings.totals, savings.skipped), (SavingsSums::default(), skipped));
 }
 

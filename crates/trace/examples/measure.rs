@@ -14,15 +14,15 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{Mode, Search, SessionFilter, Trace};
+use tamis_trace::{SearchMode, SearchRequest, SessionFilter, Trace};
 
 fn main() {
     let home = PathBuf::from(std::env::args().nth(1).expect("the home folder of the logs"));
     let data = tempfile::tempdir().unwrap();
-    let trace = || Trace::new(Places::of_clients(|_| None, Some(&home)), DataDir::at(data.path()));
+    let trace = || Trace::new(LogLocations::of_clients(|_| None, Some(&home)), DataDir::at(data.path()));
     let all = trace();
 
     // Once through the page cache, which is what reading each time has to do at least.
@@ -84,15 +84,15 @@ fn main() {
 }
 
 /// Needles that were planted, and what people ask for.
-fn questions(home: &Path) -> Vec<Search> {
+fn questions(home: &Path) -> Vec<SearchRequest> {
     let mut questions = Vec::new();
-    let mut ask = |query: &str, mode: Mode, kinds: &[EventKind]| {
-        questions.push(Search {
+    let mut ask = |query: &str, mode: SearchMode, kinds: &[EventKind]| {
+        questions.push(SearchRequest {
             query: query.to_owned(),
             mode,
             kinds: kinds.to_vec(),
             most: 10,
-            ..Search::default()
+            ..SearchRequest::default()
         });
     };
     let needles = fs::read_to_string(home.join("needles.jsonl")).unwrap_or_default();
@@ -102,9 +102,9 @@ fn questions(home: &Path) -> Vec<Search> {
     };
     let phrases: std::collections::BTreeSet<String> = needles.lines().map(phrase).collect();
     for phrase in &phrases {
-        ask(phrase, Mode::Substring, &[]);
-        ask(phrase, Mode::Substring, &[EventKind::ToolResult]);
-        ask(phrase, Mode::Words, &[]);
+        ask(phrase, SearchMode::Substring, &[]);
+        ask(phrase, SearchMode::Substring, &[EventKind::ToolResult]);
+        ask(phrase, SearchMode::Words, &[]);
     }
     for query in [
         "error",
@@ -119,9 +119,9 @@ fn questions(home: &Path) -> Vec<Search> {
         "e",
         "\"command\":",
     ] {
-        ask(query, Mode::Substring, &[]);
-        ask(query, Mode::Substring, &[EventKind::ToolCall]);
-        ask(query, Mode::Words, &[EventKind::ToolResult]);
+        ask(query, SearchMode::Substring, &[]);
+        ask(query, SearchMode::Substring, &[EventKind::ToolCall]);
+        ask(query, SearchMode::Words, &[EventKind::ToolResult]);
     }
     for query in [
         "zzqqxyzzy",
@@ -130,12 +130,12 @@ fn questions(home: &Path) -> Vec<Search> {
         "日本語の",
         "connection refused by peer 42",
     ] {
-        ask(query, Mode::Substring, &[]);
-        ask(query, Mode::Words, &[]);
-        ask(query, Mode::Substring, &[EventKind::Notification]);
+        ask(query, SearchMode::Substring, &[]);
+        ask(query, SearchMode::Words, &[]);
+        ask(query, SearchMode::Substring, &[EventKind::Notification]);
     }
     for query in [r"error\[E\d{4}\]", r"fn \w+_test\(", r"exit code: [1-9]", r"\bpanic(ked)? at\b"] {
-        ask(query, Mode::Regex, &[]);
+        ask(query, SearchMode::Regex, &[]);
     }
     questions
 }

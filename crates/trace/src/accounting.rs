@@ -8,7 +8,7 @@ use tamis_logs::usage::{Claim, Tokens, UsageReport};
 
 /// A request and what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct CountedRequest {
     /// What names the request in every log that tells of it; `None` when only this log can.
     pub key: Option<u64>,
     pub at: Option<Millis>,
@@ -19,45 +19,45 @@ pub struct Request {
 
 /// What a log's reports come to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ledger {
+pub struct UsageAccount {
     /// Names of models; the first is for requests that name none.
     models: Vec<String>,
-    requests: Vec<Request>,
+    requests: Vec<CountedRequest>,
     by_key: HashMap<u64, usize>,
 }
 
 /// What a report did to the sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct AccountEntry {
     /// What it added.
     pub added: Tokens,
     /// What it took back, where an earlier report of the request had more of something.
     pub taken: Tokens,
-    pub verdict: Verdict,
+    pub verdict: ReportVerdict,
 }
 
 /// Why a report added what it added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ReportVerdict {
     /// The first report of its request.
     First,
     /// A later report of a request, which counts in the place of the earlier.
     Replaced,
     /// A later report that is no larger.
     Same,
-    Not(tamis_logs::usage::Discount),
+    Not(tamis_logs::usage::ExclusionReason),
 }
 
 /// More models than this in one log are counted as the last of them.
 const MOST_MODELS: usize = 1000;
 
-impl Ledger {
+impl UsageAccount {
     /// Takes a report.
-    pub fn take(&mut self, report: &UsageReport<'_>, at: Option<Millis>) -> Entry {
-        let entry = |added, taken, verdict| Entry { added, taken, verdict };
+    pub fn take(&mut self, report: &UsageReport<'_>, at: Option<Millis>) -> AccountEntry {
+        let entry = |added, taken, verdict| AccountEntry { added, taken, verdict };
         let nothing = Tokens::default();
         let key = match report.claim {
-            Claim::Not(discount) => return entry(nothing, nothing, Verdict::Not(discount)),
+            Claim::Not(discount) => return entry(nothing, nothing, ReportVerdict::Not(discount)),
             Claim::Once => None,
             Claim::Request(key) => Some(key),
         };
@@ -67,17 +67,17 @@ impl Ledger {
             // A request is told as it goes on, so what has the most output is the last of it. Each report is taken as a
             // whole: the parts of two that another model answered make no sense together.
             if report.tokens.output < before.output || report.tokens == before {
-                return entry(nothing, nothing, Verdict::Same);
+                return entry(nothing, nothing, ReportVerdict::Same);
             }
             request.tokens = report.tokens;
-            return entry(report.tokens.minus(before), before.minus(report.tokens), Verdict::Replaced);
+            return entry(report.tokens.minus(before), before.minus(report.tokens), ReportVerdict::Replaced);
         }
         let model = self.model(report.model.as_deref().unwrap_or_default());
-        self.put(Request { key, at, model, tokens: report.tokens });
-        entry(report.tokens, nothing, Verdict::First)
+        self.put(CountedRequest { key, at, model, tokens: report.tokens });
+        entry(report.tokens, nothing, ReportVerdict::First)
     }
 
-    fn put(&mut self, request: Request) {
+    fn put(&mut self, request: CountedRequest) {
         if let Some(key) = request.key {
             self.by_key.insert(key, self.requests.len());
         }
@@ -100,12 +100,12 @@ impl Ledger {
         self.requests.iter().fold(Tokens::default(), |sum, request| sum.plus(request.tokens))
     }
 
-    pub fn requests(&self) -> &[Request] {
+    pub fn requests(&self) -> &[CountedRequest] {
         &self.requests
     }
 
     /// The name of a request's model; empty when the log does not tell.
-    pub fn model_of(&self, request: &Request) -> &str {
+    pub fn model_of(&self, request: &CountedRequest) -> &str {
         self.models.get(usize::from(request.model)).map_or("", String::as_str)
     }
 
@@ -114,7 +114,7 @@ impl Ledger {
         self.models.iter().map(String::as_str).filter(|model| !model.is_empty())
     }
 
-    /// As bytes that [`Ledger::decode`] understands.
+    /// As bytes that [`UsageAccount::decode`] understands.
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.requests.len() * 24);
         put_number(&mut bytes, self.models.len() as u64);
@@ -142,16 +142,16 @@ impl Ledger {
     }
 
     /// `None` when these are no bytes of a ledger.
-    pub fn decode(bytes: &[u8]) -> Option<Ledger> {
+    pub fn decode(bytes: &[u8]) -> Option<UsageAccount> {
         let mut rest = bytes;
-        let mut ledger = Ledger::default();
+        let mut account = UsageAccount::default();
         if rest.is_empty() {
-            return Some(ledger);
+            return Some(account);
         }
         for _ in 0..take_number(&mut rest)? {
             let length = usize::try_from(take_number(&mut rest)?).ok()?;
             let (name, after) = rest.split_at_checked(length)?;
-            ledger.models.push(std::str::from_utf8(name).ok()?.to_owned());
+            account.models.push(std::str::from_utf8(name).ok()?.to_owned());
             rest = after;
         }
         let mut before: Millis = 0;
@@ -177,9 +177,9 @@ impl Ledger {
                 output: next()?,
                 reasoning: next()?,
             };
-            ledger.put(Request { key, at, model, tokens });
+            account.put(CountedRequest { key, at, model, tokens });
         }
-        Some(ledger)
+        Some(account)
     }
 }
 
@@ -218,7 +218,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use tamis_logs::usage::Discount;
+    use tamis_logs::usage::ExclusionReason;
 
     fn report(claim: Claim, input: u64, output: u64) -> UsageReport<'static> {
         UsageReport {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_request_told_again_counts_once_and_at_its_largest() {
-        let mut ledger = Ledger::default();
+        let mut account = UsageAccount::default();
         let told = [
             report(Claim::Request(7), 10, 1),
             report(Claim::Request(7), 10, 1),
@@ -238,44 +238,44 @@ mod tests {
             report(Claim::Request(7), 10, 2),
             report(Claim::Once, 5, 5),
             report(Claim::Once, 5, 5),
-            report(Claim::Not(Discount::Repeated), 99, 99),
+            report(Claim::Not(ExclusionReason::Repeated), 99, 99),
         ];
         let verdicts: Vec<_> = told
             .iter()
-            .map(|report| ledger.take(report, None))
+            .map(|report| account.take(report, None))
             .map(|entry| (entry.verdict, entry.added.total()))
             .collect();
         assert_eq!(
             verdicts,
             [
-                (Verdict::First, 11),
-                (Verdict::Same, 0),
-                (Verdict::Replaced, 299),
-                (Verdict::Same, 0),
-                (Verdict::First, 10),
-                (Verdict::First, 10),
-                (Verdict::Not(Discount::Repeated), 0),
+                (ReportVerdict::First, 11),
+                (ReportVerdict::Same, 0),
+                (ReportVerdict::Replaced, 299),
+                (ReportVerdict::Same, 0),
+                (ReportVerdict::First, 10),
+                (ReportVerdict::First, 10),
+                (ReportVerdict::Not(ExclusionReason::Repeated), 0),
             ]
         );
-        assert_eq!(ledger.total(), Tokens { input: 20, output: 310, ..Tokens::default() });
+        assert_eq!(account.total(), Tokens { input: 20, output: 310, ..Tokens::default() });
     }
 
     proptest! {
         #[test]
         fn bytes_come_back(told in prop::collection::vec((any::<Option<u64>>(), any::<Option<i64>>(), any::<u64>(), any::<u64>(), "[a-z]{0,3}"), 0..40)) {
-            let mut ledger = Ledger::default();
+            let mut account = UsageAccount::default();
             for (key, at, input, output, model) in told {
                 let claim = key.map_or(Claim::Once, Claim::Request);
                 let mut report = report(claim, input, output);
                 report.model = Some(model.into());
-                ledger.take(&report, at);
+                account.take(&report, at);
             }
-            prop_assert_eq!(Ledger::decode(&ledger.encode()), Some(ledger));
+            prop_assert_eq!(UsageAccount::decode(&account.encode()), Some(account));
         }
 
         #[test]
         fn any_bytes_are_refused_or_read(bytes: Vec<u8>) {
-            let _ = Ledger::decode(&bytes);
+            let _ = UsageAccount::decode(&bytes);
         }
     }
 }

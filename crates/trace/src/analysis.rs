@@ -19,13 +19,13 @@ use serde::Serialize;
 
 use crate::error::TraceError;
 use crate::trace::{Session, Trace};
-use tamis_logs::event::{Body, Event, EventKind, Stream, tells_of_compaction};
+use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, tells_of_compaction};
 use tamis_logs::usage::Tokens;
 
 use calls::Answered;
 use calls::Called;
 use findings::{Findings, Spot};
-pub use findings::{Insight, LeftOut, Severity};
+pub use findings::{Insight, OmittedInsights, Severity};
 pub use rules::{Deduction, Lens};
 
 /// What is asked of an analysis.
@@ -47,20 +47,20 @@ impl Default for AnalysisOptions {
 
 /// A session, diagnosed. As JSON it has the contract's shape.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Analysis {
+pub struct SessionAnalysis {
     /// 100, less the points of all deductions.
     pub score: u64,
     pub deductions: Vec<Deduction>,
     /// The most severe first, then in the order of the session.
     pub insights: Vec<Insight>,
-    pub insights_left_out: LeftOut,
+    pub insights_left_out: OmittedInsights,
     /// What was looked at. What was not costs no points.
     pub lenses: Vec<Lens>,
-    pub summary: Summary,
+    pub summary: AnalysisSummary,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Summary {
+pub struct AnalysisSummary {
     pub event_counts: EventCounts,
     pub turns: u64,
     /// Whose events are counted: the session's own, and its subagents' where asked.
@@ -107,7 +107,11 @@ impl EventCounts {
 
 impl Trace {
     /// Diagnoses a session.
-    pub fn analyze(&self, session: &Session, options: &AnalysisOptions) -> Result<Analysis, TraceError> {
+    pub fn analyze(
+        &self,
+        session: &Session,
+        options: &AnalysisOptions,
+    ) -> Result<SessionAnalysis, TraceError> {
         self.analyze_unless(session, options, &|| false)
     }
 
@@ -117,7 +121,7 @@ impl Trace {
         session: &Session,
         options: &AnalysisOptions,
         broken_off: &dyn Fn() -> bool,
-    ) -> Result<Analysis, TraceError> {
+    ) -> Result<SessionAnalysis, TraceError> {
         let mut sum = Sum::default();
         self.examine(session, options, broken_off, &mut sum)?;
         if options.subagents {
@@ -157,7 +161,7 @@ impl Trace {
 #[derive(Default)]
 struct Sum {
     findings: Findings,
-    summary: Summary,
+    summary: AnalysisSummary,
 }
 
 /// Calls whose results have not come, of which this many are remembered.
@@ -192,17 +196,17 @@ impl Examination {
         }
     }
 
-    fn take(&mut self, number: u64, event: &Event<'_>) {
+    fn take(&mut self, number: u64, event: &LogEvent<'_>) {
         let kind = event.kind();
         self.counts.add(kind);
         // As the index numbers turns.
         let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
-        if kind.begins_turn() && event.stream != Stream::Sidechain || self.turn.is_none() && acts {
+        if kind.begins_turn() && event.stream != EventStream::Sidechain || self.turn.is_none() && acts {
             self.turn = Some(self.turn.map_or(0, |turn| turn + 1));
         }
         let spot = Spot { turn: self.turn.unwrap_or(0), event: number };
         match &event.body {
-            Body::ToolCall(call) => {
+            EventBody::ToolCall(call) => {
                 let called = Called::new(call, spot, event.at, event.stream);
                 if let Some(failures) = &mut self.failures {
                     failures.called(&called);
@@ -215,7 +219,7 @@ impl Examination {
                 }
                 self.open.push(called);
             }
-            Body::ToolResult(result) => {
+            EventBody::ToolResult(result) => {
                 let of = self.open.iter().position(|call| call.id.as_deref() == result.id.as_deref());
                 if let Some(index) = of {
                     let call = self.open.remove(index);
@@ -224,14 +228,14 @@ impl Examination {
                     self.failed += u64::from(result.failed);
                 }
             }
-            Body::TokenUsage(report) => {
+            EventBody::TokenUsage(report) => {
                 let compacted = self.spending.report(report, spot, event.at, event.stream);
                 if compacted {
                     self.reads.compacted();
                 }
             }
-            Body::Notification(content)
-                if event.stream != Stream::Sidechain && tells_of_compaction(content) =>
+            EventBody::Notification(content)
+                if event.stream != EventStream::Sidechain && tells_of_compaction(content) =>
             {
                 self.spending.compacted();
                 self.reads.compacted();
@@ -294,7 +298,7 @@ impl EventCounts {
 }
 
 impl Sum {
-    fn into_analysis(self, options: &AnalysisOptions) -> Analysis {
+    fn into_analysis(self, options: &AnalysisOptions) -> SessionAnalysis {
         let Sum { findings: Findings { counts, insights, left_out, .. }, mut summary } = self;
         summary.output_per_mille =
             summary.tokens.output.saturating_mul(1_000) / summary.tokens.total().max(1);
@@ -305,7 +309,7 @@ impl Sum {
             Lens::Loops => options.loops,
             _ => true,
         };
-        let mut analysis = Analysis {
+        let mut analysis = SessionAnalysis {
             score: 100_u64.saturating_sub(lost),
             deductions,
             insights,
@@ -318,7 +322,7 @@ impl Sum {
     }
 }
 
-impl Analysis {
+impl SessionAnalysis {
     /// Leaves out the least severe insights until the rest fits. Of each lens the most severe stays before any other, and
     /// then lenses take turns, so that many of one kind do not push out the others.
     fn fit(&mut self, most_bytes: usize) {

@@ -1,7 +1,7 @@
 //! Which letters a block of a log may have, so that a search skips blocks without reading them.
 //!
 //! A filter is a set of hashed runs of five bytes of the block's raw text, ASCII letters in lower case: some per cent of the
-//! text, and no copy of it. It never says no wrongly. What is asked for must therefore be cut into [`Pieces`] that stand in
+//! text, and no copy of it. It never says no wrongly. What is asked for must therefore be cut into [`RequiredNgrams`] that stand in
 //! the raw bytes just as they stand in the decoded text: JSON escapes quotes, backslashes and control characters always, and
 //! slashes, signs of markup and everything beyond ASCII in the hands of some writers.
 //!
@@ -17,17 +17,17 @@ const WORDS: usize = MOST_BITS / 64;
 
 /// A set of runs. Built at full size, and folded to the size that its block deserves.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Filter {
+pub(crate) struct BloomFilter {
     words: Vec<u64>,
 }
 
-impl Default for Filter {
-    fn default() -> Filter {
-        Filter { words: vec![0; WORDS] }
+impl Default for BloomFilter {
+    fn default() -> BloomFilter {
+        BloomFilter { words: vec![0; WORDS] }
     }
 }
 
-impl Filter {
+impl BloomFilter {
     /// Adds the runs of these bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         // An array of a known size, so that no bound is checked for each byte.
@@ -58,7 +58,7 @@ impl Filter {
     }
 
     /// Whether all the pieces may be in the block whose stored filter this is.
-    pub(crate) fn may_have(stored: &[u8], pieces: &Pieces) -> bool {
+    pub(crate) fn may_have(stored: &[u8], pieces: &RequiredNgrams) -> bool {
         let bits = stored.len() * 8;
         if !bits.is_power_of_two() || bits > MOST_BITS {
             return true;
@@ -97,7 +97,7 @@ fn slots(text: &str) -> Vec<u32> {
 
 /// What a block's raw bytes must have for an event in it to match: all of these pieces, each in one of its ways of writing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pieces {
+pub(crate) struct RequiredNgrams {
     /// Of each piece the ways, of each way the bits.
     pub(crate) all: Vec<Vec<Vec<u32>>>,
     /// The longest piece that is written in one way alone, in lower case; its absence from the raw bytes rules them out.
@@ -139,7 +139,7 @@ pub(crate) fn may_be_composed(text: &str) -> bool {
         })
 }
 
-impl Pieces {
+impl RequiredNgrams {
     /// Asks for a text as well, whatever its case.
     pub(crate) fn require(&mut self, text: &str) {
         let loose = may_be_composed(text);
@@ -187,14 +187,14 @@ mod tests {
 
     use super::*;
 
-    fn pieces(text: &str) -> Pieces {
-        let mut pieces = Pieces::default();
+    fn pieces(text: &str) -> RequiredNgrams {
+        let mut pieces = RequiredNgrams::default();
         pieces.require(text);
         pieces
     }
 
     fn stored(text: &str) -> Vec<u8> {
-        let mut filter = Filter::default();
+        let mut filter = BloomFilter::default();
         filter.add(text.as_bytes());
         filter.folded(text.len())
     }
@@ -212,7 +212,7 @@ mod tests {
             ("quo", true),
             ("", true),
         ] {
-            assert_eq!(Filter::may_have(&block, &pieces(asked)), may, "{asked}");
+            assert_eq!(BloomFilter::may_have(&block, &pieces(asked)), may, "{asked}");
         }
     }
 
@@ -243,7 +243,7 @@ mod tests {
             let swapped: String = asked.chars().map(swap).collect();
             for asked in [&asked, &swapped] {
                 let pieces = pieces(asked);
-                prop_assert!(Filter::may_have(&stored(&raw), &pieces), "{asked:?} in {raw}");
+                prop_assert!(BloomFilter::may_have(&stored(&raw), &pieces), "{asked:?} in {raw}");
                 if let Some(longest) = pieces.longest {
                     prop_assert!(raw.to_ascii_lowercase().contains(&longest));
                 }

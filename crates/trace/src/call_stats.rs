@@ -11,7 +11,7 @@ use crate::trace::Trace;
 
 /// How a tool was used so far, by all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ToolUses {
+pub struct ToolCallCounts {
     pub tool: String,
     pub calls: u64,
     pub failures: u64,
@@ -22,14 +22,14 @@ pub struct ToolUses {
 }
 
 /// Counts uses without making anybody wait for the disk; a count that cannot be written is lost.
-pub(crate) struct Uses {
+pub(crate) struct CallCounter {
     path: PathBuf,
     writer: Writer,
 }
 
-impl Uses {
-    pub(crate) fn new(path: PathBuf) -> Uses {
-        Uses { writer: Writer::new(path.clone(), db::USES), path }
+impl CallCounter {
+    pub(crate) fn new(path: PathBuf) -> CallCounter {
+        CallCounter { writer: Writer::new(path.clone(), db::USES), path }
     }
 }
 
@@ -40,7 +40,7 @@ impl Trace {
     }
 
     /// How the tools were used, by their names. What was counted just now is waited for, but not for long.
-    pub fn uses(&self) -> Result<Vec<ToolUses>, TraceError> {
+    pub fn uses(&self) -> Result<Vec<ToolCallCounts>, TraceError> {
         self.uses.writer.flush(Duration::from_secs(2));
         Ok(Database::look(&self.uses.path, db::USES, db::uses)?.unwrap_or_default())
     }

@@ -6,12 +6,12 @@ use std::collections::HashMap;
 use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
-use crate::accounting::Ledger;
-use crate::bloom::Pieces;
-use crate::call_stats::ToolUses;
+use crate::accounting::UsageAccount;
+use crate::bloom::RequiredNgrams;
+use crate::call_stats::ToolCallCounts;
 use crate::segment::{self, Columns};
-use crate::summary::{Tally, Turn};
-use tamis_logs::discovery::{Format, Stamp, Unit};
+use crate::summary::{SessionSummary, Turn};
+use tamis_logs::discovery::{LogFormat, LogSource, LogStamp};
 use tamis_logs::event::{Millis, Provider};
 use tamis_logs::usage::Tokens;
 
@@ -90,8 +90,8 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
 #[derive(Clone, Debug)]
 pub(crate) struct LogRow {
     pub(crate) id: i64,
-    pub(crate) unit: Unit,
-    pub(crate) format: Format,
+    pub(crate) source: LogSource,
+    pub(crate) format: LogFormat,
     pub(crate) read_to: u64,
     pub(crate) pending: u64,
     pub(crate) fingerprint: Vec<u8>,
@@ -127,7 +127,7 @@ pub(crate) struct SessionRow {
     pub(crate) ended: Millis,
     pub(crate) tokens: u64,
     pub(crate) inherited: Tokens,
-    pub(crate) tally: Tally,
+    pub(crate) summary: SessionSummary,
 }
 
 type Sql<T> = rusqlite::Result<T>;
@@ -158,12 +158,16 @@ pub(crate) fn log_of(connection: &Connection, id: i64) -> Sql<Option<LogRow>> {
 fn log(row: &Row<'_>) -> Sql<LogRow> {
     Ok(LogRow {
         id: row.get(0)?,
-        unit: Unit {
+        source: LogSource {
             path: row.get(1)?,
             part: row.get(2)?,
-            stamp: Stamp { size: count(row, 4)?, changed: row.get(5)?, file: row.get::<_, i64>(6)? as u64 },
+            stamp: LogStamp {
+                size: count(row, 4)?,
+                changed: row.get(5)?,
+                file: row.get::<_, i64>(6)? as u64,
+            },
         },
-        format: Format::named(&row.get::<_, String>(3)?),
+        format: LogFormat::named(&row.get::<_, String>(3)?),
         read_to: count(row, 7)?,
         pending: count(row, 8)?,
         fingerprint: row.get(9)?,
@@ -181,11 +185,11 @@ pub(crate) fn put_log(connection: &Connection, row: &LogRow) -> Sql<i64> {
              pending = ?8, fingerprint = ?9, reader = ?10, problem = ?11
          RETURNING id",
     )?;
-    let stamp = row.unit.stamp;
+    let stamp = row.source.stamp;
     statement.query_row(
         params![
-            row.unit.path,
-            row.unit.part,
+            row.source.path,
+            row.source.part,
             row.format.name(),
             number(stamp.size),
             stamp.changed,
@@ -387,7 +391,7 @@ fn part_id(segment: i64, part: usize) -> i64 {
 }
 
 /// Of every segment, the columns that may have these pieces.
-pub(crate) fn columns(connection: &Connection, pieces: &Pieces) -> Sql<HashMap<i64, Columns>> {
+pub(crate) fn columns(connection: &Connection, pieces: &RequiredNgrams) -> Sql<HashMap<i64, Columns>> {
     let mut statement = connection.prepare_cached("SELECT id FROM segments")?;
     let segments: Vec<i64> = statement.query_map([], |row| row.get(0))?.collect::<Sql<_>>()?;
     let mut statement = connection.prepare_cached("SELECT bits FROM parts WHERE id = ?1")?;
@@ -441,8 +445,8 @@ pub(crate) fn put_session(connection: &Connection, row: &SessionRow) -> Sql<()> 
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?;
     let keys: Vec<u8> = row
-        .tally
-        .ledger
+        .summary
+        .account
         .requests()
         .iter()
         .filter_map(|request| request.key)
@@ -461,8 +465,8 @@ pub(crate) fn put_session(connection: &Connection, row: &SessionRow) -> Sql<()> 
         row.ended,
         number(row.tokens),
         json(&row.inherited),
-        json(&row.tally),
-        row.tally.ledger.encode(),
+        json(&row.summary),
+        row.summary.account.encode(),
         keys,
     ])?;
     Ok(())
@@ -487,7 +491,7 @@ fn session(row: &Row<'_>) -> Sql<SessionRow> {
         ended: row.get(9)?,
         tokens: count(row, 10)?,
         inherited: parsed(&row.get::<_, String>(11)?)?,
-        tally: parsed(&row.get::<_, String>(12)?)?,
+        summary: parsed(&row.get::<_, String>(12)?)?,
     })
 }
 
@@ -614,10 +618,10 @@ pub(crate) fn projects(connection: &Connection) -> Sql<Vec<ProjectRow>> {
 }
 
 /// A log's ledger.
-pub(crate) fn ledger_of(connection: &Connection, log: i64) -> Sql<Ledger> {
+pub(crate) fn account_of(connection: &Connection, log: i64) -> Sql<UsageAccount> {
     let mut statement = connection.prepare_cached("SELECT ledger FROM sessions WHERE log = ?1")?;
     let bytes: Option<Vec<u8>> = statement.query_row([log], |row| row.get(0)).optional()?;
-    Ok(bytes.and_then(|bytes| Ledger::decode(&bytes)).unwrap_or_default())
+    Ok(bytes.and_then(|bytes| UsageAccount::decode(&bytes)).unwrap_or_default())
 }
 
 /// Every log's requests by their keys, those that began first before the others: whoever has a key first, counts it. A copy
@@ -699,11 +703,11 @@ pub(crate) fn forget_uses(connection: &Connection) -> Sql<()> {
     Ok(())
 }
 
-pub(crate) fn uses(connection: &Connection) -> Sql<Vec<ToolUses>> {
+pub(crate) fn uses(connection: &Connection) -> Sql<Vec<ToolCallCounts>> {
     let mut statement = connection
         .prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;
     let uses = |row: &Row<'_>| {
-        Ok(ToolUses {
+        Ok(ToolCallCounts {
             tool: row.get(0)?,
             calls: count(row, 1)?,
             failures: count(row, 2)?,

@@ -17,8 +17,8 @@ use tamis_store::{Database, StoreError};
 use crate::db::{self, BlockRow, LogRow, SessionRow};
 use crate::reading::{self, Known, Outcome, Sink};
 use crate::segment::COLUMNS;
-use crate::summary::{Tally, Turn};
-use tamis_logs::discovery::{Found, Stamp, Unit};
+use crate::summary::{SessionSummary, Turn};
+use tamis_logs::discovery::{DiscoveredLogs, LogSource, LogStamp};
 use tamis_logs::event::{Millis, Provider};
 use tamis_logs::lines::open_regular;
 use tamis_logs::readers::{Relation, gemini};
@@ -32,7 +32,7 @@ const WAITING: usize = 256;
 
 /// How far indexing is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct IndexProgress {
     pub logs: u64,
     pub bytes: u64,
     pub total_bytes: u64,
@@ -40,7 +40,7 @@ pub struct Progress {
 
 /// What bringing the index up to date came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refreshed {
+pub struct IndexRefresh {
     /// Logs there are.
     pub logs: u64,
     /// Of them, read now, in whole or in part.
@@ -61,30 +61,30 @@ enum Message {
 }
 
 struct Job<'a> {
-    unit: &'a Unit,
+    source: &'a LogSource,
     log: Option<LogRow>,
 }
 
 /// Brings the index up to date with what was found. `watch` is told of each step and may break it off.
 pub(crate) fn refresh(
     database: &Database,
-    found: Found,
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-) -> Result<Refreshed, StoreError> {
+    found: DiscoveredLogs,
+    watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+) -> Result<IndexRefresh, StoreError> {
     let mut known: HashMap<(String, String), LogRow> = database
         .read(db::logs)?
         .into_iter()
-        .map(|log| ((log.unit.path.clone(), log.unit.part.clone()), log))
+        .map(|log| ((log.source.path.clone(), log.source.part.clone()), log))
         .collect();
     let mut jobs = Vec::new();
-    for unit in &found.units {
-        let log = known.remove(&(unit.path.clone(), unit.part.clone()));
-        if log.as_ref().is_none_or(|log| log.unit.stamp != unit.stamp) {
-            jobs.push(Job { unit, log });
+    for source in &found.sources {
+        let log = known.remove(&(source.path.clone(), source.part.clone()));
+        if log.as_ref().is_none_or(|log| log.source.stamp != source.stamp) {
+            jobs.push(Job { source, log });
         }
     }
-    let mut refreshed = Refreshed {
-        logs: found.units.len() as u64,
+    let mut refreshed = IndexRefresh {
+        logs: found.sources.len() as u64,
         read: jobs.len() as u64,
         removed: known.len() as u64,
         problems: found.problems,
@@ -101,7 +101,7 @@ pub(crate) fn refresh(
             .write(|transaction| known.values().try_for_each(|log| db::remove_log(transaction, log.id)))?;
     }
     // The largest first, so that no thread is left alone with it at the end.
-    jobs.sort_by_key(|job| std::cmp::Reverse(job.unit.stamp.size));
+    jobs.sort_by_key(|job| std::cmp::Reverse(job.source.stamp.size));
     refreshed.bytes = run(database, &jobs, watch)?;
     database.write(|transaction| {
         share_out(transaction)?;
@@ -121,16 +121,16 @@ fn now() -> Millis {
 fn run(
     database: &Database,
     jobs: &[Job<'_>],
-    watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+    watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<u64, StoreError> {
     let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
     let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(jobs.len());
     let left = |job: &Job<'_>| {
         let had = job.log.as_ref().map_or(0, |log| log.read_to);
-        if job.unit.stamp.size >= had { job.unit.stamp.size - had } else { job.unit.stamp.size }
+        if job.source.stamp.size >= had { job.source.stamp.size - had } else { job.source.stamp.size }
     };
-    let mut progress = Progress { total_bytes: jobs.iter().map(left).sum(), ..Progress::default() };
+    let mut progress = IndexProgress { total_bytes: jobs.iter().map(left).sum(), ..IndexProgress::default() };
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
         for _ in 0..threads {
@@ -217,14 +217,14 @@ fn read_job(
     let known = job.log.as_ref().and_then(|log| {
         let look = |connection: &Connection| -> rusqlite::Result<Option<Known>> {
             let Some(session) = db::session_of_log(connection, log.id)? else { return Ok(None) };
-            let mut tally = session.tally;
-            tally.ledger = db::ledger_of(connection, log.id)?;
-            Ok(Some(Known { log: log.clone(), tally, last_block: db::last_block(connection, log.id)? }))
+            let mut summary = session.summary;
+            summary.account = db::account_of(connection, log.id)?;
+            Ok(Some(Known { log: log.clone(), summary, last_block: db::last_block(connection, log.id)? }))
         };
         database.read_apart(look).ok().flatten()
     });
     let mut sink = ToWriter { job: number, sender, stop };
-    let outcome = reading::read(job.unit, known, &mut sink)?;
+    let outcome = reading::read(job.source, known, &mut sink)?;
     sink.send(Message::Done { outcome: Box::new(outcome) });
     Some(())
 }
@@ -234,8 +234,8 @@ fn write_all(
     jobs: &[Job<'_>],
     receiver: &Receiver<Message>,
     ids: &mut [Option<i64>],
-    progress: &mut Progress,
-    told: &mut dyn FnMut(Progress),
+    progress: &mut IndexProgress,
+    told: &mut dyn FnMut(IndexProgress),
 ) -> Result<(), StoreError> {
     let mut open = true;
     while open {
@@ -261,7 +261,7 @@ fn write(
     connection: &Connection,
     jobs: &[Job<'_>],
     ids: &mut [Option<i64>],
-    progress: &mut Progress,
+    progress: &mut IndexProgress,
     waiting: &mut Vec<(i64, BlockRow)>,
     message: Message,
 ) -> rusqlite::Result<()> {
@@ -294,15 +294,15 @@ fn write(
         }
         Message::Done { outcome } => {
             progress.logs += 1;
-            let Outcome { mut log, tally } = *outcome;
-            if tally.events == 0 && log.problem.is_none() && !tally.drift.is_empty() {
+            let Outcome { mut log, summary } = *outcome;
+            if summary.events == 0 && log.problem.is_none() && !summary.unrecognised.is_empty() {
                 // There is no session to count it in, and it must not go unsaid.
                 let what: Vec<String> =
-                    tally.drift.iter().map(|(what, count)| format!("{what} ({count})")).collect();
+                    summary.unrecognised.iter().map(|(what, count)| format!("{what} ({count})")).collect();
                 log.problem = Some(format!("nothing in it was understood: {}", what.join(", ")));
             }
             let id = db::put_log(connection, &log)?;
-            put_session(connection, id, &log, tally)
+            put_session(connection, id, &log, summary)
         }
     }
 }
@@ -317,13 +317,13 @@ fn id_of(
     if let Some(id) = ids[job] {
         return Ok(id);
     }
-    let unit = Unit { stamp: Stamp { size: 0, changed: -1, file: 0 }, ..jobs[job].unit.clone() };
+    let source = LogSource { stamp: LogStamp { size: 0, changed: -1, file: 0 }, ..jobs[job].source.clone() };
     let id = db::put_log(
         connection,
         &LogRow {
             id: 0,
-            unit,
-            format: tamis_logs::discovery::Format::Unknown,
+            source,
+            format: tamis_logs::discovery::LogFormat::Unknown,
             read_to: 0,
             pending: 0,
             fingerprint: Vec::new(),
@@ -335,16 +335,21 @@ fn id_of(
     Ok(id)
 }
 
-fn put_session(connection: &Connection, log: i64, row: &LogRow, mut tally: Tally) -> rusqlite::Result<()> {
-    let Some(provider) = row.format.provider().filter(|_| tally.events > 0) else {
+fn put_session(
+    connection: &Connection,
+    log: i64,
+    row: &LogRow,
+    mut summary: SessionSummary,
+) -> rusqlite::Result<()> {
+    let Some(provider) = row.format.provider().filter(|_| summary.events > 0) else {
         return db::remove_session(connection, log);
     };
-    let path = Path::new(&row.unit.path);
-    if provider == Provider::ClaudeCode && tally.agent_name.is_none() && tally.parent.is_some() {
-        tally.agent_name = agent_type(path);
+    let path = Path::new(&row.source.path);
+    if provider == Provider::ClaudeCode && summary.agent_name.is_none() && summary.parent.is_some() {
+        summary.agent_name = agent_type(path);
     }
-    let native = tally.native_id.clone().unwrap_or_else(|| stem_of(path));
-    let parent = tally.parent.clone().or_else(|| match provider {
+    let native = summary.native_id.clone().unwrap_or_else(|| stem_of(path));
+    let parent = summary.parent.clone().or_else(|| match provider {
         Provider::Gemini => Some((gemini::parent_of(path)?, Relation::Subagent)),
         Provider::ClaudeCode if native.starts_with("agent-") => {
             // Some subagents' records name their own id for their parent's; its log lies in the parent's folder.
@@ -356,19 +361,19 @@ fn put_session(connection: &Connection, log: i64, row: &LogRow, mut tally: Tally
     let mut id = native.clone();
     if db::owner_of(connection, &id)?.is_some_and(|owner| owner != log) {
         // Two logs of one id, a copy perhaps: both are to be had.
-        id = format!("{native}~{}", &hash(&format!("{}\0{}", row.unit.path, row.unit.part))[..6]);
+        id = format!("{native}~{}", &hash(&format!("{}\0{}", row.source.path, row.source.part))[..6]);
     }
-    let root = tally.root.clone().or_else(|| match provider {
+    let root = summary.root.clone().or_else(|| match provider {
         Provider::Gemini => gemini::root_of(path),
         _ => None,
     });
-    let project = match (&root, &tally.root_hash) {
+    let project = match (&root, &summary.root_hash) {
         (_, Some(hash)) if hash.len() == 64 => hash.clone(),
         (Some(root), _) => hash(root),
         (None, Some(name)) => hash(name),
         (None, None) => String::new(),
     };
-    let started = tally.started.unwrap_or(0);
+    let started = summary.started.unwrap_or(0);
     db::put_session(
         connection,
         &SessionRow {
@@ -381,10 +386,10 @@ fn put_session(connection: &Connection, log: i64, row: &LogRow, mut tally: Tally
             parent: parent.as_ref().map(|(id, _)| id.clone()),
             relation: parent.map(|(_, relation)| relation.name().to_owned()),
             started,
-            ended: tally.ended.unwrap_or(started),
-            tokens: tally.ledger.total().total(),
+            ended: summary.ended.unwrap_or(started),
+            tokens: summary.account.total().total(),
             inherited: Tokens::default(),
-            tally,
+            summary,
         },
     )
 }
@@ -437,14 +442,14 @@ fn share_out(connection: &Connection) -> rusqlite::Result<()> {
         sharing.entry(log).or_default();
     }
     for (log, keys) in sharing {
-        let ledger = db::ledger_of(connection, log)?;
+        let account = db::account_of(connection, log)?;
         let keys: std::collections::HashSet<u64> = keys.into_iter().collect();
-        let inherited = ledger
+        let inherited = account
             .requests()
             .iter()
             .filter(|request| request.key.is_some_and(|key| keys.contains(&key)))
             .fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
-        db::put_inherited(connection, log, ledger.total().minus(inherited).total(), inherited)?;
+        db::put_inherited(connection, log, account.total().minus(inherited).total(), inherited)?;
     }
     Ok(())
 }

@@ -24,17 +24,18 @@ mod verify;
 mod watch;
 
 pub use analysis::{
-    Analysis, AnalysisOptions, Deduction, EventCounts, Insight, LeftOut, Lens, Severity, Summary,
+    AnalysisOptions, AnalysisSummary, Deduction, EventCounts, Insight, Lens, OmittedInsights,
+    SessionAnalysis, Severity,
 };
-pub use call_stats::ToolUses;
+pub use call_stats::ToolCallCounts;
 pub use error::TraceError;
-pub use index::{Progress, Refreshed};
+pub use index::{IndexProgress, IndexRefresh};
 pub use index_files::{erase_indexes, index_files, index_of_named};
-pub use search::{Finder, Found, Match, Mode, Place, Search};
-pub use status::{Holding, NotUnderstood, Report};
-pub use steps::{CallStep, Excerpt, Part, ResultStep, Step, ToolStep};
-pub use summary::{Tally, ToolUse, Turn, beginning};
+pub use search::{MatchPosition, QueryFinder, SearchMatch, SearchMode, SearchRequest, SearchResults};
+pub use status::{ClientTotals, IndexStatus, UnrecognisedRecords};
+pub use steps::{CallStep, Excerpt, ResultStep, ToolStep, TurnPart, TurnStep};
+pub use summary::{SessionSummary, ToolStats, Turn, beginning};
 pub use trace::{LogState, Project, Session, SessionFilter, Trace};
-pub use usage::{Explained, UsageBy, UsageRow};
-pub use verify::{Difference, Verified};
-pub use watch::{OnEvent, Watch};
+pub use usage::{ExplainedReport, UsageGrouping, UsageRow};
+pub use verify::{IndexDifference, IndexVerification};
+pub use watch::{OnEvent, SessionWatch};

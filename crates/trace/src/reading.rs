@@ -5,19 +5,19 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use tamis_logs::discovery::{Format, Unit};
-use tamis_logs::event::{Event, EventKind, Provider};
-use tamis_logs::lines::{CHUNK, Chunk, LONGEST_LINE, Lines, open_regular};
-use tamis_logs::readers::Transcript;
+use tamis_logs::discovery::{LogFormat, LogSource};
+use tamis_logs::event::{EventKind, LogEvent, Provider};
+use tamis_logs::lines::{CHUNK, Chunk, LONGEST_LINE, LogLines, open_regular};
+use tamis_logs::readers::LogTranscript;
 use tamis_logs::reading::{
-    Given, LARGEST_DOCUMENT, each_event, format_of, is_compressed, no_reader, reader_of, too_long,
+    LARGEST_DOCUMENT, LogItem, each_event, format_of, is_compressed, no_reader, reader_of, too_long,
     transcript_of,
 };
 
-use crate::bloom::Filter;
+use crate::bloom::BloomFilter;
 use crate::db::{BlockRow, LogRow};
 use crate::search_text::{COMPOSED, is_composed, words_before, words_of_event};
-use crate::summary::{Tally, Turn};
+use crate::summary::{SessionSummary, Turn};
 
 /// A block of this size is not added to, so that most blocks are one chunk.
 const FULL: u64 = CHUNK as u64 / 4 * 3;
@@ -39,22 +39,22 @@ pub(crate) trait Sink {
 /// What was known of a log when its reading began.
 pub(crate) struct Known {
     pub(crate) log: LogRow,
-    pub(crate) tally: Tally,
+    pub(crate) summary: SessionSummary,
     pub(crate) last_block: Option<BlockRow>,
 }
 
 /// A log that was read.
 pub(crate) struct Outcome {
     pub(crate) log: LogRow,
-    pub(crate) tally: Tally,
+    pub(crate) summary: SessionSummary,
 }
 
 /// Reads a log, or what is new of it. `None` when the sink broke it off.
-pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Option<Outcome> {
+pub(crate) fn read(source: &LogSource, known: Option<Known>, sink: &mut dyn Sink) -> Option<Outcome> {
     let mut log = LogRow {
         id: 0,
-        unit: unit.clone(),
-        format: Format::Unknown,
+        source: source.clone(),
+        format: LogFormat::Unknown,
         read_to: 0,
         pending: 0,
         fingerprint: Vec::new(),
@@ -62,41 +62,41 @@ pub(crate) fn read(unit: &Unit, known: Option<Known>, sink: &mut dyn Sink) -> Op
         problem: None,
     };
     let outcome = match known {
-        Some(known) if has_only_grown(unit, &known.log) => {
+        Some(known) if has_only_grown(source, &known.log) => {
             log.format = known.log.format;
             log.read_to = known.log.read_to;
             log.reader = known.log.reader.clone();
-            read_log(&mut log, known.tally, known.last_block, sink)
+            read_log(&mut log, known.summary, known.last_block, sink)
         }
         _ => {
             sink.anew();
-            format_of(unit).and_then(|format| {
+            format_of(source).and_then(|format| {
                 log.format = format;
-                read_log(&mut log, Tally::default(), None, sink)
+                read_log(&mut log, SessionSummary::default(), None, sink)
             })
         }
     };
-    let tally = match outcome {
-        Ok(ControlFlow::Continue(tally)) => tally,
+    let summary = match outcome {
+        Ok(ControlFlow::Continue(summary)) => summary,
         Ok(ControlFlow::Break(())) => return None,
         Err(error) => {
             log.problem = Some(error.to_string());
-            Tally::default()
+            SessionSummary::default()
         }
     };
-    Some(Outcome { log, tally })
+    Some(Outcome { log, summary })
 }
 
 /// Whether what was read of a log still stands there, with or without more after it.
-fn has_only_grown(unit: &Unit, known: &LogRow) -> bool {
+fn has_only_grown(source: &LogSource, known: &LogRow) -> bool {
     known.problem.is_none()
-        && matches!(known.format, Format::Lines(_))
-        && !is_compressed(&unit.path)
-        && known.unit.stamp.file == unit.stamp.file
+        && matches!(known.format, LogFormat::Lines(_))
+        && !is_compressed(&source.path)
+        && known.source.stamp.file == source.stamp.file
         // One that has changed and not grown was written to somewhere else than at its end.
-        && unit.stamp.size > known.unit.stamp.size
-        && unit.stamp.size >= known.read_to
-        && fingerprint(&unit.path, known.read_to).is_ok_and(|found| found == known.fingerprint)
+        && source.stamp.size > known.source.stamp.size
+        && source.stamp.size >= known.read_to
+        && fingerprint(&source.path, known.read_to).is_ok_and(|found| found == known.fingerprint)
 }
 
 /// A hash of both ends of what is indexed of a log.
@@ -115,16 +115,21 @@ fn fingerprint(path: &str, read_to: u64) -> io::Result<Vec<u8>> {
 /// Broken off, or through.
 type Through<T> = io::Result<ControlFlow<(), T>>;
 
-fn read_log(log: &mut LogRow, tally: Tally, last: Option<BlockRow>, sink: &mut dyn Sink) -> Through<Tally> {
+fn read_log(
+    log: &mut LogRow,
+    summary: SessionSummary,
+    last: Option<BlockRow>,
+    sink: &mut dyn Sink,
+) -> Through<SessionSummary> {
     match log.format {
-        Format::Lines(provider) => read_lines(log, provider, tally, last, sink),
-        Format::Document(_) | Format::Collection(_) => {
-            let transcript = transcript_of(&log.unit, log.format)?;
+        LogFormat::Lines(provider) => read_lines(log, provider, summary, last, sink),
+        LogFormat::Document(_) | LogFormat::Collection(_) => {
+            let transcript = transcript_of(&log.source, log.format)?;
             Ok(index_transcript(log, &transcript, sink))
         }
-        Format::Unknown => {
-            log.read_to = log.unit.stamp.size;
-            Ok(sink.progress(log.unit.stamp.size).map_continue(|()| Tally::default()))
+        LogFormat::Unknown => {
+            log.read_to = log.source.stamp.size;
+            Ok(sink.progress(log.source.stamp.size).map_continue(|()| SessionSummary::default()))
         }
     }
 }
@@ -139,7 +144,7 @@ struct Draft {
 }
 
 impl Draft {
-    fn finished(&self, stop: u64, next_event: u64, filter: &Filter) -> BlockRow {
+    fn finished(&self, stop: u64, next_event: u64, filter: &BloomFilter) -> BlockRow {
         BlockRow {
             number: self.number,
             start: self.start,
@@ -156,18 +161,18 @@ impl Draft {
 fn read_lines(
     log: &mut LogRow,
     provider: Provider,
-    mut tally: Tally,
+    mut summary: SessionSummary,
     last: Option<BlockRow>,
     sink: &mut dyn Sink,
-) -> Through<Tally> {
-    let path = Path::new(&log.unit.path);
-    let mut reader = reader_of(provider, &log.unit.path, &log.reader).ok_or_else(no_reader)?;
-    let mut filter = Filter::default();
+) -> Through<SessionSummary> {
+    let path = Path::new(&log.source.path);
+    let mut reader = reader_of(provider, &log.source.path, &log.reader).ok_or_else(no_reader)?;
+    let mut filter = BloomFilter::default();
     // A last block that is not full goes on; what it has is read again for its letters alone.
     let unfilled = last.as_ref().filter(|last| last.stop == log.read_to && last.stop - last.start < FULL);
     let mut draft = match unfilled {
         Some(last) => {
-            let mut lines = Lines::open(path, is_compressed(&log.unit.path), last.start)?;
+            let mut lines = LogLines::open(path, is_compressed(&log.source.path), last.start)?;
             while let Some(chunk) = lines.next(last.stop)? {
                 if let Chunk::Lines { bytes, .. } = chunk {
                     filter.add(bytes);
@@ -184,7 +189,7 @@ fn read_lines(
         None => Draft {
             number: last.map_or(0, |last| last.number + 1),
             start: log.read_to,
-            first_event: tally.events,
+            first_event: summary.events,
             kinds: 0,
             reader: log.reader.clone(),
         },
@@ -192,8 +197,8 @@ fn read_lines(
     filter.add(words_before(&draft.reader));
     let mut words = Vec::new();
     sink.begin(draft.number);
-    let mut lines = Lines::open(path, is_compressed(&log.unit.path), log.read_to)?;
-    let end = if is_compressed(&log.unit.path) { u64::MAX } else { log.unit.stamp.size };
+    let mut lines = LogLines::open(path, is_compressed(&log.source.path), log.read_to)?;
+    let end = if is_compressed(&log.source.path) { u64::MAX } else { log.source.stamp.size };
     loop {
         let chunk = match lines.next(end) {
             Ok(Some(chunk)) => chunk,
@@ -215,7 +220,7 @@ fn read_lines(
             }
         };
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
-            Given::Event(event, line) => {
+            LogItem::Event(event, line) => {
                 draft.kinds |= event.kind().bit();
                 if is_composed(event, line) {
                     draft.kinds |= COMPOSED;
@@ -223,23 +228,23 @@ fn read_lines(
                     words_of_event(event, &mut words);
                     words.iter().for_each(|text| filter.add(text.as_bytes()));
                 }
-                tally.event(event);
+                summary.event(event);
             }
-            Given::Record { record } => {
-                record.facts.iter().for_each(|fact| tally.fact(fact));
-                record.drift.iter().for_each(|drift| tally.drift(drift));
+            LogItem::Record { record } => {
+                record.facts.iter().for_each(|fact| summary.fact(fact));
+                record.unrecognised.iter().for_each(|unrecognised| summary.unrecognised(unrecognised));
             }
         });
         let read = stop - log.read_to;
         log.read_to = stop;
         if stop - draft.start >= FULL {
-            sink.block(draft.finished(stop, tally.events, &filter));
-            sink.turns(tally.take_turns());
+            sink.block(draft.finished(stop, summary.events, &filter));
+            sink.turns(summary.take_turns());
             filter.clear();
             draft = Draft {
                 number: draft.number + 1,
                 start: stop,
-                first_event: tally.events,
+                first_event: summary.events,
                 kinds: 0,
                 reader: reader.state(),
             };
@@ -251,25 +256,25 @@ fn read_lines(
     }
     log.pending = if log.problem.is_none() { lines.pending() } else { 0 };
     if log.read_to > draft.start {
-        sink.block(draft.finished(log.read_to, tally.events, &filter));
+        sink.block(draft.finished(log.read_to, summary.events, &filter));
     }
-    sink.turns(tally.take_turns());
+    sink.turns(summary.take_turns());
     log.reader = reader.state();
-    if !is_compressed(&log.unit.path) {
-        log.fingerprint = fingerprint(&log.unit.path, log.read_to)?;
+    if !is_compressed(&log.source.path) {
+        log.fingerprint = fingerprint(&log.source.path, log.read_to)?;
     }
-    Ok(ControlFlow::Continue(tally))
+    Ok(ControlFlow::Continue(summary))
 }
 
 fn index_transcript(
     log: &mut LogRow,
-    transcript: &Transcript,
+    transcript: &LogTranscript,
     sink: &mut dyn Sink,
-) -> ControlFlow<(), Tally> {
-    let mut tally = Tally::default();
-    transcript.facts.iter().for_each(|fact| tally.fact(fact));
-    transcript.drift.iter().for_each(|drift| tally.drift(drift));
-    let mut filter = Filter::default();
+) -> ControlFlow<(), SessionSummary> {
+    let mut summary = SessionSummary::default();
+    transcript.facts.iter().for_each(|fact| summary.fact(fact));
+    transcript.unrecognised.iter().for_each(|unrecognised| summary.unrecognised(unrecognised));
+    let mut filter = BloomFilter::default();
     let mut words = Vec::new();
     let mut size = 0;
     let mut draft = Draft { number: 0, start: 0, first_event: 0, kinds: 0, reader: String::new() };
@@ -285,24 +290,29 @@ fn index_transcript(
         if matches!(event.kind(), EventKind::Notification | EventKind::Summary | EventKind::SlashCommand) {
             draft.kinds |= COMPOSED;
         }
-        tally.event(event);
+        summary.event(event);
         if size - draft.start >= FULL {
-            sink.block(draft.finished(size, tally.events, &filter));
+            sink.block(draft.finished(size, summary.events, &filter));
             filter.clear();
-            draft =
-                Draft { number: draft.number + 1, start: size, first_event: tally.events, kinds: 0, ..draft };
+            draft = Draft {
+                number: draft.number + 1,
+                start: size,
+                first_event: summary.events,
+                kinds: 0,
+                ..draft
+            };
         }
     }
-    if tally.events > draft.first_event {
-        sink.block(draft.finished(size, tally.events, &filter));
+    if summary.events > draft.first_event {
+        sink.block(draft.finished(size, summary.events, &filter));
     }
-    sink.turns(tally.take_turns());
-    log.read_to = log.unit.stamp.size;
-    sink.progress(log.unit.stamp.size).map_continue(|()| tally)
+    sink.turns(summary.take_turns());
+    log.read_to = log.source.stamp.size;
+    sink.progress(log.source.stamp.size).map_continue(|()| summary)
 }
 
 /// Told of an event, its number, and of the line that it stands in, where there are lines.
-pub(crate) type Visit<'v> = dyn FnMut(u64, &Event<'_>, Option<&str>) -> ControlFlow<()> + 'v;
+pub(crate) type Visit<'v> = dyn FnMut(u64, &LogEvent<'_>, Option<&str>) -> ControlFlow<()> + 'v;
 
 /// Reads the events of some blocks again, with their numbers.
 pub(crate) fn read_blocks(
@@ -310,18 +320,19 @@ pub(crate) fn read_blocks(
     blocks: &[BlockRow],
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
-    let Format::Lines(provider) = log.format else {
-        let transcript = transcript_of(&log.unit, log.format)?;
+    let LogFormat::Lines(provider) = log.format else {
+        let transcript = transcript_of(&log.source, log.format)?;
         return Ok(events_of(&transcript, blocks, visit));
     };
     let mut flow = ControlFlow::Continue(());
     for block in blocks {
-        let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
-        let mut lines = Lines::open(Path::new(&log.unit.path), is_compressed(&log.unit.path), block.start)?;
+        let mut reader = reader_of(provider, &log.source.path, &block.reader).ok_or_else(no_reader)?;
+        let mut lines =
+            LogLines::open(Path::new(&log.source.path), is_compressed(&log.source.path), block.start)?;
         let mut number = block.first_event;
         while let Some(chunk) = lines.next(block.stop)? {
             each_event(&chunk, reader.as_mut(), &mut |given| {
-                if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
+                if let (LogItem::Event(event, line), true) = (given, flow.is_continue()) {
                     flow = visit(number, event, line);
                     number += 1;
                 }
@@ -344,10 +355,10 @@ pub(crate) fn read_blocks_worth(
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
     let provider = match log.format {
-        Format::Lines(provider) if !is_compressed(&log.unit.path) => provider,
-        Format::Document(_) if blocks.iter().all(|block| block.kinds & COMPOSED == 0) => {
+        LogFormat::Lines(provider) if !is_compressed(&log.source.path) => provider,
+        LogFormat::Document(_) if blocks.iter().all(|block| block.kinds & COMPOSED == 0) => {
             buffer.clear();
-            open_regular(Path::new(&log.unit.path))?.take(LARGEST_DOCUMENT).read_to_end(buffer)?;
+            open_regular(Path::new(&log.source.path))?.take(LARGEST_DOCUMENT).read_to_end(buffer)?;
             return if worth(buffer) {
                 read_blocks(log, blocks, visit)
             } else {
@@ -356,7 +367,7 @@ pub(crate) fn read_blocks_worth(
         }
         _ => return read_blocks(log, blocks, visit),
     };
-    let mut file = open_regular(Path::new(&log.unit.path))?;
+    let mut file = open_regular(Path::new(&log.source.path))?;
     for block in blocks {
         let length = block.stop - block.start;
         if length > LONGEST_LINE as u64 {
@@ -375,11 +386,11 @@ pub(crate) fn read_blocks_worth(
         if block.kinds & COMPOSED == 0 && !worth(bytes) && !worth(words_before(&block.reader)) {
             continue;
         }
-        let mut reader = reader_of(provider, &log.unit.path, &block.reader).ok_or_else(no_reader)?;
+        let mut reader = reader_of(provider, &log.source.path, &block.reader).ok_or_else(no_reader)?;
         let mut number = block.first_event;
         let mut flow = ControlFlow::Continue(());
         each_event(&Chunk::Lines { at: block.start, bytes }, reader.as_mut(), &mut |given| {
-            if let (Given::Event(event, line), true) = (given, flow.is_continue()) {
+            if let (LogItem::Event(event, line), true) = (given, flow.is_continue()) {
                 flow = visit(number, event, line);
                 number += 1;
             }
@@ -391,7 +402,7 @@ pub(crate) fn read_blocks_worth(
     Ok(ControlFlow::Continue(()))
 }
 
-fn events_of(transcript: &Transcript, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {
+fn events_of(transcript: &LogTranscript, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {
     for block in blocks {
         for number in block.first_event..block.first_event + block.events {
             let event = usize::try_from(number).ok().and_then(|number| transcript.events.get(number));

@@ -13,16 +13,16 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::bloom::Filter;
+use crate::bloom::BloomFilter;
 use crate::db::{self, BlockRow, Blocks, Letters, LogRow};
 use crate::error::TraceError;
 use crate::reading;
 use crate::search_text;
 use crate::segment::{self, Columns};
 use crate::trace::{Generation, Session, SessionFilter, Trace};
-use query::Question;
-use tamis_logs::discovery::Format;
-use tamis_logs::event::{Event, EventKind, Millis, Stream};
+use query::CompiledQuery;
+use tamis_logs::discovery::LogFormat;
+use tamis_logs::event::{EventKind, EventStream, LogEvent, Millis};
 
 /// Sessions whose filters are looked at between two looks at the clock.
 const SESSIONS_AT_ONCE: usize = 256;
@@ -33,7 +33,7 @@ const REMEMBERED: usize = 64;
 
 /// How a query is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Mode {
+pub enum SearchMode {
     /// It occurs just so.
     #[default]
     Substring,
@@ -45,9 +45,9 @@ pub enum Mode {
 
 /// A search. All of it is without regard to case.
 #[derive(Clone, Debug, Default)]
-pub struct Search {
+pub struct SearchRequest {
     pub query: String,
-    pub mode: Mode,
+    pub mode: SearchMode,
     /// Only events of these kinds; all when empty.
     pub kinds: Vec<EventKind>,
     /// Only in this session and its subagents'.
@@ -56,13 +56,13 @@ pub struct Search {
     /// Only events that failed: results of tools that did.
     pub only_failed: bool,
     /// Go on after this one.
-    pub after: Option<Place>,
+    pub after: Option<MatchPosition>,
     pub most: usize,
 }
 
 /// Where a match is, in the order in which matches are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct MatchPosition {
     pub started: Millis,
     pub session: String,
     pub event: u64,
@@ -70,11 +70,11 @@ pub struct Place {
 
 /// An event that matches.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Match {
-    pub place: Place,
+pub struct SearchMatch {
+    pub place: MatchPosition,
     pub at: Option<Millis>,
     pub kind: EventKind,
-    pub stream: Stream,
+    pub stream: EventStream,
     pub payload: Value,
     /// What stands around the first match.
     pub excerpt: String,
@@ -82,8 +82,8 @@ pub struct Match {
 
 /// What a search found.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Found {
-    pub matches: Vec<Match>,
+pub struct SearchResults {
+    pub matches: Vec<SearchMatch>,
     /// Whether there may be more after the last.
     pub more: bool,
     /// Whether it was ended by its time limit; what was found until then is given.
@@ -94,11 +94,11 @@ pub struct Found {
 
 /// Finds a search's words in a text. What is shown of an event is cut out after its secrets are, so whoever shows it has
 /// to look again.
-pub struct Finder(Question);
+pub struct QueryFinder(CompiledQuery);
 
-impl Finder {
-    pub fn of(search: &Search) -> Result<Finder, TraceError> {
-        Ok(Finder(Question::of(search)?))
+impl QueryFinder {
+    pub fn of(search: &SearchRequest) -> Result<QueryFinder, TraceError> {
+        Ok(QueryFinder(CompiledQuery::of(search)?))
     }
 
     /// Where the first match of the first word is.
@@ -121,39 +121,39 @@ struct Piece<'a> {
 }
 
 /// What came of looking at a piece; none when nobody did.
-type Looked = Option<Result<Vec<Match>, TraceError>>;
+type Looked = Option<Result<Vec<SearchMatch>, TraceError>>;
 
 /// A search that is under way.
 struct Run<'a> {
     trace: &'a Trace,
-    search: &'a Search,
-    question: Question,
+    search: &'a SearchRequest,
+    question: CompiledQuery,
     blocks: Arc<Blocks>,
     /// Of each segment, the columns that may match.
     columns: HashMap<i64, Columns>,
     deadline: Instant,
     broken_off: &'a (dyn Fn() -> bool + Sync),
-    found: Found,
+    found: SearchResults,
 }
 
 impl Trace {
     /// Searches. `broken_off` is asked now and then.
     pub fn search(
         &self,
-        search: &Search,
+        search: &SearchRequest,
         limit: Duration,
         broken_off: &(dyn Fn() -> bool + Sync),
-    ) -> Result<Found, TraceError> {
+    ) -> Result<SearchResults, TraceError> {
         let key = format!("{search:?}");
         let generation = self.generation()?;
         if let Some(found) = self.cache.get(generation, &key) {
             return Ok(found);
         }
         let deadline = Instant::now() + limit;
-        let question = Question::of(search)?;
+        let question = CompiledQuery::of(search)?;
         let columns = self.database()?.read(|connection| db::columns(connection, &question.pieces))?;
         let blocks = self.blocks()?;
-        let found = Found::default();
+        let found = SearchResults::default();
         let run = Run { trace: self, search, question, blocks, columns, deadline, broken_off, found };
         let found = run.finished()?;
         if found.out_of_time && found.matches.is_empty() {
@@ -167,7 +167,7 @@ impl Trace {
 }
 
 impl Run<'_> {
-    fn finished(mut self) -> Result<Found, TraceError> {
+    fn finished(mut self) -> Result<SearchResults, TraceError> {
         match &self.search.session {
             Some(prefix) => {
                 let sessions = self.family(prefix)?;
@@ -237,7 +237,7 @@ impl Run<'_> {
             });
             let mut wanted = wanted.map(|(block, _)| block).peekable();
             match session.log.format {
-                Format::Lines(_) if !tamis_logs::reading::is_compressed(&session.log.unit.path) => {
+                LogFormat::Lines(_) if !tamis_logs::reading::is_compressed(&session.log.source.path) => {
                     pieces.extend(wanted.map(|block| Piece { session, blocks: vec![block.clone()] }));
                 }
                 // These are read from their beginning each time, so all at once.
@@ -261,7 +261,7 @@ impl Run<'_> {
 
     fn may_have(&self, letters: &Letters) -> bool {
         match letters {
-            Letters::Filter(filter) => Filter::may_have(filter, &self.question.pieces),
+            Letters::Filter(filter) => BloomFilter::may_have(filter, &self.question.pieces),
             Letters::Segment { id, column } => {
                 self.columns.get(id).is_none_or(|columns| segment::has(columns, *column))
             }
@@ -310,7 +310,7 @@ impl Run<'_> {
 }
 
 /// Where in a session the search goes on; `None` when it is past it.
-fn first_event_in(search: &Search, session: &Searched) -> Option<u64> {
+fn first_event_in(search: &SearchRequest, session: &Searched) -> Option<u64> {
     let Some(place) = &search.after else { return Some(0) };
     if place.session == session.id {
         return Some(place.event + 1);
@@ -321,16 +321,16 @@ fn first_event_in(search: &Search, session: &Searched) -> Option<u64> {
 }
 
 fn matches_in(
-    search: &Search,
-    question: &Question,
+    search: &SearchRequest,
+    question: &CompiledQuery,
     piece: &Piece<'_>,
     buffer: &mut Vec<u8>,
-) -> Result<Vec<Match>, TraceError> {
+) -> Result<Vec<SearchMatch>, TraceError> {
     let Searched { started, id, log } = piece.session;
     let from = first_event_in(search, piece.session).unwrap_or(u64::MAX);
     let mut matches = Vec::new();
     let mut texts = Vec::new();
-    let mut visit = |number: u64, event: &Event<'_>, line: Option<&str>| {
+    let mut visit = |number: u64, event: &LogEvent<'_>, line: Option<&str>| {
         let worth = || {
             line.is_none_or(|line| question.worth_line(line.as_bytes()))
                 || event.kind() == EventKind::TokenUsage
@@ -340,8 +340,8 @@ fn matches_in(
             return ControlFlow::Continue(());
         }
         if let Some(excerpt) = question.excerpt(event, &mut texts) {
-            matches.push(Match {
-                place: Place { started: *started, session: id.clone(), event: number },
+            matches.push(SearchMatch {
+                place: MatchPosition { started: *started, session: id.clone(), event: number },
                 at: event.at,
                 kind: event.kind(),
                 stream: event.stream,
@@ -361,16 +361,16 @@ fn matches_in(
         Ok(_) => Ok(matches),
         // A log that went away since it was indexed has no matches any more.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(source) => Err(TraceError::Log { path: log.unit.path.clone(), source }),
+        Err(source) => Err(TraceError::Log { path: log.source.path.clone(), source }),
     }
 }
 
 /// Answers of the last searches, as long as nothing is new.
 #[derive(Default)]
-pub(crate) struct Cache(Mutex<VecDeque<(Generation, String, Found)>>);
+pub(crate) struct Cache(Mutex<VecDeque<(Generation, String, SearchResults)>>);
 
 impl Cache {
-    fn get(&self, generation: Generation, key: &str) -> Option<Found> {
+    fn get(&self, generation: Generation, key: &str) -> Option<SearchResults> {
         let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         answers
             .iter()
@@ -378,7 +378,7 @@ impl Cache {
             .map(|(_, _, found)| found.clone())
     }
 
-    fn put(&self, generation: Generation, key: String, found: &Found) {
+    fn put(&self, generation: Generation, key: String, found: &SearchResults) {
         let size: usize = found.matches.iter().map(|one| one.payload.to_string().len()).sum();
         if size > 1 << 20 {
             return;

@@ -1,28 +1,28 @@
 //! The words of an event that a search looks at, and whether they stand in its log as they are.
 
-use tamis_logs::event::{Body, Content, Event, strings_of};
+use tamis_logs::event::{Content, EventBody, LogEvent, strings_of};
 
 /// Stands among the kinds of a block that has words which its lines do not have.
 pub(crate) const COMPOSED: u16 = 1 << 15;
 
 /// Whether an event's words are not those of its line, but were put together.
-pub(crate) fn is_composed(event: &Event<'_>, line: Option<&str>) -> bool {
+pub(crate) fn is_composed(event: &LogEvent<'_>, line: Option<&str>) -> bool {
     let named = |name: &str| {
         line.is_some_and(|line| memchr::memmem::find(line.as_bytes(), name.as_bytes()).is_some())
     };
     match &event.body {
-        Body::User(content)
-        | Body::Message(content)
-        | Body::Reasoning(content)
-        | Body::Notification(content)
-        | Body::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
-        Body::SlashCommand { .. } => true,
-        Body::ToolCall(call) => {
+        EventBody::User(content)
+        | EventBody::Message(content)
+        | EventBody::Reasoning(content)
+        | EventBody::Notification(content)
+        | EventBody::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
+        EventBody::SlashCommand { .. } => true,
+        EventBody::ToolCall(call) => {
             matches!(call.arguments, Content::Text(_) | Content::Value(_)) || !named(&call.name)
         }
-        Body::ToolResult(result) => matches!(result.content, Content::Text(_) | Content::Value(_)),
+        EventBody::ToolResult(result) => matches!(result.content, Content::Text(_) | Content::Value(_)),
         // Its model may be of a record before it; then the reader's state has it. See [`words_before`].
-        Body::TokenUsage(_) => false,
+        EventBody::TokenUsage(_) => false,
     }
 }
 
@@ -32,21 +32,23 @@ pub(crate) fn words_before(block_reader: &str) -> &[u8] {
 }
 
 /// The words of an event that a search looks at, each text apart.
-pub(crate) fn words_of_event(event: &Event<'_>, words: &mut Vec<String>) {
+pub(crate) fn words_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
     match &event.body {
-        Body::User(content)
-        | Body::Message(content)
-        | Body::Reasoning(content)
-        | Body::Notification(content)
-        | Body::Summary(content) => words.push(content.to_text().into_owned()),
-        Body::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),
-        Body::ToolCall(call) => {
+        EventBody::User(content)
+        | EventBody::Message(content)
+        | EventBody::Reasoning(content)
+        | EventBody::Notification(content)
+        | EventBody::Summary(content) => words.push(content.to_text().into_owned()),
+        EventBody::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),
+        EventBody::ToolCall(call) => {
             words.push(call.name.clone().into_owned());
             let arguments = call.arguments.to_value();
             strings_of(&arguments, words);
             words.push(arguments.to_string());
         }
-        Body::ToolResult(result) => words.push(result.content.to_text().into_owned()),
-        Body::TokenUsage(report) => words.extend(report.model.iter().map(|model| model.clone().into_owned())),
+        EventBody::ToolResult(result) => words.push(result.content.to_text().into_owned()),
+        EventBody::TokenUsage(report) => {
+            words.extend(report.model.iter().map(|model| model.clone().into_owned()));
+        }
     }
 }

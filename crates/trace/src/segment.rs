@@ -5,7 +5,7 @@
 //! segments once there are enough of them that have none; what a later reading replaces stays behind as a column that no
 //! block points to.
 
-use crate::bloom::{MOST_BITS, Pieces};
+use crate::bloom::{MOST_BITS, RequiredNgrams};
 
 /// Blocks of a segment.
 pub(crate) const COLUMNS: usize = 256;
@@ -87,7 +87,7 @@ fn transpose(square: &mut [u64; 64]) {
 
 /// The columns that may have all the pieces, by the rows of a segment. `row` gives the part with this number.
 pub(crate) fn may_have<E>(
-    pieces: &Pieces,
+    pieces: &RequiredNgrams,
     mut part: impl FnMut(usize) -> Result<Vec<u8>, E>,
 ) -> Result<Columns, E> {
     let mut columns = [u64::MAX; COLUMNS / 64];
@@ -118,7 +118,7 @@ pub(crate) fn may_have<E>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bloom::Filter;
+    use crate::bloom::BloomFilter;
 
     #[test]
     fn a_segment_says_what_its_filters_say() {
@@ -126,7 +126,7 @@ mod tests {
             .map(|number| format!("text number {number} {}", "of some length ".repeat(number)))
             .collect();
         let stored = |text: &String| {
-            let mut filter = Filter::default();
+            let mut filter = BloomFilter::default();
             filter.add(text.as_bytes());
             filter.folded(text.len())
         };
@@ -138,11 +138,15 @@ mod tests {
         for asked in
             ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"]
         {
-            let mut pieces = Pieces::default();
+            let mut pieces = RequiredNgrams::default();
             pieces.require(asked);
             let columns = may_have::<()>(&pieces, |part| Ok(parts[part].clone())).unwrap();
             for (column, filter) in filters.iter().enumerate() {
-                assert_eq!(has(&columns, column), Filter::may_have(filter, &pieces), "{asked} in {column}");
+                assert_eq!(
+                    has(&columns, column),
+                    BloomFilter::may_have(filter, &pieces),
+                    "{asked} in {column}"
+                );
             }
         }
     }

@@ -8,7 +8,7 @@ use tamis_logs::event::Provider;
 
 /// What the index holds of one agent's logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Holding {
+pub struct ClientTotals {
     pub logs: u64,
     pub bytes: u64,
     pub sessions: u64,
@@ -17,7 +17,7 @@ pub struct Holding {
 
 /// Something that a reader did not understand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotUnderstood {
+pub struct UnrecognisedRecords {
     pub provider: Provider,
     /// As `record: name`, `part: name` or `unreadable: why`.
     pub what: String,
@@ -28,11 +28,11 @@ pub struct NotUnderstood {
 
 /// The state of the index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct IndexStatus {
     /// `None` is for logs of no known format.
-    pub holdings: BTreeMap<Option<Provider>, Holding>,
+    pub clients: BTreeMap<Option<Provider>, ClientTotals>,
     /// What occurs most often first.
-    pub not_understood: Vec<NotUnderstood>,
+    pub unrecognised: Vec<UnrecognisedRecords>,
     /// Logs of no known format.
     pub unknown: Vec<LogState>,
     /// Logs that could not be read, or not to their end.
@@ -43,11 +43,11 @@ pub struct Report {
 
 impl Trace {
     /// What the index holds, as it is now.
-    pub fn report(&self) -> Result<Report, TraceError> {
-        let mut report = Report::default();
+    pub fn report(&self) -> Result<IndexStatus, TraceError> {
+        let mut report = IndexStatus::default();
         let mut paths = BTreeMap::new();
         for log in self.logs()? {
-            let holding = report.holdings.entry(log.provider).or_default();
+            let holding = report.clients.entry(log.provider).or_default();
             holding.logs += 1;
             holding.bytes += log.size;
             paths.insert(log.id, log.name());
@@ -61,27 +61,24 @@ impl Trace {
                 report.problems.push(log);
             }
         }
-        let mut drift: BTreeMap<(Provider, String), NotUnderstood> = BTreeMap::new();
+        let mut unrecognised: BTreeMap<(Provider, String), UnrecognisedRecords> = BTreeMap::new();
         let all = SessionFilter { with_subagents: true, ..SessionFilter::default() };
         for session in self.sessions(&all, None, usize::MAX >> 1)? {
-            let holding = report.holdings.entry(Some(session.provider)).or_default();
+            let holding = report.clients.entry(Some(session.provider)).or_default();
             holding.sessions += 1;
-            holding.events += session.tally.events;
-            for (what, count) in &session.tally.drift {
+            holding.events += session.summary.events;
+            for (what, count) in &session.summary.unrecognised {
                 let provider = session.provider;
-                let entry = drift.entry((provider, what.clone())).or_insert_with(|| NotUnderstood {
-                    provider,
-                    what: what.clone(),
-                    count: 0,
-                    logs: Vec::new(),
+                let entry = unrecognised.entry((provider, what.clone())).or_insert_with(|| {
+                    UnrecognisedRecords { provider, what: what.clone(), count: 0, logs: Vec::new() }
                 });
                 entry.count += count;
                 entry.logs.extend(paths.get(&session.log).cloned());
             }
         }
-        report.not_understood = drift.into_values().collect();
-        report.not_understood.iter_mut().for_each(|entry| entry.logs.sort());
-        report.not_understood.sort_by_key(|entry| std::cmp::Reverse(entry.count));
+        report.unrecognised = unrecognised.into_values().collect();
+        report.unrecognised.iter_mut().for_each(|entry| entry.logs.sort());
+        report.unrecognised.sort_by_key(|entry| std::cmp::Reverse(entry.count));
         Ok(report)
     }
 }

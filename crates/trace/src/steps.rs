@@ -4,10 +4,10 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
-use crate::accounting::Ledger;
+use crate::accounting::UsageAccount;
 use crate::error::TraceError;
 use crate::trace::{Session, Trace};
-use tamis_logs::event::{Body, Content, Event, EventKind, Millis, Stream};
+use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis};
 use tamis_logs::usage::Tokens;
 
 /// A text that may be shown in part.
@@ -61,7 +61,7 @@ pub struct ResultStep {
 
 /// One step of a turn.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Step {
+pub struct TurnStep {
     pub index: u64,
     pub first_event: u64,
     pub at: Option<Millis>,
@@ -76,7 +76,7 @@ pub struct Step {
     pub sidechain_events: u64,
 }
 
-impl Step {
+impl TurnStep {
     pub fn failed_tools(&self) -> u64 {
         self.tools.iter().filter(|tool| tool.result.as_ref().is_some_and(|result| result.failed)).count()
             as u64
@@ -98,7 +98,7 @@ impl Step {
 
 /// What is told, in order.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Part {
+pub enum TurnPart {
     /// A turn begins, with what the person said.
     Turn {
         number: u64,
@@ -108,7 +108,7 @@ pub enum Part {
     },
     Step {
         turn: u64,
-        step: Step,
+        step: TurnStep,
     },
 }
 
@@ -119,7 +119,7 @@ impl Trace {
         session: &Session,
         from_turn: u64,
         most_chars: usize,
-        visit: &mut dyn FnMut(Part) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(TurnPart) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         let Some(turn) = self.turns(session, from_turn, 1)?.into_iter().next() else { return Ok(()) };
         let mut builder = Builder {
@@ -128,13 +128,17 @@ impl Trace {
             step: None,
             next_step: 0,
             between: true,
-            ledger: Ledger::default(),
+            account: UsageAccount::default(),
         };
         let first = turn.first_event;
         if turn.preview.is_empty() {
             // A session that begins without a person's words has a first turn nevertheless.
-            let part =
-                Part::Turn { number: turn.number, first_event: first, at: turn.at, user: Excerpt::default() };
+            let part = TurnPart::Turn {
+                number: turn.number,
+                first_event: first,
+                at: turn.at,
+                user: Excerpt::default(),
+            };
             if visit(part).is_break() {
                 return Ok(());
             }
@@ -154,25 +158,25 @@ impl Trace {
 struct Builder {
     turn: u64,
     most_chars: usize,
-    step: Option<Step>,
+    step: Option<TurnStep>,
     next_step: u64,
     /// Whether the agent's next act begins a step.
     between: bool,
-    ledger: Ledger,
+    account: UsageAccount,
 }
 
-type Visit<'v> = dyn FnMut(Part) -> ControlFlow<()> + 'v;
+type Visit<'v> = dyn FnMut(TurnPart) -> ControlFlow<()> + 'v;
 
 impl Builder {
     fn take(
         &mut self,
         number: u64,
-        event: &Event<'_>,
+        event: &LogEvent<'_>,
         first: bool,
         visit: &mut Visit<'_>,
     ) -> ControlFlow<()> {
         let kind = event.kind();
-        let sidechain = event.stream == Stream::Sidechain;
+        let sidechain = event.stream == EventStream::Sidechain;
         if kind.begins_turn() && !sidechain {
             return self.begin_turn(number, event, first, visit);
         }
@@ -183,25 +187,25 @@ impl Builder {
         }
         let most = self.most_chars;
         let index = self.next_step;
-        let step = self.step.get_or_insert_with(|| Step {
+        let step = self.step.get_or_insert_with(|| TurnStep {
             index,
             first_event: number,
             at: event.at,
-            ..Step::default()
+            ..TurnStep::default()
         });
         step.ended = step.ended.max(event.at);
         match &event.body {
-            Body::TokenUsage(report) => {
-                let entry = self.ledger.take(report, event.at);
+            EventBody::TokenUsage(report) => {
+                let entry = self.account.take(report, event.at);
                 step.tokens = step.tokens.plus(entry.added).minus(entry.taken);
             }
             _ if sidechain => step.sidechain_events += 1,
-            Body::Reasoning(content) => step.reasoning.push(Excerpt::of(content, most)),
-            Body::Message(content) => step.messages.push(Excerpt::of(content, most)),
-            Body::Notification(content) | Body::Summary(content) => {
+            EventBody::Reasoning(content) => step.reasoning.push(Excerpt::of(content, most)),
+            EventBody::Message(content) => step.messages.push(Excerpt::of(content, most)),
+            EventBody::Notification(content) | EventBody::Summary(content) => {
                 step.notes.push(Excerpt::of(content, most));
             }
-            Body::ToolCall(call) => {
+            EventBody::ToolCall(call) => {
                 let call = CallStep {
                     event: number,
                     name: call.name.clone().into_owned(),
@@ -211,7 +215,7 @@ impl Builder {
                 };
                 step.tools.push(ToolStep { call: Some(call), result: None });
             }
-            Body::ToolResult(result) => {
+            EventBody::ToolResult(result) => {
                 self.between = true;
                 let id = result.id.as_ref().map(|id| id.clone().into_owned());
                 let open = step.tools.iter_mut().find(|tool| {
@@ -229,7 +233,7 @@ impl Builder {
                     None => step.tools.push(ToolStep { call: None, result: Some(result) }),
                 }
             }
-            Body::User(_) | Body::SlashCommand { .. } => {}
+            EventBody::User(_) | EventBody::SlashCommand { .. } => {}
         }
         ControlFlow::Continue(())
     }
@@ -237,7 +241,7 @@ impl Builder {
     fn begin_turn(
         &mut self,
         number: u64,
-        event: &Event<'_>,
+        event: &LogEvent<'_>,
         first: bool,
         visit: &mut Visit<'_>,
     ) -> ControlFlow<()> {
@@ -248,13 +252,13 @@ impl Builder {
         self.next_step = 0;
         self.between = true;
         let user = match &event.body {
-            Body::SlashCommand { command, arguments } => {
+            EventBody::SlashCommand { command, arguments } => {
                 Excerpt::of_text(format!("{command} {arguments}").trim_end(), self.most_chars)
             }
-            Body::User(content) => Excerpt::of(content, self.most_chars),
+            EventBody::User(content) => Excerpt::of(content, self.most_chars),
             _ => Excerpt::default(),
         };
-        visit(Part::Turn { number: self.turn, first_event: number, at: event.at, user })
+        visit(TurnPart::Turn { number: self.turn, first_event: number, at: event.at, user })
     }
 
     /// Tells the step that is open.
@@ -262,7 +266,7 @@ impl Builder {
         match self.step.take() {
             Some(step) if !step.is_empty() => {
                 self.next_step += 1;
-                visit(Part::Step { turn: self.turn, step })
+                visit(TurnPart::Step { turn: self.turn, step })
             }
             _ => ControlFlow::Continue(()),
         }

@@ -7,9 +7,9 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use tamis_redact::Redactor;
 
-use crate::accounting::Ledger;
-use tamis_logs::event::{Body, Content, Event, EventKind, Millis, Stream, bounded};
-use tamis_logs::readers::{Drift, Fact, Relation};
+use crate::accounting::UsageAccount;
+use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis, bounded};
+use tamis_logs::readers::{Relation, SessionFact, Unrecognised};
 use tamis_logs::usage::Tokens;
 
 /// Letters of a text that is only shown in a list.
@@ -44,7 +44,7 @@ pub struct Turn {
 
 /// How a tool was used in a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ToolUse {
+pub struct ToolStats {
     pub calls: u64,
     pub failed: u64,
     /// Bytes of all its results.
@@ -53,7 +53,7 @@ pub struct ToolUse {
 
 /// All that is known of a session without reading its log again.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct SessionSummary {
     pub native_id: Option<String>,
     pub root: Option<String>,
     pub root_hash: Option<String>,
@@ -68,9 +68,10 @@ pub struct Tally {
     /// By [`EventKind`], in its order.
     pub counts: [u64; 9],
     pub sidechain_events: u64,
-    pub tools: BTreeMap<String, ToolUse>,
+    pub tools: BTreeMap<String, ToolStats>,
     /// What was not understood, and how often.
-    pub drift: BTreeMap<String, u64>,
+    #[serde(rename = "drift")]
+    pub unrecognised: BTreeMap<String, u64>,
     pub turns: u64,
     pub failed_tools: u64,
     turn: Option<Turn>,
@@ -78,48 +79,48 @@ pub struct Tally {
     between_steps: bool,
     open_calls: Vec<(String, String)>,
     #[serde(skip)]
-    pub ledger: Ledger,
+    pub account: UsageAccount,
     /// Turns that ended since they were last taken.
     #[serde(skip)]
     finished: Vec<Turn>,
 }
 
-impl Tally {
-    pub(crate) fn fact(&mut self, fact: &Fact<'_>) {
+impl SessionSummary {
+    pub(crate) fn fact(&mut self, fact: &SessionFact<'_>) {
         fn first(place: &mut Option<String>, value: &str) {
             if place.is_none() && !value.is_empty() {
                 *place = Some(kept(value));
             }
         }
         match fact {
-            Fact::Id(id) => first(&mut self.native_id, id),
-            Fact::Root(root) => first(&mut self.root, root),
-            Fact::RootHash(hash) => first(&mut self.root_hash, hash),
-            Fact::Version(version) => first(&mut self.version, version),
-            Fact::AgentName(name) => first(&mut self.agent_name, name),
-            Fact::Title(title) => self.title = Some(preview(title)),
-            Fact::Started(at) => self.started = self.started.or(Some(*at)),
-            Fact::Parent { id, relation } => {
+            SessionFact::Id(id) => first(&mut self.native_id, id),
+            SessionFact::Root(root) => first(&mut self.root, root),
+            SessionFact::RootHash(hash) => first(&mut self.root_hash, hash),
+            SessionFact::Version(version) => first(&mut self.version, version),
+            SessionFact::AgentName(name) => first(&mut self.agent_name, name),
+            SessionFact::Title(title) => self.title = Some(preview(title)),
+            SessionFact::Started(at) => self.started = self.started.or(Some(*at)),
+            SessionFact::Parent { id, relation } => {
                 self.parent.get_or_insert_with(|| (kept(id), *relation));
             }
         }
     }
 
-    pub(crate) fn drift(&mut self, drift: &Drift<'_>) {
-        let (what, name) = match drift {
-            Drift::Record(name) => ("record", name),
-            Drift::Part(name) => ("part", name),
-            Drift::Unreadable(why) => ("unreadable", why),
+    pub(crate) fn unrecognised(&mut self, unrecognised: &Unrecognised<'_>) {
+        let (what, name) = match unrecognised {
+            Unrecognised::Record(name) => ("record", name),
+            Unrecognised::Part(name) => ("part", name),
+            Unrecognised::Unreadable(why) => ("unreadable", why),
         };
-        *named(&mut self.drift, &format!("{what}: {}", beginning(name, 80))) += 1;
+        *named(&mut self.unrecognised, &format!("{what}: {}", beginning(name, 80))) += 1;
     }
 
-    pub(crate) fn event(&mut self, event: &Event<'_>) {
+    pub(crate) fn event(&mut self, event: &LogEvent<'_>) {
         let kind = event.kind();
         let index = self.events;
         self.events += 1;
         self.counts[kind as usize] += 1;
-        if event.stream == Stream::Sidechain {
+        if event.stream == EventStream::Sidechain {
             self.sidechain_events += 1;
         }
         if let Some(at) = event.at {
@@ -127,16 +128,16 @@ impl Tally {
             // A clock that jumps back does not end a session before it began.
             self.ended = self.ended.max(Some(at));
         }
-        if event.stream != Stream::Sidechain && kind.begins_turn() {
+        if event.stream != EventStream::Sidechain && kind.begins_turn() {
             self.begin_turn(index, event);
         }
         self.within_turn(index, event);
     }
 
-    fn begin_turn(&mut self, index: u64, event: &Event<'_>) {
+    fn begin_turn(&mut self, index: u64, event: &LogEvent<'_>) {
         let preview = match &event.body {
-            Body::SlashCommand { command, arguments } => preview(&format!("{command} {arguments}")),
-            Body::User(content) => preview(&content.to_text()),
+            EventBody::SlashCommand { command, arguments } => preview(&format!("{command} {arguments}")),
+            EventBody::User(content) => preview(&content.to_text()),
             _ => String::new(),
         };
         if self.snippet.is_none() && !preview.is_empty() {
@@ -153,18 +154,20 @@ impl Tally {
         self.between_steps = true;
     }
 
-    fn within_turn(&mut self, index: u64, event: &Event<'_>) {
+    fn within_turn(&mut self, index: u64, event: &LogEvent<'_>) {
         let acts = matches!(event.kind(), EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
-        let sidechain = event.stream == Stream::Sidechain;
+        let sidechain = event.stream == EventStream::Sidechain;
         if self.turn.is_none() && acts {
             self.open_turn(index, event.at, String::new());
         }
         let reported = match &event.body {
-            Body::TokenUsage(report) => Some((self.ledger.take(report, event.at), report.tokens.read())),
+            EventBody::TokenUsage(report) => {
+                Some((self.account.take(report, event.at), report.tokens.read()))
+            }
             _ => None,
         };
         let failed = match &event.body {
-            Body::ToolCall(call) => {
+            EventBody::ToolCall(call) => {
                 named(&mut self.tools, &call.name).calls += 1;
                 if let Some(id) = &call.id {
                     if self.open_calls.len() == MOST_OPEN_CALLS {
@@ -174,7 +177,7 @@ impl Tally {
                 }
                 false
             }
-            Body::ToolResult(result) => {
+            EventBody::ToolResult(result) => {
                 self.result_of(result.id.as_deref(), &result.content, result.failed);
                 self.failed_tools += u64::from(result.failed);
                 result.failed

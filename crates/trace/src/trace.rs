@@ -7,16 +7,16 @@ use std::time::{Duration, Instant};
 
 use tamis_store::{DataDir, Database, Lock, StoreError};
 
-use crate::accounting::Ledger;
-use crate::call_stats::Uses;
+use crate::accounting::UsageAccount;
+use crate::call_stats::CallCounter;
 use crate::db::{self, Blocks, SessionRow};
 use crate::error::TraceError;
-use crate::index::{self, Progress, Refreshed};
+use crate::index::{self, IndexProgress, IndexRefresh};
 use crate::reading;
 use crate::search::Cache;
-use crate::summary::{Tally, Turn};
-use tamis_logs::discovery::{self, Places};
-use tamis_logs::event::{Event, EventKind, Millis, Provider, Stream};
+use crate::summary::{SessionSummary, Turn};
+use tamis_logs::discovery::{self, LogLocations};
+use tamis_logs::event::{EventKind, EventStream, LogEvent, Millis, Provider};
 use tamis_logs::usage::Tokens;
 
 /// Letters of the shortest id in lists.
@@ -30,14 +30,14 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Past sessions of the clients' logs.
 pub struct Trace {
-    places: Places,
+    locations: LogLocations,
     data_dir: DataDir,
     database: Mutex<Option<Arc<Database>>>,
     /// When the logs were last looked at, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     pub(crate) cache: Cache,
     blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,
-    pub(crate) uses: Uses,
+    pub(crate) uses: CallCounter,
 }
 
 /// The state of the index: how often this process brought something new, and SQLite's count of what others did.
@@ -63,7 +63,7 @@ pub struct Session {
     pub own_tokens: u64,
     /// What an earlier log counts already.
     pub inherited: Tokens,
-    pub tally: Tally,
+    pub summary: SessionSummary,
 }
 
 /// A project, with what is known of it.
@@ -126,10 +126,10 @@ pub struct LogState {
 }
 
 impl Trace {
-    pub fn new(places: Places, data_dir: DataDir) -> Trace {
+    pub fn new(locations: LogLocations, data_dir: DataDir) -> Trace {
         Trace {
-            uses: Uses::new(data_dir.state_db()),
-            places,
+            uses: CallCounter::new(data_dir.state_db()),
+            locations,
             data_dir,
             database: Mutex::new(None),
             looked: Mutex::new((None, 0)),
@@ -138,8 +138,8 @@ impl Trace {
         }
     }
 
-    pub fn places(&self) -> &Places {
-        &self.places
+    pub fn locations(&self) -> &LogLocations {
+        &self.locations
     }
 
     /// The index's file.
@@ -154,8 +154,8 @@ impl Trace {
     /// Throws the index away and builds it anew.
     pub fn rebuild(
         &self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Refreshed, TraceError> {
+        watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<IndexRefresh, TraceError> {
         let database = self.database()?;
         database.write(|transaction| db::clear(transaction))?;
         self.refresh(watch)
@@ -204,7 +204,7 @@ impl Trace {
     pub fn refresh_if_older(
         &self,
         age: Duration,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+        watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         let (looked, _) = *self.looked.lock().unwrap_or_else(PoisonError::into_inner);
         if looked.is_none_or(|looked| looked.elapsed() >= age) {
@@ -217,8 +217,8 @@ impl Trace {
     /// time is there nothing to use, and it is waited for.
     pub fn refresh(
         &self,
-        watch: &mut dyn FnMut(Progress) -> ControlFlow<()>,
-    ) -> Result<Refreshed, TraceError> {
+        watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<IndexRefresh, TraceError> {
         let folder = |source| TraceError::DataDir { path: self.data_dir.root().to_owned(), source };
         self.data_dir.create().map_err(folder)?;
         let database = self.database()?;
@@ -227,15 +227,15 @@ impl Trace {
                 break lock;
             }
             if database.read(db::done)?.is_some() {
-                return Ok(Refreshed::default());
+                return Ok(IndexRefresh::default());
             }
-            if watch(Progress::default()).is_break() {
+            if watch(IndexProgress::default()).is_break() {
                 return Err(TraceError::Cancelled);
             }
             std::thread::sleep(LOOK_AGAIN);
         };
         let mut broken_off = false;
-        let refreshed = index::refresh(&database, discovery::discover(&self.places), &mut |progress| {
+        let refreshed = index::refresh(&database, discovery::discover(&self.locations), &mut |progress| {
             let flow = watch(progress);
             broken_off |= flow.is_break();
             flow
@@ -372,8 +372,8 @@ impl Trace {
     }
 
     /// What a session's log reports of tokens, each request once.
-    pub fn ledger(&self, session: &Session) -> Result<Ledger, TraceError> {
-        Ok(self.database()?.read(|connection| db::ledger_of(connection, session.log))?)
+    pub fn account(&self, session: &Session) -> Result<UsageAccount, TraceError> {
+        Ok(self.database()?.read(|connection| db::account_of(connection, session.log))?)
     }
 
     /// A session's events from this one on, until `visit` breaks it off.
@@ -381,14 +381,14 @@ impl Trace {
         &self,
         session: &Session,
         from: u64,
-        visit: &mut dyn FnMut(u64, &Event<'_>) -> ControlFlow<()>,
+        visit: &mut dyn FnMut(u64, &LogEvent<'_>) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         let (log, blocks) = self.database()?.read(|connection| {
             let log = db::log_of(connection, session.log)?;
             Ok((log, db::blocks(connection, session.log, from)?))
         })?;
         let log = log.ok_or_else(|| TraceError::NoSuchSession { id: session.id.clone() })?;
-        let failed = |source| TraceError::Log { path: log.unit.path.clone(), source };
+        let failed = |source| TraceError::Log { path: log.source.path.clone(), source };
         let _ = reading::read_blocks(&log, &blocks, &mut |number, event, _| {
             if number < from { ControlFlow::Continue(()) } else { visit(number, event) }
         })
@@ -401,9 +401,9 @@ impl Trace {
         &self,
         session: &Session,
         index: u64,
-        look: impl FnOnce(&Event<'_>) -> T,
+        look: impl FnOnce(&LogEvent<'_>) -> T,
     ) -> Result<T, TraceError> {
-        let most = session.tally.events.checked_sub(1);
+        let most = session.summary.events.checked_sub(1);
         if most.is_none_or(|most| index > most) {
             return Err(TraceError::NoSuchEvent { session: self.short_id(&session.id)?, index, most });
         }
@@ -424,9 +424,9 @@ impl Trace {
             .map(|log| LogState {
                 id: log.id,
                 provider: log.format.provider(),
-                size: log.unit.stamp.size,
-                path: log.unit.path,
-                part: log.unit.part,
+                size: log.source.stamp.size,
+                path: log.source.path,
+                part: log.source.part,
                 read_to: log.read_to,
                 pending: log.pending,
                 problem: log.problem,
@@ -460,22 +460,22 @@ impl Session {
             root: row.root,
             parent: row.parent,
             relation: row.relation,
-            started: row.tally.started,
-            ended: row.tally.ended,
+            started: row.summary.started,
+            ended: row.summary.ended,
             own_tokens: row.tokens,
             inherited: row.inherited,
-            tally: row.tally,
+            summary: row.summary,
         }
     }
 
     /// Which conversation this is, as a whole.
-    pub fn stream(&self) -> Stream {
-        if self.relation.as_deref() == Some("subagent") { Stream::Subagent } else { Stream::Main }
+    pub fn stream(&self) -> EventStream {
+        if self.relation.as_deref() == Some("subagent") { EventStream::Subagent } else { EventStream::Main }
     }
 
     /// How many events of a kind it has.
     pub fn count(&self, kind: EventKind) -> u64 {
-        self.tally.count(kind)
+        self.summary.count(kind)
     }
 
     /// Whoever comes first counts a request that several logs tell of; the same order as the index's.

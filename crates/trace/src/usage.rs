@@ -3,18 +3,18 @@
 use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
-use crate::accounting::{Ledger, Verdict};
+use crate::accounting::{ReportVerdict, UsageAccount};
 use crate::error::TraceError;
 use crate::trace::{Session, SessionFilter, Trace};
-use tamis_logs::event::{Body, Millis, Stream};
+use tamis_logs::event::{EventBody, EventStream, Millis};
 use tamis_logs::usage::{Claim, Tokens};
 
 /// One report of tokens, and what became of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Explained {
+pub struct ExplainedReport {
     pub event: u64,
     pub at: Option<Millis>,
-    pub stream: Stream,
+    pub stream: EventStream,
     pub model: Option<String>,
     /// As the log reports them.
     pub reported: Tokens,
@@ -34,7 +34,7 @@ pub struct UsageRow {
 
 /// By what usage is grouped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageBy {
+pub enum UsageGrouping {
     Day,
     Model,
     Provider,
@@ -44,24 +44,24 @@ pub enum UsageBy {
 
 impl Trace {
     /// Every report of tokens in a session's own log, in order.
-    pub fn explain_usage(&self, session: &Session) -> Result<Vec<Explained>, TraceError> {
+    pub fn explain_usage(&self, session: &Session) -> Result<Vec<ExplainedReport>, TraceError> {
         let inherited = self.inherited_requests(session)?;
-        let mut ledger = Ledger::default();
+        let mut account = UsageAccount::default();
         let mut all = Vec::new();
         self.events(session, 0, &mut |number, event| {
-            if let Body::TokenUsage(report) = &event.body {
-                let entry = ledger.take(report, event.at);
+            if let EventBody::TokenUsage(report) = &event.body {
+                let entry = account.take(report, event.at);
                 let elsewhere = matches!(report.claim, Claim::Request(key) if inherited.contains(&key));
                 let (counted, reason) = match entry.verdict {
                     _ if elsewhere => (Tokens::default(), "an earlier session's log has the same request"),
-                    Verdict::First => (entry.added, "the first report of its request"),
-                    Verdict::Replaced => {
+                    ReportVerdict::First => (entry.added, "the first report of its request"),
+                    ReportVerdict::Replaced => {
                         (entry.added, "the same request again, further on; only what it adds counts")
                     }
-                    Verdict::Same => (Tokens::default(), "repeats a request that is counted"),
-                    Verdict::Not(discount) => (Tokens::default(), discount.reason()),
+                    ReportVerdict::Same => (Tokens::default(), "repeats a request that is counted"),
+                    ReportVerdict::Not(discount) => (Tokens::default(), discount.reason()),
                 };
-                all.push(Explained {
+                all.push(ExplainedReport {
                     event: number,
                     at: event.at,
                     stream: event.stream,
@@ -106,7 +106,7 @@ impl Trace {
     pub fn usage(
         &self,
         filter: &SessionFilter,
-        by: UsageBy,
+        by: UsageGrouping,
     ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
         let filter = SessionFilter { with_subagents: true, ..filter.clone() };
         let wanted: HashSet<i64> =
@@ -125,18 +125,18 @@ impl Trace {
         let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
         for session in &sessions {
             let counts = wanted.contains(&session.log);
-            let ledger = self.ledger(session)?;
-            for request in ledger.requests() {
+            let account = self.account(session)?;
+            for request in account.requests() {
                 let first = request.key.is_none_or(|key| seen.insert(key));
                 if !first || !counts || !within(request.at) {
                     continue;
                 }
                 let name = match by {
-                    UsageBy::Day => request.at.map(day).unwrap_or_default(),
-                    UsageBy::Model => ledger.model_of(request).to_owned(),
-                    UsageBy::Provider => session.provider.name().to_owned(),
-                    UsageBy::Project => session.root.clone().unwrap_or_else(|| session.project.clone()),
-                    UsageBy::Session => session.id.clone(),
+                    UsageGrouping::Day => request.at.map(day).unwrap_or_default(),
+                    UsageGrouping::Model => account.model_of(request).to_owned(),
+                    UsageGrouping::Provider => session.provider.name().to_owned(),
+                    UsageGrouping::Project => session.root.clone().unwrap_or_else(|| session.project.clone()),
+                    UsageGrouping::Session => session.id.clone(),
                 };
                 let row = rows.entry(name).or_default();
                 row.requests += 1;

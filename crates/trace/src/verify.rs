@@ -8,27 +8,27 @@ use std::path::PathBuf;
 
 use tamis_store::{DataDir, Database};
 
-use crate::accounting::Ledger;
+use crate::accounting::UsageAccount;
 use crate::db::{self, BlockRow, LogRow, Segments, SessionRow};
 use crate::error::TraceError;
-use crate::index::Progress;
+use crate::index::IndexProgress;
 use crate::summary::Turn;
 use crate::trace::Trace;
 
 /// What a comparison came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Verified {
+pub struct IndexVerification {
     /// Logs that were compared.
     pub logs: u64,
     pub sessions: u64,
     /// Logs that changed while they were being compared, and so were not.
     pub changed: u64,
-    pub differences: Vec<Difference>,
+    pub differences: Vec<IndexDifference>,
 }
 
 /// Where the index says something else than the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Difference {
+pub struct IndexDifference {
     pub log: String,
     pub what: &'static str,
 }
@@ -37,7 +37,7 @@ pub struct Difference {
 struct Indexed {
     log: LogRow,
     session: Option<SessionRow>,
-    ledger: Ledger,
+    account: UsageAccount,
     turns: Vec<Turn>,
     blocks: Vec<BlockRow>,
 }
@@ -53,10 +53,13 @@ impl Drop for Scratch {
 
 impl Trace {
     /// Reads everything again and compares. The index must be up to date.
-    pub fn verify(&self, watch: &mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<Verified, TraceError> {
+    pub fn verify(
+        &self,
+        watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
+    ) -> Result<IndexVerification, TraceError> {
         let folder = self.index_folder().join(format!("trace-verify-{}", std::process::id()));
         let scratch = Scratch(folder.clone());
-        let fresh = Trace::new(self.places().clone(), DataDir::at(folder));
+        let fresh = Trace::new(self.locations().clone(), DataDir::at(folder));
         fresh.refresh(watch)?;
         let verified = compare(&*self.database()?, &*fresh.database()?);
         drop(fresh);
@@ -65,16 +68,16 @@ impl Trace {
     }
 }
 
-fn compare(stored: &Database, fresh: &Database) -> Result<Verified, TraceError> {
+fn compare(stored: &Database, fresh: &Database) -> Result<IndexVerification, TraceError> {
     let by_place = |logs: Vec<LogRow>| -> BTreeMap<(String, String), LogRow> {
-        logs.into_iter().map(|log| ((log.unit.path.clone(), log.unit.part.clone()), log)).collect()
+        logs.into_iter().map(|log| ((log.source.path.clone(), log.source.part.clone()), log)).collect()
     };
     let mut before = by_place(stored.read(db::logs)?);
-    let mut verified = Verified::default();
+    let mut verified = IndexVerification::default();
     let (mut stored_segments, mut fresh_segments) = (Segments::new(), Segments::new());
     for (place, log) in by_place(fresh.read(db::logs)?) {
         let name = || if place.1.is_empty() { place.0.clone() } else { format!("{}#{}", place.0, place.1) };
-        let Some(known) = before.remove(&place).filter(|known| known.unit.stamp == log.unit.stamp) else {
+        let Some(known) = before.remove(&place).filter(|known| known.source.stamp == log.source.stamp) else {
             verified.changed += 1;
             continue;
         };
@@ -83,7 +86,9 @@ fn compare(stored: &Database, fresh: &Database) -> Result<Verified, TraceError> 
         verified.logs += 1;
         verified.sessions += u64::from(fresh.session.is_some());
         let differences = differences(&stored, &fresh);
-        verified.differences.extend(differences.into_iter().map(|what| Difference { log: name(), what }));
+        verified
+            .differences
+            .extend(differences.into_iter().map(|what| IndexDifference { log: name(), what }));
     }
     verified.changed += before.len() as u64;
     Ok(verified)
@@ -93,7 +98,7 @@ fn indexed(database: &Database, log: LogRow, segments: &mut Segments) -> Result<
     Ok(database.read(|connection| {
         Ok(Indexed {
             session: db::session_of_log(connection, log.id)?,
-            ledger: db::ledger_of(connection, log.id)?,
+            account: db::account_of(connection, log.id)?,
             turns: db::turns(connection, log.id, 0, usize::MAX >> 1)?,
             blocks: db::blocks_whole(connection, log.id, segments)?,
             log,
@@ -123,10 +128,10 @@ fn differences(stored: &Indexed, fresh: &Indexed) -> Vec<&'static str> {
             "the session's parent",
             session(|one, other| (&one.parent, &one.relation) == (&other.parent, &other.relation)),
         ),
-        ("the session's tally", session(|one, other| one.tally == other.tally)),
+        ("the session's tally", session(|one, other| one.summary == other.summary)),
         ("the session's tokens", session(|one, other| one.tokens == other.tokens)),
         ("the tokens that another counts", session(|one, other| one.inherited == other.inherited)),
-        ("the requests", stored.ledger == fresh.ledger),
+        ("the requests", stored.account == fresh.account),
         ("the turns", stored.turns == fresh.turns),
         ("the blocks", same_blocks(&stored.blocks, &fresh.blocks)),
     ];

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::db;
 use crate::error::TraceError;
 use crate::trace::{Session, Trace};
-use tamis_logs::event::Event;
+use tamis_logs::event::LogEvent;
 
 /// The time between two looks at the logs, unless looking itself takes long.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
@@ -21,10 +21,10 @@ const SHARE: u32 = 20;
 const ASKED_EVERY: Duration = Duration::from_millis(50);
 
 /// Told of an event that is new, and of the session that it belongs to.
-pub type OnEvent<'v> = dyn FnMut(&Session, u64, &Event<'_>) -> ControlFlow<()> + 'v;
+pub type OnEvent<'v> = dyn FnMut(&Session, u64, &LogEvent<'_>) -> ControlFlow<()> + 'v;
 
 /// How far each session is told.
-pub struct Watch<'t> {
+pub struct SessionWatch<'t> {
     trace: &'t Trace,
     logs: HashMap<i64, Told>,
 }
@@ -38,15 +38,15 @@ struct Told {
 
 impl Trace {
     /// Begins to follow: what the logs have by now is passed over.
-    pub fn watch(&self) -> Result<Watch<'_>, TraceError> {
+    pub fn watch(&self) -> Result<SessionWatch<'_>, TraceError> {
         self.refresh(&mut |_| ControlFlow::Continue(()))?;
-        let mut watch = Watch { trace: self, logs: HashMap::new() };
+        let mut watch = SessionWatch { trace: self, logs: HashMap::new() };
         let _ = watch.tell_new(None)?;
         Ok(watch)
     }
 }
 
-impl Watch<'_> {
+impl SessionWatch<'_> {
     /// How many logs are followed by now.
     pub fn logs(&self) -> usize {
         self.logs.len()
@@ -84,21 +84,21 @@ impl Watch<'_> {
         let mut flow = ControlFlow::Continue(());
         for row in rows {
             let before = self.logs.get(&row.id).copied();
-            let same = |told: Told| told.read_to == row.read_to && told.changed == row.unit.stamp.changed;
+            let same = |told: Told| told.read_to == row.read_to && told.changed == row.source.stamp.changed;
             if let Some(told) = before.filter(|told| same(*told)) {
                 logs.insert(row.id, told);
                 continue;
             }
             let session = database.read(|connection| db::session_of_log(connection, row.id))?;
             let session = session.map(Session::of);
-            let events = session.as_ref().map_or(0, |session| session.tally.events);
+            let events = session.as_ref().map_or(0, |session| session.summary.events);
             if let (Some(session), Some(visit)) = (&session, &mut visit) {
                 let from = before.map_or(0, |told| told.events);
                 if flow.is_continue() && from < events {
                     flow = self.tell(session, from, visit)?;
                 }
             }
-            logs.insert(row.id, Told { read_to: row.read_to, changed: row.unit.stamp.changed, events });
+            logs.insert(row.id, Told { read_to: row.read_to, changed: row.source.stamp.changed, events });
         }
         self.logs = logs;
         Ok(flow)

@@ -9,16 +9,16 @@ use std::ops::ControlFlow;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use session::{Log, Opened};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{Analysis, AnalysisOptions, Lens, Trace, TraceError};
+use tamis_trace::{AnalysisOptions, Lens, SessionAnalysis, Trace, TraceError};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, ..AnalysisOptions::default() }
 }
 
-fn analysis(log: &Log, options: &AnalysisOptions) -> Analysis {
+fn analysis(log: &Log, options: &AnalysisOptions) -> SessionAnalysis {
     let Opened { trace, session, folder: _folder } = log.open();
     trace.analyze(&session, options).unwrap()
 }
@@ -206,7 +206,7 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
 fn subagents_are_looked_at_when_asked() {
     let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../logs/tests/logs/claude");
     let folder = tempfile::tempdir().unwrap();
-    let trace = Trace::new(Places::only(vec![logs]), DataDir::at(folder.path()));
+    let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path()));
     trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
     let session = trace.session("6e190b0e-1444-4d7a-a82b-3469ccf8c19e").unwrap();
     let alone = trace.analyze(&session, &AnalysisOptions::default()).unwrap().summary;
@@ -214,10 +214,10 @@ fn subagents_are_looked_at_when_asked() {
     let both = trace.analyze(&session, &both).unwrap().summary;
     let subagents = trace.subagents(&session).unwrap();
     assert_eq!((alone.sessions, both.sessions, subagents.len()), (1, 2, 1));
-    assert_eq!(alone.turns, session.tally.turns);
-    assert_eq!(both.turns, session.tally.turns + subagents[0].tally.turns);
+    assert_eq!(alone.turns, session.summary.turns);
+    assert_eq!(both.turns, session.summary.turns + subagents[0].summary.turns);
     assert_eq!(alone.event_counts.tool_calls, session.count(EventKind::ToolCall));
-    let tokens = |session: &tamis_trace::Session| trace.ledger(session).unwrap().total();
+    let tokens = |session: &tamis_trace::Session| trace.account(session).unwrap().total();
     assert_eq!((alone.tokens, both.tokens), (tokens(&session), tokens(&session).plus(tokens(&subagents[0]))));
 }
 

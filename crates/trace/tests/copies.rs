@@ -8,17 +8,17 @@ use std::path::Path;
 use std::time::SystemTime;
 
 use serde_json::{Value, json};
-use tamis_logs::discovery::Places;
-use tamis_logs::event::Body;
+use tamis_logs::discovery::LogLocations;
+use tamis_logs::event::EventBody;
 use tamis_store::DataDir;
-use tamis_trace::{SessionFilter, Trace, UsageBy, erase_indexes};
+use tamis_trace::{SessionFilter, Trace, UsageGrouping, erase_indexes};
 
 fn lines(records: &[Value]) -> String {
     records.iter().map(|record| format!("{record}\n")).collect()
 }
 
 fn open(folder: &Path) -> Trace {
-    let trace = Trace::new(Places::only(vec![folder.join("logs")]), DataDir::at(folder.join("data")));
+    let trace = Trace::new(LogLocations::only(vec![folder.join("logs")]), DataDir::at(folder.join("data")));
     refresh(&trace);
     trace
 }
@@ -45,7 +45,7 @@ fn rollout(id: &str, requests: u64) -> String {
 
 /// All that was used, and the sessions there are.
 fn used(trace: &Trace) -> (u64, usize) {
-    let rows = trace.usage(&SessionFilter::default(), UsageBy::Provider).unwrap();
+    let rows = trace.usage(&SessionFilter::default(), UsageGrouping::Provider).unwrap();
     let sessions = trace.sessions(&SessionFilter::default(), None, 100).unwrap();
     let own: u64 = sessions.iter().map(|session| session.own_tokens).sum();
     let total = rows.values().map(|row| row.tokens.total()).sum();
@@ -106,7 +106,7 @@ fn a_log_that_was_rewritten_in_its_place_is_read_anew() {
         let session = trace.session("s").unwrap();
         trace
             .event(&session, 1, |event| match &event.body {
-                Body::User(content) => content.to_text().into_owned(),
+                EventBody::User(content) => content.to_text().into_owned(),
                 other => panic!("{other:?}"),
             })
             .unwrap()

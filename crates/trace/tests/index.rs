@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{Mode, Search, SessionFilter, Trace, TraceError};
+use tamis_trace::{SearchMode, SearchRequest, SessionFilter, Trace, TraceError};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";
@@ -32,7 +32,7 @@ impl Logs {
     }
 
     fn open(folder: &Path) -> Trace {
-        Trace::new(Places::only(vec![folder.join("logs")]), DataDir::at(folder.join("data")))
+        Trace::new(LogLocations::only(vec![folder.join("logs")]), DataDir::at(folder.join("data")))
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -46,12 +46,12 @@ impl Logs {
         file.write_all(bytes.as_ref()).unwrap();
     }
 
-    fn refresh(&self) -> tamis_trace::Refreshed {
+    fn refresh(&self) -> tamis_trace::IndexRefresh {
         self.trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap()
     }
 
-    fn found(&self, query: &str, mode: Mode) -> Vec<(String, u64)> {
-        let search = Search { query: query.to_owned(), mode, most: 1000, ..Search::default() };
+    fn found(&self, query: &str, mode: SearchMode) -> Vec<(String, u64)> {
+        let search = SearchRequest { query: query.to_owned(), mode, most: 1000, ..SearchRequest::default() };
         let found = self.trace.search(&search, Duration::from_secs(30), &|| false).unwrap();
         found.matches.into_iter().map(|found| (found.place.session, found.place.event)).collect()
     }
@@ -72,9 +72,9 @@ impl Logs {
                 "id": session.id,
                 "parent": session.parent,
                 "tokens": [session.own_tokens, session.inherited.total()],
-                "tally": session.tally,
+                "tally": session.summary,
                 "turns": trace.turns(session, 0, 10_000).unwrap(),
-                "ledger": format!("{:?}", trace.ledger(session).unwrap().requests()),
+                "ledger": format!("{:?}", trace.account(session).unwrap().requests()),
                 "events": events,
             })
         });
@@ -84,7 +84,8 @@ impl Logs {
     /// What a fresh index of the same logs says.
     fn told_afresh(&self) -> Value {
         let data = tempfile::tempdir().unwrap();
-        let trace = Trace::new(Places::only(vec![self.folder.path().join("logs")]), DataDir::at(data.path()));
+        let trace =
+            Trace::new(LogLocations::only(vec![self.folder.path().join("logs")]), DataDir::at(data.path()));
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
         Logs::told(&trace)
     }
@@ -193,7 +194,7 @@ fn however_a_log_grows_the_index_is_as_if_read_at_once() {
         }
         assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), &format!("in steps of {step}"));
         assert_eq!(logs.refresh().read, 0, "nothing is new");
-        assert_eq!(logs.found("number_59()", Mode::Substring).len(), 1);
+        assert_eq!(logs.found("number_59()", SearchMode::Substring).len(), 1);
     }
 }
 
@@ -226,7 +227,7 @@ fn a_log_that_was_rewritten_is_read_anew() {
     fs::write(logs.path(&name), session(ONE, 3)).unwrap();
     logs.refresh();
     assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
-    assert!(logs.found("number 19", Mode::Substring).is_empty());
+    assert!(logs.found("number 19", SearchMode::Substring).is_empty());
     // Gone.
     fs::remove_file(logs.path(&name)).unwrap();
     assert_eq!(logs.refresh().removed, 1);
@@ -283,20 +284,20 @@ fn search_finds_in_any_case_by_words_and_by_substring() {
     );
     logs.refresh();
     let count = |query: &str, mode| logs.found(query, mode).len();
-    assert_eq!(count("FILE NUMBER 7,", Mode::Substring), 1);
-    assert_eq!(count("überraschung", Mode::Substring), 30);
-    assert_eq!(count("ÜBERRASCHUNG", Mode::Substring), 30);
-    assert_eq!(count("日本", Mode::Substring), 30);
-    assert_eq!(count("a \"function\" with", Mode::Substring), 30);
-    assert_eq!(count("src/file_7.rs", Mode::Substring), 1);
-    assert_eq!(count("\"file_path\":\"/home/dev/project/src/file_7.rs\"", Mode::Substring), 1);
-    assert_eq!(count("{}\nfn number_7", Mode::Substring), 1);
-    assert_eq!(count("c:\\PATH\\to", Mode::Substring), 1);
-    assert_eq!(count("grüsse", Mode::Substring), 1);
-    assert_eq!(count("numb 7", Mode::Words), 0, "words are whole");
-    assert_eq!(count("7 file", Mode::Words), 1, "in any order");
-    assert_eq!(count(r"file_(7|8)\.rs$", Mode::Regex), 2);
-    assert_eq!(count("no such thing", Mode::Substring), 0);
+    assert_eq!(count("FILE NUMBER 7,", SearchMode::Substring), 1);
+    assert_eq!(count("überraschung", SearchMode::Substring), 30);
+    assert_eq!(count("ÜBERRASCHUNG", SearchMode::Substring), 30);
+    assert_eq!(count("日本", SearchMode::Substring), 30);
+    assert_eq!(count("a \"function\" with", SearchMode::Substring), 30);
+    assert_eq!(count("src/file_7.rs", SearchMode::Substring), 1);
+    assert_eq!(count("\"file_path\":\"/home/dev/project/src/file_7.rs\"", SearchMode::Substring), 1);
+    assert_eq!(count("{}\nfn number_7", SearchMode::Substring), 1);
+    assert_eq!(count("c:\\PATH\\to", SearchMode::Substring), 1);
+    assert_eq!(count("grüsse", SearchMode::Substring), 1);
+    assert_eq!(count("numb 7", SearchMode::Words), 0, "words are whole");
+    assert_eq!(count("7 file", SearchMode::Words), 1, "in any order");
+    assert_eq!(count(r"file_(7|8)\.rs$", SearchMode::Regex), 2);
+    assert_eq!(count("no such thing", SearchMode::Substring), 0);
 }
 
 #[test]
@@ -307,13 +308,14 @@ fn pages_of_a_search_give_each_match_once() {
         logs.append(&format!("{id}.jsonl"), session(&id, 20));
     }
     logs.refresh();
-    let all = logs.found("number_1", Mode::Substring);
+    let all = logs.found("number_1", SearchMode::Substring);
     assert_eq!(all.len(), 7 * 11);
     for most in [1, 2, 3, 10] {
         let mut paged = Vec::new();
         let mut after = None;
         loop {
-            let search = Search { query: "number_1".to_owned(), most, after, ..Search::default() };
+            let search =
+                SearchRequest { query: "number_1".to_owned(), most, after, ..SearchRequest::default() };
             let found = logs.trace.search(&search, Duration::from_secs(30), &|| false).unwrap();
             paged.extend(found.matches.iter().map(|found| (found.place.session.clone(), found.place.event)));
             if !found.more {
@@ -323,8 +325,12 @@ fn pages_of_a_search_give_each_match_once() {
         }
         assert_eq!(paged, all, "in pages of {most}");
     }
-    let search =
-        Search { query: "number_1".to_owned(), kinds: vec![EventKind::User], most: 10, ..Search::default() };
+    let search = SearchRequest {
+        query: "number_1".to_owned(),
+        kinds: vec![EventKind::User],
+        most: 10,
+        ..SearchRequest::default()
+    };
     assert_eq!(logs.trace.search(&search, Duration::from_secs(30), &|| false).unwrap().matches.len(), 0);
 }
 
@@ -337,14 +343,14 @@ fn a_torn_last_line_waits_for_its_rest() {
     logs.append(&name, session(ONE, 2) + torn);
     logs.refresh();
     assert_eq!(logs.trace.logs().unwrap()[0].pending, 60);
-    assert_eq!(logs.found("the last words", Mode::Substring), []);
+    assert_eq!(logs.found("the last words", SearchMode::Substring), []);
     logs.append(&name, rest.trim_end());
     logs.refresh();
     assert_eq!(logs.trace.logs().unwrap()[0].pending, 0, "whole, though its line break is missing");
-    assert_eq!(logs.found("the last words", Mode::Substring).len(), 1);
+    assert_eq!(logs.found("the last words", SearchMode::Substring).len(), 1);
     logs.append(&name, "\n".to_owned() + &user(ONE, 901, "not the last"));
     logs.refresh();
-    assert_eq!(logs.found("the last", Mode::Substring).len(), 2);
+    assert_eq!(logs.found("the last", SearchMode::Substring).len(), 2);
     assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
 }
 
@@ -366,11 +372,11 @@ fn whatever_stands_in_a_log_is_counted_and_the_rest_is_read() {
     logs.append(&format!("{ONE}.jsonl"), bytes);
     logs.refresh();
     let session = logs.trace.session(ONE).unwrap();
-    assert!(session.tally.drift.values().sum::<u64>() >= 7, "{:?}", session.tally.drift);
+    assert!(session.summary.unrecognised.values().sum::<u64>() >= 7, "{:?}", session.summary.unrecognised);
     for said in ["after the jump", "far away", "no time at all", "the end"] {
-        assert_eq!(logs.found(said, Mode::Substring).len(), 1, "{said}");
+        assert_eq!(logs.found(said, SearchMode::Substring).len(), 1, "{said}");
     }
-    assert_eq!(session.tally.turns, 5);
+    assert_eq!(session.summary.turns, 5);
 }
 
 #[test]
@@ -384,9 +390,9 @@ fn a_line_of_two_hundred_megabytes_costs_one_event_and_no_memory() {
     logs.append(&name, "\n".to_owned() + &user(ONE, 77, "after the long line"));
     logs.refresh();
     let session = logs.trace.session(ONE).unwrap();
-    assert_eq!(session.tally.drift, [("unreadable: a line that is too long".to_owned(), 1)].into());
-    assert_eq!(logs.found("which is more than", Mode::Substring).len(), 1);
-    let found = logs.found("after the long line", Mode::Substring);
+    assert_eq!(session.summary.unrecognised, [("unreadable: a line that is too long".to_owned(), 1)].into());
+    assert_eq!(logs.found("which is more than", SearchMode::Substring).len(), 1);
+    let found = logs.found("after the long line", SearchMode::Substring);
     assert_eq!(found.len(), 1);
     let event = logs.trace.event(&session, found[0].1, |event| event.payload()).unwrap();
     assert_eq!(event, json!({"text": "after the long line"}));
@@ -404,11 +410,11 @@ fn two_logs_of_one_id_are_both_to_be_had() {
     assert_eq!(ids[0], ONE);
     assert!(ids[1].starts_with(&format!("{ONE}~")), "{ids:?}");
     assert_eq!(logs.trace.session(ONE).unwrap().id, ONE);
-    let copy = &logs.found("only in the copy", Mode::Substring)[0].0;
-    assert_eq!(logs.trace.session(copy).unwrap().tally.turns, 3);
+    let copy = &logs.found("only in the copy", SearchMode::Substring)[0].0;
+    assert_eq!(logs.trace.session(copy).unwrap().summary.turns, 3);
     // The requests that both tell of are counted once.
     let total: u64 = sessions.iter().map(|session| session.own_tokens).sum();
-    let once = logs.trace.ledger(&logs.trace.session(ONE).unwrap()).unwrap().total().total();
+    let once = logs.trace.account(&logs.trace.session(ONE).unwrap()).unwrap().total().total();
     assert_eq!((total, once), (once, 2 * (1130 + 1160)));
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::Provider;
 use tamis_store::DataDir;
 use tamis_trace::Trace;
@@ -41,14 +41,14 @@ fn taken_for(name: &str, content: &[u8]) -> Taken {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(name);
     fs::write(&path, content).unwrap();
-    let trace = Trace::new(Places::only(vec![path]), DataDir::at(folder.path().join("data")));
+    let trace = Trace::new(LogLocations::only(vec![path]), DataDir::at(folder.path().join("data")));
     trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
     let logs = trace.logs().unwrap();
     assert_eq!(logs.len(), 1);
     let sessions = trace.sessions(&Default::default(), None, 10).unwrap();
-    let events = sessions.iter().map(|session| session.tally.events).sum();
-    let drift = sessions.iter().flat_map(|session| session.tally.drift.values()).sum();
-    (logs[0].provider, events, drift)
+    let events = sessions.iter().map(|session| session.summary.events).sum();
+    let unrecognised = sessions.iter().flat_map(|session| session.summary.unrecognised.values()).sum();
+    (logs[0].provider, events, unrecognised)
 }
 
 #[test]

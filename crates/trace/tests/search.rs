@@ -14,10 +14,10 @@ use regex::Regex;
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
 use serde_json::{Value, json};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{Mode, Search, SessionFilter, Trace};
+use tamis_trace::{SearchMode, SearchRequest, SessionFilter, Trace};
 
 const FRAGMENTS: &[&str] = &[
     "src/main.rs",
@@ -245,26 +245,26 @@ fn all_events(trace: &Trace) -> Vec<(String, u64, EventKind, Vec<String>)> {
     all
 }
 
-fn patterns(query: &str, mode: Mode) -> Option<Vec<Regex>> {
+fn patterns(query: &str, mode: SearchMode) -> Option<Vec<Regex>> {
     let of_word =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     let edge = |letter| if of_word(letter) { r"\b" } else { "" };
     let all: Vec<String> = match mode {
-        Mode::Substring => vec![regex::escape(query)],
-        Mode::Words => query
+        SearchMode::Substring => vec![regex::escape(query)],
+        SearchMode::Words => query
             .split_whitespace()
             .map(|word| {
                 let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
                 format!("{before}{}{after}", regex::escape(word))
             })
             .collect(),
-        Mode::Regex => vec![query.to_owned()],
+        SearchMode::Regex => vec![query.to_owned()],
     };
     all.iter().map(|pattern| Regex::new(&format!("(?i){pattern}")).ok()).collect()
 }
 
 /// A question that may have an answer: part of what is there, said in some way.
-fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, Mode) {
+fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, SearchMode) {
     let part = |from: &Index, length: &Index| {
         let letters: Vec<char> = from.get(texts).chars().collect();
         let from = length.index(letters.len().max(1));
@@ -274,19 +274,19 @@ fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, Mode) {
     let (one, other) = (part(&picks[0], &picks[1]), part(&picks[2], &picks[3]));
     let (first, second) = (regex::escape(&one), regex::escape(&other));
     match form % 16 {
-        0..=3 => (one, Mode::Substring),
-        4 => (one.to_uppercase(), Mode::Substring),
-        5 => (FRAGMENTS[picks[0].index(FRAGMENTS.len())].to_owned(), Mode::Substring),
-        6 => (one, Mode::Words),
-        7 => (format!("{one} {other}"), Mode::Words),
-        8 => (first, Mode::Regex),
-        9 => (format!("(?s){first}.*{second}"), Mode::Regex),
-        10 => (format!("(?:{first})?{second}"), Mode::Regex),
-        11 => (format!("{first}|{second}"), Mode::Regex),
-        12 => (format!("(?:{first}){{0}}{second}"), Mode::Regex),
-        13 => (format!("(?m)^{first}"), Mode::Regex),
-        14 => (format!("(?-i){first}(?i)"), Mode::Regex),
-        _ => (format!("(?x) (?:{second})+ # {first}"), Mode::Regex),
+        0..=3 => (one, SearchMode::Substring),
+        4 => (one.to_uppercase(), SearchMode::Substring),
+        5 => (FRAGMENTS[picks[0].index(FRAGMENTS.len())].to_owned(), SearchMode::Substring),
+        6 => (one, SearchMode::Words),
+        7 => (format!("{one} {other}"), SearchMode::Words),
+        8 => (first, SearchMode::Regex),
+        9 => (format!("(?s){first}.*{second}"), SearchMode::Regex),
+        10 => (format!("(?:{first})?{second}"), SearchMode::Regex),
+        11 => (format!("{first}|{second}"), SearchMode::Regex),
+        12 => (format!("(?:{first}){{0}}{second}"), SearchMode::Regex),
+        13 => (format!("(?m)^{first}"), SearchMode::Regex),
+        14 => (format!("(?-i){first}(?i)"), SearchMode::Regex),
+        _ => (format!("(?x) (?:{second})+ # {first}"), SearchMode::Regex),
     }
 }
 
@@ -319,7 +319,7 @@ proptest! {
         let logs = folder.path().join("logs");
         fs::create_dir(&logs).unwrap();
         write_logs(&logs, &plans, Writer { spaces, ascii, slashes });
-        let trace = Trace::new(Places::only(vec![logs]), DataDir::at(folder.path().join("data")));
+        let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path().join("data")));
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
         let events = all_events(&trace);
         let texts: Vec<String> = events.iter().flat_map(|(_, _, _, texts)| texts.clone()).collect();
@@ -329,7 +329,7 @@ proptest! {
             if query.trim().is_empty() {
                 continue;
             }
-            let search = Search { query: query.clone(), mode, kinds: kind.into_iter().collect(), most: 10_000, ..Search::default() };
+            let search = SearchRequest { query: query.clone(), mode, kinds: kind.into_iter().collect(), most: 10_000, ..SearchRequest::default() };
             let found = trace.search(&search, Duration::from_secs(60), &|| false).unwrap();
             let found: Vec<(String, u64)> = found.matches.into_iter().map(|one| (one.place.session, one.place.event)).collect();
             let matches = |texts: &[String]| patterns.iter().all(|pattern| texts.iter().any(|text| pattern.is_match(text)));

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use serde_json::json;
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::{EventKind, Provider};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
-use tamis_trace::{SessionFilter, Trace, UsageBy, erase_indexes, index_files, index_of_named};
+use tamis_trace::{SessionFilter, Trace, UsageGrouping, erase_indexes, index_files, index_of_named};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";
@@ -27,8 +27,8 @@ struct Logs {
 impl Logs {
     fn new() -> Logs {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::only(vec![folder.path().join("logs")]);
-        let trace = Trace::new(places, DataDir::at(folder.path().join("data")));
+        let locations = LogLocations::only(vec![folder.path().join("logs")]);
+        let trace = Trace::new(locations, DataDir::at(folder.path().join("data")));
         Logs { folder, trace }
     }
 
@@ -74,7 +74,7 @@ fn answer(session: &str, number: u64, text: &str, output: u64) -> String {
 }
 
 /// What one look tells.
-fn look(watch: &mut tamis_trace::Watch<'_>) -> Vec<(String, u64, EventKind)> {
+fn look(watch: &mut tamis_trace::SessionWatch<'_>) -> Vec<(String, u64, EventKind)> {
     let mut told = Vec::new();
     let _ = watch
         .look(&mut |session, index, event| {
@@ -195,13 +195,13 @@ fn nothing_that_is_not_understood_goes_unsaid() {
     logs.append("only-odd.jsonl", &format!("{odd}\n"));
     logs.refresh();
     let report = logs.trace.report().unwrap();
-    let claude = report.holdings[&Some(Provider::ClaudeCode)];
+    let claude = report.clients[&Some(Provider::ClaudeCode)];
     assert_eq!((claude.logs, claude.sessions, claude.events), (3, 2, 2));
-    assert_eq!(report.holdings[&None].logs, 1);
+    assert_eq!(report.clients[&None].logs, 1);
     let one = logs.path(&format!("{ONE}.jsonl")).to_str().unwrap().to_owned();
-    let told: Vec<_> = report.not_understood.iter().map(|entry| (entry.count, entry.logs.clone())).collect();
-    assert_eq!(told, [(2, vec![one.clone()]), (1, vec![one])], "{:?}", report.not_understood);
-    assert!(report.not_understood[0].what.contains("hologram"));
+    let told: Vec<_> = report.unrecognised.iter().map(|entry| (entry.count, entry.logs.clone())).collect();
+    assert_eq!(told, [(2, vec![one.clone()]), (1, vec![one])], "{:?}", report.unrecognised);
+    assert!(report.unrecognised[0].what.contains("hologram"));
     let names = |logs: &[tamis_trace::LogState]| -> Vec<String> {
         logs.iter().map(|log| log.path.rsplit('/').next().unwrap().to_owned()).collect()
     };
@@ -224,7 +224,7 @@ fn a_fork_uses_the_same_alone_as_among_others() {
     );
     logs.refresh();
     let by_session = |filter: &SessionFilter| -> Vec<(String, u64)> {
-        let rows = logs.trace.usage(filter, UsageBy::Session).unwrap();
+        let rows = logs.trace.usage(filter, UsageGrouping::Session).unwrap();
         rows.into_iter().map(|(id, row)| (id, row.tokens.total())).collect()
     };
     let listed: Vec<_> = [ONE, TWO]
@@ -248,7 +248,7 @@ fn of_logs_that_began_together_the_copy_inherits() {
     logs.refresh();
     let own = |id: &str| logs.trace.session(id).unwrap().own_tokens;
     assert_eq!((own(original), own(copy)), (110, 17));
-    let rows = logs.trace.usage(&SessionFilter::default(), UsageBy::Session).unwrap();
+    let rows = logs.trace.usage(&SessionFilter::default(), UsageGrouping::Session).unwrap();
     let used = |id: &str| rows[id].tokens.total();
     assert_eq!((used(original), used(copy)), (110, 17));
     let explained = logs.trace.explain_usage(&logs.trace.session(copy).unwrap()).unwrap();
@@ -276,7 +276,9 @@ fn indexes_are_found_and_erased() {
     let data_dir = DataDir::at(logs.folder.path().join("data"));
     let named = index_of_named(&data_dir, &[logs.path("")]);
     assert_ne!(named.root(), index_of_named(&data_dir, &[logs.path("other")]).root());
-    Trace::new(Places::only(vec![logs.path("")]), named).refresh(&mut |_| ControlFlow::Continue(())).unwrap();
+    Trace::new(LogLocations::only(vec![logs.path("")]), named)
+        .refresh(&mut |_| ControlFlow::Continue(()))
+        .unwrap();
     let databases = index_files(&data_dir)
         .unwrap()
         .into_iter()

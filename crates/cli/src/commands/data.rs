@@ -6,7 +6,7 @@ use serde_json::json;
 use tamis_config::{Config, Surroundings};
 use tamis_sieve::{Holdings, Purge, Savings};
 use tamis_store::DataDir;
-use tamis_trace::{ToolUses, erase_indexes, index_files};
+use tamis_trace::{ToolCallCounts, erase_indexes, index_files};
 
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
@@ -206,7 +206,7 @@ fn held_in(folder: &Path) -> (u64, u64) {
 }
 
 /// How the tools for past sessions were used.
-fn uses_table(uses: &[ToolUses]) -> Table {
+fn uses_table(uses: &[ToolCallCounts]) -> Table {
     let mut table = Table::new(&[
         ("CALLS", Align::Right),
         ("FAILED", Align::Right),

@@ -36,8 +36,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{Drift, Fact, LineReader, Record, time};
-use crate::event::{Body, Content, Event, Millis, Stream, ToolCall, ToolResult};
+use super::{LineReader, ParsedRecord, SessionFact, Unrecognised, time};
+use crate::event::{Content, EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
 pub use document::read_document;
 use lenient::{Maybe, text_of};
 use state::{State, Streamed};
@@ -99,17 +99,17 @@ impl ClaudeReader {
 }
 
 impl LineReader for ClaudeReader {
-    fn read<'a>(&mut self, line: &'a str, record: &mut Record<'a>) {
+    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedRecord<'a>) {
         if line.trim().is_empty() {
             return;
         }
         match lenient::read::<Maybe<Line<'a>>>(line) {
             Ok(Maybe(Some(line))) => self.record(line, record),
-            Ok(Maybe(None)) => record.drift.push(Drift::Unreadable("not a JSON object".into())),
+            Ok(Maybe(None)) => record.unrecognised.push(Unrecognised::Unreadable("not a JSON object".into())),
             Err(error) if error.is_eof() => {
-                record.drift.push(Drift::Unreadable("ends in the middle of a record".into()));
+                record.unrecognised.push(Unrecognised::Unreadable("ends in the middle of a record".into()));
             }
-            Err(_) => record.drift.push(Drift::Unreadable("not JSON".into())),
+            Err(_) => record.unrecognised.push(Unrecognised::Unreadable("not JSON".into())),
         }
     }
 
@@ -123,18 +123,18 @@ impl LineReader for ClaudeReader {
 }
 
 impl ClaudeReader {
-    fn record<'a>(&mut self, mut line: Line<'a>, record: &mut Record<'a>) {
+    fn record<'a>(&mut self, mut line: Line<'a>, record: &mut ParsedRecord<'a>) {
         let at = line.timestamp.and_then(moment);
         self.state.facts(self.own.take(), &mut line, at, record);
         let stream = match self.state.subagent {
-            Some(true) => Stream::Subagent,
-            _ if line.sidechain || line.parent_call.is_some() => Stream::Sidechain,
-            _ => Stream::Main,
+            Some(true) => EventStream::Subagent,
+            _ if line.sidechain || line.parent_call.is_some() => EventStream::Sidechain,
+            _ => EventStream::Main,
         };
         let kind =
             line.kind.take().or_else(|| line.message.0.as_mut().and_then(|message| message.role.take()));
         let Some(kind) = kind else {
-            record.drift.push(Drift::Record("(none)".into()));
+            record.unrecognised.push(Unrecognised::Record("(none)".into()));
             return;
         };
         let mut out = Out { record, at, stream };
@@ -152,15 +152,15 @@ impl ClaudeReader {
                     if kind == "summary" && self.state.begun {
                         self.title(1, Some(summary), &mut out);
                     }
-                    out.push(Body::Summary(Content::Raw(summary)));
+                    out.push(EventBody::Summary(Content::Raw(summary)));
                 }
-                None => out.drift(format!("{kind}.summary")),
+                None => out.unrecognised(format!("{kind}.summary")),
             },
             "ai-title" => self.title(2, line.ai_title, &mut out),
             "custom-title" => self.title(3, line.custom_title, &mut out),
             "agent-setting" => {
                 if let Some(name) = line.agent_setting.and_then(text_of) {
-                    out.record.facts.push(Fact::AgentName(name));
+                    out.record.facts.push(SessionFact::AgentName(name));
                 }
             }
             // What was queued and taken in the middle of a turn stood nowhere else before there were attachments.
@@ -169,11 +169,11 @@ impl ClaudeReader {
                 _ => {}
             },
             "pr-link" | "frame-link" => match line.pull_request.or(line.frame) {
-                Some(address) => out.push(Body::Notification(Content::Raw(address))),
-                None => out.drift(format!("{kind}.url")),
+                Some(address) => out.push(EventBody::Notification(Content::Raw(address))),
+                None => out.unrecognised(format!("{kind}.url")),
             },
             "result" => notice::result(line, &mut self.state, &mut out),
-            "tool_use" => out.push(Body::ToolCall(ToolCall {
+            "tool_use" => out.push(EventBody::ToolCall(LoggedCall {
                 name: line.name.unwrap_or_default(),
                 id: line.id,
                 arguments: line.input.map_or(Content::Value(Value::Null), Content::Raw),
@@ -181,45 +181,45 @@ impl ClaudeReader {
             "tool_result" => {
                 let content = line.message.0.and_then(|message| message.content);
                 let content = line.output.or(line.content).or(content);
-                out.push(Body::ToolResult(ToolResult {
+                out.push(EventBody::ToolResult(LoggedResult {
                     id: line.call,
                     content: content.map_or(Content::text(""), Content::Raw),
                     failed: line.is_error,
                 }));
             }
             silent if kinds::SILENT.contains(&silent) => {}
-            _ => out.record.drift.push(Drift::Record(kind)),
+            _ => out.record.unrecognised.push(Unrecognised::Record(kind)),
         }
     }
 
     fn title<'a>(&mut self, rank: u8, title: Option<&'a RawValue>, out: &mut Out<'_, 'a>) {
         let Some(title) = title.and_then(text_of) else {
-            out.drift("title");
+            out.unrecognised("title");
             return;
         };
         // A name that a person gave is not undone by one that the model made up later.
         if rank >= self.state.title && !title.trim().is_empty() {
             self.state.title = rank;
-            out.record.facts.push(Fact::Title(title));
+            out.record.facts.push(SessionFact::Title(title));
         }
     }
 }
 
 /// Where a record's events go.
 struct Out<'o, 'a> {
-    record: &'o mut Record<'a>,
+    record: &'o mut ParsedRecord<'a>,
     at: Option<Millis>,
-    stream: Stream,
+    stream: EventStream,
 }
 
 impl<'a> Out<'_, 'a> {
-    fn push(&mut self, body: Body<'a>) {
-        self.record.events.push(Event { at: self.at, stream: self.stream, body });
+    fn push(&mut self, body: EventBody<'a>) {
+        self.record.events.push(LogEvent { at: self.at, stream: self.stream, body });
     }
 
     /// A part that was not understood.
-    fn drift(&mut self, part: impl Into<Cow<'a, str>>) {
-        self.record.drift.push(Drift::Part(part.into()));
+    fn unrecognised(&mut self, part: impl Into<Cow<'a, str>>) {
+        self.record.unrecognised.push(Unrecognised::Part(part.into()));
     }
 }
 

@@ -37,9 +37,9 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{Drift, Fact, LineReader, Record};
+use super::{LineReader, ParsedRecord, SessionFact, Unrecognised};
 use crate::event::bounded;
-use crate::event::{Body, Content, Event, Millis, Stream};
+use crate::event::{Content, EventBody, EventStream, LogEvent, Millis};
 use fields::{Fields, Key, Line};
 use state::State;
 
@@ -103,7 +103,7 @@ impl CodexReader {
             _ if SILENT.contains(&kind) => (),
             _ if self.streamed(kind, payload, out) => (),
             _ if bare && (self.item(kind, payload, out) || self.event(kind, payload, out)) => (),
-            _ => out.record.drift.push(Drift::Record(Cow::Owned(kind.to_owned()))),
+            _ => out.record.unrecognised.push(Unrecognised::Record(Cow::Owned(kind.to_owned()))),
         }
     }
 
@@ -118,7 +118,7 @@ impl CodexReader {
                 self.state.id = id.as_deref().map(|id| bounded(id).to_owned());
                 // Each run of the program counts its items from 0.
                 self.state.calls.clear();
-                out.record.facts.extend(id.map(Fact::Id));
+                out.record.facts.extend(id.map(SessionFact::Id));
             }
             ("item.started", Some(item)) => self.started_item(item, out),
             ("item.completed", Some(item)) => self.turn_item(item, out),
@@ -126,7 +126,7 @@ impl CodexReader {
             ("turn.completed", _) => self.turn_usage(payload, out),
             ("turn.failed" | "error", _) => match payload.first(&[Key::Error, Key::Message, Key::Text]) {
                 Some(words) => out.notice(words),
-                None => out.give(Body::Notification(Content::text(kind.to_owned()))),
+                None => out.give(EventBody::Notification(Content::text(kind.to_owned()))),
             },
             _ => return false,
         }
@@ -160,7 +160,7 @@ impl CodexReader {
 }
 
 impl LineReader for CodexReader {
-    fn read<'a>(&mut self, line: &'a str, record: &mut Record<'a>) {
+    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedRecord<'a>) {
         // Codex skips blank lines too: it ends a torn line with a line break when it goes on writing.
         if line.trim().is_empty() {
             return;
@@ -169,7 +169,7 @@ impl LineReader for CodexReader {
             Ok(parsed) => parsed,
             Err(error) => {
                 let why = if error.is_eof() { "a torn line" } else { "no JSON" };
-                return record.drift.push(Drift::Unreadable(why.into()));
+                return record.unrecognised.push(Unrecognised::Unreadable(why.into()));
             }
         };
         let at = parsed.own.time();
@@ -188,15 +188,15 @@ impl LineReader for CodexReader {
 
 /// Where what a line gives goes to.
 struct Out<'a, 'r> {
-    record: &'r mut Record<'a>,
+    record: &'r mut ParsedRecord<'a>,
     at: Option<Millis>,
-    stream: Stream,
+    stream: EventStream,
     line: &'a str,
 }
 
 impl<'a> Out<'a, '_> {
-    fn give(&mut self, body: Body<'a>) {
-        self.record.events.push(Event { at: self.at, stream: self.stream, body });
+    fn give(&mut self, body: EventBody<'a>) {
+        self.record.events.push(LogEvent { at: self.at, stream: self.stream, body });
     }
 
     /// Gives all of the payload as a notification.
@@ -207,14 +207,14 @@ impl<'a> Out<'a, '_> {
             payload: Option<&'a RawValue>,
         }
         let whole = serde_json::from_str::<Whole<'a>>(self.line).ok().and_then(|whole| whole.payload);
-        self.give(Body::Notification(whole.map_or(Content::Text(self.line.into()), Content::Raw)));
+        self.give(EventBody::Notification(whole.map_or(Content::Text(self.line.into()), Content::Raw)));
     }
 
     fn unknown_part(&mut self, part: String) {
-        self.record.drift.push(Drift::Part(Cow::Owned(part)));
+        self.record.unrecognised.push(Unrecognised::Part(Cow::Owned(part)));
     }
 
     fn unreadable(&mut self, why: &'static str) {
-        self.record.drift.push(Drift::Unreadable(Cow::Borrowed(why)));
+        self.record.unrecognised.push(Unrecognised::Unreadable(Cow::Borrowed(why)));
     }
 }

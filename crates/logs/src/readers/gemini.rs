@@ -39,40 +39,40 @@
 
 mod document;
 mod events;
+mod locations;
 mod pieces;
-mod places;
 mod tokens;
 mod torn;
 
 use serde_json::{Map, Value};
 
 use super::hashing::hex_sha256;
-use super::{Fact, Transcript, time};
+use super::{LogTranscript, SessionFact, time};
 
-pub use places::{parent_of, root_of};
+pub use locations::{parent_of, root_of};
 
 /// Reads a conversation; `None` when it is none of Gemini CLI's.
 ///
 /// A torn last line or a broken document gives what can be read, and says so.
-pub fn read(text: &str) -> Option<Transcript> {
+pub fn read(text: &str) -> Option<LogTranscript> {
     let conversation = document::Conversation::read(text)?;
     Some(events::transcript(conversation))
 }
 
-fn facts(head: &Map<String, Value>) -> Vec<Fact<'static>> {
+fn facts(head: &Map<String, Value>) -> Vec<SessionFact<'static>> {
     let text = |name: &str| head.get(name).and_then(Value::as_str).filter(|text| !text.is_empty());
     let mut facts = Vec::new();
-    facts.extend(text("sessionId").map(|id| Fact::Id(id.to_owned().into())));
+    facts.extend(text("sessionId").map(|id| SessionFact::Id(id.to_owned().into())));
     if let Some(hash) = text("projectHash") {
         let folders = head.get("directories").and_then(Value::as_array).into_iter().flatten();
         let root = folders.filter_map(Value::as_str).find(|folder| hex_sha256(folder) == hash);
-        facts.extend(root.map(|root| Fact::Root(root.to_owned().into())));
-        facts.push(Fact::RootHash(hash.to_owned().into()));
+        facts.extend(root.map(|root| SessionFact::Root(root.to_owned().into())));
+        facts.push(SessionFact::RootHash(hash.to_owned().into()));
     }
-    facts.extend(text("startTime").and_then(time).map(Fact::Started));
+    facts.extend(text("startTime").and_then(time).map(SessionFact::Started));
     // A subagent's is what it gave back.
     if text("kind") != Some("subagent") {
-        facts.extend(text("summary").map(|title| Fact::Title(title.to_owned().into())));
+        facts.extend(text("summary").map(|title| SessionFact::Title(title.to_owned().into())));
     }
     facts
 }

@@ -44,7 +44,7 @@ use std::{fs, io};
 use serde_json::Value;
 use tamis_store::ForeignError;
 
-use super::{Drift, Transcript};
+use super::{LogTranscript, Unrecognised};
 use crate::event::Millis;
 
 /// A message or part that is longer is not read, but told as drift.
@@ -120,7 +120,7 @@ pub fn sessions_of(stores: &[PathBuf]) -> (Vec<(PathBuf, Listed)>, Vec<OpenCodeE
 }
 
 /// Reads one session of a database, or of a folder of the older storage.
-pub fn read(path: &Path, id: &str) -> Result<Transcript, OpenCodeError> {
+pub fn read(path: &Path, id: &str) -> Result<LogTranscript, OpenCodeError> {
     let session = if path.is_dir() { files::session(path, id) } else { db::session(path, id) }?;
     Ok(assemble::transcript(session))
 }
@@ -140,7 +140,7 @@ struct Session {
     /// `{"messageID", "partID"?}`
     revert: Option<Value>,
     messages: Vec<Message>,
-    drift: Vec<Drift<'static>>,
+    unrecognised: Vec<Unrecognised<'static>>,
 }
 
 #[derive(Debug)]
@@ -170,16 +170,16 @@ struct Part {
 }
 
 /// JSON that should be an object; what it is instead is told.
-fn object(text: &str, what: &str, drift: &mut Vec<Drift<'static>>) -> Option<Value> {
+fn object(text: &str, what: &str, unrecognised: &mut Vec<Unrecognised<'static>>) -> Option<Value> {
     match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => Some(value),
         Ok(_) => {
-            drift.push(Drift::Unreadable(format!("{what} is no object").into()));
+            unrecognised.push(Unrecognised::Unreadable(format!("{what} is no object").into()));
             None
         }
         Err(error) => {
             let why = if error.is_eof() { "ends too early" } else { "is no JSON" };
-            drift.push(Drift::Unreadable(format!("{what} {why}").into()));
+            unrecognised.push(Unrecognised::Unreadable(format!("{what} {why}").into()));
             None
         }
     }

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use tamis_logs::event::{Body, Content, Event};
+use tamis_logs::event::{Content, EventBody, LogEvent};
 use tamis_logs::readers::codex::CodexReader;
-use tamis_logs::readers::{LineReader, Record};
+use tamis_logs::readers::{LineReader, ParsedRecord};
 use tamis_logs::usage::Tokens;
 
 /// Longer texts are cut.
@@ -21,37 +21,37 @@ pub(crate) fn render(log: &str) -> String {
 }
 
 pub(crate) fn read_into(reader: &mut CodexReader, number: usize, line: &str, rendered: &mut String) {
-    let mut record = Record::default();
+    let mut record = ParsedRecord::default();
     reader.read(line, &mut record);
     for fact in &record.facts {
         let _ = writeln!(rendered, "{number} {fact:?}");
     }
-    for drift in &record.drift {
-        let _ = writeln!(rendered, "{number} drift {drift:?}");
+    for unrecognised in &record.unrecognised {
+        let _ = writeln!(rendered, "{number} drift {unrecognised:?}");
     }
     for event in &record.events {
         let _ = writeln!(rendered, "{number} {}", event_line(event));
     }
 }
 
-fn event_line(event: &Event<'_>) -> String {
+fn event_line(event: &LogEvent<'_>) -> String {
     let body = match &event.body {
-        Body::User(content) => format!("user {}", words(content)),
-        Body::Message(content) => format!("message {}", words(content)),
-        Body::Reasoning(content) => format!("reasoning {}", words(content)),
-        Body::Notification(content) => format!("notification {}", words(content)),
-        Body::Summary(content) => format!("summary {}", words(content)),
-        Body::SlashCommand { command, arguments } => format!("slash command {command} {arguments:?}"),
-        Body::ToolCall(call) => {
+        EventBody::User(content) => format!("user {}", words(content)),
+        EventBody::Message(content) => format!("message {}", words(content)),
+        EventBody::Reasoning(content) => format!("reasoning {}", words(content)),
+        EventBody::Notification(content) => format!("notification {}", words(content)),
+        EventBody::Summary(content) => format!("summary {}", words(content)),
+        EventBody::SlashCommand { command, arguments } => format!("slash command {command} {arguments:?}"),
+        EventBody::ToolCall(call) => {
             let id = call.id.as_deref().unwrap_or("-");
             format!("call {} {id} {}", call.name, cut(&call.arguments.to_value().to_string()))
         }
-        Body::ToolResult(result) => {
+        EventBody::ToolResult(result) => {
             let id = result.id.as_deref().unwrap_or("-");
             let failed = if result.failed { "failed" } else { "ok" };
             format!("result {id} {failed} {}", words(&result.content))
         }
-        Body::TokenUsage(report) => {
+        EventBody::TokenUsage(report) => {
             let model = report.model.as_deref().unwrap_or("-");
             format!("tokens {} {model} {:?}", tokens(&report.tokens), report.claim)
         }

@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use tamis_logs::event::Body;
+use tamis_logs::event::EventBody;
 use tamis_logs::readers::codex::CodexReader;
-use tamis_logs::readers::{LineReader, Record};
+use tamis_logs::readers::{LineReader, ParsedRecord};
 use tamis_logs::usage::{Claim, Tokens};
 
 use crate::render::render;
@@ -196,10 +196,10 @@ fn a_streams_totals_run() {
 /// The tokens of a log that count.
 fn counted<'a>(lines: impl Iterator<Item = &'a str>) -> Tokens {
     let mut reader = CodexReader::default();
-    let mut record = Record::default();
+    let mut record = ParsedRecord::default();
     lines.for_each(|line| reader.read(line, &mut record));
     let reports = record.events.iter().filter_map(|event| match &event.body {
-        Body::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
+        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
         _ => None,
     });
     reports.fold(Tokens::default(), Tokens::plus)

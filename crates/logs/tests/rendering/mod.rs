@@ -1,29 +1,29 @@
 //! A transcript as text, one line for each fact, event and drift, so that goldens can be read and compared whole.
 
-use tamis_logs::event::{Body, Content, Millis};
-use tamis_logs::readers::{Fact, Transcript};
+use tamis_logs::event::{Content, EventBody, Millis};
+use tamis_logs::readers::{LogTranscript, SessionFact};
 use tamis_logs::usage::{Claim, Tokens};
 
-pub(crate) fn render(transcript: &Transcript) -> String {
+pub(crate) fn render(transcript: &LogTranscript) -> String {
     let mut text = String::new();
     for fact in &transcript.facts {
         text.push_str(&match fact {
-            Fact::Started(at) => format!("fact Started {}\n", time(Some(*at))),
+            SessionFact::Started(at) => format!("fact Started {}\n", time(Some(*at))),
             fact => format!("fact {fact:?}\n"),
         });
     }
     for event in &transcript.events {
         let body = match &event.body {
-            Body::ToolCall(call) => {
+            EventBody::ToolCall(call) => {
                 format!("{} {} {}", call.id.as_deref().unwrap_or("-"), call.name, call.arguments.to_value())
             }
-            Body::ToolResult(result) => format!(
+            EventBody::ToolResult(result) => format!(
                 "{} {} {}",
                 result.id.as_deref().unwrap_or("-"),
                 if result.failed { "failed" } else { "ok" },
                 short(&result.content)
             ),
-            Body::TokenUsage(usage) => {
+            EventBody::TokenUsage(usage) => {
                 let Tokens { input, cache_read, cache_creation, output, reasoning } = usage.tokens;
                 let claim = match usage.claim {
                     Claim::Request(_) => "request".to_owned(),
@@ -34,17 +34,17 @@ pub(crate) fn render(transcript: &Transcript) -> String {
                     "{model} in {input} read {cache_read} made {cache_creation} out {output} ({reasoning}) {claim}"
                 )
             }
-            Body::SlashCommand { command, arguments } => format!("{command} | {arguments}"),
-            Body::User(content)
-            | Body::Message(content)
-            | Body::Reasoning(content)
-            | Body::Notification(content)
-            | Body::Summary(content) => short(content),
+            EventBody::SlashCommand { command, arguments } => format!("{command} | {arguments}"),
+            EventBody::User(content)
+            | EventBody::Message(content)
+            | EventBody::Reasoning(content)
+            | EventBody::Notification(content)
+            | EventBody::Summary(content) => short(content),
         };
         text.push_str(&format!("{} {} {:?} {body}\n", time(event.at), event.stream.name(), event.kind()));
     }
-    for drift in &transcript.drift {
-        text.push_str(&format!("drift {drift:?}\n"));
+    for unrecognised in &transcript.unrecognised {
+        text.push_str(&format!("drift {unrecognised:?}\n"));
     }
     text
 }

@@ -5,8 +5,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_trace::AnalysisOptions;
 
-use super::call::{Asked, answer};
-use super::failure::told;
+use super::call::{TraceCall, answer};
+use super::failure::trace_failure;
 use super::input::Maybe;
 use super::page::{ANALYSIS, Answer, size};
 use super::show::redacted;
@@ -45,19 +45,20 @@ impl Operation for AnalyzeSession {
     type Output = Value;
 
     async fn run(input: AnalyzeSessionInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| analyze(&input, asked)).await
+        answer(context, move |call| analyze(&input, call)).await
     }
 }
 
-fn analyze(input: &AnalyzeSessionInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
-    let session = asked.session(&input.session_id)?;
+fn analyze(input: &AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
+    let session = call.session(&input.session_id)?;
     let options = AnalysisOptions {
         failures: input.include_failures.0.unwrap_or(true),
         loops: input.include_loops.0.unwrap_or(false),
         subagents: input.include_subagents.0.unwrap_or(false),
         most_bytes: ANALYSIS - AROUND - 150,
     };
-    let analysis = asked.trace.analyze_unless(&session, &options, &|| asked.is_cancelled()).map_err(told)?;
+    let analysis =
+        call.trace.analyze_unless(&session, &options, &|| call.is_cancelled()).map_err(trace_failure)?;
     let mut body = json!(analysis);
     body["summary"]["tokens"] = tokens(analysis.summary.tokens);
     for insight in body["insights"].as_array_mut().into_iter().flatten() {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tamis_trace::{Progress, Session, SessionFilter, Trace};
+use tamis_trace::{IndexProgress, Session, SessionFilter, Trace};
 use tokio_util::sync::CancellationToken;
 
-use super::failure::told;
+use super::failure::trace_failure;
 use super::page::Answer;
 use super::rate::RateLimit;
 use super::show::beginning;
@@ -35,29 +35,33 @@ impl Sessions {
 }
 
 /// What a handler works with.
-pub(crate) struct Asked<'a> {
+pub(crate) struct TraceCall<'a> {
     pub(crate) trace: &'a Trace,
     pub(crate) cancellation: &'a CancellationToken,
 }
 
-impl Asked<'_> {
+impl TraceCall<'_> {
     pub(crate) fn session(&self, prefix: &str) -> Result<Session, Failure> {
-        self.trace.session(prefix.trim()).map_err(told)
+        self.trace.session(prefix.trim()).map_err(trace_failure)
     }
 
     pub(crate) fn short_id(&self, id: &str) -> Result<String, Failure> {
-        self.trace.short_id(id).map_err(told)
+        self.trace.short_id(id).map_err(trace_failure)
     }
 
     /// What the hint of an empty list says: that there are no sessions at all, and where they were looked for; else `why`.
     pub(crate) fn nothing(&self, why: &str) -> Result<String, Failure> {
         let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
-        if !self.trace.sessions(&any, None, 1).map_err(told)?.is_empty() {
+        if !self.trace.sessions(&any, None, 1).map_err(trace_failure)?.is_empty() {
             return Ok(why.to_owned());
         }
-        let places = self.trace.places();
-        let looked: Vec<String> =
-            places.logs.iter().chain(&places.opencode).map(|place| place.display().to_string()).collect();
+        let locations = self.trace.locations();
+        let looked: Vec<String> = locations
+            .logs
+            .iter()
+            .chain(&locations.opencode)
+            .map(|place| place.display().to_string())
+            .collect();
         Ok(format!("No sessions were found. Looked in {}.", beginning(&looked.join(", "), LONGEST_PLACES)))
     }
 
@@ -70,7 +74,7 @@ impl Asked<'_> {
 /// Answers a call: waits for the index, then runs `work` on a core.
 pub(crate) async fn answer(
     context: Context,
-    work: impl FnOnce(&Asked<'_>) -> Result<Answer, Failure> + Send + 'static,
+    work: impl FnOnce(&TraceCall<'_>) -> Result<Answer, Failure> + Send + 'static,
 ) -> Result<Value, Failure> {
     let Some(sessions) = context.services.sessions.clone() else {
         return Err(Failure::internal("past sessions are not served here"));
@@ -81,15 +85,15 @@ pub(crate) async fn answer(
         cancellation.clone(),
         services.on_a_core(move || {
             let mut last = None;
-            let mut watch = |step: Progress| {
+            let mut watch = |step: IndexProgress| {
                 if last.is_none_or(|last: Instant| last.elapsed() >= REPORT_EVERY) {
                     last = Some(Instant::now());
                     progress.report(update(step));
                 }
                 if cancellation.is_cancelled() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             };
-            sessions.trace.refresh_if_older(FRESH, &mut watch).map_err(told)?;
-            let answer = work(&Asked { trace: &sessions.trace, cancellation: &cancellation })?;
+            sessions.trace.refresh_if_older(FRESH, &mut watch).map_err(trace_failure)?;
+            let answer = work(&TraceCall { trace: &sessions.trace, cancellation: &cancellation })?;
             if cancellation.is_cancelled() { Err(Failure::Cancelled) } else { Ok(answer.finish(rate)) }
         }),
     );
@@ -99,7 +103,7 @@ pub(crate) async fn answer(
     }
 }
 
-fn update(step: Progress) -> ProgressUpdate {
+fn update(step: IndexProgress) -> ProgressUpdate {
     ProgressUpdate {
         done: step.bytes as f64,
         total: (step.total_bytes > 0).then_some(step.total_bytes as f64),

@@ -7,10 +7,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tamis_logs::event::EventKind;
 use tamis_logs::usage::Tokens;
-use tamis_trace::{Session, ToolUse};
+use tamis_trace::{Session, ToolStats};
 
-use super::call::{Asked, answer};
-use super::failure::told;
+use super::call::{TraceCall, answer};
+use super::failure::trace_failure;
 use super::list_sessions::model;
 use super::page::{Answer, COMPARISON, room, size};
 use super::show::{beginning, time};
@@ -38,13 +38,13 @@ impl Operation for CompareSessions {
     type Output = Value;
 
     async fn run(input: CompareSessionsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| compare(&input, asked)).await
+        answer(context, move |call| compare(&input, call)).await
     }
 }
 
-fn compare(input: &CompareSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
-    let (one, other) = (asked.session(&input.id1)?, asked.session(&input.id2)?);
-    let (mut first, mut second) = (side(asked, &one)?, side(asked, &other)?);
+fn compare(input: &CompareSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
+    let (one, other) = (call.session(&input.id1)?, call.session(&input.id2)?);
+    let (mut first, mut second) = (side(call, &one)?, side(call, &other)?);
     let mut difference = Map::new();
     let numbers = [&first, &second].map(|side| side["stats"].clone());
     if let Some(names) = numbers[0].as_object() {
@@ -57,10 +57,10 @@ fn compare(input: &CompareSessionsInput, asked: &Asked<'_>) -> Result<Answer, Fa
         "project": !one.project.is_empty() && one.project == other.project,
         "provider": one.provider == other.provider,
         "model": first["model"] == second["model"],
-        "first_message": one.tally.snippet.is_some() && one.tally.snippet == other.tally.snippet,
+        "first_message": one.summary.snippet.is_some() && one.summary.snippet == other.summary.snippet,
     });
     for side in [&mut first, &mut second] {
-        side["session_id"] = asked.short_id(side["session_id"].as_str().unwrap_or_default())?.into();
+        side["session_id"] = call.short_id(side["session_id"].as_str().unwrap_or_default())?.into();
     }
     let mut body = json!({"sessions": [first, second], "difference": difference, "same": same});
     let left = room(COMPARISON).saturating_sub(size(&body) + 100);
@@ -72,30 +72,30 @@ fn compare(input: &CompareSessionsInput, asked: &Asked<'_>) -> Result<Answer, Fa
         .hint_if(more))
 }
 
-fn side(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
-    let tally = &session.tally;
-    let ledger = asked.trace.ledger(session).map_err(told)?;
-    let used = ledger.requests().iter().fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
+fn side(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
+    let summary = &session.summary;
+    let account = call.trace.account(session).map_err(trace_failure)?;
+    let used = account.requests().iter().fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
     let mut side = json!({
         "session_id": session.id,
         "provider": session.provider.name(),
         "project_hash": session.project,
         "start_time": time(session.started),
         "end_time": time(session.ended),
-        "snippet": beginning(tally.snippet.as_deref().unwrap_or_default(), 200),
+        "snippet": beginning(summary.snippet.as_deref().unwrap_or_default(), 200),
         "own_tokens": tokens(used.minus(session.inherited)),
         "stats": {
-            "turns": tally.turns,
-            "duration_seconds": tally.duration_seconds(),
-            "total_tokens": asked.trace.tokens_with_subagents(session).map_err(told)?,
-            "requests": ledger.requests().len(),
+            "turns": summary.turns,
+            "duration_seconds": summary.duration_seconds(),
+            "total_tokens": call.trace.tokens_with_subagents(session).map_err(trace_failure)?,
+            "requests": account.requests().len(),
             "tool_calls": session.count(EventKind::ToolCall),
-            "failed_tools": tally.failed_tools,
+            "failed_tools": summary.failed_tools,
             "messages": session.count(EventKind::Message),
-            "subagents": asked.trace.subagents(session).map_err(told)?.len(),
+            "subagents": call.trace.subagents(session).map_err(trace_failure)?.len(),
         },
     });
-    if let Some(model) = model(asked, session)? {
+    if let Some(model) = model(call, session)? {
         side["model"] = beginning(&model, 100).into();
     }
     Ok(side)
@@ -103,10 +103,10 @@ fn side(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
 
 /// Tools by how differently they were used, as many as there is room for, and how many that leaves.
 fn tools(one: &Session, other: &Session, mut left: usize) -> (Vec<Value>, usize) {
-    let of = |session: &Session, name: &str| -> ToolUse {
-        session.tally.tools.get(name).copied().unwrap_or_default()
+    let of = |session: &Session, name: &str| -> ToolStats {
+        session.summary.tools.get(name).copied().unwrap_or_default()
     };
-    let names: BTreeSet<&String> = one.tally.tools.keys().chain(other.tally.tools.keys()).collect();
+    let names: BTreeSet<&String> = one.summary.tools.keys().chain(other.summary.tools.keys()).collect();
     let mut rows: Vec<(u64, Value)> = names
         .into_iter()
         .map(|name| {

@@ -6,10 +6,10 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
-use tamis_trace::{Part, Session, Step, Turn};
+use tamis_trace::{Session, Turn, TurnPart, TurnStep};
 
-use super::call::Asked;
-use super::failure::told;
+use super::call::TraceCall;
+use super::failure::trace_failure;
 use super::page::{fitting, size, text_size};
 use super::show::{beginning, outlined, redacted, redacted_value, time};
 use super::summary::{key_actions, outcome, step_summary, step_tokens, turn_stats};
@@ -59,7 +59,7 @@ pub(crate) struct Composed {
 
 /// Puts turns together from a spot on, in at most `room` bytes.
 pub(crate) fn compose(
-    asked: &Asked<'_>,
+    call: &TraceCall<'_>,
     session: &Session,
     selection: &Selection,
     start: Option<Spot>,
@@ -68,22 +68,22 @@ pub(crate) fn compose(
 ) -> Result<Composed, Failure> {
     let start = start.unwrap_or_default();
     let mut composer =
-        Composer { asked, session, depth, start, room, left: room, turns: Vec::new(), next: None };
+        Composer { call, session, depth, start, room, left: room, turns: Vec::new(), next: None };
     let mut cancelled = false;
     let mut run = |composer: &mut Composer<'_>, from: u64, only: bool| {
         let mut failure = None;
-        let visit = &mut |part: Part| {
-            cancelled = asked.is_cancelled();
+        let visit = &mut |part: TurnPart| {
+            cancelled = call.is_cancelled();
             match part {
                 _ if cancelled => ControlFlow::Break(()),
-                Part::Turn { number, .. } if only && number != from => ControlFlow::Break(()),
+                TurnPart::Turn { number, .. } if only && number != from => ControlFlow::Break(()),
                 part => composer.take(part).unwrap_or_else(|error| {
                     failure = Some(error);
                     ControlFlow::Break(())
                 }),
             }
         };
-        asked.trace.steps(session, from, usize::MAX, visit).map_err(told)?;
+        call.trace.steps(session, from, usize::MAX, visit).map_err(trace_failure)?;
         failure.map_or(Ok(()), Err)
     };
     match selection {
@@ -107,7 +107,7 @@ pub(crate) fn compose(
 }
 
 struct Composer<'a> {
-    asked: &'a Asked<'a>,
+    call: &'a TraceCall<'a>,
     session: &'a Session,
     depth: Depth,
     start: Spot,
@@ -135,19 +135,19 @@ struct Piece {
 type Flow = Result<ControlFlow<()>, Failure>;
 
 impl Composer<'_> {
-    fn take(&mut self, part: Part) -> Flow {
+    fn take(&mut self, part: TurnPart) -> Flow {
         match part {
-            Part::Turn { number, user, .. } => {
+            TurnPart::Turn { number, user, .. } => {
                 let text = self.text(&user.text);
                 let piece =
                     Piece { place: Place::Turn, members: Map::new(), text: Some(("user_message", text)) };
                 Ok(self.put((number, 0, 0), piece, None))
             }
-            Part::Step { turn, step } => self.step(turn, &step),
+            TurnPart::Step { turn, step } => self.step(turn, &step),
         }
     }
 
-    fn step(&mut self, turn: u64, step: &Step) -> Flow {
+    fn step(&mut self, turn: u64, step: &TurnStep) -> Flow {
         let number = step.index + 1;
         if (turn, number) < (self.start.0, self.start.1) {
             return Ok(ControlFlow::Continue(()));
@@ -238,7 +238,7 @@ impl Composer<'_> {
         &mut self,
         (turn, number, slot): (u64, u64, u64),
         piece: Piece,
-        step: Option<&Step>,
+        step: Option<&TurnStep>,
     ) -> ControlFlow<()> {
         let first = (self.start.0, self.start.1, self.start.2);
         if (turn, number, slot) < first {
@@ -324,7 +324,7 @@ impl Composer<'_> {
             return None;
         }
         let known =
-            self.asked.trace.turns(self.session, turn, 1).ok().and_then(|turns| turns.into_iter().next());
+            self.call.trace.turns(self.session, turn, 1).ok().and_then(|turns| turns.into_iter().next());
         let known = known
             .filter(|known| known.number == turn)
             .unwrap_or_else(|| Turn { number: turn, ..Turn::default() });
@@ -345,7 +345,7 @@ impl Composer<'_> {
     }
 
     /// The same for a step.
-    fn step_head(&self, turn: u64, step: &Step, new_turn: bool) -> Option<Value> {
+    fn step_head(&self, turn: u64, step: &TurnStep, new_turn: bool) -> Option<Value> {
         let open = self.turns.last().and_then(|turn| turn["steps"].as_array()?.last());
         if !new_turn && open.is_some_and(|open| open["step_index"] == step.index) {
             return None;

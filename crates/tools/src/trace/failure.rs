@@ -53,7 +53,7 @@ pub(crate) fn rate_limited(limit: u64, retry_after_ms: u64) -> Failure {
 }
 
 /// What the sessions' collection says, in the contract's words.
-pub(crate) fn told(error: TraceError) -> Failure {
+pub(crate) fn trace_failure(error: TraceError) -> Failure {
     match error {
         TraceError::NoSuchSession { id } => {
             let id = quoted(&id);

@@ -12,14 +12,14 @@ pub(crate) struct Fields(Vec<String>);
 
 impl Fields {
     /// Refuses names that no item has.
-    pub(crate) fn checked(asked: Maybe<Vec<String>>, known: &[&str]) -> Result<Fields, Failure> {
-        let asked = asked.0.unwrap_or_default();
-        match asked.iter().find(|name| !known.contains(&name.as_str())) {
+    pub(crate) fn checked(requested: Maybe<Vec<String>>, known: &[&str]) -> Result<Fields, Failure> {
+        let requested = requested.0.unwrap_or_default();
+        match requested.iter().find(|name| !known.contains(&name.as_str())) {
             Some(unknown) => Err(invalid_parameter(
                 "fields",
                 format!("there is no field {:?}; the fields are {}", quoted(unknown), known.join(", ")),
             )),
-            None => Ok(Fields(asked)),
+            None => Ok(Fields(requested)),
         }
     }
 

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_logs::event::Stream;
+use tamis_logs::event::EventStream;
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::compose::part;
 use super::cursor::Binding;
-use super::failure::told;
+use super::failure::trace_failure;
 use super::input::Maybe;
 use super::page::{Answer, EVENT, fitting, room, size};
 use super::show::{finer_kind, redacted_payload, time};
@@ -45,24 +45,25 @@ impl Operation for GetEventDetails {
     type Output = Value;
 
     async fn run(input: GetEventDetailsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| details(input, asked)).await
+        answer(context, move |call| details(input, call)).await
     }
 }
 
-fn details(input: GetEventDetailsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
-    let session = asked.session(&input.session_id)?;
+fn details(input: GetEventDetailsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
+    let session = call.session(&input.session_id)?;
     let index = input.event_index.0;
     let binding = Binding::new(GetEventDetails::NAME, &(&session.id, index));
     let start: Option<u64> = binding.read(input.cursor.0.as_deref())?;
-    let look = |event: &tamis_logs::event::Event<'_>| (event.at, event.kind(), event.stream, event.payload());
-    let (at, kind, stream, payload) = asked.trace.event(&session, index, look).map_err(told)?;
+    let look =
+        |event: &tamis_logs::event::LogEvent<'_>| (event.at, event.kind(), event.stream, event.payload());
+    let (at, kind, stream, payload) = call.trace.event(&session, index, look).map_err(trace_failure)?;
     let mut body = json!({
         "session_id": session.id,
         "event_index": index,
         "timestamp": time(at),
         "event_type": kind.wire_name(),
     });
-    if stream != Stream::Main {
+    if stream != EventStream::Main {
         body["stream"] = stream.name().into();
     }
     if let Some(kind) = finer_kind(kind) {

@@ -4,9 +4,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::cursor::Binding;
-use super::failure::told;
+use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, LIST, Page};
@@ -42,11 +42,11 @@ impl Operation for GetProjectInfo {
     type Output = Value;
 
     async fn run(input: GetProjectInfoInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| list(input, asked)).await
+        answer(context, move |call| list(input, call)).await
     }
 }
 
-fn list(input: GetProjectInfoInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn list(input: GetProjectInfoInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 50);
     let binding = Binding::new(GetProjectInfo::NAME, &());
@@ -54,7 +54,7 @@ fn list(input: GetProjectInfoInput, asked: &Asked<'_>) -> Result<Answer, Failure
     let mut page = Page::new(LIST, 0);
     let mut next = None;
     let mut last = None;
-    for project in asked.trace.projects().map_err(told)? {
+    for project in call.trace.projects().map_err(trace_failure)? {
         // The last active first, then by hash.
         let place = (project.last_activity.unwrap_or(0), project.hash.clone());
         let earlier = |after: &(i64, String)| place.0 < after.0 || place.0 == after.0 && place.1 > after.1;
@@ -78,7 +78,7 @@ fn list(input: GetProjectInfoInput, asked: &Asked<'_>) -> Result<Answer, Failure
     let found = page.items.len();
     let next = next.map(|place| binding.write(&place));
     let hint = match found {
-        0 => asked.nothing("There are no more projects.")?,
+        0 => call.nothing("There are no more projects.")?,
         _ => "Use list_sessions(project_hash) for a project's sessions".to_owned(),
     };
     Ok(Answer::list(json!({"projects": page.items}), found, next).hint(hint).hint_if(note))

@@ -5,12 +5,12 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_logs::event::{Body, Millis, Stream};
+use tamis_logs::event::{EventBody, EventStream, Millis};
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::compose::{Selection, part};
 use super::cursor::Binding;
-use super::failure::told;
+use super::failure::trace_failure;
 use super::get_session_details::check;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, TURNS, fitting, room, size, text_size};
@@ -52,24 +52,26 @@ impl Operation for GetReasoningChain {
     type Output = Value;
 
     async fn run(input: GetReasoningChainInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| chain(input, asked)).await
+        answer(context, move |call| chain(input, call)).await
     }
 }
 
 /// The event and the byte of its text that the next page begins with.
 type Spot = (u64, u64);
 
-fn chain(input: GetReasoningChainInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn chain(input: GetReasoningChainInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let (limit, note) = Limit::of(input.limit, 50);
-    let session = asked.session(&input.session_id)?;
+    let session = call.session(&input.session_id)?;
     let turn = input.turn.0.map(|turn| turn.0);
     if let Some(turn) = turn {
         check(&Selection::Only(vec![turn]), "turn", &session)?;
     }
     let binding = Binding::new(GetReasoningChain::NAME, &(&session.id, turn));
     let start: Option<Spot> = binding.read(input.cursor.0.as_deref())?;
-    let turns =
-        asked.trace.turns(&session, turn.unwrap_or(0), turn.map_or(usize::MAX >> 1, |_| 1)).map_err(told)?;
+    let turns = call
+        .trace
+        .turns(&session, turn.unwrap_or(0), turn.map_or(usize::MAX >> 1, |_| 1))
+        .map_err(trace_failure)?;
     let (first, end) = match turn {
         Some(_) => turns.first().map_or((0, 0), |turn| (turn.first_event, turn.first_event + turn.events)),
         None => (0, u64::MAX),
@@ -77,14 +79,13 @@ fn chain(input: GetReasoningChainInput, asked: &Asked<'_>) -> Result<Answer, Fai
     let (from, offset) = start.unwrap_or((first, 0));
     let mut thoughts = Thoughts { left: room(TURNS) - FRAME, items: Vec::new(), next: None };
     let mut cancelled = false;
-    asked
-        .trace
+    call.trace
         .events(&session, from, &mut |number, event| {
-            cancelled = asked.is_cancelled();
+            cancelled = call.is_cancelled();
             if cancelled || number >= end {
                 return ControlFlow::Break(());
             }
-            let Body::Reasoning(content) = &event.body else { return ControlFlow::Continue(()) };
+            let EventBody::Reasoning(content) = &event.body else { return ControlFlow::Continue(()) };
             if thoughts.items.len() == limit {
                 thoughts.next = Some((number, 0));
                 return ControlFlow::Break(());
@@ -94,7 +95,7 @@ fn chain(input: GetReasoningChainInput, asked: &Asked<'_>) -> Result<Answer, Fai
             let offset = if number == from { offset as usize } else { 0 };
             thoughts.put(number, turn, event.at, event.stream, &redacted(&content.to_text()), offset)
         })
-        .map_err(told)?;
+        .map_err(trace_failure)?;
     if cancelled {
         return Err(Failure::Cancelled);
     }
@@ -121,7 +122,7 @@ impl Thoughts {
         number: u64,
         turn: Option<u64>,
         at: Option<Millis>,
-        stream: Stream,
+        stream: EventStream,
         text: &str,
         offset: usize,
     ) -> ControlFlow<()> {
@@ -130,7 +131,7 @@ impl Thoughts {
         if let Some(turn) = turn {
             item["turn_index"] = turn.into();
         }
-        if stream != Stream::Main {
+        if stream != EventStream::Main {
             item["stream"] = stream.name().into();
         }
         let rest = &text[offset..];

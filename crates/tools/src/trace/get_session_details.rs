@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tamis_trace::Session;
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::compose::{Depth, Selection, Spot, compose};
 use super::cursor::Binding;
-use super::failure::{invalid_parameter, told};
+use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
 use super::input::Maybe;
 use super::list_sessions::model;
@@ -89,15 +89,15 @@ impl Operation for GetSessionDetails {
     type Output = Value;
 
     async fn run(input: GetSessionDetailsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| details(input, asked)).await
+        answer(context, move |call| details(input, call)).await
     }
 }
 
-fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn details(input: GetSessionDetailsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let level = input.detail_level.0.unwrap_or_default();
     let known = if level == DetailLevel::Summary { SUMMARY_FIELDS } else { TURN_FIELDS };
     let fields = Fields::checked(input.fields, known)?;
-    let session = asked.session(&input.session_id)?;
+    let session = call.session(&input.session_id)?;
     let reasoning = input.include_reasoning.0.unwrap_or(false);
     let selection = match (input.turn.0, input.from_turn.0) {
         (Some(turn), None) => Selection::Only(vec![turn.0]),
@@ -108,7 +108,7 @@ fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, F
     let binding = Binding::new(GetSessionDetails::NAME, &(&session.id, level, reasoning, &selection));
     let cursor = input.cursor.0.as_deref();
     if level == DetailLevel::Summary {
-        return summary(asked, &session, &selection, &binding, cursor, &fields);
+        return summary(call, &session, &selection, &binding, cursor, &fields);
     }
     let start: Option<Spot> = binding.read(cursor)?;
     let (depth, most, hint) = match level {
@@ -130,9 +130,9 @@ fn details(input: GetSessionDetailsInput, asked: &Asked<'_>) -> Result<Answer, F
              detail_level='steps' for truncated payloads",
         ),
     };
-    let head = head(asked, &session)?;
+    let head = head(call, &session)?;
     let composed =
-        compose(asked, &session, &selection, start, depth, room(most).saturating_sub(size(&head) + HEAD))?;
+        compose(call, &session, &selection, start, depth, room(most).saturating_sub(size(&head) + HEAD))?;
     let turns: Vec<Value> = composed.turns.into_iter().map(|turn| fields.of(turn)).collect();
     let (count, next) = (turns.len(), composed.next.map(|spot| binding.write(&spot)));
     let mut body = head;
@@ -147,28 +147,28 @@ pub(crate) fn check(
     one_by_one: &'static str,
     session: &Session,
 ) -> Result<(), Failure> {
-    let turns = session.tally.turns;
-    let (name, asked) = match selection {
+    let turns = session.summary.turns;
+    let (name, requested) = match selection {
         Selection::From(0) => return Ok(()),
         Selection::From(from) => ("from_turn", Some(from)),
         Selection::Only(numbers) => (one_by_one, numbers.iter().find(|number| **number >= turns)),
     };
-    match (asked, turns.checked_sub(1)) {
-        (Some(asked), Some(last)) if *asked > last => {
-            Err(invalid_parameter(name, format!("there is no turn {asked}; the last is {last}")))
+    match (requested, turns.checked_sub(1)) {
+        (Some(requested), Some(last)) if *requested > last => {
+            Err(invalid_parameter(name, format!("there is no turn {requested}; the last is {last}")))
         }
-        (Some(asked), None) => {
-            Err(invalid_parameter(name, format!("there is no turn {asked}; the session has none")))
+        (Some(requested), None) => {
+            Err(invalid_parameter(name, format!("there is no turn {requested}; the session has none")))
         }
         _ => Ok(()),
     }
 }
 
 /// What every level says of the session.
-fn head(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
-    let subagents = asked.trace.subagents(session).map_err(told)?;
+fn head(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
+    let subagents = call.trace.subagents(session).map_err(trace_failure)?;
     let of_subagents: u64 = subagents.iter().map(|child| child.own_tokens).sum();
-    let tally = &session.tally;
+    let summary = &session.summary;
     let mut head = json!({
         "session_id": session.id,
         "provider": session.provider.name(),
@@ -176,18 +176,18 @@ fn head(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
         "start_time": time(session.started),
         "end_time": time(session.ended),
         "stats": {
-            "total_turns": tally.turns,
+            "total_turns": summary.turns,
             "total_tokens": session.own_tokens.saturating_add(of_subagents),
-            "duration_seconds": tally.duration_seconds(),
-            "tool_calls": tally.tools.values().map(|used| used.calls).sum::<u64>(),
-            "failed_tools": tally.failed_tools,
-            "events": tally.events,
+            "duration_seconds": summary.duration_seconds(),
+            "tool_calls": summary.tools.values().map(|used| used.calls).sum::<u64>(),
+            "failed_tools": summary.failed_tools,
+            "events": summary.events,
         },
     });
-    if let Some(title) = &tally.title {
+    if let Some(title) = &summary.title {
         head["title"] = beginning(title, 200).into();
     }
-    if let Some(model) = model(asked, session)? {
+    if let Some(model) = model(call, session)? {
         head["model"] = beginning(&model, 100).into();
     }
     if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
@@ -196,27 +196,27 @@ fn head(asked: &Asked<'_>, session: &Session) -> Result<Value, Failure> {
     if !subagents.is_empty() {
         let mut listed = Vec::new();
         for child in subagents.iter().take(20) {
-            listed.push(asked.short_id(&child.id)?);
+            listed.push(call.short_id(&child.id)?);
         }
         head["stats"]["subagent_tokens"] = of_subagents.into();
         head["subagents"] = json!({"count": subagents.len(), "first": listed});
     }
-    if !tally.drift.is_empty() {
+    if !summary.unrecognised.is_empty() {
         // Records of the log that no reader knows; counted, never hidden.
-        head["stats"]["not_understood"] = tally.drift.values().sum::<u64>().into();
+        head["stats"]["not_understood"] = summary.unrecognised.values().sum::<u64>().into();
     }
     Ok(head)
 }
 
 fn summary(
-    asked: &Asked<'_>,
+    call: &TraceCall<'_>,
     session: &Session,
     selection: &Selection,
     binding: &Binding,
     cursor: Option<&str>,
     fields: &Fields,
 ) -> Result<Answer, Failure> {
-    let mut body = head(asked, session)?;
+    let mut body = head(call, session)?;
     let (first, last) = match selection {
         Selection::From(first) => (*first, u64::MAX),
         Selection::Only(numbers) => {
@@ -227,7 +227,7 @@ fn summary(
     let mut page = Page::new(SUMMARY, size(&body) + HEAD);
     let mut next = None;
     'turns: loop {
-        let turns = asked.trace.turns(session, from, BATCH).map_err(told)?;
+        let turns = call.trace.turns(session, from, BATCH).map_err(trace_failure)?;
         for turn in &turns {
             if turn.number > last {
                 break 'turns;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::compose::{Depth, Selection, Spot, compose};
 use super::cursor::Binding;
 use super::failure::invalid_parameter;
@@ -60,18 +60,18 @@ impl Operation for GetTurns {
     type Output = Value;
 
     async fn run(input: GetTurnsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| turns(input, asked)).await
+        answer(context, move |call| turns(input, call)).await
     }
 }
 
-fn turns(input: GetTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn turns(input: GetTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let mut numbers: Vec<u64> = input.turns.iter().map(|number| number.0).collect();
     numbers.sort_unstable();
     numbers.dedup();
     if numbers.is_empty() || numbers.len() > MOST_TURNS {
         return Err(invalid_parameter("turns", format!("name 1 to {MOST_TURNS} turns")));
     }
-    let session = asked.session(&input.session_id)?;
+    let session = call.session(&input.session_id)?;
     let selection = Selection::Only(numbers);
     check(&selection, "turns", &session)?;
     let level = input.detail_level.0.unwrap_or_default();
@@ -83,7 +83,7 @@ fn turns(input: GetTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
         TurnDetail::Steps => (Depth::Cut, STEPS),
         TurnDetail::Full => (Depth::Whole, STEPS),
     };
-    let composed = compose(asked, &session, &selection, start, depth, room(most) - HEAD)?;
+    let composed = compose(call, &session, &selection, start, depth, room(most) - HEAD)?;
     let (count, next) = (composed.turns.len(), composed.next.map(|spot| binding.write(&spot)));
     let go_on = next.is_some().then_some("The turns go on: pass next_cursor as cursor.");
     Ok(Answer::list(json!({"session_id": session.id, "turns": composed.turns}), count, next)

@@ -9,7 +9,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use tamis_logs::event::{EventKind, Millis, Provider};
-use tamis_trace::{Mode, SessionFilter};
+use tamis_trace::{SearchMode, SessionFilter};
 
 pub(crate) use crate::input::Maybe;
 use crate::input::Whole;
@@ -23,11 +23,11 @@ pub(crate) struct Limit(pub(crate) u64);
 
 impl Limit {
     /// How many, and what the hint says when that is less than was asked for.
-    pub(crate) fn of(asked: Maybe<Limit>, default: u64) -> (usize, Option<String>) {
-        let asked = asked.0.map_or(default, |limit| limit.0);
-        let note = (asked > MOST_ITEMS)
-            .then(|| format!("limit is {MOST_ITEMS} at most, so {asked} was taken as that."));
-        (asked.min(MOST_ITEMS) as usize, note)
+    pub(crate) fn of(requested: Maybe<Limit>, default: u64) -> (usize, Option<String>) {
+        let requested = requested.0.map_or(default, |limit| limit.0);
+        let note = (requested > MOST_ITEMS)
+            .then(|| format!("limit is {MOST_ITEMS} at most, so {requested} was taken as that."));
+        (requested.min(MOST_ITEMS) as usize, note)
     }
 }
 
@@ -99,12 +99,12 @@ pub(crate) enum QueryMode {
     Regex,
 }
 
-impl From<QueryMode> for Mode {
-    fn from(mode: QueryMode) -> Mode {
+impl From<QueryMode> for SearchMode {
+    fn from(mode: QueryMode) -> SearchMode {
         match mode {
-            QueryMode::Substring => Mode::Substring,
-            QueryMode::Words => Mode::Words,
-            QueryMode::Regex => Mode::Regex,
+            QueryMode::Substring => SearchMode::Substring,
+            QueryMode::Words => SearchMode::Words,
+            QueryMode::Regex => SearchMode::Regex,
         }
     }
 }

@@ -8,9 +8,9 @@ use serde_json::{Value, json};
 use tamis_logs::event::Millis;
 use tamis_trace::Session;
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::cursor::Binding;
-use super::failure::told;
+use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Filters, Limit, Maybe, Moment, ProviderName};
 use super::page::{Answer, LIST, Page};
@@ -89,11 +89,11 @@ impl Operation for ListSessions {
     type Output = Value;
 
     async fn run(input: ListSessionsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| list(input, asked)).await
+        answer(context, move |call| list(input, call)).await
     }
 }
 
-fn list(input: ListSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn list(input: ListSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 10);
     let filters = Filters {
@@ -115,19 +115,19 @@ fn list(input: ListSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> 
     'pages: loop {
         let place = after.as_ref().map(|(started, id)| (*started, id.as_str()));
         let batch = if any_tokens { limit + 1 } else { BATCH };
-        let sessions = asked.trace.sessions(&filter, place, batch).map_err(told)?;
+        let sessions = call.trace.sessions(&filter, place, batch).map_err(trace_failure)?;
         for session in &sessions {
-            if asked.is_cancelled() {
+            if call.is_cancelled() {
                 return Err(Failure::Cancelled);
             }
-            let subagents = asked.trace.subagents(session).map_err(told)?;
+            let subagents = call.trace.subagents(session).map_err(trace_failure)?;
             let total =
                 subagents.iter().fold(session.own_tokens, |sum, one| sum.saturating_add(one.own_tokens));
             if total < tokens.0 || total > tokens.1 {
                 continue;
             }
             if page.items.len() == limit
-                || !page.take(fields.of(item(asked, session, total, subagents.len())?))
+                || !page.take(fields.of(item(call, session, total, subagents.len())?))
             {
                 break 'pages;
             }
@@ -142,7 +142,7 @@ fn list(input: ListSessionsInput, asked: &Asked<'_>) -> Result<Answer, Failure> 
     let next = last.filter(|_| more).map(|place| binding.write(&place));
     let found = page.items.len();
     let hint = match found {
-        0 => asked.nothing("No sessions match. get_project_info lists the projects that have any.")?,
+        0 => call.nothing("No sessions match. get_project_info lists the projects that have any.")?,
         _ => "Use get_session_details(id, detail_level='summary') for turn breakdown".to_owned(),
     };
     Ok(Answer::list(json!({"sessions": page.items}), found, next).hint(hint).hint_if(note))
@@ -153,17 +153,17 @@ fn owned(session: &Session) -> (Millis, String) {
     (started, id.to_owned())
 }
 
-fn item(asked: &Asked<'_>, session: &Session, total: u64, subagents: usize) -> Result<Value, Failure> {
-    let tally = &session.tally;
+fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -> Result<Value, Failure> {
+    let summary = &session.summary;
     let mut item = json!({
-        "id": asked.short_id(&session.id)?,
+        "id": call.short_id(&session.id)?,
         "project_hash": session.project,
         "provider": session.provider.name(),
         "start_time": time(session.started),
         "end_time": time(session.ended),
-        "snippet": beginning(tally.snippet.as_deref().unwrap_or_default(), 200),
-        "turn_count": tally.turns,
-        "duration_seconds": tally.duration_seconds(),
+        "snippet": beginning(summary.snippet.as_deref().unwrap_or_default(), 200),
+        "turn_count": summary.turns,
+        "duration_seconds": summary.duration_seconds(),
         "total_tokens": total,
     });
     let mut add = |name: &str, value: Option<Value>| {
@@ -171,22 +171,22 @@ fn item(asked: &Asked<'_>, session: &Session, total: u64, subagents: usize) -> R
             item[name] = value;
         }
     };
-    add("title", tally.title.as_deref().map(|title| beginning(title, 200).into()));
-    add("failed_tools", (tally.failed_tools > 0).then(|| tally.failed_tools.into()));
-    add("model", model(asked, session)?.map(|model| beginning(&model, 100).into()));
+    add("title", summary.title.as_deref().map(|title| beginning(title, 200).into()));
+    add("failed_tools", (summary.failed_tools > 0).then(|| summary.failed_tools.into()));
+    add("model", model(call, session)?.map(|model| beginning(&model, 100).into()));
     add("parent", session.parent.as_deref().map(|parent| beginning(parent, 100).into()));
     add("relation", session.relation.as_deref().map(Value::from));
-    add("agent", tally.agent_name.as_deref().map(|agent| beginning(agent, 100).into()));
+    add("agent", summary.agent_name.as_deref().map(|agent| beginning(agent, 100).into()));
     add("subagents", (subagents > 0).then(|| subagents.into()));
     Ok(item)
 }
 
 /// The model that used most of a session's tokens.
-pub(crate) fn model(asked: &Asked<'_>, session: &Session) -> Result<Option<String>, Failure> {
-    let ledger = asked.trace.ledger(session).map_err(told)?;
+pub(crate) fn model(call: &TraceCall<'_>, session: &Session) -> Result<Option<String>, Failure> {
+    let account = call.trace.account(session).map_err(trace_failure)?;
     let mut used: BTreeMap<&str, u64> = BTreeMap::new();
-    for request in ledger.requests() {
-        *used.entry(ledger.model_of(request)).or_default() += request.tokens.total();
+    for request in account.requests() {
+        *used.entry(account.model_of(request)).or_default() += request.tokens.total();
     }
     let most = used.into_iter().filter(|(model, _)| !model.is_empty()).max_by_key(|(_, tokens)| *tokens);
     Ok(most.map(|(model, _)| model.to_owned()))

@@ -5,9 +5,9 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_trace::Turn;
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::cursor::Binding;
-use super::failure::told;
+use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, LIST, Page};
@@ -72,14 +72,14 @@ impl Operation for ListTurns {
     type Output = Value;
 
     async fn run(input: ListTurnsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| list(input, asked)).await
+        answer(context, move |call| list(input, call)).await
     }
 }
 
-fn list(input: ListTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 20);
-    let session = asked.session(&input.session_id)?;
+    let session = call.session(&input.session_id)?;
     let only_failed = input.only_failed.0.unwrap_or(false);
     let least = input.min_tokens.0.map_or(0, |least| least.0);
     let most = input.max_tokens.0.map_or(u64::MAX, |most| most.0);
@@ -91,7 +91,7 @@ fn list(input: ListTurnsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
     let mut page = Page::new(LIST, 200);
     let mut next = None;
     'turns: loop {
-        let turns = asked.trace.turns(&session, from, BATCH).map_err(told)?;
+        let turns = call.trace.turns(&session, from, BATCH).map_err(trace_failure)?;
         for turn in &turns {
             if wanted(turn) && (page.items.len() == limit || !page.take(fields.of(item(turn)))) {
                 next = Some(turn.number);

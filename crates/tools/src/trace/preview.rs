@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
-use tamis_trace::Match;
+use tamis_trace::SearchMatch;
 
 use super::show::{beginning, cut, outlined, redacted, redacted_value};
 
@@ -20,7 +20,7 @@ const BEFORE: usize = 75;
 const CONTEXT: usize = 16 << 10;
 
 /// The preview that the contract has for each type of event.
-pub(crate) fn of(found: &Match) -> Value {
+pub(crate) fn of(found: &SearchMatch) -> Value {
     let payload = &found.payload;
     let text = |name: &str| payload[name].as_str().unwrap_or_default();
     match found.kind {

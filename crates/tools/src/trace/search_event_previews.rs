@@ -5,12 +5,12 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_logs::event::Stream;
-use tamis_trace::{Found, Match, Place, Search, TraceError};
+use tamis_logs::event::EventStream;
+use tamis_trace::{MatchPosition, SearchMatch, SearchRequest, SearchResults, TraceError};
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::cursor::Binding;
-use super::failure::{invalid_parameter, told};
+use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
 use super::input::{EventType, Filters, Limit, Maybe, Moment, ProviderName, QueryMode};
 use super::page::{Answer, Page, of_search};
@@ -85,11 +85,11 @@ impl Operation for SearchEventPreviews {
     type Output = Value;
 
     async fn run(input: SearchEventPreviewsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| search(input, asked)).await
+        answer(context, move |call| search(input, call)).await
     }
 }
 
-fn search(input: SearchEventPreviewsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn search(input: SearchEventPreviewsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 10);
     if input.only_failed.0 == Some(true) && !matches!(input.event_type.0, None | Some(EventType::ToolResult))
@@ -106,8 +106,8 @@ fn search(input: SearchEventPreviewsInput, asked: &Asked<'_>) -> Result<Answer, 
     sessions.least_tokens = input.min_tokens.0.map(|least| least.0);
     sessions.most_tokens = input.max_tokens.0.map(|most| most.0);
     let session = input.session_id.0.filter(|id| !id.is_empty());
-    let session = session.map(|id| asked.session(&id).map(|session| session.id)).transpose()?;
-    let search = Search {
+    let session = session.map(|id| call.session(&id).map(|session| session.id)).transpose()?;
+    let search = SearchRequest {
         query: input.query,
         mode: input.mode.0.unwrap_or_default().into(),
         kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
@@ -117,21 +117,21 @@ fn search(input: SearchEventPreviewsInput, asked: &Asked<'_>) -> Result<Answer, 
         after: None,
         most: limit,
     };
-    let found = Matches::find(SearchEventPreviews::NAME, "query", search, input.cursor.0.as_deref(), asked)?;
+    let found = Matches::find(SearchEventPreviews::NAME, "query", search, input.cursor.0.as_deref(), call)?;
     let hint =
-        found.hint(asked, "Use get_event_details(session_id, event_index) to retrieve full event payload")?;
-    let answer = found.answer(asked, of_search(limit), |found| fields.of(item(found)))?;
+        found.hint(call, "Use get_event_details(session_id, event_index) to retrieve full event payload")?;
+    let answer = found.answer(call, of_search(limit), |found| fields.of(item(found)))?;
     Ok(answer.hint(hint).hint_if(note))
 }
 
-fn item(found: &Match) -> Value {
+fn item(found: &SearchMatch) -> Value {
     let mut item = match_of(found);
     item["preview"] = preview::of(found);
     item
 }
 
 /// What every match has.
-pub(crate) fn match_of(found: &Match) -> Value {
+pub(crate) fn match_of(found: &SearchMatch) -> Value {
     let mut item = json!({
         // The whole id; lists tell the shortest beginning of it that is unique.
         "session_id": found.place.session,
@@ -139,7 +139,7 @@ pub(crate) fn match_of(found: &Match) -> Value {
         "timestamp": time(found.at),
         "event_type": found.kind.wire_name(),
     });
-    if found.stream != Stream::Main {
+    if found.stream != EventStream::Main {
         item["stream"] = found.stream.name().into();
     }
     if let Some(kind) = finer_kind(found.kind) {
@@ -151,44 +151,44 @@ pub(crate) fn match_of(found: &Match) -> Value {
 /// A page of what a search found.
 pub(crate) struct Matches {
     binding: Binding,
-    found: Found,
+    found: SearchResults,
 }
 
 impl Matches {
     pub(crate) fn find(
         tool: &'static str,
         parameter: &'static str,
-        mut search: Search,
+        mut search: SearchRequest,
         cursor: Option<&str>,
-        asked: &Asked<'_>,
+        call: &TraceCall<'_>,
     ) -> Result<Matches, Failure> {
-        let question = Search { most: 0, ..search.clone() };
+        let question = SearchRequest { most: 0, ..search.clone() };
         let binding = Binding::new(tool, &question);
         let after: Option<(i64, String, u64)> = binding.read(cursor)?;
-        search.after = after.map(|(started, session, event)| Place { started, session, event });
-        let found = asked.trace.search(&search, LONGEST_SEARCH, &|| asked.is_cancelled());
+        search.after = after.map(|(started, session, event)| MatchPosition { started, session, event });
+        let found = call.trace.search(&search, LONGEST_SEARCH, &|| call.is_cancelled());
         let found = found.map_err(|error| match error {
             TraceError::Invalid(why) => {
                 invalid_parameter(parameter, why.strip_prefix("query ").unwrap_or(&why))
             }
-            error => told(error),
+            error => trace_failure(error),
         })?;
         Ok(Matches { binding, found })
     }
 
     /// What to do next: `then` with what was found, or else how something may be.
-    pub(crate) fn hint(&self, asked: &Asked<'_>, then: &str) -> Result<String, Failure> {
+    pub(crate) fn hint(&self, call: &TraceCall<'_>, then: &str) -> Result<String, Failure> {
         match self.found.matches.is_empty() {
-            true => asked.nothing("Nothing matches. Use fewer filters, another spelling or mode='words'."),
+            true => call.nothing("Nothing matches. Use fewer filters, another spelling or mode='words'."),
             false => Ok(then.to_owned()),
         }
     }
 
     pub(crate) fn answer(
         self,
-        asked: &Asked<'_>,
+        call: &TraceCall<'_>,
         most: usize,
-        item: impl Fn(&Match) -> Value,
+        item: impl Fn(&SearchMatch) -> Value,
     ) -> Result<Answer, Failure> {
         let mut page = Page::new(most, 0);
         let mut last = None;
@@ -196,7 +196,7 @@ impl Matches {
         for found in &self.found.matches {
             let mut item = item(found);
             if let Some(id) = item.get_mut("session_id") {
-                *id = asked.short_id(&found.place.session)?.into();
+                *id = call.short_id(&found.place.session)?.into();
             }
             if !page.take(item) {
                 more = true;

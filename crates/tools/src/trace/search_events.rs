@@ -3,9 +3,9 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tamis_trace::{Match, Search};
+use tamis_trace::{SearchMatch, SearchRequest};
 
-use super::call::{Asked, answer};
+use super::call::{TraceCall, answer};
 use super::input::{EventType, Filters, Limit, Maybe, ProviderName};
 use super::page::{Answer, of_search, size};
 use super::preview;
@@ -51,29 +51,29 @@ impl Operation for SearchEvents {
     type Output = Value;
 
     async fn run(input: SearchEventsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |asked| search(input, asked)).await
+        answer(context, move |call| search(input, call)).await
     }
 }
 
-fn search(input: SearchEventsInput, asked: &Asked<'_>) -> Result<Answer, Failure> {
+fn search(input: SearchEventsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let (limit, note) = Limit::of(input.limit, 10);
     let filters = Filters { provider: input.provider, ..Filters::default() };
-    let search = Search {
+    let search = SearchRequest {
         query: input.pattern,
         kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
         sessions: filters.sessions(),
         most: limit,
-        ..Search::default()
+        ..SearchRequest::default()
     };
     let full = input.include_full_payload.0.unwrap_or(false);
-    let found = Matches::find(SearchEvents::NAME, "pattern", search, input.cursor.0.as_deref(), asked)?;
-    let answer = found.answer(asked, of_search(0), |found| item(found, full))?;
+    let found = Matches::find(SearchEvents::NAME, "pattern", search, input.cursor.0.as_deref(), call)?;
+    let answer = found.answer(call, of_search(0), |found| item(found, full))?;
     Ok(answer
         .hint("search_events is deprecated: use search_event_previews(query), then get_event_details(session_id, event_index)")
         .hint_if(note))
 }
 
-fn item(found: &Match, full: bool) -> Value {
+fn item(found: &SearchMatch, full: bool) -> Value {
     let mut item = match_of(found);
     if !full {
         item["preview"] = preview::of(found);

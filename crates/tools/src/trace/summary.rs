@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tamis_logs::usage::Tokens;
-use tamis_trace::{Step, ToolStep, Turn};
+use tamis_trace::{ToolStep, Turn, TurnStep};
 
 use super::show::{beginning, cut, redacted_value};
 
@@ -47,7 +47,7 @@ pub(crate) fn turn_stats(turn: &Turn) -> Value {
     })
 }
 
-pub(crate) fn step_tokens(step: &Step) -> Value {
+pub(crate) fn step_tokens(step: &TurnStep) -> Value {
     json!({"input": step.tokens.read(), "output": step.tokens.output})
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn tokens(tokens: Tokens) -> Value {
 }
 
 /// A step in one line: its tools with what they were for, or the beginning of what the agent said.
-pub(crate) fn step_summary(step: &Step) -> Value {
+pub(crate) fn step_summary(step: &TurnStep) -> Value {
     let mut parts: Vec<String> = step.tools.iter().take(MOST_TOOLS).map(tool).collect();
     let more = step.tools.len().saturating_sub(MOST_TOOLS);
     if more > 0 {

@@ -135,8 +135,12 @@ fn a_slash_command_is_told_from_what_was_said() {
     let found = house.ask("search_event_previews", json!({"query": "/model"}))["data"]["matches"][0].clone();
     let event =
         house.ask("get_event_details", json!({"session_id": ID, "event_index": found["event_index"]}));
-    for told in [&found, &event] {
-        assert_eq!((&told["event_type"], &told["kind"]), (&json!("User"), &json!("slash_command")), "{told}");
+    for shown in [&found, &event] {
+        assert_eq!(
+            (&shown["event_type"], &shown["kind"]),
+            (&json!("User"), &json!("slash_command")),
+            "{shown}"
+        );
     }
     let said = house.ask("get_event_details", json!({"session_id": ID, "event_index": 0}));
     assert_eq!(said["kind"], Value::Null);

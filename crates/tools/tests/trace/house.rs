@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_sieve::{Caller, Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_tools::{
@@ -33,9 +33,9 @@ pub struct Answered {
 impl House {
     pub fn new(logs: &[Log]) -> House {
         let folder = tempfile::tempdir().unwrap();
-        let places = Places::only(vec![folder.path().join("logs")]);
+        let locations = LogLocations::only(vec![folder.path().join("logs")]);
         std::fs::create_dir(folder.path().join("logs")).unwrap();
-        let trace = Arc::new(Trace::new(places, DataDir::at(folder.path().join("data"))));
+        let trace = Arc::new(Trace::new(locations, DataDir::at(folder.path().join("data"))));
         let house = House { folder, trace };
         logs.iter().for_each(|log| house.write(log));
         house

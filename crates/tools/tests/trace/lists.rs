@@ -153,7 +153,7 @@ fn the_first_call_reports_how_far_the_index_is() {
 #[test]
 fn an_empty_answer_says_why_it_is_empty() {
     let none = House::new(&[]);
-    let place = none.trace.places().logs[0].display().to_string();
+    let place = none.trace.locations().logs[0].display().to_string();
     for (tool, arguments) in [
         ("list_sessions", json!({})),
         ("get_project_info", json!({})),

@@ -6,31 +6,31 @@ use serde_json::Value;
 
 use super::findings::Spot;
 use crate::summary::{beginning, without_secrets};
-use tamis_logs::event::{Millis, Stream, ToolCall, ToolResult, output_of};
-use tamis_logs::tool_kinds::{Deed, Use};
+use tamis_logs::event::{EventStream, LoggedCall, LoggedResult, Millis, output_of};
+use tamis_logs::tool_kinds::{CallDetails, ToolKind};
 
 /// A call whose result is awaited.
 #[derive(Clone, Debug)]
 pub(crate) struct Called {
     pub(crate) id: Option<String>,
     pub(crate) name: String,
-    pub(crate) used: Use,
+    pub(crate) used: CallDetails,
     /// The same for the same tool with the same arguments, in whatever order these stand.
     pub(crate) key: u64,
     pub(super) spot: Spot,
     pub(crate) at: Option<Millis>,
-    pub(crate) stream: Stream,
+    pub(crate) stream: EventStream,
 }
 
 impl Called {
-    pub(super) fn new(call: &ToolCall<'_>, spot: Spot, at: Option<Millis>, stream: Stream) -> Called {
+    pub(super) fn new(call: &LoggedCall<'_>, spot: Spot, at: Option<Millis>, stream: EventStream) -> Called {
         let arguments = call.arguments.to_value();
         let mut hasher = DefaultHasher::new();
         call.name.hash(&mut hasher);
         hash_value(&arguments, &mut hasher);
         Called {
             id: call.id.as_ref().map(|id| id.clone().into_owned()),
-            used: Use::of(&call.name, &arguments),
+            used: CallDetails::of(&call.name, &arguments),
             name: call.name.clone().into_owned(),
             key: hasher.finish(),
             spot,
@@ -42,7 +42,7 @@ impl Called {
     /// The tool and what it was about: `Bash cargo test`.
     pub(super) fn shown(&self) -> String {
         match self.used.target() {
-            Some(target) => format!("{} {}", self.name, shown_target(self.used.deed, target)),
+            Some(target) => format!("{} {}", self.name, shown_target(self.used.tool_kind, target)),
             None => self.name.clone(),
         }
     }
@@ -51,9 +51,9 @@ impl Called {
 /// Letters of a path or command inside a message.
 const TARGET_CHARS: usize = 60;
 
-fn shown_target(deed: Deed, target: &str) -> String {
-    match deed {
-        Deed::Read | Deed::Edit | Deed::Write => shown_path(target),
+fn shown_target(tool_kind: ToolKind, target: &str) -> String {
+    match tool_kind {
+        ToolKind::Read | ToolKind::Edit | ToolKind::Write => shown_path(target),
         // Half a secret looks like none, so secrets go before the cut.
         _ => beginning(&without_secrets(target), TARGET_CHARS),
     }
@@ -88,7 +88,7 @@ pub(super) struct Answered<'c> {
 impl<'c> Answered<'c> {
     pub(super) fn new(
         call: &'c Called,
-        result: &ToolResult<'_>,
+        result: &LoggedResult<'_>,
         spot: Spot,
         at: Option<Millis>,
     ) -> Answered<'c> {

@@ -10,7 +10,7 @@ use super::calls::{Answered, Called, hash_of};
 use super::findings::{Findings, Severity, Spot, many};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use tamis_logs::tool_kinds::{Deed, may_be_one_file};
+use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};
 
 /// Failures that may still be put right; the oldest is given up beyond this.
 const MOST_OPEN: usize = 256;
@@ -36,7 +36,7 @@ struct TurnFailures {
 struct Open {
     spot: Spot,
     shown: String,
-    deed: Deed,
+    tool_kind: ToolKind,
     name: String,
     target: Option<String>,
 }
@@ -61,7 +61,7 @@ impl Failures {
         }
         if !answer.failed {
             self.open.retain(|open| !open.is_put_right_by(answer));
-            self.changes += u64::from(matches!(used.deed, Deed::Edit | Deed::Write));
+            self.changes += u64::from(matches!(used.tool_kind, ToolKind::Edit | ToolKind::Write));
             return;
         }
         let turn = self.turns.entry(answer.spot.turn).or_default();
@@ -74,7 +74,7 @@ impl Failures {
         self.open.push(Open {
             spot: answer.spot,
             shown: answer.call.shown(),
-            deed: used.deed,
+            tool_kind: used.tool_kind,
             name: name.clone(),
             target: used.target().map(str::to_owned),
         });
@@ -161,12 +161,14 @@ impl Open {
         let (Some(target), Some(other)) = (self.target.as_deref(), used.target()) else {
             return same_turn && *name == self.name;
         };
-        match (self.deed, used.deed) {
-            (Deed::Edit | Deed::Write, Deed::Edit | Deed::Write) => {
+        match (self.tool_kind, used.tool_kind) {
+            (ToolKind::Edit | ToolKind::Write, ToolKind::Edit | ToolKind::Write) => {
                 used.paths.iter().any(|path| may_be_one_file(path, target))
             }
-            (Deed::Run, Deed::Run) => target == other || same_turn && program_of(target) == program_of(other),
-            (Deed::Read | Deed::Search, Deed::Read | Deed::Search) => same_turn,
+            (ToolKind::Run, ToolKind::Run) => {
+                target == other || same_turn && program_of(target) == program_of(other)
+            }
+            (ToolKind::Read | ToolKind::Search, ToolKind::Read | ToolKind::Search) => same_turn,
             _ => *name == self.name && (target == other || same_turn),
         }
     }

@@ -36,13 +36,13 @@ impl Insight {
 
 /// Insights that are not shown, by how much they matter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct LeftOut {
+pub struct OmittedInsights {
     pub critical: u64,
     pub warning: u64,
     pub info: u64,
 }
 
-impl LeftOut {
+impl OmittedInsights {
     pub fn total(&self) -> u64 {
         self.critical + self.warning + self.info
     }
@@ -65,7 +65,7 @@ const MOST_OF_A_KIND: usize = 64;
 pub(super) struct Findings {
     pub(super) counts: [u64; RULES],
     pub(super) insights: Vec<Insight>,
-    pub(super) left_out: LeftOut,
+    pub(super) left_out: OmittedInsights,
     /// Set while a subagent's session is looked at.
     pub(super) session: Option<String>,
 }

@@ -5,8 +5,8 @@ use super::calls::{Answered, Called, hash_of, shown_path};
 use super::findings::{Findings, Severity, Spot};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use tamis_logs::event::Stream;
-use tamis_logs::tool_kinds::Deed;
+use tamis_logs::event::EventStream;
+use tamis_logs::tool_kinds::ToolKind;
 
 /// The same call with the same result is a loop from here on.
 const SAME: u64 = 3;
@@ -54,10 +54,10 @@ const MOST_TOLD: usize = 1_000;
 
 impl Loops {
     pub(super) fn called(&mut self, call: &Called) {
-        if matches!(call.used.deed, Deed::Poll | Deed::Plan | Deed::Ask) {
+        if matches!(call.used.tool_kind, ToolKind::Poll | ToolKind::Plan | ToolKind::Ask) {
             return;
         }
-        let stream = &mut self.in_turns[usize::from(call.stream == Stream::Sidechain)];
+        let stream = &mut self.in_turns[usize::from(call.stream == EventStream::Sidechain)];
         let goes_on = stream.before.as_ref().is_some_and(|(key, _)| *key == call.key)
             && stream.last.as_ref().is_some_and(|(key, _)| *key != call.key);
         if goes_on {
@@ -71,7 +71,8 @@ impl Loops {
 
     pub(super) fn answered(&mut self, answer: &Answered<'_>) {
         let call = answer.call;
-        if !matches!(call.used.deed, Deed::Poll | Deed::Plan | Deed::Ask) && !answer.declined {
+        if !matches!(call.used.tool_kind, ToolKind::Poll | ToolKind::Plan | ToolKind::Ask) && !answer.declined
+        {
             let same = self.same.at(hash_of((call.key, answer.key)));
             same.times += 1;
             same.bytes = answer.bytes;
@@ -84,9 +85,9 @@ impl Loops {
             Some(path) if !answer.failed => path,
             _ => return,
         };
-        match call.used.deed {
-            Deed::Edit | Deed::Write => self.files.at(hash_of(file)).edited = true,
-            Deed::Read => {
+        match call.used.tool_kind {
+            ToolKind::Edit | ToolKind::Write => self.files.at(hash_of(file)).edited = true,
+            ToolKind::Read => {
                 let churn = self.files.at(hash_of(file));
                 if std::mem::take(&mut churn.edited) {
                     churn.rounds += 1;

@@ -7,8 +7,8 @@ use super::calls::{Answered, hash_of, shown_path};
 use super::findings::{Findings, Severity, Spot, many, rounded};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use tamis_logs::event::Stream;
-use tamis_logs::tool_kinds::{Deed, may_be_one_file};
+use tamis_logs::event::EventStream;
+use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};
 
 /// Parts of one file that are remembered.
 const MOST_PARTS: usize = 64;
@@ -54,15 +54,15 @@ impl Reads {
     pub(super) fn answered(&mut self, answer: &Answered<'_>) {
         let used = &answer.call.used;
         // A subagent does not have what its parent read.
-        if answer.call.stream == Stream::Sidechain || answer.declined {
+        if answer.call.stream == EventStream::Sidechain || answer.declined {
             return;
         }
-        match used.deed {
-            Deed::Read if !answer.failed => self.read(answer),
-            Deed::Edit | Deed::Write => {
+        match used.tool_kind {
+            ToolKind::Read if !answer.failed => self.read(answer),
+            ToolKind::Edit | ToolKind::Write => {
                 self.changed(|path| used.paths.iter().any(|edited| may_be_one_file(path, edited)));
             }
-            Deed::Run => {
+            ToolKind::Run => {
                 let command = used.words.as_deref().unwrap_or_default();
                 self.changed(|path| command.contains(path.rsplit('/').next().unwrap_or(path)));
             }

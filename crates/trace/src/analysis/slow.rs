@@ -6,7 +6,7 @@
 use super::calls::Answered;
 use super::findings::{Findings, Severity, Spot, lasting, many};
 use super::rules::{Lens, Rule};
-use tamis_logs::tool_kinds::Deed;
+use tamis_logs::tool_kinds::ToolKind;
 
 const SLOW: u64 = 60;
 const VERY_SLOW: u64 = 300;
@@ -27,8 +27,10 @@ pub(super) struct Slow {
 impl Slow {
     pub(super) fn answered(&mut self, answer: &Answered<'_>) {
         // The others take no time of their own.
-        let takes_time =
-            matches!(answer.call.used.deed, Deed::Run | Deed::Fetch | Deed::Delegate | Deed::Other);
+        let takes_time = matches!(
+            answer.call.used.tool_kind,
+            ToolKind::Run | ToolKind::Fetch | ToolKind::Delegate | ToolKind::Other
+        );
         if !takes_time || answer.declined {
             return;
         }
@@ -43,7 +45,7 @@ impl Slow {
         self.slow += 1;
         self.seconds += seconds;
         // A subagent's work is not one step.
-        self.very_slow += u64::from(seconds >= VERY_SLOW && answer.call.used.deed != Deed::Delegate);
+        self.very_slow += u64::from(seconds >= VERY_SLOW && answer.call.used.tool_kind != ToolKind::Delegate);
         let place = self.slowest.partition_point(|(known, ..)| *known >= seconds);
         if place < MOST_TOLD {
             self.slowest.insert(place, (seconds, answer.spot, answer.call.shown()));

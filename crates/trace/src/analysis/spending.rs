@@ -3,8 +3,8 @@
 use super::calls::Answered;
 use super::findings::{Findings, Severity, Spot, lasting, many, rounded};
 use super::rules::{Lens, Rule};
-use crate::accounting::{Ledger, Verdict};
-use tamis_logs::event::{Millis, Stream};
+use crate::accounting::{ReportVerdict, UsageAccount};
+use tamis_logs::event::{EventStream, Millis};
 use tamis_logs::usage::{Tokens, UsageReport};
 
 /// A turn is large from so many times the median on, and from so many tokens on, where there are turns to compare with.
@@ -19,7 +19,7 @@ const MOST_TOLD: usize = 3;
 
 #[derive(Default)]
 pub(super) struct Spending {
-    ledger: Ledger,
+    account: UsageAccount,
     turns: Vec<(Spot, Tokens, u64)>,
     last: Option<(Tokens, Option<Millis>)>,
     /// The largest result since the last request.
@@ -61,7 +61,7 @@ impl Largest {
 
 impl Spending {
     pub(super) fn answered(&mut self, answer: &Answered<'_>) {
-        if answer.call.stream != Stream::Sidechain
+        if answer.call.stream != EventStream::Sidechain
             && self.largest_result.as_ref().is_none_or(|(bytes, ..)| answer.bytes > *bytes)
         {
             self.largest_result = Some((answer.bytes, answer.spot, answer.call.shown()));
@@ -80,23 +80,23 @@ impl Spending {
         report: &UsageReport<'_>,
         spot: Spot,
         at: Option<Millis>,
-        stream: Stream,
+        stream: EventStream,
     ) -> bool {
-        let entry = self.ledger.take(report, at);
+        let entry = self.account.take(report, at);
         self.sums.tokens = self.sums.tokens.plus(entry.added);
         match self.turns.last_mut().filter(|(known, ..)| known.turn == spot.turn) {
             Some((_, tokens, requests)) => {
                 *tokens = tokens.plus(entry.added);
-                *requests += u64::from(entry.verdict == Verdict::First);
+                *requests += u64::from(entry.verdict == ReportVerdict::First);
             }
-            None => self.turns.push((spot, entry.added, u64::from(entry.verdict == Verdict::First))),
+            None => self.turns.push((spot, entry.added, u64::from(entry.verdict == ReportVerdict::First))),
         }
-        if entry.verdict != Verdict::First {
+        if entry.verdict != ReportVerdict::First {
             return false;
         }
         self.sums.requests += 1;
         let now = report.tokens;
-        if stream == Stream::Sidechain || now.read() == 0 {
+        if stream == EventStream::Sidechain || now.read() == 0 {
             return false;
         }
         self.has_cache |= now.cache_read > 0;

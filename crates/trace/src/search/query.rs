@@ -4,12 +4,12 @@
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
 
-use super::{Mode, Search};
-use crate::bloom::{Pieces, is_foreign, is_plain, may_be_composed};
+use super::{SearchMode, SearchRequest};
+use crate::bloom::{RequiredNgrams, is_foreign, is_plain, may_be_composed};
 use crate::error::TraceError;
 use crate::search_text;
-use tamis_logs::discovery::Format;
-use tamis_logs::event::{Body, Event, EventKind, Provider};
+use tamis_logs::discovery::LogFormat;
+use tamis_logs::event::{EventBody, EventKind, LogEvent, Provider};
 
 /// Letters of the text around a match.
 const EXCERPT: usize = 300;
@@ -17,23 +17,23 @@ const EXCERPT: usize = 300;
 const LONGEST_QUERY: usize = 4096;
 
 /// What events are compared with.
-pub(super) struct Question {
+pub(super) struct CompiledQuery {
     /// All must match, each in one text of the event.
     patterns: Vec<Regex>,
-    pub(super) pieces: Pieces,
+    pub(super) pieces: RequiredNgrams,
     /// What a line's raw bytes must have, what is rare first.
     raw: Vec<Raw>,
     pub(super) kinds: u16,
     only_failed: bool,
 }
 
-impl Question {
+impl CompiledQuery {
     /// Where one of the patterns matches first.
     pub(super) fn first_in(&self, text: &str) -> Option<std::ops::Range<usize>> {
         self.patterns.iter().find_map(|pattern| pattern.find(text)).map(|found| found.range())
     }
 
-    pub(super) fn of(search: &Search) -> Result<Question, TraceError> {
+    pub(super) fn of(search: &SearchRequest) -> Result<CompiledQuery, TraceError> {
         let query = search.query.as_str();
         if query.len() > LONGEST_QUERY {
             let length = query.len();
@@ -44,10 +44,10 @@ impl Question {
         if query.trim().is_empty() {
             return Err(TraceError::Invalid("query is empty".to_owned()));
         }
-        let mut pieces = Pieces::default();
+        let mut pieces = RequiredNgrams::default();
         let (mut patterns, mut raw) = (Vec::new(), Vec::new());
         match search.mode {
-            Mode::Substring => {
+            SearchMode::Substring => {
                 pieces.require(query);
                 patterns.push(compiled(&literal(query))?);
                 let whole = Raw::of(query, false);
@@ -56,7 +56,7 @@ impl Question {
                 }
                 raw.extend(whole);
             }
-            Mode::Words => {
+            SearchMode::Words => {
                 for word in query.split_whitespace() {
                     pieces.require(word);
                     let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
@@ -65,7 +65,7 @@ impl Question {
                 }
                 raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
             }
-            Mode::Regex => {
+            SearchMode::Regex => {
                 patterns.push(compiled_as(query, true)?);
                 if let Ok(parsed) = regex_syntax::parse(query) {
                     required(&parsed, &mut pieces);
@@ -76,7 +76,7 @@ impl Question {
             }
         }
         let kinds = search.kinds.iter().fold(0, |mask, kind| mask | kind.bit());
-        Ok(Question {
+        Ok(CompiledQuery {
             patterns,
             pieces,
             raw,
@@ -91,8 +91,8 @@ impl Question {
     }
 
     /// Whether any event of a block can match.
-    pub(super) fn worth_block(&self, bytes: &[u8], format: Format) -> bool {
-        if !matches!(format, Format::Lines(_)) {
+    pub(super) fn worth_block(&self, bytes: &[u8], format: LogFormat) -> bool {
+        if !matches!(format, LogFormat::Lines(_)) {
             // An event of a document stands in many lines, or all of them in one.
             return self.worth_line(bytes);
         }
@@ -115,7 +115,7 @@ impl Question {
     }
 
     /// Of which one stands in every line that has an event of the wanted kind; none where that cannot be told.
-    fn signs(&self, format: Format) -> &'static [&'static [u8]] {
+    fn signs(&self, format: LogFormat) -> &'static [&'static [u8]] {
         use EventKind::{Reasoning, ToolCall, ToolResult};
         // With the quote, since every result has a `tool_use_id` and a `call_id`.
         const CODEX: &[&[u8]] = &[
@@ -135,18 +135,18 @@ impl Question {
             (Provider::Codex, ToolCall, CODEX),
             (Provider::Codex, ToolResult, CODEX),
         ];
-        let Format::Lines(provider) = format else { return &[] };
+        let LogFormat::Lines(provider) = format else { return &[] };
         let of =
             |(whose, kind, _): &&(Provider, EventKind, _)| *whose == provider && self.kinds == kind.bit();
         SIGNS.iter().find(of).map_or(&[], |(_, _, signs)| *signs)
     }
 
     /// Where the event matches: the text around it.
-    pub(super) fn excerpt(&self, event: &Event<'_>, texts: &mut Vec<String>) -> Option<String> {
+    pub(super) fn excerpt(&self, event: &LogEvent<'_>, texts: &mut Vec<String>) -> Option<String> {
         if self.kinds & event.kind().bit() == 0 {
             return None;
         }
-        if self.only_failed && !matches!(&event.body, Body::ToolResult(result) if result.failed) {
+        if self.only_failed && !matches!(&event.body, EventBody::ToolResult(result) if result.failed) {
             return None;
         }
         texts.clear();
@@ -165,7 +165,7 @@ impl Question {
 }
 
 /// The longest piece that is written in one way alone.
-fn longest(pieces: &Pieces) -> Option<Raw> {
+fn longest(pieces: &RequiredNgrams) -> Option<Raw> {
     pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters)
 }
 
@@ -277,7 +277,7 @@ fn raw_pattern(text: &str) -> String {
 }
 
 /// The texts that whatever matches must have.
-fn required(pattern: &Hir, pieces: &mut Pieces) {
+fn required(pattern: &Hir, pieces: &mut RequiredNgrams) {
     match pattern.kind() {
         HirKind::Literal(literal) => {
             if let Ok(text) = std::str::from_utf8(&literal.0) {
@@ -363,9 +363,9 @@ mod tests {
             if deep {
                 raw = serde_json::to_string(&raw).unwrap();
             }
-            let mode = if words { Mode::Words } else { Mode::Substring };
-            let search = Search { query: asked.clone(), mode, most: 1, ..Search::default() };
-            if let Ok(question) = Question::of(&search) {
+            let mode = if words { SearchMode::Words } else { SearchMode::Substring };
+            let search = SearchRequest { query: asked.clone(), mode, most: 1, ..SearchRequest::default() };
+            if let Ok(question) = CompiledQuery::of(&search) {
                 let matches = question.patterns.iter().all(|pattern| pattern.is_match(&text));
                 prop_assert!(words || matches, "{asked:?} in {text:?}");
                 prop_assert!(!matches || question.worth_line(raw.as_bytes()), "{asked:?} in {raw}");

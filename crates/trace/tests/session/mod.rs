@@ -5,7 +5,7 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
-use tamis_logs::discovery::Places;
+use tamis_logs::discovery::LogLocations;
 use tamis_store::DataDir;
 use tamis_trace::{Session, Trace};
 
@@ -94,7 +94,7 @@ impl Log {
         let logs = folder.path().join("logs");
         std::fs::create_dir(&logs).unwrap();
         std::fs::write(logs.join(format!("{ID}.jsonl")), self.lines.join("\n") + "\n").unwrap();
-        let trace = Trace::new(Places::only(vec![logs]), DataDir::at(folder.path().join("data")));
+        let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path().join("data")));
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
         let session = trace.session(ID).unwrap();
         Opened { trace, session, folder }

@@ -1,6 +1,6 @@
 use clap::Args;
 use serde_json::{Value, json};
-use tamis_trace::{Analysis, AnalysisOptions};
+use tamis_trace::{AnalysisOptions, SessionAnalysis};
 
 use super::options::Source;
 use crate::error::{CliError, CliResult};
@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Analyze) -> CliResult {
     print::bytes(to_text(&analysis, &trace.short_id(&session.id)?).as_bytes())
 }
 
-fn to_text(analysis: &Analysis, session: &str) -> String {
+fn to_text(analysis: &SessionAnalysis, session: &str) -> String {
     let mut text = format!("score {} of 100\n", analysis.score);
     for part in &analysis.deductions {
         text.push_str(&format!(

@@ -1,7 +1,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_logs::event::Provider;
-use tamis_trace::{LogState, NotUnderstood, Refreshed, Report, Trace, Verified};
+use tamis_trace::{IndexRefresh, IndexStatus, IndexVerification, LogState, Trace, UnrecognisedRecords};
 
 use super::indexing;
 use super::options::Source;
@@ -75,9 +75,9 @@ fn provider_name(provider: Option<Provider>) -> &'static str {
 
 fn to_text(
     trace: &Trace,
-    refreshed: &Refreshed,
-    report: &Report,
-    verified: Option<&Verified>,
+    refreshed: &IndexRefresh,
+    report: &IndexStatus,
+    verified: Option<&IndexVerification>,
     few: usize,
 ) -> String {
     let mut text = format!(
@@ -97,27 +97,27 @@ fn to_text(
     ]);
     // What nobody knows comes last.
     let (unknown, known): (Vec<_>, Vec<_>) =
-        report.holdings.iter().partition(|(provider, _)| provider.is_none());
+        report.clients.iter().partition(|(provider, _)| provider.is_none());
     for (provider, holding) in known.into_iter().chain(unknown) {
         let numbers = [holding.logs, holding.bytes, holding.sessions, holding.events];
         table.row([provider_name(*provider).to_owned()].into_iter().chain(numbers.map(print::grouped)));
     }
     if table.is_empty() {
         text.push_str("there are no logs in any of these places:\n");
-        for place in render::places(trace) {
+        for place in render::locations(trace) {
             text.push_str(&format!("  {place}\n"));
         }
     } else {
         text.push_str(&table.render(table::screen()));
     }
-    if report.not_understood.is_empty() {
+    if report.unrecognised.is_empty() {
         if !table.is_empty() {
             text.push_str("\neverything in them was understood\n");
         }
     } else {
         text.push_str("\nnot understood\n");
-        for entry in &report.not_understood {
-            text.push_str(&not_understood(entry, few));
+        for entry in &report.unrecognised {
+            text.push_str(&unrecognised(entry, few));
         }
     }
     let problem = |log: &LogState| log.problem.clone().unwrap_or_default();
@@ -135,7 +135,7 @@ fn to_text(
     text
 }
 
-fn not_understood(entry: &NotUnderstood, few: usize) -> String {
+fn unrecognised(entry: &UnrecognisedRecords, few: usize) -> String {
     let mut text = format!(
         "  {} {} in {} of {}\n",
         print::count(entry.count, "time"),
@@ -167,7 +167,7 @@ fn more(text: &mut String, logs: usize, few: usize) {
     }
 }
 
-fn comparison(verified: &Verified) -> String {
+fn comparison(verified: &IndexVerification) -> String {
     let mut text = format!(
         "\ncompared {} and {} with what the logs say now: ",
         print::count(verified.logs, "log"),
@@ -189,7 +189,12 @@ fn comparison(verified: &Verified) -> String {
     text
 }
 
-fn to_json(trace: &Trace, refreshed: &Refreshed, report: &Report, verified: Option<&Verified>) -> Value {
+fn to_json(
+    trace: &Trace,
+    refreshed: &IndexRefresh,
+    report: &IndexStatus,
+    verified: Option<&IndexVerification>,
+) -> Value {
     let logs = |logs: &[LogState]| -> Value {
         logs.iter()
             .map(|log| {
@@ -203,8 +208,8 @@ fn to_json(trace: &Trace, refreshed: &Refreshed, report: &Report, verified: Opti
             })
             .collect()
     };
-    let holdings: Vec<Value> = report
-        .holdings
+    let clients: Vec<Value> = report
+        .clients
         .iter()
         .map(|(provider, holding)| {
             json!({
@@ -216,8 +221,8 @@ fn to_json(trace: &Trace, refreshed: &Refreshed, report: &Report, verified: Opti
             })
         })
         .collect();
-    let not_understood: Vec<Value> = report
-        .not_understood
+    let unrecognised: Vec<Value> = report
+        .unrecognised
         .iter()
         .map(|entry| {
             json!({
@@ -232,8 +237,8 @@ fn to_json(trace: &Trace, refreshed: &Refreshed, report: &Report, verified: Opti
         "index": {"path": trace.index_path(), "bytes": index_size(trace)},
         "read_now": {"logs": refreshed.read, "bytes": refreshed.bytes, "removed": refreshed.removed},
         "logs": refreshed.logs,
-        "providers": holdings,
-        "not_understood": not_understood,
+        "providers": clients,
+        "not_understood": unrecognised,
         "unknown_format": logs(&report.unknown),
         "problems": logs(&report.problems),
         "torn": logs(&report.torn),

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use tamis_trace::{Progress, Refreshed, Trace};
+use tamis_trace::{IndexProgress, IndexRefresh, Trace};
 
 use crate::error::CliError;
 use crate::print;
@@ -11,7 +11,7 @@ use crate::waiting::Waiting;
 const BAR: usize = 24;
 
 /// Brings the index up to date, and tells of places that could not be looked at.
-pub(crate) fn refresh(trace: &Trace) -> Result<Refreshed, CliError> {
+pub(crate) fn refresh(trace: &Trace) -> Result<IndexRefresh, CliError> {
     let refreshed = with_bar("indexing", |watch| trace.refresh(watch))?;
     for problem in &refreshed.problems {
         print::note(format_args!("warning: {}", crate::shown::line(problem)));
@@ -22,7 +22,7 @@ pub(crate) fn refresh(trace: &Trace) -> Result<Refreshed, CliError> {
 /// Does something that reads logs, with a bar when somebody looks on.
 pub(crate) fn with_bar<T, E: Into<CliError>>(
     what: &str,
-    work: impl FnOnce(&mut dyn FnMut(Progress) -> ControlFlow<()>) -> Result<T, E>,
+    work: impl FnOnce(&mut dyn FnMut(IndexProgress) -> ControlFlow<()>) -> Result<T, E>,
 ) -> Result<T, CliError> {
     let mut screen = Waiting::new();
     work(&mut |progress| {
@@ -39,7 +39,7 @@ pub(crate) fn gauge(done: u64, of: u64) -> String {
     format!("[{}{}] {:3.0} %", "#".repeat(full), "-".repeat(BAR - full), share * 100.0)
 }
 
-fn bar(what: &str, progress: Progress) -> String {
+fn bar(what: &str, progress: IndexProgress) -> String {
     if progress.total_bytes == 0 {
         return format!("{what} …");
     }
@@ -58,13 +58,13 @@ mod tests {
 
     #[test]
     fn the_bar_says_how_far_it_is() {
-        let progress = Progress { logs: 1200, bytes: 3 << 20, total_bytes: 12 << 20 };
+        let progress = IndexProgress { logs: 1200, bytes: 3 << 20, total_bytes: 12 << 20 };
         assert_eq!(
             bar("indexing", progress),
             "indexing [######------------------]  25 %  3.0 MiB of 12.0 MiB, 1,200 logs"
         );
-        let past = Progress { bytes: 9, total_bytes: 8, logs: 1 };
+        let past = IndexProgress { bytes: 9, total_bytes: 8, logs: 1 };
         assert_eq!(bar("x", past), format!("x [{}] 100 %  9 bytes of 8 bytes, 1 log", "#".repeat(24)));
-        assert_eq!(bar("x", Progress::default()), "x …");
+        assert_eq!(bar("x", IndexProgress::default()), "x …");
     }
 }

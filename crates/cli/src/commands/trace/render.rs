@@ -1,7 +1,7 @@
 //! How sessions, times and events are told, to people and to programs.
 
 use serde_json::{Value, json};
-use tamis_logs::event::{Event, EventKind};
+use tamis_logs::event::{EventKind, LogEvent};
 use tamis_logs::usage::Tokens;
 use tamis_trace::{Session, SessionFilter, Trace, Turn};
 
@@ -41,7 +41,7 @@ pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
         return Ok(());
     }
     let mut text = "no sessions found; looked in".to_owned();
-    for place in places(trace) {
+    for place in locations(trace) {
         text.push_str(&format!("\n  {place}"));
     }
     print::note(text);
@@ -49,9 +49,13 @@ pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
 }
 
 /// The files and folders in which logs are looked for.
-pub(crate) fn places(trace: &Trace) -> impl Iterator<Item = String> {
-    let places = trace.places();
-    places.logs.iter().chain(&places.opencode).map(|place| shown::line(&under_home(&place.to_string_lossy())))
+pub(crate) fn locations(trace: &Trace) -> impl Iterator<Item = String> {
+    let locations = trace.locations();
+    locations
+        .logs
+        .iter()
+        .chain(&locations.opencode)
+        .map(|place| shown::line(&under_home(&place.to_string_lossy())))
 }
 
 /// What a session is about, and where it comes from.
@@ -60,8 +64,8 @@ pub(crate) fn about(trace: &Trace, session: &Session) -> Result<String, CliError
     if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
         text.push_str(&format!("[{} of {}] ", shown::line(relation), short_parent(trace, parent)?));
     }
-    let tally = &session.tally;
-    let words = tally.snippet.as_ref().or(tally.title.as_ref());
+    let summary = &session.summary;
+    let words = summary.snippet.as_ref().or(summary.title.as_ref());
     text.push_str(&words.map_or_else(String::new, |words| shown::beginning(words)));
     Ok(text)
 }
@@ -76,7 +80,7 @@ fn short_parent(trace: &Trace, native: &str) -> Result<String, CliError> {
 
 /// A session for programs, with all that it used.
 pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Result<Value, CliError> {
-    let tally = &session.tally;
+    let summary = &session.summary;
     let text = |text: &Option<String>| text.as_ref().map(|text| shown::beginning(text));
     Ok(json!({
         "id": session.id,
@@ -88,13 +92,13 @@ pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Res
         "relation": session.relation,
         "start_time": utc(session.started),
         "end_time": utc(session.ended),
-        "duration_seconds": tally.duration_seconds(),
-        "turn_count": tally.turns,
-        "event_count": tally.events,
+        "duration_seconds": summary.duration_seconds(),
+        "turn_count": summary.turns,
+        "event_count": summary.events,
         "total_tokens": tokens,
         "own_tokens": session.own_tokens,
-        "title": text(&tally.title),
-        "snippet": text(&tally.snippet),
+        "title": text(&summary.title),
+        "snippet": text(&summary.snippet),
     }))
 }
 
@@ -128,7 +132,7 @@ pub(crate) fn turn_json(turn: &Turn) -> Value {
 }
 
 /// An event for programs, whole.
-pub(crate) fn event_json(session: &Session, index: u64, event: &Event<'_>) -> Value {
+pub(crate) fn event_json(session: &Session, index: u64, event: &LogEvent<'_>) -> Value {
     json!({
         "session_id": session.id,
         "event_index": index,

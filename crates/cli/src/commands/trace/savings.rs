@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use clap::Args;
 use serde_json::Value;
-use tamis_savings::{Replayed, Savings, SavingsOptions, SavingsSums};
+use tamis_savings::{ReplayedResult, SavingsOptions, SavingsReport, SavingsSums};
 
 use super::indexing;
 use super::options::{Source, Which};
@@ -79,7 +79,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
 }
 
 /// As JSON, without the ends of lines that were cut before their secrets were looked for.
-fn without_halves(savings: &Savings) -> Result<Value, CliError> {
+fn without_halves(savings: &SavingsReport) -> Result<Value, CliError> {
     let mut value = serde_json::to_value(savings).map_err(CliError::internal)?;
     for list in ["worst", "largest"] {
         for result in value[list].as_array_mut().into_iter().flatten() {
@@ -97,7 +97,7 @@ fn percent(part: u64, of: u64) -> String {
     format!("{:.1} %", part as f64 * 100.0 / of.max(1) as f64)
 }
 
-fn to_text(savings: &Savings) -> String {
+fn to_text(savings: &SavingsReport) -> String {
     let totals = &savings.totals;
     let mut text = format!(
         "pruning replayed over {} of {}: an estimate\n\n",
@@ -201,7 +201,7 @@ fn to_text(savings: &Savings) -> String {
     text
 }
 
-fn examples(text: &mut String, name: &str, results: &[Replayed]) {
+fn examples(text: &mut String, name: &str, results: &[ReplayedResult]) {
     if results.is_empty() {
         return;
     }

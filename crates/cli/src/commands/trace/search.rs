@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
 use tamis_redact::Redactor;
-use tamis_trace::{Finder, Match, Mode, Search, SessionFilter, Trace};
+use tamis_trace::{QueryFinder, SearchMatch, SearchMode, SearchRequest, SessionFilter, Trace};
 
 use super::options::{Source, Which};
 use super::render;
@@ -61,12 +61,12 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     let trace = arguments.source.open()?;
     let wanted =
         |kind: &&EventKind| arguments.types.iter().any(|name| name.eq_ignore_ascii_case(kind.wire_name()));
-    let search = Search {
+    let search = SearchRequest {
         query: arguments.query.clone(),
         mode: match (arguments.words, arguments.regex) {
-            (true, _) => Mode::Words,
-            (_, true) => Mode::Regex,
-            _ => Mode::Substring,
+            (true, _) => SearchMode::Words,
+            (_, true) => SearchMode::Regex,
+            _ => SearchMode::Substring,
         },
         kinds: EventKind::ALL.iter().filter(wanted).copied().collect(),
         session: arguments.session.clone(),
@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         after: None,
         most: arguments.limit,
     };
-    let finder = Finder::of(&search)?;
+    let finder = QueryFinder::of(&search)?;
     let (matches, more) = find(&trace, arguments, search)?;
     if arguments.source.json {
         let matches: Vec<_> = matches
@@ -135,9 +135,9 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
 fn find(
     trace: &Trace,
     arguments: &SearchCommand,
-    mut search: Search,
-) -> Result<(Vec<Match>, bool), CliError> {
-    let mut matches: Vec<Match> = Vec::new();
+    mut search: SearchRequest,
+) -> Result<(Vec<SearchMatch>, bool), CliError> {
+    let mut matches: Vec<SearchMatch> = Vec::new();
     loop {
         let found = trace.search(&search, LONGEST, &|| false)?;
         if found.out_of_time {
@@ -167,7 +167,7 @@ fn find(
 
 /// The text around what was found, on one line, and where in it that begins. Secrets are out of it before it is cut; when
 /// it was in one that was found, the text's beginning.
-fn excerpt(finder: &Finder, kind: EventKind, payload: &Value) -> (String, usize) {
+fn excerpt(finder: &QueryFinder, kind: EventKind, payload: &Value) -> (String, usize) {
     let mut texts = vec![render::words(kind, payload)];
     strings_of(payload, &mut texts);
     let redactor = Redactor::standard();

@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tamis_trace::{Part, Session, Step, Trace};
+use tamis_trace::{Session, Trace, TurnPart, TurnStep};
 
 use super::options::Source;
 use super::{render, turns};
@@ -65,7 +65,7 @@ fn each_part(
     trace: &Trace,
     session: &Session,
     from: u64,
-    mut tell: impl FnMut(Part) -> CliResult,
+    mut tell: impl FnMut(TurnPart) -> CliResult,
 ) -> CliResult {
     let mut told = Ok(());
     trace.steps(session, from, usize::MAX >> 1, &mut |part| {
@@ -76,7 +76,7 @@ fn each_part(
 }
 
 fn head(trace: &Trace, session: &Session) -> CliResult {
-    let tally = &session.tally;
+    let summary = &session.summary;
     let subagents = trace.subagents(session)?;
     let mut rows = vec![
         ["session", &shown::line(&session.id)].map(str::to_owned),
@@ -85,8 +85,8 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     let mut row = |name: &str, value: Option<String>| {
         rows.extend(value.filter(|value| !value.is_empty()).map(|value| [name.to_owned(), value]));
     };
-    row("version", tally.version.as_ref().map(|version| shown::line(version)));
-    row("title", tally.title.as_ref().map(|title| shown::beginning(title)));
+    row("version", summary.version.as_ref().map(|version| shown::line(version)));
+    row("title", summary.title.as_ref().map(|title| shown::beginning(title)));
     row("project", session.root.as_ref().map(|root| shown::line(root)));
     let relation = session.relation.as_ref().zip(session.parent.as_ref());
     row("comes from", relation.map(|(relation, parent)| shown::line(&format!("{parent} ({relation})"))));
@@ -96,21 +96,21 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
         Some(format!(
             "{}, after {}",
             render::second(session.ended),
-            render::duration(tally.duration_seconds())
+            render::duration(summary.duration_seconds())
         )),
     );
     row(
         "events",
         Some(format!(
             "{} in {}, {}, {} failed",
-            print::grouped(tally.events),
-            print::count(tally.turns, "turn"),
+            print::grouped(summary.events),
+            print::count(summary.turns, "turn"),
             print::count(session.count(tamis_logs::event::EventKind::ToolCall), "tool call"),
-            print::grouped(tally.failed_tools),
+            print::grouped(summary.failed_tools),
         )),
     );
-    let ledger = trace.ledger(session)?;
-    row("models", Some(shown::line(&ledger.models().collect::<Vec<_>>().join(", "))));
+    let account = trace.account(session)?;
+    row("models", Some(shown::line(&account.models().collect::<Vec<_>>().join(", "))));
     let mut tokens = print::grouped(trace.tokens_with_subagents(session)?);
     if !subagents.is_empty() {
         tokens.push_str(&format!(", {} of them its own", print::grouped(session.own_tokens)));
@@ -118,7 +118,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     row("tokens", Some(tokens));
     for child in trace.family(session)? {
         let relation = child.relation.clone().unwrap_or_default();
-        let name = child.tally.agent_name.as_ref().map(|name| format!("{}, ", shown::line(name)));
+        let name = child.summary.agent_name.as_ref().map(|name| format!("{}, ", shown::line(name)));
         row(
             &relation,
             Some(format!(
@@ -136,7 +136,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
 fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliError> {
     let mut value = render::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
     let turns = trace.turns(session, from, usize::MAX >> 1)?;
-    let tools = session.tally.tools.iter().map(|(name, used)| {
+    let tools = session.summary.tools.iter().map(|(name, used)| {
         let used = json!({"calls": used.calls, "failed": used.failed, "result_bytes": used.result_bytes});
         (name.clone(), used)
     });
@@ -162,7 +162,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
         print::bytes(format!("{comma}{}", shown::json_line(&turn)).as_bytes())
     };
     each_part(trace, session, from, |part| match part {
-        Part::Turn { number, first_event, at, user } => {
+        TurnPart::Turn { number, first_event, at, user } => {
             let begun = json!({
                 "turn_index": number,
                 "first_event": first_event,
@@ -172,7 +172,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
             });
             tell(turn.replace(begun))
         }
-        Part::Step { step, .. } => {
+        TurnPart::Step { step, .. } => {
             if let Some(Value::Array(steps)) = turn.as_mut().and_then(|turn| turn.get_mut("steps")) {
                 steps.push(step_json(&step, level));
             }
@@ -188,7 +188,7 @@ fn shown_raw(text: &str) -> String {
     tamis_redact::Redacted::new(text).into_string()
 }
 
-fn step_json(step: &Step, level: Level) -> Value {
+fn step_json(step: &TurnStep, level: Level) -> Value {
     let mut value = json!({
         "step_index": step.index,
         "first_event": step.first_event,
@@ -248,15 +248,15 @@ fn cut(text: &str, level: Level) -> String {
 }
 
 /// A turn's or step's lines.
-fn of_part(part: &Part, level: Level, session: &str) -> String {
+fn of_part(part: &TurnPart, level: Level, session: &str) -> String {
     match part {
-        Part::Turn { number, first_event, at, user } => {
+        TurnPart::Turn { number, first_event, at, user } => {
             let mut text = format!("turn {number}  {}  event {first_event}\n", render::second(*at));
             let level = if level == Level::Turns { Level::Steps } else { level };
             text.push_str(&indented("  > ", &cut(&shown::text(&user.text), level)));
             text
         }
-        Part::Step { step, .. } if level == Level::Turns => {
+        TurnPart::Step { step, .. } if level == Level::Turns => {
             let tokens = match step.tokens.total() {
                 0 => String::new(),
                 total => format!("  ({} tokens)", print::grouped(total)),
@@ -264,12 +264,12 @@ fn of_part(part: &Part, level: Level, session: &str) -> String {
             let line = format!("  {:>3}  {}{tokens}", step.index, outline(step));
             format!("{}\n", table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)))
         }
-        Part::Step { step, .. } => whole(step, level, session),
+        TurnPart::Step { step, .. } => whole(step, level, session),
     }
 }
 
 /// A step in a line: its tools and what came of them, or the beginning of what was said.
-fn outline(step: &Step) -> String {
+fn outline(step: &TurnStep) -> String {
     let tools: Vec<String> = step
         .tools
         .iter()
@@ -304,7 +304,7 @@ fn first_argument(arguments: &Value) -> String {
     }
 }
 
-fn whole(step: &Step, level: Level, session: &str) -> String {
+fn whole(step: &TurnStep, level: Level, session: &str) -> String {
     let mut text = format!("  step {}", step.index);
     if step.tokens.total() > 0 {
         text.push_str(&format!("  {} tokens", print::grouped(step.tokens.total())));

@@ -34,7 +34,7 @@ pub(crate) fn run(arguments: &Turns) -> CliResult {
         return shown::json(&json!({"session_id": session.id, "turns": turns, "has_more": more}));
     }
     if turns.is_empty() {
-        print::note(format_args!("the session has {} turns", print::grouped(session.tally.turns)));
+        print::note(format_args!("the session has {} turns", print::grouped(session.summary.turns)));
         return Ok(());
     }
     print::bytes(table(&turns).render(table::screen()).as_bytes())?;

@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tamis_logs::usage::Tokens;
-use tamis_trace::{Explained, Session, Trace, UsageBy};
+use tamis_trace::{ExplainedReport, Session, Trace, UsageGrouping};
 
 use super::options::{Source, Which};
 use super::render;
@@ -37,13 +37,13 @@ enum By {
 }
 
 impl By {
-    fn grouping(self) -> UsageBy {
+    fn grouping(self) -> UsageGrouping {
         match self {
-            By::Day => UsageBy::Day,
-            By::Model => UsageBy::Model,
-            By::Provider => UsageBy::Provider,
-            By::Project => UsageBy::Project,
-            By::Session => UsageBy::Session,
+            By::Day => UsageGrouping::Day,
+            By::Model => UsageGrouping::Model,
+            By::Provider => UsageGrouping::Provider,
+            By::Project => UsageGrouping::Project,
+            By::Session => UsageGrouping::Session,
         }
     }
 
@@ -185,7 +185,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
     .hint("the session may have gone on meanwhile; `tamis trace index --verify` compares the index with the logs"))
 }
 
-fn reports_table(reports: &[Explained]) -> Table {
+fn reports_table(reports: &[ExplainedReport]) -> Table {
     let mut table = Table::new(&[
         ("EVENT", Align::Right),
         ("TIME", Align::Left),
@@ -214,7 +214,7 @@ fn reports_table(reports: &[Explained]) -> Table {
     table
 }
 
-fn log_json(log: &Session, reports: &[Explained]) -> Value {
+fn log_json(log: &Session, reports: &[ExplainedReport]) -> Value {
     let reports: Vec<_> = reports
         .iter()
         .map(|report| {

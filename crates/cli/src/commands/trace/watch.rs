@@ -2,7 +2,7 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use tamis_logs::event::Event;
+use tamis_logs::event::LogEvent;
 use tamis_trace::Session;
 
 use super::options::Source;
@@ -56,7 +56,7 @@ fn tell(
     trace: &tamis_trace::Trace,
     session: &Session,
     index: u64,
-    event: &Event<'_>,
+    event: &LogEvent<'_>,
     as_json: bool,
 ) -> CliResult {
     if as_json {

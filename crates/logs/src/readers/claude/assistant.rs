@@ -8,8 +8,8 @@ use serde_json::value::RawValue;
 use super::lenient::{Each, Maybe, read as read_json};
 use super::wire::{Line, Part, Usage};
 use super::{Out, State, hash};
-use crate::event::{Body, Content, Stream, ToolCall, ToolResult};
-use crate::usage::{Claim, Discount, Tokens, UsageReport};
+use crate::event::{Content, EventBody, EventStream, LoggedCall, LoggedResult};
+use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 
 /// The model's name in messages that the client made up.
 const SYNTHETIC: &str = "<synthetic>";
@@ -20,7 +20,7 @@ const BESIDE: &[&str] = &["compaction", "advisor_message"];
 
 pub(super) fn read<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>) {
     let Some(message) = line.message.0 else {
-        out.drift("assistant.message");
+        out.unrecognised("assistant.message");
         return;
     };
     let made_up = line.api_error || message.model.as_deref() == Some(SYNTHETIC);
@@ -32,15 +32,15 @@ pub(super) fn read<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>)
                     for part in parts {
                         match part.0 {
                             Some(part) => self::part(part, made_up, out),
-                            None => out.drift("assistant.content.(no object)"),
+                            None => out.unrecognised("assistant.content.(no object)"),
                         }
                     }
                 }
-                Err(_) => out.drift("assistant.content"),
+                Err(_) => out.unrecognised("assistant.content"),
             }
         }
-        Some(_) => out.drift("assistant.content"),
-        None if message.usage.0.is_none() => out.drift("assistant.content"),
+        Some(_) => out.unrecognised("assistant.content"),
+        None if message.usage.0.is_none() => out.unrecognised("assistant.content"),
         None => {}
     }
     let Some(usage) = message.usage.0 else {
@@ -51,22 +51,22 @@ pub(super) fn read<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>)
         (None, None) => None,
         (id, request) => Some(hash(&[id.unwrap_or_default(), request.unwrap_or_default()])),
     };
-    if let (Some(streamed), Some(request), Stream::Main) = (&mut state.streamed, request, out.stream) {
+    if let (Some(streamed), Some(request), EventStream::Main) = (&mut state.streamed, request, out.stream) {
         streamed.add(request, tokens);
     }
     let claim = match request {
-        _ if made_up || tokens.is_zero() => Claim::Not(Discount::Empty),
+        _ if made_up || tokens.is_zero() => Claim::Not(ExclusionReason::Empty),
         Some(request) => Claim::Request(request),
         None => Claim::Once,
     };
-    out.push(Body::TokenUsage(UsageReport { tokens, model: message.model, claim }));
+    out.push(EventBody::TokenUsage(UsageReport { tokens, model: message.model, claim }));
 }
 
 fn say<'a>(text: &'a RawValue, made_up: bool, out: &mut Out<'_, 'a>) {
     match made_up {
-        true => out.push(Body::Notification(Content::Raw(text))),
+        true => out.push(EventBody::Notification(Content::Raw(text))),
         false if text.get() == r#""""# => {}
-        false => out.push(Body::Message(Content::Raw(text))),
+        false => out.push(EventBody::Message(Content::Raw(text))),
     }
 }
 
@@ -80,11 +80,11 @@ fn part<'a>(part: Part<'a>, made_up: bool, out: &mut Out<'_, 'a>) {
         }
         // Newer models' thoughts are withheld, and their text is empty.
         Some("thinking") => match part.thinking.filter(|text| text.get() != r#""""#) {
-            Some(text) => out.push(Body::Reasoning(Content::Raw(text))),
-            None => out.push(Body::Reasoning(Content::text("[withheld]"))),
+            Some(text) => out.push(EventBody::Reasoning(Content::Raw(text))),
+            None => out.push(EventBody::Reasoning(Content::text("[withheld]"))),
         },
-        Some("redacted_thinking") => out.push(Body::Reasoning(Content::text("[withheld]"))),
-        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => out.push(Body::ToolCall(ToolCall {
+        Some("redacted_thinking") => out.push(EventBody::Reasoning(Content::text("[withheld]"))),
+        Some("tool_use" | "server_tool_use" | "mcp_tool_use") => out.push(EventBody::ToolCall(LoggedCall {
             name: part.name.unwrap_or_default(),
             id: part.id,
             arguments: raw(part.input),
@@ -92,16 +92,20 @@ fn part<'a>(part: Part<'a>, made_up: bool, out: &mut Out<'_, 'a>) {
         // Tools that run at the server answer within the message.
         Some(kind) if kind.ends_with("tool_result") => {
             let failed = part.is_error || part.content.is_some_and(is_error);
-            out.push(Body::ToolResult(ToolResult { id: part.call, content: raw(part.content), failed }));
+            out.push(EventBody::ToolResult(LoggedResult {
+                id: part.call,
+                content: raw(part.content),
+                failed,
+            }));
         }
-        Some("compaction") => out.push(Body::Summary(raw(part.content))),
-        Some("fallback") => out.push(Body::Notification(Content::text("another model went on"))),
+        Some("compaction") => out.push(EventBody::Summary(raw(part.content))),
+        Some("fallback") => out.push(EventBody::Notification(Content::text("another model went on"))),
         Some("image" | "document" | "container_upload") => {
-            out.push(Body::Message(Content::text("[image]")));
+            out.push(EventBody::Message(Content::text("[image]")));
         }
         kind => {
             let kind = kind.unwrap_or("(none)");
-            out.drift(format!("assistant.content.{kind}"));
+            out.unrecognised(format!("assistant.content.{kind}"));
         }
     }
 }

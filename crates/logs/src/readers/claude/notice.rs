@@ -6,7 +6,7 @@ use super::kinds::{ATTACHMENTS, Attached, SILENT_NOTICES};
 use super::lenient::{Maybe, read as read_json};
 use super::wire::{Attachment, Line};
 use super::{Out, State, Streamed, user};
-use crate::event::{Body, Content};
+use crate::event::{Content, EventBody};
 use crate::usage::{Claim, UsageReport};
 
 /// A `system` record.
@@ -17,18 +17,18 @@ pub(super) fn system<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
     let words = words.into_iter().flatten().find(|words| !is_empty(words));
     match (subtype, words) {
         ("local_command", Some(content)) => user::local_command(content, out),
-        ("away_summary", Some(content)) => out.push(Body::Summary(Content::Raw(content))),
+        ("away_summary", Some(content)) => out.push(EventBody::Summary(Content::Raw(content))),
         ("init", _) => {}
-        (_, Some(content)) => out.push(Body::Notification(Content::Raw(content))),
+        (_, Some(content)) => out.push(EventBody::Notification(Content::Raw(content))),
         ("compact_boundary" | "microcompact_boundary", None) => {
-            out.push(Body::Notification(Content::text("Conversation compacted")));
+            out.push(EventBody::Notification(Content::text("Conversation compacted")));
         }
         // Commands that print nothing.
         ("local_command", None) => {}
         (silent, None) if SILENT_NOTICES.contains(&silent) => {}
         (unknown, None) => {
             let unknown = if unknown.is_empty() { "(none)" } else { unknown };
-            out.drift(format!("system.{unknown}"));
+            out.unrecognised(format!("system.{unknown}"));
         }
     }
 }
@@ -36,11 +36,11 @@ pub(super) fn system<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
 /// An `attachment` record: what was put before the model beside the person's words.
 pub(super) fn attachment<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
     let Some(raw) = line.attachment else {
-        out.drift("attachment.attachment");
+        out.unrecognised("attachment.attachment");
         return;
     };
     let Ok(Maybe(Some(attachment))) = read_json::<Maybe<Attachment<'a>>>(raw.get()) else {
-        out.drift("attachment.attachment");
+        out.unrecognised("attachment.attachment");
         return;
     };
     let kind = attachment.kind.as_deref().unwrap_or("(none)");
@@ -59,15 +59,15 @@ pub(super) fn attachment<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
             ];
             let hook = kind.contains("hook");
             match words.into_iter().flatten().find(|words| !is_empty(words)) {
-                Some(words) => out.push(Body::Notification(Content::Raw(words))),
+                Some(words) => out.push(EventBody::Notification(Content::Raw(words))),
                 // A hook that had nothing to say.
                 None if hook && attachment.content.or(attachment.stdout).is_some() => {}
-                None => out.push(Body::Notification(Content::Raw(raw))),
+                None => out.push(EventBody::Notification(Content::Raw(raw))),
             }
         }
         None => {
             let kind = format!("attachment.{kind}");
-            out.drift(kind);
+            out.unrecognised(kind);
         }
     }
 }
@@ -75,7 +75,7 @@ pub(super) fn attachment<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
 /// A message that was typed, or a task that ended, while the agent was at work.
 fn queued<'a>(attachment: Attachment<'a>, out: &mut Out<'_, 'a>) {
     let Some(prompt) = attachment.prompt else {
-        out.drift("attachment.queued_command");
+        out.unrecognised("attachment.queued_command");
         return;
     };
     let of_person = !attachment.meta
@@ -83,7 +83,7 @@ fn queued<'a>(attachment: Attachment<'a>, out: &mut Out<'_, 'a>) {
         && user::of_person(&attachment.origin.0, None);
     match of_person {
         true => user::prompt(prompt, out),
-        false => out.push(Body::Notification(Content::Raw(prompt))),
+        false => out.push(EventBody::Notification(Content::Raw(prompt))),
     }
 }
 
@@ -92,7 +92,7 @@ pub(super) fn result<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a
     if line.is_error
         && let Some(error) = line.errors.or(line.result).filter(|error| !is_empty(error))
     {
-        out.push(Body::Notification(Content::Raw(error)));
+        out.push(EventBody::Notification(Content::Raw(error)));
     }
     let (Some(usage), Some(streamed)) = (line.usage.0, &mut state.streamed) else {
         return;
@@ -102,7 +102,7 @@ pub(super) fn result<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a
     streamed.all = Streamed::counts(told.minus(whole));
     let tokens = whole.minus(told);
     if !tokens.is_zero() {
-        out.push(Body::TokenUsage(UsageReport { tokens, model: None, claim: Claim::Once }));
+        out.push(EventBody::TokenUsage(UsageReport { tokens, model: None, claim: Claim::Once }));
     }
 }
 

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::hash;
 use super::wire::Line;
 use crate::event::Millis;
-use crate::readers::{Fact, Record, Relation};
+use crate::readers::{ParsedRecord, Relation, SessionFact};
 use crate::usage::Tokens;
 
 /// What a reader knows of the records before.
@@ -58,14 +58,14 @@ impl State {
         own: Option<String>,
         line: &mut Line<'a>,
         at: Option<Millis>,
-        record: &mut Record<'a>,
+        record: &mut ParsedRecord<'a>,
     ) {
         let facts = &mut record.facts;
         let state = self;
         if let Some(own) = own {
             state.id = Some(hash(&[&own]));
             state.named = true;
-            facts.push(Fact::Id(Cow::Owned(own)));
+            facts.push(SessionFact::Id(Cow::Owned(own)));
         }
         let conversation = line.message.0.is_some() || line.attachment.is_some();
         state.begun |= line.message.0.is_some();
@@ -85,7 +85,7 @@ impl State {
                     _ => session.clone(),
                 };
                 state.id = Some(hash(&[&id]));
-                facts.push(Fact::Id(id));
+                facts.push(SessionFact::Id(id));
             }
             if !state.parent {
                 let parent = match line.forked_from.0.as_mut().and_then(|from| from.session.take()) {
@@ -97,14 +97,14 @@ impl State {
                 // Some subagents' records have their own id for the session's.
                 if let Some((id, relation)) = parent.filter(|(id, _)| state.id != Some(hash(&[id]))) {
                     state.parent = true;
-                    facts.push(Fact::Parent { id, relation });
+                    facts.push(SessionFact::Parent { id, relation });
                 }
             }
         }
         // A copied record's time is its original's.
         if let (false, None, Some(at)) = (state.started, &line.forked_from.0, at) {
             state.started = true;
-            facts.push(Fact::Started(at));
+            facts.push(SessionFact::Started(at));
         }
         let first = |told: &mut bool, text: &mut Option<Cow<'a, str>>| match text.take() {
             Some(text) if !*told && !text.is_empty() => {
@@ -113,10 +113,10 @@ impl State {
             }
             _ => None,
         };
-        facts.extend(first(&mut state.root, &mut line.cwd).map(Fact::Root));
-        facts.extend(first(&mut state.version, &mut line.version).map(Fact::Version));
+        facts.extend(first(&mut state.root, &mut line.cwd).map(SessionFact::Root));
+        facts.extend(first(&mut state.version, &mut line.version).map(SessionFact::Version));
         if state.subagent == Some(true) {
-            facts.extend(first(&mut state.agent_name, &mut line.attribution).map(Fact::AgentName));
+            facts.extend(first(&mut state.agent_name, &mut line.attribution).map(SessionFact::AgentName));
         }
     }
 }

@@ -7,7 +7,7 @@ use super::Out;
 use super::kinds::{COMPACT_SUMMARY, OF_THE_CLIENT, PEOPLE, PUT_BEFORE};
 use super::lenient::{Each, Maybe, read as read_json, text_of};
 use super::wire::{Line, Origin, Part};
-use crate::event::{Body, Content, ToolResult};
+use crate::event::{Content, EventBody, LoggedResult};
 
 /// Whose words a text is.
 enum Saying {
@@ -19,7 +19,7 @@ enum Saying {
 
 pub(super) fn read<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
     let Some(message) = line.message.0 else {
-        out.drift("user.message");
+        out.unrecognised("user.message");
         return;
     };
     let marked = if line.compact_summary {
@@ -47,13 +47,13 @@ fn content<'a>(content: Option<&'a RawValue>, marked: Option<&Saying>, out: &mut
     match content {
         Some(text) if text.get().starts_with('"') => say(text, marked, out),
         Some(parts) if parts.get().starts_with('[') => each_part(parts, marked, out),
-        _ => out.drift("user.content"),
+        _ => out.unrecognised("user.content"),
     }
 }
 
 fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, 'a>) {
     let Ok(Each(parts)) = read_json::<Each<Maybe<Part<'a>>>>(raw.get()) else {
-        out.drift("user.content");
+        out.unrecognised("user.content");
         return;
     };
     // A person's message of a text and an image, say, is one message. Unless the client or a tool put something beside
@@ -62,14 +62,14 @@ fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, '
     let (mut images, mut alone) = (0, true);
     for part in parts {
         let Some(part) = part.0 else {
-            out.drift("user.content.(no object)");
+            out.unrecognised("user.content.(no object)");
             alone = false;
             continue;
         };
         match (part.kind.as_deref(), part.text) {
             (Some("tool_result"), _) => {
                 alone = false;
-                out.push(Body::ToolResult(ToolResult {
+                out.push(EventBody::ToolResult(LoggedResult {
                     id: part.call,
                     content: part.content.or(part.text).map_or(Content::text(""), Content::Raw),
                     failed: part.is_error,
@@ -88,7 +88,7 @@ fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, '
             (Some("tool_reference" | "tool_addition" | "tool_removal"), _) => alone = false,
             (kind, _) => {
                 let kind = kind.unwrap_or("(none)");
-                out.drift(format!("user.content.{kind}"));
+                out.unrecognised(format!("user.content.{kind}"));
                 alone = false;
             }
         }
@@ -105,8 +105,8 @@ fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, '
         }
     };
     match marked {
-        None => out.push(Body::User(content)),
-        Some(_) => out.push(Body::Notification(content)),
+        None => out.push(EventBody::User(content)),
+        Some(_) => out.push(EventBody::Notification(content)),
     }
 }
 
@@ -116,11 +116,11 @@ fn say<'a>(text: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, 'a>) {
     out.push(match (saying(text), marked) {
         // Marked or not, a command is what a person called, or the model did.
         (Saying::Command { command, arguments }, _) => {
-            Body::SlashCommand { command: command.into(), arguments: arguments.into() }
+            EventBody::SlashCommand { command: command.into(), arguments: arguments.into() }
         }
-        (_, Some(Saying::Summary)) | (Saying::Summary, None) => Body::Summary(content),
-        (_, Some(_)) | (Saying::Client, None) => Body::Notification(content),
-        (Saying::Person, None) => Body::User(content),
+        (_, Some(Saying::Summary)) | (Saying::Summary, None) => EventBody::Summary(content),
+        (_, Some(_)) | (Saying::Client, None) => EventBody::Notification(content),
+        (Saying::Person, None) => EventBody::User(content),
     });
 }
 

@@ -7,9 +7,9 @@ use serde_json::value::RawValue;
 
 use super::fields::{Fields, Key};
 use super::state::{Side, Twin};
-use super::{Body, CodexReader, Out};
+use super::{CodexReader, EventBody, Out};
 use crate::event::Content;
-use crate::readers::Fact;
+use crate::readers::SessionFact;
 
 /// Events that have nothing to tell.
 const SILENT: &[&str] = &[
@@ -110,7 +110,7 @@ impl CodexReader {
                 self.set_model(&event.object(Key::ThreadSettings).unwrap_or_default());
             }
             ("thread_name_updated", _) => {
-                out.record.facts.extend(event.word(Key::ThreadName).map(Fact::Title));
+                out.record.facts.extend(event.word(Key::ThreadName).map(SessionFact::Title));
             }
             ("context_compacted", _) => self.compaction(Side::Event, out),
             ("entered_review_mode", _) => self.review(event, out),
@@ -130,7 +130,7 @@ impl CodexReader {
         if let Some((_, key)) = NOTICES.iter().find(|(name, _)| *name == kind) {
             match event.first(&[*key, Key::Error, Key::Message]) {
                 Some(words) => out.notice(words),
-                None => out.give(Body::Notification(Content::text(kind.to_owned()))),
+                None => out.give(EventBody::Notification(Content::text(kind.to_owned()))),
             }
             return true;
         }
@@ -145,13 +145,13 @@ impl CodexReader {
     pub(super) fn review<'a>(&mut self, review: &Fields<'a>, out: &mut Out<'a, '_>) {
         self.state.reviewing = true;
         let hint = review.word(Key::UserFacingHint).or_else(|| review.word(Key::Prompt)).unwrap_or_default();
-        out.give(Body::SlashCommand { command: "/review".into(), arguments: hint });
+        out.give(EventBody::SlashCommand { command: "/review".into(), arguments: hint });
     }
 
     /// The conversation was cut short. `compacted` tells it with its summary, and an event tells it too.
     pub(super) fn compaction(&mut self, side: Side, out: &mut Out<'_, '_>) {
         if !self.told(Twin::Compaction, side, 0) {
-            out.give(Body::Notification(Content::text("context compacted")));
+            out.give(EventBody::Notification(Content::text("context compacted")));
         }
     }
 
@@ -162,7 +162,7 @@ impl CodexReader {
             None => self.compaction(Side::Item, out),
             Some(summary) => {
                 self.told(Twin::Compaction, Side::Item, 0);
-                out.give(Body::Summary(Content::Raw(summary)));
+                out.give(EventBody::Summary(Content::Raw(summary)));
             }
         }
     }
@@ -172,6 +172,6 @@ impl<'a> Out<'a, '_> {
     /// Words, or an error that has them in its message.
     pub(super) fn notice(&mut self, words: &'a RawValue) {
         let within = words.get().starts_with('{').then(|| Fields::of(words).get(Key::Message)).flatten();
-        self.give(Body::Notification(Content::Raw(within.unwrap_or(words))));
+        self.give(EventBody::Notification(Content::Raw(within.unwrap_or(words))));
     }
 }

@@ -7,8 +7,8 @@ use serde_json::value::RawValue;
 use super::fields::{Fields, Key, inside};
 use super::state::{Side, Told, Twin};
 use super::words::{Texts, hash_of_text, slash_command};
-use super::{Body, CodexReader, Out, outcome};
-use crate::event::{Content, ToolCall, ToolResult};
+use super::{CodexReader, EventBody, Out, outcome};
+use crate::event::{Content, LoggedCall, LoggedResult};
 
 /// Items that have nothing to tell.
 const SILENT: &[&str] = &[
@@ -67,13 +67,13 @@ impl CodexReader {
             ("function" | "tool", _) => return self.result_item(item, out),
             ("developer" | "system", Some(content)) => {
                 if !out.texts(content).is_empty() {
-                    out.give(Body::Notification(Content::Raw(content)));
+                    out.give(EventBody::Notification(Content::Raw(content)));
                 }
             }
             (_, None) => (),
             (other, Some(content)) => {
                 out.unknown_part(format!("message.role.{other}"));
-                out.give(Body::Notification(Content::Raw(content)));
+                out.give(EventBody::Notification(Content::Raw(content)));
             }
         }
         // The API of chat completions, as other programs that write such logs use it.
@@ -91,11 +91,11 @@ impl CodexReader {
         }
         let by_client = texts.is_context() || std::mem::take(&mut self.state.reviewing);
         out.give(match slash_command(content, &texts) {
-            _ if by_client => Body::Notification(Content::Raw(content)),
+            _ if by_client => EventBody::Notification(Content::Raw(content)),
             Some((command, arguments)) => {
-                Body::SlashCommand { command: command.into(), arguments: arguments.into() }
+                EventBody::SlashCommand { command: command.into(), arguments: arguments.into() }
             }
-            None => Body::User(Content::Raw(content)),
+            None => EventBody::User(Content::Raw(content)),
         });
     }
 
@@ -104,7 +104,7 @@ impl CodexReader {
         self.state.reviewing = false;
         let texts = out.texts(content);
         if !texts.is_empty() && !self.told(Twin::Message, side, texts.hash()) {
-            out.give(Body::Message(Content::Raw(content)));
+            out.give(EventBody::Message(Content::Raw(content)));
         }
     }
 
@@ -116,7 +116,7 @@ impl CodexReader {
             hashes.filter(|hash| !self.state.twins.take(Twin::Reasoning, side, *hash)).collect();
         new.iter().for_each(|hash| self.state.twins.put(Twin::Reasoning, side, *hash));
         if !new.is_empty() {
-            out.give(Body::Reasoning(Content::Raw(list)));
+            out.give(EventBody::Reasoning(Content::Raw(list)));
         }
     }
 
@@ -129,7 +129,7 @@ impl CodexReader {
     ) {
         let content = content.map_or_else(|| Content::text(""), Content::Raw);
         let is_task = begins && self.state.subagent;
-        out.give(if is_task { Body::User(content) } else { Body::Notification(content) });
+        out.give(if is_task { EventBody::User(content) } else { EventBody::Notification(content) });
     }
 
     fn call_item<'a>(&mut self, item: &Fields<'a>, out: &mut Out<'a, '_>) {
@@ -166,7 +166,7 @@ impl CodexReader {
         if let Some(id) = &id {
             self.state.calls.tell(id, Told::Item);
         }
-        out.give(Body::ToolCall(ToolCall { name, id, arguments }));
+        out.give(EventBody::ToolCall(LoggedCall { name, id, arguments }));
     }
 
     fn result_item<'a>(&mut self, item: &Fields<'a>, out: &mut Out<'a, '_>) {
@@ -178,7 +178,7 @@ impl CodexReader {
         let within = output.filter(|output| output.get().starts_with('{')).map(Fields::of);
         let content = within.and_then(|within| within.get(Key::Content)).or(output);
         let content = content.map_or_else(|| Content::text(""), Content::Raw);
-        out.give(Body::ToolResult(ToolResult { id, content, failed }));
+        out.give(EventBody::ToolResult(LoggedResult { id, content, failed }));
     }
 
     pub(super) fn web_search<'a>(&mut self, side: Side, item: &Fields<'a>, out: &mut Out<'a, '_>) {
@@ -192,9 +192,17 @@ impl CodexReader {
         }
         let id = item.word(Key::CallId).or_else(|| item.word(Key::Id));
         let arguments = action.or(what).map_or_else(|| Content::text(""), Content::Raw);
-        out.give(Body::ToolCall(ToolCall { name: Cow::Borrowed("web_search"), id: id.clone(), arguments }));
+        out.give(EventBody::ToolCall(LoggedCall {
+            name: Cow::Borrowed("web_search"),
+            id: id.clone(),
+            arguments,
+        }));
         if let Some(results) = item.get(Key::Results) {
-            out.give(Body::ToolResult(ToolResult { id, content: Content::Raw(results), failed: false }));
+            out.give(EventBody::ToolResult(LoggedResult {
+                id,
+                content: Content::Raw(results),
+                failed: false,
+            }));
         }
     }
 
@@ -208,7 +216,7 @@ impl CodexReader {
         let id = item.word(Key::CallId).or_else(|| item.word(Key::Id));
         let arguments = item.first(&[Key::RevisedPrompt, Key::Status]);
         let arguments = arguments.map_or_else(|| Content::text(""), Content::Raw);
-        out.give(Body::ToolCall(ToolCall { name: Cow::Borrowed("image_generation"), id, arguments }));
+        out.give(EventBody::ToolCall(LoggedCall { name: Cow::Borrowed("image_generation"), id, arguments }));
     }
 
     /// Whether the other side has told this; if not, it is remembered for when it does.

@@ -17,7 +17,7 @@ use super::state::Prefix;
 use super::{CodexReader, Out};
 use crate::event::Millis;
 use crate::event::bounded;
-use crate::readers::{Fact, Relation};
+use crate::readers::{Relation, SessionFact};
 
 /// Records further apart than this were not copied together.
 const COPYING_PAUSE: Millis = 1000;
@@ -38,18 +38,18 @@ impl CodexReader {
         self.state.id = id.as_deref().map(|id| bounded(id).to_owned());
         let started = meta.time().or(out.at);
         let facts = &mut out.record.facts;
-        facts.extend(id.clone().map(Fact::Id));
-        facts.extend(meta.word(Key::Cwd).map(Fact::Root));
-        facts.extend(started.map(Fact::Started));
-        facts.extend(meta.word(Key::CliVersion).map(Fact::Version));
+        facts.extend(id.clone().map(SessionFact::Id));
+        facts.extend(meta.word(Key::Cwd).map(SessionFact::Root));
+        facts.extend(started.map(SessionFact::Started));
+        facts.extend(meta.word(Key::CliVersion).map(SessionFact::Version));
 
         let origin = Origin::of(meta);
         self.state.subagent = origin.subagent;
-        facts.extend(origin.agent_name.map(Fact::AgentName));
+        facts.extend(origin.agent_name.map(SessionFact::AgentName));
         let forked_from = meta.word(Key::ForkedFromId);
         let relation = if origin.subagent { Relation::Subagent } else { Relation::Fork };
         if let Some(id) = origin.parent.or_else(|| forked_from.clone()) {
-            facts.push(Fact::Parent { id, relation });
+            facts.push(SessionFact::Parent { id, relation });
         }
 
         let referred = meta.get(Key::HistoryBase).is_some();
@@ -68,7 +68,7 @@ impl CodexReader {
         }
         self.state.foreign_total = true;
         let relation = if self.state.subagent { Relation::Subagent } else { Relation::Fork };
-        out.record.facts.extend(meta.word(Key::Id).map(|id| Fact::Parent { id, relation }));
+        out.record.facts.extend(meta.word(Key::Id).map(|id| SessionFact::Parent { id, relation }));
         let own = self.state.id.clone();
         self.begin_prefix(own.as_deref(), out.at, None, out.at);
     }

@@ -10,8 +10,8 @@ use serde_json::value::RawValue;
 
 use super::fields::{Fields, Key};
 use super::state::{Side, Told};
-use super::{Body, CodexReader, Out, outcome};
-use crate::event::{Content, ToolCall, ToolResult};
+use super::{CodexReader, EventBody, Out, outcome};
+use crate::event::{Content, LoggedCall, LoggedResult};
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
@@ -122,7 +122,7 @@ impl CodexReader {
             ("usermessage", Some(content)) => self.user(Side::Event, content, out),
             ("agentmessage", Some(content)) => self.message(Side::Event, content, out),
             // Of which no item has the words.
-            ("plan", Some(content)) => out.give(Body::Message(Content::Raw(content))),
+            ("plan", Some(content)) => out.give(EventBody::Message(Content::Raw(content))),
             ("usermessage" | "agentmessage" | "plan", None) => (),
             ("reasoning", _) => {
                 for list in
@@ -136,11 +136,11 @@ impl CodexReader {
             ("contextcompaction", _) => self.compaction(Side::Event, out),
             ("enteredreviewmode", _) => self.review(&item, out),
             ("exitedreviewmode", _) => {
-                out.give(Body::Notification(Content::Raw(item.get(Key::ReviewOutput).unwrap_or(raw))));
+                out.give(EventBody::Notification(Content::Raw(item.get(Key::ReviewOutput).unwrap_or(raw))));
             }
-            ("subagentactivity", _) => out.give(Body::Notification(Content::Raw(raw))),
+            ("subagentactivity", _) => out.give(EventBody::Notification(Content::Raw(raw))),
             ("todolist", _) => {
-                out.give(Body::Notification(Content::Raw(item.get(Key::Items).unwrap_or(raw))));
+                out.give(EventBody::Notification(Content::Raw(item.get(Key::Items).unwrap_or(raw))));
             }
             ("error", _) => out.notice(item.get(Key::Message).unwrap_or(raw)),
             ("websearch", _) => self.web_search(Side::Event, &item, out),
@@ -178,12 +178,12 @@ impl CodexReader {
             self.state.calls.tell(id, now);
         }
         if told.is_none() {
-            out.give(Body::ToolCall(tool.call(id.clone(), event)));
+            out.give(EventBody::ToolCall(tool.call(id.clone(), event)));
         }
         if phase == Phase::End && told != Some(Told::Item) {
             let result = event.first(tool.results).map(innermost);
             let content = result.map_or_else(|| Content::text(""), Content::Raw);
-            out.give(Body::ToolResult(ToolResult { id, content, failed }));
+            out.give(EventBody::ToolResult(LoggedResult { id, content, failed }));
         }
     }
 }
@@ -202,7 +202,7 @@ fn innermost(result: &RawValue) -> &RawValue {
 }
 
 impl Tool {
-    fn call<'a>(&self, id: Option<Cow<'a, str>>, event: &Fields<'a>) -> ToolCall<'a> {
+    fn call<'a>(&self, id: Option<Cow<'a, str>>, event: &Fields<'a>) -> LoggedCall<'a> {
         let invocation = event.object(Key::Invocation);
         let called = invocation.as_ref().unwrap_or(event);
         let named = called.word(Key::Tool);
@@ -213,6 +213,6 @@ impl Tool {
             (_, None, None) => Cow::Borrowed("unknown"),
         };
         let arguments = called.first(self.arguments).map_or_else(|| Content::text(""), Content::Raw);
-        ToolCall { name, id, arguments }
+        LoggedCall { name, id, arguments }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::{Millis, Stream};
+use crate::event::{EventStream, Millis};
 use crate::usage::Tokens;
 
 /// Most logs tell the same text within a few records; this many are remembered.
@@ -67,8 +67,8 @@ pub(super) struct Prefix {
 }
 
 impl State {
-    pub(super) fn stream(&self) -> Stream {
-        if self.subagent { Stream::Subagent } else { Stream::Main }
+    pub(super) fn stream(&self) -> EventStream {
+        if self.subagent { EventStream::Subagent } else { EventStream::Main }
     }
 }
 

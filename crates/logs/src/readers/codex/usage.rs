@@ -19,9 +19,9 @@ use std::borrow::Cow;
 use super::CodexReader;
 use super::fields::{Fields, Key};
 use super::state::hash_of;
-use super::{Body, Out};
+use super::{EventBody, Out};
 use crate::event::Millis;
-use crate::usage::{Claim, Discount, Tokens, UsageReport};
+use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 
 /// Tokens as Codex and its forerunners write them. `None` where nothing is told.
 fn tokens(fields: &Fields<'_>) -> Option<Tokens> {
@@ -63,12 +63,12 @@ impl CodexReader {
                 last == Some(recorded) || total == before.unwrap_or_default().plus(recorded)
             });
         if repeats {
-            return (last.unwrap_or_default(), Claim::Not(Discount::Repeated));
+            return (last.unwrap_or_default(), Claim::Not(ExclusionReason::Repeated));
         }
         if before.is_none() && self.state.foreign_total && told != Some(total) {
             return match told {
                 Some(last) if self.state.answered => once(last),
-                _ => (last.unwrap_or_default(), Claim::Not(Discount::Inherited)),
+                _ => (last.unwrap_or_default(), Claim::Not(ExclusionReason::Inherited)),
             };
         }
         once(told.unwrap_or_else(|| since(before, total)))
@@ -79,16 +79,16 @@ impl CodexReader {
         let used = payload.object(Key::Usage).as_ref().and_then(tokens).unwrap_or_default();
         let thread = payload.word(Key::ThreadId).unwrap_or_default();
         let claim = match payload.word(Key::ResponseId) {
-            _ if used.is_zero() => Claim::Not(Discount::Empty),
+            _ if used.is_zero() => Claim::Not(ExclusionReason::Empty),
             // A model of the user's own may number its responses from 1 in every session.
             Some(response) => Claim::Request(hash_of(&format!("{thread} {response}"))),
             None => Claim::Once,
         };
         if !thread.is_empty() && self.state.id.as_deref().is_some_and(|id| *id != *thread) {
-            return self.report(used, Claim::Not(Discount::Inherited), None, out);
+            return self.report(used, Claim::Not(ExclusionReason::Inherited), None, out);
         }
         let claim = self.unless_inherited(claim);
-        if claim != Claim::Not(Discount::Inherited) {
+        if claim != Claim::Not(ExclusionReason::Inherited) {
             self.state.recorded = Some(self.state.recorded.unwrap_or_default().plus(used));
         }
         self.report(used, claim, None, out);
@@ -99,7 +99,9 @@ impl CodexReader {
         let Some(total) = payload.object(Key::Usage).as_ref().and_then(tokens) else { return };
         let before = self.state.total.replace(total);
         let (tokens, claim) = match before {
-            Some(before) if before == total && !total.is_zero() => (total, Claim::Not(Discount::Repeated)),
+            Some(before) if before == total && !total.is_zero() => {
+                (total, Claim::Not(ExclusionReason::Repeated))
+            }
             before => once(since(before, total)),
         };
         self.report(tokens, self.unless_inherited(claim), None, out);
@@ -118,17 +120,17 @@ impl CodexReader {
     }
 
     fn unless_inherited(&self, claim: Claim) -> Claim {
-        if self.state.prefix.is_some() { Claim::Not(Discount::Inherited) } else { claim }
+        if self.state.prefix.is_some() { Claim::Not(ExclusionReason::Inherited) } else { claim }
     }
 
     fn report<'a>(&self, tokens: Tokens, claim: Claim, model: Option<Cow<'a, str>>, out: &mut Out<'a, '_>) {
         let model = model.or_else(|| self.state.model.clone().map(Cow::Owned));
-        out.give(Body::TokenUsage(UsageReport { tokens, model, claim }));
+        out.give(EventBody::TokenUsage(UsageReport { tokens, model, claim }));
     }
 }
 
 fn once(tokens: Tokens) -> (Tokens, Claim) {
-    (tokens, if tokens.is_zero() { Claim::Not(Discount::Empty) } else { Claim::Once })
+    (tokens, if tokens.is_zero() { Claim::Not(ExclusionReason::Empty) } else { Claim::Once })
 }
 
 /// What was added to a total; all of it, when it began again.

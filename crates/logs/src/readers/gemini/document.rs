@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::pieces::{Piece, pieces};
 use super::torn::Document;
-use crate::readers::Drift;
+use crate::readers::Unrecognised;
 
 /// What the head may say; anything else is drift.
 const HEAD: &[&str] = &[
@@ -30,8 +30,8 @@ pub(super) struct Conversation {
     pub head: Map<String, Value>,
     pub messages: Vec<Message>,
     pub rewinds: Vec<Rewind>,
-    pub drift: Vec<Drift<'static>>,
-    places: HashMap<String, usize>,
+    pub unrecognised: Vec<Unrecognised<'static>>,
+    locations: HashMap<String, usize>,
     /// What the client would show and send, by place.
     live: Vec<usize>,
 }
@@ -77,7 +77,7 @@ impl Conversation {
             return false;
         }
         if let Err(error) = result {
-            self.drift.push(unreadable("document", &error));
+            self.unrecognised.push(unreadable("document", &error));
         }
         self.check_head();
         for message in messages {
@@ -91,8 +91,8 @@ impl Conversation {
         for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match serde_json::from_str::<Value>(line) {
                 Ok(Value::Object(record)) => ours |= self.line(record),
-                Ok(_) => self.drift.push(Drift::Unreadable("line is no object".into())),
-                Err(error) => self.drift.push(unreadable("line", &error)),
+                Ok(_) => self.unrecognised.push(Unrecognised::Unreadable("line is no object".into())),
+                Err(error) => self.unrecognised.push(unreadable("line", &error)),
             }
         }
         self.check_head();
@@ -134,23 +134,23 @@ impl Conversation {
         } else {
             let kind = record.get("type").and_then(Value::as_str);
             let name = kind.or_else(|| record.keys().next().map(String::as_str)).unwrap_or("{}");
-            self.drift.push(Drift::Record(name.to_owned().into()));
+            self.unrecognised.push(Unrecognised::Record(name.to_owned().into()));
             false
         }
     }
 
     fn check_head(&mut self) {
         let unknown = self.head.keys().filter(|field| !HEAD.contains(&field.as_str()));
-        self.drift.extend(unknown.map(|field| Drift::Part(format!("head.{field}").into())));
+        self.unrecognised.extend(unknown.map(|field| Unrecognised::Part(format!("head.{field}").into())));
     }
 
     /// A message as it happened; a later version of it replaces the earlier one.
     fn record(&mut self, message: Value) {
         let Value::Object(fields) = message else {
-            self.drift.push(Drift::Unreadable("message is no object".into()));
+            self.unrecognised.push(Unrecognised::Unreadable("message is no object".into()));
             return;
         };
-        match id_of(&fields).and_then(|id| self.places.get(&id).copied()) {
+        match id_of(&fields).and_then(|id| self.locations.get(&id).copied()) {
             Some(place) => {
                 let known = &mut self.messages[place];
                 for (field, value) in fields {
@@ -172,7 +172,7 @@ impl Conversation {
     fn push(&mut self, fields: Map<String, Value>) {
         let place = self.messages.len();
         if let Some(id) = id_of(&fields) {
-            self.places.insert(id, place);
+            self.locations.insert(id, place);
         }
         self.messages.push(Message { fields, rewound: false });
         self.live.push(place);
@@ -184,11 +184,11 @@ impl Conversation {
         let mut signatures: Option<HashMap<String, usize>> = None;
         for message in messages {
             let Value::Object(fields) = message else {
-                self.drift.push(Drift::Unreadable("message is no object".into()));
+                self.unrecognised.push(Unrecognised::Unreadable("message is no object".into()));
                 continue;
             };
             let id = id_of(&fields);
-            let known = id.as_ref().and_then(|id| self.places.get(id).copied()).or_else(|| {
+            let known = id.as_ref().and_then(|id| self.locations.get(id).copied()).or_else(|| {
                 let signatures = signatures.get_or_insert_with(|| {
                     let all = self.messages.iter().enumerate();
                     all.filter_map(|(place, message)| Some((signature(&message.fields)?, place))).collect()
@@ -197,7 +197,7 @@ impl Conversation {
             });
             match known {
                 Some(place) => {
-                    self.places.extend(id.map(|id| (id, place)));
+                    self.locations.extend(id.map(|id| (id, place)));
                     self.messages[place].rewound = false;
                     self.live.push(place);
                 }
@@ -208,7 +208,7 @@ impl Conversation {
 
     /// As the client does it: an id that it does not find takes everything back.
     fn rewind(&mut self, id: &str) {
-        let place = self.places.get(id);
+        let place = self.locations.get(id);
         let from = place.and_then(|place| self.live.iter().position(|live| live == place)).unwrap_or(0);
         let gone: BTreeSet<usize> = self.live.split_off(from).into_iter().collect();
         for place in &gone {
@@ -264,7 +264,7 @@ fn signature(fields: &Map<String, Value>) -> Option<String> {
 }
 
 /// Why, without quoting.
-fn unreadable(what: &str, error: &serde_json::Error) -> Drift<'static> {
+fn unreadable(what: &str, error: &serde_json::Error) -> Unrecognised<'static> {
     let why = if error.is_eof() { "ends too early" } else { "is no JSON" };
-    Drift::Unreadable(format!("{what} {why}").into())
+    Unrecognised::Unreadable(format!("{what} {why}").into())
 }

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 use super::document::{Conversation, Message};
 use super::pieces::{Piece, content, pieces, result, shown, unknown, words};
 use super::tokens::tokens;
-use crate::event::{Body, Content, Event, Millis, Stream, ToolCall, ToolResult};
+use crate::event::{Content, EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
 use crate::readers::hashing::claim_of;
-use crate::readers::{Drift, Transcript, time};
+use crate::readers::{LogTranscript, Unrecognised, time};
 use crate::usage::UsageReport;
 
 /// How "user" messages begin that the client wrote.
@@ -25,29 +25,29 @@ const OWN_WORDS: &[&str] = &[
 const SUMMARY: &str = "<state_snapshot>";
 const SUMMARY_ANSWER: &str = "Got it. Thanks for the additional context!";
 
-pub(super) fn transcript(conversation: Conversation) -> Transcript {
-    let Conversation { head, messages, rewinds, drift, .. } = conversation;
-    let mut transcript = Transcript { facts: super::facts(&head), events: Vec::new(), drift };
+pub(super) fn transcript(conversation: Conversation) -> LogTranscript {
+    let Conversation { head, messages, rewinds, unrecognised, .. } = conversation;
+    let mut transcript = LogTranscript { facts: super::facts(&head), events: Vec::new(), unrecognised };
     let subagent = head.get("kind").is_some_and(|kind| kind == "subagent");
     let mut reader = Reader {
-        stream: if subagent { Stream::Subagent } else { Stream::Main },
+        stream: if subagent { EventStream::Subagent } else { EventStream::Main },
         called: HashSet::new(),
         answered: HashSet::new(),
         prompted: false,
         events: Vec::new(),
-        drift: Vec::new(),
+        unrecognised: Vec::new(),
     };
     for (place, message) in messages.iter().enumerate() {
         for rewind in rewinds.iter().filter(|rewind| rewind.first == place) {
             let what = if rewind.count == 1 { "message was" } else { "messages were" };
             let said = format!("{} {what} taken back by rewinding", rewind.count);
             let at = messages.get(rewind.last).and_then(|message| time_of(&message.fields));
-            reader.event(at, Body::Notification(Content::text(said)));
+            reader.event(at, EventBody::Notification(Content::text(said)));
         }
         reader.message(message);
     }
     transcript.events = reader.events;
-    transcript.drift.extend(reader.drift);
+    transcript.unrecognised.extend(reader.unrecognised);
     transcript
 }
 
@@ -59,17 +59,17 @@ fn time_of(fields: &Map<String, Value>) -> Option<Millis> {
 }
 
 struct Reader {
-    stream: Stream,
+    stream: EventStream,
     called: HashSet<String>,
     answered: HashSet<String>,
     prompted: bool,
-    events: Vec<Event<'static>>,
-    drift: Vec<Drift<'static>>,
+    events: Vec<LogEvent<'static>>,
+    unrecognised: Vec<Unrecognised<'static>>,
 }
 
 impl Reader {
-    fn event(&mut self, at: Option<Millis>, body: Body<'static>) {
-        self.events.push(Event { at, stream: self.stream, body });
+    fn event(&mut self, at: Option<Millis>, body: EventBody<'static>) {
+        self.events.push(LogEvent { at, stream: self.stream, body });
     }
 
     fn message(&mut self, message: &Message) {
@@ -82,11 +82,11 @@ impl Reader {
             Some("info" | "error" | "warning") => {
                 let parts = self.parts(pieces(fields.get("content").unwrap_or(&Value::Null)), at);
                 if let Some(content) = content(parts) {
-                    self.event(at, Body::Notification(content));
+                    self.event(at, EventBody::Notification(content));
                 }
             }
-            Some(other) => self.drift.push(Drift::Record(other.to_owned().into())),
-            None => self.drift.push(Drift::Record("message without a type".into())),
+            Some(other) => self.unrecognised.push(Unrecognised::Record(other.to_owned().into())),
+            None => self.unrecognised.push(Unrecognised::Record("message without a type".into())),
         }
     }
 
@@ -98,11 +98,11 @@ impl Reader {
         let Some(whole) = content(parts) else { return };
         let own = OWN_WORDS.iter().any(|opening| said.starts_with(opening));
         if said.starts_with(SUMMARY) {
-            return self.event(at, Body::Summary(whole));
+            return self.event(at, EventBody::Summary(whole));
         }
         // Nobody types into a subagent's log: the first text is its task, later ones are the client's.
-        if own || self.stream == Stream::Subagent && self.prompted {
-            return self.event(at, Body::Notification(whole));
+        if own || self.stream == EventStream::Subagent && self.prompted {
+            return self.event(at, EventBody::Notification(whole));
         }
         self.prompted = true;
         // What was typed, where the client added files' contents to it.
@@ -112,7 +112,7 @@ impl Reader {
             let parts = self.parts(typed, at);
             if let Some(typed) = content(parts).filter(|_| words.trim() != said) {
                 self.prompt(words.trim(), typed, at);
-                return self.event(at, Body::Notification(whole));
+                return self.event(at, EventBody::Notification(whole));
             }
         }
         self.prompt(said, whole, at);
@@ -126,9 +126,9 @@ impl Reader {
         });
         let body = if is_command {
             let arguments = arguments.trim().to_owned().into();
-            Body::SlashCommand { command: command.to_owned().into(), arguments }
+            EventBody::SlashCommand { command: command.to_owned().into(), arguments }
         } else {
-            Body::User(whole)
+            EventBody::User(whole)
         };
         self.event(at, body);
     }
@@ -139,7 +139,7 @@ impl Reader {
         for piece in pieces {
             match piece {
                 Piece::Text(text) => parts.push(Value::String(text)),
-                Piece::Thought(text) => self.event(at, Body::Reasoning(Content::text(text))),
+                Piece::Thought(text) => self.event(at, EventBody::Reasoning(Content::text(text))),
                 Piece::Call(call) => self.call(&call, at),
                 Piece::Response(response) => {
                     let id = response.get("id").and_then(Value::as_str).map(str::to_owned);
@@ -149,7 +149,7 @@ impl Reader {
                 }
                 Piece::Other(part) => {
                     if let Some(name) = unknown(&part) {
-                        self.drift.push(Drift::Part(format!("content.{name}").into()));
+                        self.unrecognised.push(Unrecognised::Part(format!("content.{name}").into()));
                     }
                     parts.push(shown(part));
                 }
@@ -171,7 +171,7 @@ impl Reader {
             let tokens = tokens(told);
             let model = fields.get("model").and_then(Value::as_str).map(|model| model.to_owned().into());
             let claim = claim_of(&tokens, fields.get("id").and_then(Value::as_str));
-            self.event(at, Body::TokenUsage(UsageReport { tokens, model, claim }));
+            self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim }));
         }
         if !message.rewound {
             for call in calls {
@@ -190,7 +190,7 @@ impl Reader {
             }
             let at = thought.get("timestamp").and_then(Value::as_str).and_then(time).or(at);
             if !text.is_empty() {
-                self.event(at, Body::Reasoning(Content::text(text)));
+                self.event(at, EventBody::Reasoning(Content::text(text)));
             }
         }
         let mut told = pieces(fields.get("content").unwrap_or(&Value::Null));
@@ -203,7 +203,7 @@ impl Reader {
             told.into_iter().partition(|piece| matches!(piece, Piece::Call(_) | Piece::Response(_)));
         let words = self.parts(words, at);
         if let Some(content) = content(words) {
-            self.event(at, if own { Body::Notification(content) } else { Body::Message(content) });
+            self.event(at, if own { EventBody::Notification(content) } else { EventBody::Message(content) });
         }
         self.parts(tools, at);
     }
@@ -214,12 +214,12 @@ impl Reader {
             return;
         }
         let Some(name) = call.get("name").and_then(Value::as_str) else {
-            self.drift.push(Drift::Part("toolCalls without a name".into()));
+            self.unrecognised.push(Unrecognised::Part("toolCalls without a name".into()));
             return;
         };
         let arguments = Content::Value(call.get("args").cloned().unwrap_or(Value::Null));
-        let call = ToolCall { name: name.to_owned().into(), id: id.map(Into::into), arguments };
-        self.event(at, Body::ToolCall(call));
+        let call = LoggedCall { name: name.to_owned().into(), id: id.map(Into::into), arguments };
+        self.event(at, EventBody::ToolCall(call));
     }
 
     fn result_of(&mut self, call: &Value, at: Option<Millis>) {
@@ -251,7 +251,7 @@ impl Reader {
             return;
         }
         let failed = failed || matches!(&content, Content::Text(text) if exited_badly(text));
-        self.event(at, Body::ToolResult(ToolResult { id: id.map(Into::into), content, failed }));
+        self.event(at, EventBody::ToolResult(LoggedResult { id: id.map(Into::into), content, failed }));
     }
 }
 

@@ -5,18 +5,18 @@ use serde_json::Value;
 use super::parts::{Told, part};
 use super::tokens::tokens;
 use super::{Message, Session};
-use crate::event::{Body, Content, Event, Millis, Stream};
+use crate::event::{Content, EventBody, EventStream, LogEvent, Millis};
 use crate::readers::hashing::claim_of;
-use crate::readers::{Drift, Fact, Relation, Transcript};
-use crate::usage::{Claim, Discount, Tokens, UsageReport};
+use crate::readers::{LogTranscript, Relation, SessionFact, Unrecognised};
+use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 
-pub(super) fn transcript(mut session: Session) -> Transcript {
+pub(super) fn transcript(mut session: Session) -> LogTranscript {
     let messages = std::mem::take(&mut session.messages);
     let mut reader = Reader {
-        stream: if session.parent.is_some() { Stream::Subagent } else { Stream::Main },
+        stream: if session.parent.is_some() { EventStream::Subagent } else { EventStream::Main },
         created: session.created,
         events: Vec::new(),
-        drift: std::mem::take(&mut session.drift),
+        unrecognised: std::mem::take(&mut session.unrecognised),
     };
     let reverted = |name: &str| {
         let value = session.revert.as_ref().and_then(|revert| revert.get(name));
@@ -31,45 +31,45 @@ pub(super) fn transcript(mut session: Session) -> Transcript {
             let what = if count == 1 { "message is" } else { "messages are" };
             let said = format!("{count} {what} reverted, until the next prompt takes them away");
             if from_part.is_none() {
-                reader.event(message.created, Body::Notification(Content::text(said)));
+                reader.event(message.created, EventBody::Notification(Content::text(said)));
                 gone = true;
             }
         }
         gone = reader.message(message, gone, from_part.as_deref().filter(|_| here));
     }
-    Transcript { facts: facts(session), events: reader.events, drift: reader.drift }
+    LogTranscript { facts: facts(session), events: reader.events, unrecognised: reader.unrecognised }
 }
 
-fn facts(session: Session) -> Vec<Fact<'static>> {
-    let mut facts = vec![Fact::Id(session.id.into())];
+fn facts(session: Session) -> Vec<SessionFact<'static>> {
+    let mut facts = vec![SessionFact::Id(session.id.into())];
     let some = |text: Option<String>| text.filter(|text| !text.is_empty());
-    facts.extend(some(session.root).map(|root| Fact::Root(root.into())));
-    facts.extend(session.created.map(Fact::Started));
-    facts.extend(some(session.title).map(|title| Fact::Title(title.into())));
-    facts.extend(some(session.version).map(|version| Fact::Version(version.into())));
+    facts.extend(some(session.root).map(|root| SessionFact::Root(root.into())));
+    facts.extend(session.created.map(SessionFact::Started));
+    facts.extend(some(session.title).map(|title| SessionFact::Title(title.into())));
+    facts.extend(some(session.version).map(|version| SessionFact::Version(version.into())));
     if let Some(parent) = some(session.parent) {
-        facts.push(Fact::Parent { id: parent.into(), relation: Relation::Subagent });
-        facts.extend(some(session.agent).map(|agent| Fact::AgentName(agent.into())));
+        facts.push(SessionFact::Parent { id: parent.into(), relation: Relation::Subagent });
+        facts.extend(some(session.agent).map(|agent| SessionFact::AgentName(agent.into())));
     } else if let Some(origin) = session.origin {
-        facts.push(Fact::Parent { id: origin.into(), relation: Relation::Fork });
+        facts.push(SessionFact::Parent { id: origin.into(), relation: Relation::Fork });
     }
     facts
 }
 
 struct Reader {
-    stream: Stream,
+    stream: EventStream,
     created: Option<Millis>,
-    events: Vec<Event<'static>>,
-    drift: Vec<Drift<'static>>,
+    events: Vec<LogEvent<'static>>,
+    unrecognised: Vec<Unrecognised<'static>>,
 }
 
 impl Reader {
-    fn event(&mut self, at: Option<Millis>, body: Body<'static>) {
-        self.events.push(Event { at, stream: self.stream, body });
+    fn event(&mut self, at: Option<Millis>, body: EventBody<'static>) {
+        self.events.push(LogEvent { at, stream: self.stream, body });
     }
 
     /// A tool's part holds its call and its result, and tools run at the same time, so their events are put in order.
-    fn in_order(&mut self, running: &mut Vec<(Option<Millis>, Body<'static>)>) {
+    fn in_order(&mut self, running: &mut Vec<(Option<Millis>, EventBody<'static>)>) {
         running.sort_by_key(|(at, _)| *at);
         for (at, body) in running.drain(..) {
             self.event(at, body);
@@ -85,7 +85,7 @@ impl Reader {
             "user" => true,
             "assistant" => false,
             other => {
-                self.drift.push(Drift::Record(format!("message.{other}").into()));
+                self.unrecognised.push(Unrecognised::Record(format!("message.{other}").into()));
                 false
             }
         };
@@ -98,17 +98,17 @@ impl Reader {
             if until.is_some_and(|until| until == stored.id) {
                 self.in_order(&mut running);
                 let said = "the rest of the session is reverted, until the next prompt takes it away";
-                self.event(at, Body::Notification(Content::text(said)));
+                self.event(at, EventBody::Notification(Content::text(said)));
                 gone = true;
             }
             // The row of a copied part has the time of the copying, and a prompt's parts are written before it is sent.
             let row = stored.created.filter(|_| !inherited && !person);
-            for told in part(&stored.data, person, summary, &mut self.drift) {
+            for told in part(&stored.data, person, summary, &mut self.unrecognised) {
                 match told {
                     Told::Event(_) if gone => {}
                     Told::Event(event) => {
                         at = event.at.or(row).or(at);
-                        if !matches!(event.body, Body::ToolCall(_) | Body::ToolResult(_)) {
+                        if !matches!(event.body, EventBody::ToolCall(_) | EventBody::ToolResult(_)) {
                             self.in_order(&mut running);
                         }
                         running.push((at, event.body));
@@ -135,20 +135,20 @@ impl Reader {
             let name = error.get("name").and_then(Value::as_str).unwrap_or("error");
             let why = error.pointer("/data/message").or_else(|| error.get("message"));
             let said = why.and_then(Value::as_str).map_or(name.to_owned(), |why| format!("{name}: {why}"));
-            self.event(completed, Body::Notification(Content::text(said)));
+            self.event(completed, EventBody::Notification(Content::text(said)));
         }
         gone
     }
 
     fn usage(&mut self, tokens: Tokens, message: &Message, name: &str, inherited: bool, at: Option<Millis>) {
         let data = &message.data;
-        let places = ["/modelID", "/model/modelID", "/metadata/assistant/modelID"];
-        let model = places.iter().find_map(|place| data.pointer(place).and_then(Value::as_str));
+        let locations = ["/modelID", "/model/modelID", "/metadata/assistant/modelID"];
+        let model = locations.iter().find_map(|place| data.pointer(place).and_then(Value::as_str));
         let claim = match claim_of(&tokens, Some(name)) {
-            Claim::Request(_) if inherited => Claim::Not(Discount::Inherited),
+            Claim::Request(_) if inherited => Claim::Not(ExclusionReason::Inherited),
             claim => claim,
         };
         let model = model.map(|model| model.to_owned().into());
-        self.event(at, Body::TokenUsage(UsageReport { tokens, model, claim }));
+        self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim }));
     }
 }

@@ -9,7 +9,7 @@ use tamis_store::rusqlite::{Connection, OptionalExtension, Result, Row, params};
 use super::{
     Listed, MOST_BYTES, MOST_BYTES_OF_SESSION, Message, OpenCodeError, Part, Session, object, projected,
 };
-use crate::readers::Drift;
+use crate::readers::Unrecognised;
 
 /// Columns of a session that are read where they are there; the oldest versions have fewer.
 const COLUMNS: &[&str] = &["parent_id", "directory", "title", "version", "agent", "revert", "time_created"];
@@ -153,11 +153,11 @@ fn messages(connection: &Connection, session: &mut Session) -> Result<()> {
     let mut statement = connection.prepare(sql)?;
     let mut budget = Budget::default();
     let mut rows = statement.query(params![session.id, MOST_BYTES])?;
-    let mut places = HashMap::new();
+    let mut locations = HashMap::new();
     while let Some(row) = rows.next()? {
-        let Some(data) = budget.data(row, 2, "message", &mut session.drift)? else { continue };
+        let Some(data) = budget.data(row, 2, "message", &mut session.unrecognised)? else { continue };
         let id = text(row, 0)?.unwrap_or_default();
-        places.insert(id.clone(), session.messages.len());
+        locations.insert(id.clone(), session.messages.len());
         session.messages.push(Message { id, created: integer(row, 1)?, data, parts: Vec::new() });
     }
     let sql = "SELECT id, time_created, message_id, octet_length(data), CASE WHEN octet_length(data) <= ?2 THEN data END
@@ -165,11 +165,11 @@ fn messages(connection: &Connection, session: &mut Session) -> Result<()> {
     let mut statement = connection.prepare(sql)?;
     let mut rows = statement.query(params![session.id, MOST_BYTES])?;
     while let Some(row) = rows.next()? {
-        let Some(data) = budget.data(row, 3, "part", &mut session.drift)? else { continue };
+        let Some(data) = budget.data(row, 3, "part", &mut session.unrecognised)? else { continue };
         let part = Part { id: text(row, 0)?.unwrap_or_default(), created: integer(row, 1)?, data };
-        match places.get(&text(row, 2)?.unwrap_or_default()) {
+        match locations.get(&text(row, 2)?.unwrap_or_default()) {
             Some(place) => session.messages[*place].parts.push(part),
-            None => session.drift.push(Drift::Record("part without its message".into())),
+            None => session.unrecognised.push(Unrecognised::Record("part without its message".into())),
         }
     }
     Ok(())
@@ -183,7 +183,7 @@ fn next_messages(connection: &Connection, session: &mut Session) -> Result<()> {
     let mut budget = Budget::default();
     let mut rows = statement.query(params![session.id, MOST_BYTES])?;
     while let Some(row) = rows.next()? {
-        let Some(data) = budget.data(row, 3, "message", &mut session.drift)? else { continue };
+        let Some(data) = budget.data(row, 3, "message", &mut session.unrecognised)? else { continue };
         let kind = text(row, 2)?.unwrap_or_default();
         let message = Message {
             id: text(row, 0)?.unwrap_or_default(),
@@ -193,7 +193,7 @@ fn next_messages(connection: &Connection, session: &mut Session) -> Result<()> {
         };
         match projected::message(&kind, message) {
             Some(message) => session.messages.push(message),
-            None => session.drift.push(Drift::Record(format!("session_message.{kind}").into())),
+            None => session.unrecognised.push(Unrecognised::Record(format!("session_message.{kind}").into())),
         }
     }
     Ok(())
@@ -224,16 +224,16 @@ impl Budget {
         row: &Row<'_>,
         size: usize,
         what: &str,
-        drift: &mut Vec<Drift<'static>>,
+        unrecognised: &mut Vec<Unrecognised<'static>>,
     ) -> Result<Option<serde_json::Value>> {
         let length = integer(row, size)?.unwrap_or(0).max(0).cast_unsigned();
         self.bytes = self.bytes.saturating_add(length);
         if length > MOST_BYTES || self.bytes > MOST_BYTES_OF_SESSION {
-            drift.push(Drift::Unreadable(format!("{what} is too long").into()));
+            unrecognised.push(Unrecognised::Unreadable(format!("{what} is too long").into()));
             return Ok(None);
         }
         let text = text(row, size + 1)?.unwrap_or_default();
-        Ok(object(&text, what, drift))
+        Ok(object(&text, what, unrecognised))
     }
 }
 

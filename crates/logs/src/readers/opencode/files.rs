@@ -11,7 +11,7 @@ use serde_json::Value;
 use super::db::mixed;
 use super::{Listed, MOST_BYTES, MOST_BYTES_OF_SESSION, Message, OpenCodeError, Part, Session, object};
 use crate::event::Millis;
-use crate::readers::Drift;
+use crate::readers::Unrecognised;
 
 /// Where things lie in a storage.
 struct Layout {
@@ -92,7 +92,7 @@ pub(super) fn session(storage: &Path, id: &str) -> Result<Session, OpenCodeError
     }
     let file = layout.sessions().remove(id).ok_or_else(missing)?;
     let mut session = Session { id: id.to_owned(), ..Session::default() };
-    let info = file.and_then(|file| load(&file, &mut session.drift)).unwrap_or_default();
+    let info = file.and_then(|file| load(&file, &mut session.unrecognised)).unwrap_or_default();
     session.parent = text(&info, "/parentID");
     session.root = text(&info, "/directory");
     session.title = text(&info, "/title");
@@ -101,7 +101,7 @@ pub(super) fn session(storage: &Path, id: &str) -> Result<Session, OpenCodeError
     session.revert = info.get("revert").filter(|revert| revert.is_object()).cloned();
     let mut bytes = 0;
     for path in entries(&layout.messages.join(id)).into_iter().filter(|path| is_json(path)) {
-        let Some(data) = within(&path, &mut bytes, "message", &mut session.drift) else { continue };
+        let Some(data) = within(&path, &mut bytes, "message", &mut session.unrecognised) else { continue };
         let created = number(&data, "/time/created").or_else(|| number(&data, "/metadata/time/created"));
         let id = text(&data, "/id").unwrap_or_else(|| name_of(&path));
         session.messages.push(Message { id, created, data, parts: Vec::new() });
@@ -129,7 +129,7 @@ fn parts(layout: &Layout, session: &mut Session, mut bytes: u64) {
             continue;
         }
         for path in layout.parts_of(&session.id, &message.id).into_iter().filter(|path| is_json(path)) {
-            let Some(data) = within(&path, &mut bytes, "part", &mut session.drift) else { continue };
+            let Some(data) = within(&path, &mut bytes, "part", &mut session.unrecognised) else { continue };
             message.parts.push(Part { id: name_of(&path), created: None, data });
         }
     }
@@ -137,7 +137,7 @@ fn parts(layout: &Layout, session: &mut Session, mut bytes: u64) {
     let flat: Vec<PathBuf> = entries(&layout.parts).into_iter().filter(|path| is_json(path)).collect();
     let wanted: BTreeSet<String> = messages.iter().map(|message| message.id.clone()).collect();
     for path in flat {
-        let Some(data) = load(&path, &mut session.drift) else { continue };
+        let Some(data) = load(&path, &mut session.unrecognised) else { continue };
         let owner = text(&data, "/messageID").filter(|owner| wanted.contains(owner));
         let message = owner.and_then(|owner| messages.iter_mut().find(|message| message.id == owner));
         if let Some(message) = message {
@@ -149,24 +149,29 @@ fn parts(layout: &Layout, session: &mut Session, mut bytes: u64) {
 }
 
 /// A file's object, unless the session is too long already.
-fn within(path: &Path, bytes: &mut u64, what: &str, drift: &mut Vec<Drift<'static>>) -> Option<Value> {
+fn within(
+    path: &Path,
+    bytes: &mut u64,
+    what: &str,
+    unrecognised: &mut Vec<Unrecognised<'static>>,
+) -> Option<Value> {
     *bytes = bytes.saturating_add(fs::metadata(path).map_or(0, |metadata| metadata.len()));
     if *bytes > MOST_BYTES_OF_SESSION {
-        drift.push(Drift::Unreadable(format!("{what} is too long").into()));
+        unrecognised.push(Unrecognised::Unreadable(format!("{what} is too long").into()));
         return None;
     }
-    load(path, drift)
+    load(path, unrecognised)
 }
 
-fn load(path: &Path, drift: &mut Vec<Drift<'static>>) -> Option<Value> {
+fn load(path: &Path, unrecognised: &mut Vec<Unrecognised<'static>>) -> Option<Value> {
     let mut bytes = Vec::new();
     let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     if read.is_err() || bytes.len() as u64 > MOST_BYTES {
         let why = if read.is_err() { "file cannot be read" } else { "file is too long" };
-        drift.push(Drift::Unreadable(why.into()));
+        unrecognised.push(Unrecognised::Unreadable(why.into()));
         return None;
     }
-    object(&String::from_utf8_lossy(&bytes), "file", drift)
+    object(&String::from_utf8_lossy(&bytes), "file", unrecognised)
 }
 
 /// In order of their names, which is the order of their making.

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use super::tokens::tokens;
-use crate::event::{Body, Content, Millis, ToolCall, ToolResult};
-use crate::readers::Drift;
+use crate::event::{Content, EventBody, LoggedCall, LoggedResult, Millis};
+use crate::readers::Unrecognised;
 use crate::usage::Tokens;
 
 pub(super) enum Told {
@@ -15,31 +15,39 @@ pub(super) enum Told {
 
 pub(super) struct Moment {
     pub at: Option<Millis>,
-    pub body: Body<'static>,
+    pub body: EventBody<'static>,
 }
 
 /// What a part tells. `person` is whether it stands in a prompt, `summary` in what a compaction gave.
-pub(super) fn part(data: &Value, person: bool, summary: bool, drift: &mut Vec<Drift<'static>>) -> Vec<Told> {
+pub(super) fn part(
+    data: &Value,
+    person: bool,
+    summary: bool,
+    unrecognised: &mut Vec<Unrecognised<'static>>,
+) -> Vec<Told> {
     let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     let note =
-        |said: String| vec![told(time(data, "/time/created"), Body::Notification(Content::text(said)))];
+        |said: String| vec![told(time(data, "/time/created"), EventBody::Notification(Content::text(said)))];
     match data.get("type").and_then(Value::as_str).unwrap_or("none") {
         "text" | "reasoning" if text("text").is_empty() => Vec::new(),
         "text" => {
             let is = |name: &str| data.get(name).is_some_and(|value| *value == true);
             let content = Content::text(text("text").to_owned());
             let body = match (is("synthetic") || is("ignored"), person, summary) {
-                (_, false, true) => Body::Summary(content),
-                (true, ..) => Body::Notification(content),
-                (_, true, _) => Body::User(content),
-                _ => Body::Message(content),
+                (_, false, true) => EventBody::Summary(content),
+                (true, ..) => EventBody::Notification(content),
+                (_, true, _) => EventBody::User(content),
+                _ => EventBody::Message(content),
             };
             vec![told(time(data, "/time/start"), body)]
         }
         "reasoning" => {
-            vec![told(time(data, "/time/start"), Body::Reasoning(Content::text(text("text").to_owned())))]
+            vec![told(
+                time(data, "/time/start"),
+                EventBody::Reasoning(Content::text(text("text").to_owned())),
+            )]
         }
-        "tool" => tool(data, drift),
+        "tool" => tool(data, unrecognised),
         "tool-invocation" => invocation(data.get("toolInvocation").unwrap_or(&Value::Null)),
         "step-finish" => vec![Told::Step(data.get("tokens").map(tokens).unwrap_or_default())],
         "file" => note(file(data)),
@@ -61,13 +69,13 @@ pub(super) fn part(data: &Value, person: bool, summary: bool, drift: &mut Vec<Dr
         "source-url" => note(format!("source: {}", text("url"))),
         "step-start" | "snapshot" | "agent" => Vec::new(),
         other => {
-            drift.push(Drift::Part(format!("part.{other}").into()));
+            unrecognised.push(Unrecognised::Part(format!("part.{other}").into()));
             Vec::new()
         }
     }
 }
 
-fn told(at: Option<Millis>, body: Body<'static>) -> Told {
+fn told(at: Option<Millis>, body: EventBody<'static>) -> Told {
     Told::Event(Moment { at, body })
 }
 
@@ -91,31 +99,31 @@ fn file(data: &Value) -> String {
 fn subtask(command: &str, prompt: &str) -> Vec<Told> {
     let prompt = Content::text(prompt.to_owned());
     if command.is_empty() {
-        return vec![told(None, Body::User(prompt))];
+        return vec![told(None, EventBody::User(prompt))];
     }
     let command = format!("/{}", command.trim_start_matches('/'));
     vec![
-        told(None, Body::SlashCommand { command: command.into(), arguments: "".into() }),
-        told(None, Body::Notification(prompt)),
+        told(None, EventBody::SlashCommand { command: command.into(), arguments: "".into() }),
+        told(None, EventBody::Notification(prompt)),
     ]
 }
 
-fn tool(data: &Value, drift: &mut Vec<Drift<'static>>) -> Vec<Told> {
+fn tool(data: &Value, unrecognised: &mut Vec<Unrecognised<'static>>) -> Vec<Told> {
     let text = |name: &str| data.get(name).and_then(Value::as_str);
     let state = data.get("state").unwrap_or(&Value::Null);
     let status = state.get("status").and_then(Value::as_str).unwrap_or("none").to_ascii_lowercase();
     // What the model was still writing is only text.
     let input = state.get("input").filter(|input| !is_empty(input)).or_else(|| state.get("raw"));
     let start = time(state, "/time/start");
-    let call = ToolCall {
+    let call = LoggedCall {
         name: text("tool").unwrap_or("unknown").to_owned().into(),
         id: text("callID").map(|id| id.to_owned().into()),
         arguments: Content::Value(input.or_else(|| state.get("input")).cloned().unwrap_or_default()),
     };
     let id = call.id.clone();
-    let mut all = vec![told(start, Body::ToolCall(call))];
+    let mut all = vec![told(start, EventBody::ToolCall(call))];
     if !matches!(status.as_str(), "pending" | "running" | "completed" | "success" | "error") {
-        drift.push(Drift::Part(format!("part.tool.{status}").into()));
+        unrecognised.push(Unrecognised::Part(format!("part.tool.{status}").into()));
     }
     let failed = status == "error";
     let output =
@@ -136,7 +144,7 @@ fn tool(data: &Value, drift: &mut Vec<Drift<'static>>) -> Vec<Told> {
         let failed = failed || exit.is_some_and(|exit| exit != 0);
         // Not before its call, whatever the clock did.
         let at = time(state, "/time/end").max(start);
-        all.push(told(at, Body::ToolResult(ToolResult { id, content, failed })));
+        all.push(told(at, EventBody::ToolResult(LoggedResult { id, content, failed })));
     }
     all
 }
@@ -148,19 +156,19 @@ fn is_empty(input: &Value) -> bool {
 /// A tool call of the first versions.
 fn invocation(data: &Value) -> Vec<Told> {
     let text = |name: &str| data.get(name).and_then(Value::as_str);
-    let call = ToolCall {
+    let call = LoggedCall {
         name: text("toolName").unwrap_or("unknown").to_owned().into(),
         id: text("toolCallId").map(|id| id.to_owned().into()),
         arguments: Content::Value(data.get("args").cloned().unwrap_or_default()),
     };
     let id = call.id.clone();
-    let mut all = vec![told(None, Body::ToolCall(call))];
+    let mut all = vec![told(None, EventBody::ToolCall(call))];
     if let Some(result) = data.get("result").filter(|result| !result.is_null()) {
         let content = match result {
             Value::String(text) => Content::text(text.clone()),
             result => Content::Value(result.clone()),
         };
-        all.push(told(None, Body::ToolResult(ToolResult { id, content, failed: false })));
+        all.push(told(None, EventBody::ToolResult(LoggedResult { id, content, failed: false })));
     }
     all
 }
