@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use tamis_agents::{AgentsError, Code};
 use tamis_config::ConfigError;
 use tamis_server::{ListenError, TokenError};
-use tamis_tools::RpcError;
+use tamis_tools::{Failure, RpcError};
 use tamis_trace::TraceError;
 
 use crate::shown;
@@ -122,6 +122,15 @@ impl From<ListenError> for CliError {
             _ => "`tamis serve --host 127.0.0.1` listens on this machine alone",
         };
         CliError::failed(error).hint(hint)
+    }
+}
+
+impl From<Failure> for CliError {
+    fn from(failure: Failure) -> CliError {
+        match failure {
+            Failure::Cancelled => CliError::interrupted(),
+            failure => RpcError::from(failure).into(),
+        }
     }
 }
 

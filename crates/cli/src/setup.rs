@@ -12,7 +12,7 @@ use tamis_logs::discovery::LogLocations;
 use tamis_process::{Children, WardenProgram};
 use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_server::Token;
-use tamis_sieve::{Settings, Sieve, Warning};
+use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_tools::{
     Agents, AgentsSettings, Caller, Pruner, Registry, Research, Services, Sessions, Workbench,
@@ -116,14 +116,21 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
         children: Children::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
-    // A server starts though the logs that its configuration names are not there, or not yet.
-    let trace = trace_of(config, config.paths(Key::TraceLogs));
-    // Who was started for nobody, or whose identity is gone, may still use the other tools; `mcp` judges it itself.
-    let agents = AgentsSettings { identity: identity(config).ok().flatten(), ..agents_settings(config)? };
+    let program = this_program()?;
+    let configs = Arc::new(config.clone());
+    let [for_sessions, for_research, for_agents] = [0; 3].map(|_| Arc::clone(&configs));
     let services = Services::new(sieve(config), workbench)
-        .with_sessions(Sessions::new(Arc::new(trace)))
-        .with_research(research(config))
-        .with_agents(Arc::new(Agents::new(agents)));
+        // A server starts even if the configured logs do not exist, or not yet.
+        .with_sessions(move || {
+            Sessions::new(Arc::new(trace_of(&for_sessions, for_sessions.paths(Key::TraceLogs))))
+        })
+        .with_research(move || research(&for_research))
+        .with_agents(move || {
+            // A process without a usable identity may still use the other tools; `mcp` checks it itself.
+            let identity = identity(&for_agents).ok().flatten();
+            let settings = AgentsSettings { identity, ..agents_settings(&for_agents, program) };
+            Arc::new(Agents::new(settings))
+        });
     Ok(Arc::new(services))
 }
 
@@ -139,7 +146,7 @@ pub(crate) fn this_program() -> Result<PathBuf, CliError> {
 }
 
 /// What there is to know of agents, from whatever process.
-pub(crate) fn agents_settings(config: &Config) -> Result<AgentsSettings, CliError> {
+pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentsSettings {
     let data_dir = DataDir::at(config.data_dir());
     let token = match config.text(Key::Token) {
         Some(chosen) => Some(chosen.to_owned()),
@@ -149,12 +156,12 @@ pub(crate) fn agents_settings(config: &Config) -> Result<AgentsSettings, CliErro
     let coordinator = tamis_agents::Settings {
         data_dir,
         database: agents_database(config),
-        program: this_program()?,
+        program,
         github_token: config.text(Key::GithubToken).map(str::to_owned),
         github_url: config.text(Key::GithubUrl).map(str::to_owned),
         tool_timeout: Duration::from_millis(config.number(Key::ToolTimeoutMs).unwrap_or(u64::MAX)),
     };
-    Ok(AgentsSettings { token, ..AgentsSettings::new(coordinator) })
+    AgentsSettings { token, ..AgentsSettings::new(coordinator) }
 }
 
 /// The identity of the instance that this process was started for, if it was. A file that is named must hold one.
@@ -350,24 +357,5 @@ pub(crate) async fn clean_up_now_and_then(services: Arc<Services>, first: Durati
         let sieve = Arc::clone(&services.sieve);
         // Fails only when the runtime ends.
         let _ = tokio::task::spawn_blocking(move || clean_up_if_due(&sieve)).await;
-    }
-}
-
-/// Tells a person what `prune` warned about.
-pub(crate) fn tell_warnings(warnings: &[Warning]) {
-    for warning in warnings {
-        let why = match warning {
-            Warning::InputTooLarge => {
-                "the text is longer than prune.max_input_chars, or has over 250,000 lines, so nothing is cut"
-            }
-            Warning::Timeout => "it took longer than --timeout-ms, so nothing is cut",
-            Warning::ConstraintsUnmet => "the text has fewer lines than --min-keep-lines, so nothing is cut",
-            Warning::RecoveryUnavailable => {
-                "the original cannot be kept in the data folder, so nothing is cut"
-            }
-            Warning::InternalError => "the engine failed, so nothing is cut; please report it",
-            Warning::LedgerUnavailable => "the call cannot be counted; `tamis data show` says why",
-        };
-        print::note(format_args!("warning: {} ({why})", warning.code()));
     }
 }

@@ -18,7 +18,7 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
     assert!(ran.stdout.contains("cache_step_17_3"));
     assert!(ran.stderr.starts_with("kept "), "{}", ran.stderr);
 
-    // The command that the summary offers gives back the first cut.
+    // The command that the summary offers restores the first cut.
     let offered = ran.stderr.split('`').nth(1).unwrap();
     let arguments: Vec<_> = offered.split(' ').skip(1).collect();
     let recovered = house.run(&arguments, b"");
@@ -45,6 +45,17 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
     assert_eq!(shown["savings"]["calls"], 3);
     assert_eq!(shown["savings"]["recoveries"], 3);
     assert_eq!(shown["recovery"]["originals"], 1, "the same text is kept once");
+}
+
+#[test]
+fn a_command_builds_only_the_services_it_uses() {
+    let house = House::new();
+    let mut command = house.tamis(&["prune", "--goal", "x"]);
+    // Building research would warn about its folders, and building agents would read the identity.
+    command.env("TAMIS_ROOTS", "/nowhere").env("TAMIS_IDENTITY", "/nowhere");
+    let ran = finish(&mut command, b"some text\n");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "some text\n"));
+    assert!(!ran.stderr.contains("research"), "{}", ran.stderr);
 }
 
 #[test]
@@ -121,6 +132,15 @@ fn read_grep_and_bash_answer_a_question() {
     assert_eq!(house.tamis(&["read", "odd.bin"]).output().unwrap().stdout, b"caf\xe9");
     let odd = house.tamis(&["read", "odd.bin", "-q", "x"]).output().unwrap();
     assert_eq!(odd.stdout, b"caf\xe9", "better whole than wrong");
+    for command in
+        [&["bash", "-q", "x", "--", "cat odd.bin"][..], &["grep", "-q", "x", "--", "caf", "odd.txt"]]
+    {
+        std::fs::write(house.work().join("odd.txt"), b"caf\xe9 au lait\n").unwrap();
+        let kept = house.tamis(command).env("LC_ALL", "C").output().unwrap();
+        let said = String::from_utf8_lossy(&kept.stderr).into_owned();
+        assert!(kept.stdout.windows(4).any(|bytes| bytes == b"caf\xe9"), "{command:?}: {said}");
+        assert!(said.contains("not UTF-8"), "{command:?}: {said}");
+    }
     // They end as what they run does.
     for (command, code, stdout) in [
         (&["bash", "--", "exit 7"][..], 7, ""),

@@ -90,7 +90,7 @@ impl Surroundings {
 }
 
 /// Every setting, resolved.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Config {
     values: BTreeMap<Key, Resolved>,
     /// What was ignored, and why; one sentence each.

@@ -267,7 +267,7 @@ pub(crate) fn agents(served: &Served) -> Result<Arc<Agents>, ApiError> {
         AgentsError::new(Code::CoordinatorUnavailable, "agents are not served here")
             .suggest("`tamis serve` serves them")
     };
-    Ok(served.services.agents.clone().ok_or_else(missing)?)
+    Ok(served.services.agents().cloned().ok_or_else(missing)?)
 }
 
 /// The same for what is to be done by whoever coordinates. What another process has sent here is not sent on.

@@ -75,7 +75,7 @@ impl McpDoor {
 
     fn admitted(&self, request: &RequestContext<RoleServer>) -> Admitted {
         if !self.over_http {
-            let agents = self.served.services.agents.as_ref();
+            let agents = self.served.services.agents();
             let identity = agents.and_then(|agents| agents.settings().identity.as_ref());
             let identity = identity.map(|identity| identity.reveal().to_owned());
             return Admitted { access: Access::Full, identity };

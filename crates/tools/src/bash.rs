@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_process::{Ended, RunError, bash};
+use tamis_process::Ended;
 
 use crate::workbench::{Question, RawOutput, answer, lossy};
 use crate::{Context, Failure, Operation, Toolset};
@@ -29,12 +29,12 @@ impl Operation for Bash {
 
     async fn run(input: BashInput, context: Context) -> Result<String, Failure> {
         let workbench = &context.services.workbench;
-        let shell = bash(&input.command, workbench.folder.path());
-        let output = match workbench.children.run(shell, &context.cancellation).await {
+        let program = workbench.bash(&input.command);
+        let output = match workbench.run(program, &context.cancellation).await? {
             Ok(ended) => {
-                Ok(RawOutput { text: assembled_output(ended), prunable: true, placeholder: "(no output)" })
+                let text = lossy(assembled_output(ended));
+                Ok(RawOutput { text, prunable: true, placeholder: "(no output)" })
             }
-            Err(RunError::Cancelled) => return Err(Failure::Cancelled),
             Err(error) => Err(format!("Error executing command: {error}")),
         };
         answer(output, input.context_focus_question, context).await
@@ -45,18 +45,18 @@ impl Operation for Bash {
     }
 }
 
-/// Stdout, then what was written to stderr, then the exit code unless it is 0.
-pub fn assembled_output(ended: Ended) -> String {
+/// Stdout, then stderr if there is any, then the exit code unless it is 0.
+pub fn assembled_output(ended: Ended) -> Vec<u8> {
     let code = ended.code();
-    let mut output = lossy(ended.stdout);
+    let mut output = ended.stdout;
     if !ended.stderr.is_empty() {
-        output.push_str("\n[stderr]\n");
-        output.push_str(&String::from_utf8_lossy(&ended.stderr));
+        output.extend_from_slice(b"\n[stderr]\n");
+        output.extend_from_slice(&ended.stderr);
     }
     match code {
         Some(0) => {}
-        Some(code) => output.push_str(&format!("\n[exit code: {code}]")),
-        None => output.push_str("\n[exit code: null]"),
+        Some(code) => output.extend_from_slice(format!("\n[exit code: {code}]").as_bytes()),
+        None => output.extend_from_slice(b"\n[exit code: null]"),
     }
     output
 }

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_process::{Ended, RunError, grep};
+use tamis_process::Ended;
 
 use crate::input::OptionalText;
 use crate::workbench::{Question, RawOutput, answer, lossy};
@@ -36,10 +36,9 @@ impl Operation for Grep {
     async fn run(input: GrepInput, context: Context) -> Result<String, Failure> {
         let workbench = &context.services.workbench;
         let path = input.path.0.as_deref().unwrap_or(".");
-        let shell = grep(&input.pattern, path, workbench.folder.path());
-        let output = match workbench.children.run(shell, &context.cancellation).await {
-            Ok(ended) => judge(ended),
-            Err(RunError::Cancelled) => return Err(Failure::Cancelled),
+        let program = workbench.grep(&input.pattern, path);
+        let output = match workbench.run(program, &context.cancellation).await? {
+            Ok(ended) => interpret(ended),
             Err(error) => Err(format!("Error executing grep: {error}")),
         };
         answer(output, input.context_focus_question, context).await
@@ -50,17 +49,17 @@ impl Operation for Grep {
     }
 }
 
-/// What grep's exit code says of its output: 0 found something, 1 nothing, anything else went wrong.
-fn judge(ended: Ended) -> Result<RawOutput, String> {
+/// Reads grep's exit code: 0 is a match, 1 is none, anything else an error.
+fn interpret(ended: Ended) -> Result<RawOutput, String> {
     let (code, signal) = (ended.code(), ended.signal());
     if !matches!(code, Some(0 | 1)) && !ended.stderr.is_empty() {
         return Err(format!("Error: {}", lossy(ended.stderr)));
     }
     if let Some(signal) = signal {
-        // Whatever it has found by then is not all there is.
+        // The output is incomplete.
         return Err(format!("Error: grep was ended by signal {signal}"));
     }
-    // It tells of binary files that match on stderr alone: then there is nothing to show, but something was found.
+    // Matches in binary files are reported on stderr alone: nothing to show, but not "no matches".
     let placeholder = if code == Some(0) { "" } else { NOTHING_FOUND };
     let text = if code == Some(1) { String::new() } else { lossy(ended.stdout) };
     let prunable = !text.is_empty();

@@ -38,7 +38,7 @@ pub use failure::Failure;
 pub use metrics::Metrics;
 pub use registry::{Exposed, Operation, Registry, Tool};
 pub use research::Research;
-pub use services::Services;
+pub use services::{PruneJob, Services};
 pub use tamis_agents::{AgentsError, Code, IDENTITY_PREFIX, IdError, InstanceId, StartRequest};
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};

@@ -1,9 +1,7 @@
-//! `POST /prune`: the contract that swe-pruner's clients already speak.
+//! `POST /prune`: the contract of swe-pruner's clients.
 //!
-//! No tool of MCP's, but an operation like the others: the same sieve, the same protections, markers in the text,
-//! and a `prune_id` besides, so that what is cut can be had back.
-
-use std::time::Duration;
+//! Not an MCP tool, but an operation like the others: the same sieve, the same protections, markers in the text,
+//! and a `prune_id`, so that cuts can be recovered. Clients wait 30 s for the whole request.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,10 +11,7 @@ use tamis_text::split_lines;
 use crate::services::PruneJob;
 use crate::{Context, Exposed, Failure, Operation, Toolset};
 
-/// Clients give no time limit of their own; theirs for the whole request is 30 s.
-const TIMEOUT: Duration = Duration::from_secs(20);
-
-/// What `always_keep_first_frags` keeps: enough to tell what file or command this is.
+/// What `always_keep_first_frags` keeps: enough to recognise the file or command.
 const FIRST_LINES: usize = 10;
 
 pub(crate) struct PruneCode;
@@ -69,16 +64,9 @@ impl Operation for PruneCode {
 
     async fn run(input: PruneCodeInput, context: Context) -> Result<PruneCodeOutput, Failure> {
         let job = PruneJob {
-            kind: None,
-            text: input.code,
-            goal: input.query,
             threshold: input.threshold.clamp(0.0, 1.0) as f32,
-            max_prune_ratio: 1.0,
-            min_keep_lines: 0,
             keep_first_lines: if input.always_keep_first_frags { FIRST_LINES } else { 0 },
-            timeout: TIMEOUT,
-            annotate_lines: false,
-            include_markers: true,
+            ..PruneJob::new(input.code, input.query)
         };
         let (job, pruned) = context.services.prune(job, context.caller, context.cancellation).await?;
 

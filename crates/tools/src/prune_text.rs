@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_sieve::Pruned;
 use tamis_text::Kind;
 
@@ -55,25 +54,19 @@ impl Operation for PruneText {
     async fn run(input: PruneTextInput, context: Context) -> Result<Pruned, Failure> {
         let options = input.options;
         let job = PruneJob {
-            text: input.text,
-            goal: input.goal_hint,
             kind: Some(match input.source_type {
                 SourceType::Code => Kind::Code,
                 SourceType::Logs => Kind::Logs,
                 SourceType::Docs => Kind::Docs,
             }),
-            threshold: DEFAULT_THRESHOLD,
             max_prune_ratio: options.max_prune_ratio.0,
             min_keep_lines: usize::try_from(options.min_keep_lines.0).unwrap_or(usize::MAX),
-            keep_first_lines: 0,
             timeout: Duration::from_millis(options.timeout_ms.0),
             annotate_lines: options.annotate_lines,
             include_markers: options.include_markers,
+            ..PruneJob::new(input.text, input.goal_hint)
         };
-        let (_, pruned) = context.services.prune(job, context.caller, context.cancellation.clone()).await?;
-        if context.cancellation.is_cancelled() {
-            return Err(Failure::Cancelled);
-        }
+        let (_, pruned) = context.services.prune(job, context.caller, context.cancellation).await?;
         Ok(pruned)
     }
 }

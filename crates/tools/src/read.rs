@@ -2,7 +2,6 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_codebase::read_file;
 
 use crate::workbench::{Question, RawOutput, answer, lossy};
 use crate::{Context, Failure, Operation, Toolset};
@@ -28,14 +27,9 @@ impl Operation for Read {
     type Output = String;
 
     async fn run(input: ReadInput, context: Context) -> Result<String, Failure> {
-        let path = context.services.workbench.folder.resolve(&input.file_path);
-        // Reading may hang on a file system that does, so nobody waits for it who no longer wants to know.
-        let read = tokio::select! {
-            read = tokio::task::spawn_blocking(move || read_file(&path).map(lossy)) => read,
-            () = context.cancellation.cancelled() => return Err(Failure::Cancelled),
-        };
-        let output = match read.map_err(|_| Failure::internal("the tool panicked"))? {
-            Ok(text) => Ok(RawOutput { text, prunable: true, placeholder: "" }),
+        let read = context.services.workbench.read(input.file_path.as_ref(), &context.cancellation).await?;
+        let output = match read {
+            Ok(bytes) => Ok(RawOutput { text: lossy(bytes), prunable: true, placeholder: "" }),
             Err(error) => Err(format!("Error reading file: {error}")),
         };
         answer(output, input.context_focus_question, context).await

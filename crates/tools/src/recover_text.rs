@@ -1,6 +1,4 @@
-//! `recover_text`: gives back lines that were cut.
-
-use std::sync::Arc;
+//! `recover_text`: restores lines that were cut.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -39,17 +37,11 @@ impl Operation for RecoverText {
     type Output = Recovered;
 
     async fn run(input: RecoverTextInput, context: Context) -> Result<Recovered, Failure> {
-        let sieve = Arc::clone(&context.services.sieve);
-        let caller = context.caller;
-        let (prune_id, recovered) = context
-            .services
-            .on_a_core(move || {
-                let ranges: Vec<_> =
-                    input.ranges.iter().map(|range| (range.start_line.0, range.end_line.0)).collect();
-                let recovered = sieve.recover(&input.prune_id, &ranges, input.include_line_numbers, &caller);
-                (input.prune_id, recovered)
-            })
-            .await?;
+        let prune_id = input.prune_id;
+        let ranges = input.ranges.iter().map(|range| (range.start_line.0, range.end_line.0)).collect();
+        let (services, caller) = (context.services, context.caller);
+        let recovered =
+            services.recover(prune_id.clone(), ranges, input.include_line_numbers, caller).await?;
         recovered.map_err(|error| failure(&prune_id, error))
     }
 }

@@ -128,7 +128,7 @@ fn audit(tool: &Tool, reply: &Reply, services: &Services) {
         Reply::Error(_) => (0, true),
     };
     tracing::debug!(tool = tool.name, bytes, failed, "answer");
-    if let (Toolset::Trace, Some(sessions)) = (tool.toolset, &services.sessions) {
+    if let (Toolset::Trace, Some(sessions)) = (tool.toolset, services.sessions()) {
         sessions.trace.count_use(tool.name, failed, bytes as u64);
     }
 }

@@ -1,9 +1,10 @@
-//! What handlers work with, shared by all calls of a process.
+//! The capabilities that operations use, shared by all calls of a process.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
-use tamis_sieve::{Caller, PruneRequest, Pruned, Sieve};
+use tamis_prune::DEFAULT_THRESHOLD;
+use tamis_sieve::{Caller, PruneRequest, Pruned, RecoverError, Recovered, Sieve};
 use tamis_text::Kind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -11,37 +12,58 @@ use tokio_util::sync::CancellationToken;
 use crate::metrics::Metrics;
 use crate::{Agents, Failure, Research, Sessions, Workbench};
 
-/// Longer time limits are taken as this one: nobody waits longer, and clocks do not overflow.
+/// Longer time limits are taken as this one: no caller waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// The capabilities, opened once a process.
+/// The time limit of callers that name none. Pruning takes milliseconds; this is for an overloaded machine.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A capability that is built on first use, since most processes use one or two of them.
+type Lazy<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
+
+/// The capabilities of a process.
 pub struct Services {
     pub sieve: Arc<Sieve>,
     pub workbench: Workbench,
-    /// Past sessions, where they are served.
-    pub sessions: Option<Arc<Sessions>>,
-    /// Questions about a codebase, likewise.
-    pub research: Option<Arc<Research>>,
-    /// Agents that are started, likewise.
-    pub agents: Option<Arc<Agents>>,
+    sessions: Option<Lazy<Sessions>>,
+    research: Option<Lazy<Research>>,
+    agents: Option<Lazy<Agents>>,
     pub metrics: Metrics,
-    /// One permit a core: more pruning at once would only make every caller wait longer.
+    /// One permit per core: more pruning at once would only make every caller wait longer.
     cores: Arc<Semaphore>,
 }
 
-/// A prune request that owns its text, to be carried to another thread.
-pub(crate) struct PruneJob {
-    pub(crate) text: String,
-    pub(crate) goal: String,
-    /// None: to be told from the text.
-    pub(crate) kind: Option<Kind>,
-    pub(crate) threshold: f32,
-    pub(crate) max_prune_ratio: f64,
-    pub(crate) min_keep_lines: usize,
-    pub(crate) keep_first_lines: usize,
-    pub(crate) timeout: Duration,
-    pub(crate) annotate_lines: bool,
-    pub(crate) include_markers: bool,
+/// A prune request that owns its text, so that it can move to another thread.
+pub struct PruneJob {
+    pub text: String,
+    pub goal: String,
+    /// Detected from the text when `None`.
+    pub kind: Option<Kind>,
+    pub threshold: f32,
+    pub max_prune_ratio: f64,
+    pub min_keep_lines: usize,
+    pub keep_first_lines: usize,
+    pub timeout: Duration,
+    pub annotate_lines: bool,
+    pub include_markers: bool,
+}
+
+impl PruneJob {
+    /// Prunes `text` for `goal` as the engine sees fit, with a marker at every cut.
+    pub fn new(text: String, goal: String) -> PruneJob {
+        PruneJob {
+            text,
+            goal,
+            kind: None,
+            threshold: DEFAULT_THRESHOLD,
+            max_prune_ratio: 1.0,
+            min_keep_lines: 0,
+            keep_first_lines: 0,
+            timeout: DEFAULT_TIMEOUT,
+            annotate_lines: false,
+            include_markers: true,
+        }
+    }
 }
 
 impl Services {
@@ -58,33 +80,48 @@ impl Services {
         }
     }
 
-    /// The same with past sessions.
-    pub fn with_sessions(self, sessions: Sessions) -> Services {
-        Services { sessions: Some(Arc::new(sessions)), ..self }
+    /// Adds past sessions.
+    pub fn with_sessions(self, build: impl FnOnce() -> Sessions + Send + 'static) -> Services {
+        Services { sessions: Some(LazyLock::new(Box::new(|| Arc::new(build())))), ..self }
     }
 
-    /// The same with research.
-    pub fn with_research(self, research: Research) -> Services {
-        Services { research: Some(Arc::new(research)), ..self }
+    /// Adds research.
+    pub fn with_research(self, build: impl FnOnce() -> Research + Send + 'static) -> Services {
+        Services { research: Some(LazyLock::new(Box::new(|| Arc::new(build())))), ..self }
     }
 
-    /// The same with agents.
-    pub fn with_agents(self, agents: Arc<Agents>) -> Services {
-        Services { agents: Some(agents), ..self }
+    /// Adds agents.
+    pub fn with_agents(self, build: impl FnOnce() -> Arc<Agents> + Send + 'static) -> Services {
+        Services { agents: Some(LazyLock::new(Box::new(build))), ..self }
     }
 
-    /// What is counted, as Prometheus reads it.
+    /// Past sessions, where they are served.
+    pub fn sessions(&self) -> Option<&Arc<Sessions>> {
+        self.sessions.as_deref()
+    }
+
+    /// Research, where it is served.
+    pub fn research(&self) -> Option<&Arc<Research>> {
+        self.research.as_deref()
+    }
+
+    /// Agents, where they are served.
+    pub fn agents(&self) -> Option<&Arc<Agents>> {
+        self.agents.as_deref()
+    }
+
+    /// The counters in Prometheus' text format.
     pub fn metrics_text(&self) -> String {
         let mut text = self.metrics.render();
-        if let Some(agents) = &self.agents {
+        if let Some(agents) = self.agents() {
             agents.render_metrics(&mut text);
         }
         text
     }
 
-    /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when that
-    /// is over before a core is free, the text comes back whole.
-    pub(crate) async fn prune(
+    /// Prunes away from the threads that serve connections. Waiting for a core counts against the time limit: when it
+    /// passes before a core is free, the text is returned whole.
+    pub async fn prune(
         &self,
         job: PruneJob,
         caller: Caller,
@@ -98,7 +135,8 @@ impl Services {
             () = cancellation.cancelled() => return Err(Failure::Cancelled),
         };
         let sieve = Arc::clone(&self.sieve);
-        blocking(move || {
+        let is_cancelled = cancellation.clone();
+        let outcome = blocking(move || {
             let _core = core;
             let request = PruneRequest {
                 text: &job.text,
@@ -112,11 +150,24 @@ impl Services {
                 annotate_lines: job.annotate_lines,
                 include_markers: job.include_markers,
             };
-            let mut pruned = sieve.prune(&request, &caller, &|| cancellation.is_cancelled());
+            let mut pruned = sieve.prune(&request, &caller, &|| is_cancelled.is_cancelled());
             pruned.stats.elapsed_ms = arrived.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
             (job, pruned)
         })
-        .await
+        .await?;
+        if cancellation.is_cancelled() { Err(Failure::Cancelled) } else { Ok(outcome) }
+    }
+
+    /// Restores lines that were cut, by prune id and 1-based inclusive ranges.
+    pub async fn recover(
+        &self,
+        prune_id: String,
+        ranges: Vec<(i64, i64)>,
+        include_line_numbers: bool,
+        caller: Caller,
+    ) -> Result<Result<Recovered, RecoverError>, Failure> {
+        let sieve = Arc::clone(&self.sieve);
+        self.on_a_core(move || sieve.recover(&prune_id, &ranges, include_line_numbers, &caller)).await
     }
 
     /// Runs blocking work when a core is free.
@@ -147,28 +198,33 @@ mod tests {
     use super::*;
 
     fn job(timeout: Duration) -> PruneJob {
-        PruneJob {
-            text: "a\nb\n".into(),
-            goal: "a".into(),
-            kind: None,
-            threshold: 0.5,
-            max_prune_ratio: 1.0,
-            min_keep_lines: 0,
-            keep_first_lines: 0,
-            timeout,
-            annotate_lines: false,
-            include_markers: true,
-        }
+        PruneJob { timeout, ..PruneJob::new("a\nb\n".into(), "a".into()) }
+    }
+
+    fn services(folder: &tempfile::TempDir) -> Services {
+        let data_dir = Some(tamis_store::DataDir::at(folder.path()));
+        Services::new(Sieve::new(Settings { data_dir, ..Settings::default() }), Workbench::here().unwrap())
+    }
+
+    #[tokio::test]
+    async fn capabilities_are_built_on_first_use_and_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let (send, built) = std::sync::mpsc::channel();
+        let services = services(&folder).with_research(move || {
+            send.send(()).unwrap();
+            Research::unusable(String::new())
+        });
+        let token = CancellationToken::new();
+        services.prune(job(Duration::from_secs(600)), Caller::default(), token).await.unwrap();
+        assert!(built.try_recv().is_err(), "pruning needs no research");
+        assert!(services.research().is_some() && services.research().is_some());
+        assert_eq!(built.try_iter().count(), 1);
     }
 
     #[tokio::test]
     async fn waiting_for_a_core_counts_against_the_time_limit() {
         let folder = tempfile::tempdir().unwrap();
-        let data_dir = Some(tamis_store::DataDir::at(folder.path()));
-        let services = Services::new(
-            Sieve::new(Settings { data_dir, ..Settings::default() }),
-            Workbench::here().unwrap(),
-        );
+        let services = services(&folder);
         let busy = services.cores.available_permits();
         let _all = services.cores.acquire_many(busy as u32).await.unwrap();
         let token = CancellationToken::new();

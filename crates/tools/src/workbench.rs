@@ -1,22 +1,19 @@
-//! What `read`, `bash` and `grep` share: where they work, who prunes for them, and the way from raw output to answer.
+//! What `read`, `bash` and `grep` share: their working folder, their pruner, and the path from raw output to answer.
 
 use std::io;
-use std::time::Duration;
+use std::path::Path;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_codebase::WorkingFolder;
+use tamis_codebase::{ReadError, WorkingFolder, read_file};
 use tamis_http::RemotePruner;
-use tamis_process::Children;
-use tamis_prune::DEFAULT_THRESHOLD;
+use tamis_process::{Children, Ended, RunError, Shell, bash, grep};
+use tokio_util::sync::CancellationToken;
 
 use crate::input::OptionalText;
 use crate::request::Event;
-use crate::services::PruneJob;
+use crate::services::{PruneJob, blocking};
 use crate::{Context, Failure};
-
-/// The sieve takes milliseconds; this is for a machine that is out of breath.
-const SIEVE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Where the workbench's tools work, and with what.
 pub struct Workbench {
@@ -25,13 +22,13 @@ pub struct Workbench {
     pub pruner: Pruner,
 }
 
-/// Who is asked when a call comes with a question.
+/// What prunes the output of a call that has a question.
 pub enum Pruner {
-    /// Nobody: output stays raw.
+    /// Nothing: output stays raw.
     Off,
     /// Our own: cuts are marked, and can be recovered.
     Sieve,
-    /// Another, over HTTP. What it answers is taken as it is.
+    /// A service over HTTP. Its answer is used as it is.
     Remote(RemotePruner),
 }
 
@@ -40,6 +37,42 @@ impl Workbench {
     pub fn here() -> io::Result<Workbench> {
         let folder = WorkingFolder::at(".")?;
         Ok(Workbench { folder, children: Children::new(None), pruner: Pruner::Sieve })
+    }
+
+    /// Reads a file.
+    pub async fn read(
+        &self,
+        file: &Path,
+        cancellation: &CancellationToken,
+    ) -> Result<Result<Vec<u8>, ReadError>, Failure> {
+        let path = self.folder.resolve(file);
+        // Reading may hang on a file system that does; the caller must not.
+        tokio::select! {
+            read = blocking(move || read_file(&path)) => read,
+            () = cancellation.cancelled() => Err(Failure::Cancelled),
+        }
+    }
+
+    /// `bash -c COMMAND` in the working folder.
+    pub fn bash(&self, command: &str) -> Shell {
+        bash(command, self.folder.path())
+    }
+
+    /// `grep -rn PATTERN PATH` in the working folder.
+    pub fn grep(&self, pattern: &str, path: &str) -> Shell {
+        grep(pattern, path, self.folder.path())
+    }
+
+    /// Runs a program to its end.
+    pub async fn run(
+        &self,
+        program: Shell,
+        cancellation: &CancellationToken,
+    ) -> Result<Result<Ended, RunError>, Failure> {
+        match self.children.run(program, cancellation).await {
+            Err(RunError::Cancelled) => Err(Failure::Cancelled),
+            ended => Ok(ended),
+        }
     }
 }
 
@@ -54,16 +87,16 @@ impl Question {
     }
 }
 
-/// What an operation gave.
+/// The output of an operation before pruning.
 pub(crate) struct RawOutput {
     pub(crate) text: String,
     /// Whether the tool's contract lets this be pruned.
     pub(crate) prunable: bool,
-    /// What stands for an empty answer, pruned or not.
+    /// What an empty answer is replaced by, pruned or not.
     pub(crate) placeholder: &'static str,
 }
 
-/// Takes what an operation gave, or the text that says why it gave nothing, to the answer.
+/// Turns the raw output of an operation, or its error text, into the answer.
 pub(crate) async fn answer(
     output: Result<RawOutput, String>,
     question: Question,
@@ -94,60 +127,49 @@ pub(crate) async fn answer(
     }
     request.step(Event::PruningEligible);
     let cancellation = context.cancellation.clone();
-    let asked = tokio::select! {
-        asked = ask(text, question, context) => asked?,
+    let outcome = tokio::select! {
+        outcome = prune(text, question, context) => outcome?,
         () = cancellation.cancelled() => return Err(Failure::Cancelled),
     };
-    Ok(filled(match asked {
-        Asked::Pruned(pruned) => {
+    Ok(filled(match outcome {
+        Outcome::Pruned(pruned) => {
             request.step_because(Event::Pruned, &format!("{} bytes", pruned.len()));
             pruned
         }
-        Asked::Failed { raw, why } => {
-            request.step_because(Event::PrunerFailed, &why);
+        Outcome::Failed { raw, reason } => {
+            request.step_because(Event::PrunerFailed, &reason);
             request.step(Event::FallbackChosen);
             raw
         }
     }))
 }
 
-enum Asked {
+enum Outcome {
     Pruned(String),
-    Failed { raw: String, why: String },
+    Failed { raw: String, reason: String },
 }
 
-async fn ask(text: String, question: String, context: Context) -> Result<Asked, Failure> {
+async fn prune(text: String, question: String, context: Context) -> Result<Outcome, Failure> {
     match &context.services.workbench.pruner {
-        Pruner::Off => Ok(Asked::Failed { raw: text, why: "there is none".to_owned() }),
+        Pruner::Off => Ok(Outcome::Failed { raw: text, reason: "pruning is off".to_owned() }),
         Pruner::Remote(pruner) => Ok(match pruner.prune(&text, &question).await {
-            Ok(pruned) => Asked::Pruned(pruned),
-            Err(error) => Asked::Failed { raw: text, why: error.to_string() },
+            Ok(pruned) => Outcome::Pruned(pruned),
+            Err(error) => Outcome::Failed { raw: text, reason: error.to_string() },
         }),
         Pruner::Sieve => {
-            let job = PruneJob {
-                text,
-                goal: question,
-                kind: None,
-                threshold: DEFAULT_THRESHOLD,
-                max_prune_ratio: 1.0,
-                min_keep_lines: 0,
-                keep_first_lines: 0,
-                timeout: SIEVE_TIMEOUT,
-                annotate_lines: false,
-                include_markers: true,
-            };
+            let job = PruneJob::new(text, question);
             let (job, pruned) =
                 context.services.prune(job, context.caller.clone(), context.cancellation.clone()).await?;
             if !pruned.stats.used_fallback {
-                return Ok(Asked::Pruned(pruned.pruned_text));
+                return Ok(Outcome::Pruned(pruned.pruned_text));
             }
             let warnings: Vec<_> = pruned.warnings.iter().map(|warning| warning.code()).collect();
-            Ok(Asked::Failed { raw: job.text, why: warnings.join(", ") })
+            Ok(Outcome::Failed { raw: job.text, reason: warnings.join(", ") })
         }
     }
 }
 
-/// Text as it is; what is no UTF-8 in it becomes U+FFFD. Only the latter is copied.
+/// Decodes UTF-8; invalid bytes become U+FFFD, since a tool's answer is text. Only then is the text copied.
 pub(crate) fn lossy(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -1,34 +1,35 @@
 use clap::Args;
-use tamis_process::bash;
 use tamis_tools::assembled_output;
 
 use crate::error::{CliError, CliResult};
-use crate::question::Asked;
+use crate::operation::Operations;
 
-/// Run a command, and keep what of its output answers a question
+/// Run a command, and keep the output that answers a question
 ///
-/// Ends with the command's own exit code. Without a question it is as if bash had been started instead.
+/// Exits with the command's own exit code. Without --question, bash replaces this process.
 #[derive(Args)]
 pub(crate) struct Bash {
-    /// What you want to know
+    /// Keep only what answers this question
     #[arg(long, short)]
     question: Option<String>,
-    /// The command, for bash; several words are joined by spaces
+    /// Command for bash; several words are joined by spaces
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     command: Vec<String>,
 }
 
 pub(crate) fn run(arguments: Bash) -> CliResult {
-    let asked = Asked::new()?;
-    let shell = bash(&arguments.command.join(" "), asked.services.workbench.folder.path());
+    let operations = Operations::new("bash")?;
+    let program = operations.services.workbench.bash(&arguments.command.join(" "));
     let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
-        return Err(CliError::failed(shell.take_over()));
+        return Err(CliError::failed(program.take_over()));
     };
-    let ended = asked.run(shell)?;
+    let ended = operations
+        .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
+        .map_err(CliError::failed)?;
     let (code, signal) = (ended.code(), ended.signal());
     let output = assembled_output(ended);
     if !output.is_empty() {
-        asked.answer("bash", &output, &question)?;
+        operations.print_pruned(output, question)?;
     }
     CliError::passed(code, signal)
 }

@@ -89,7 +89,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let codebases = held_in(&DataDir::at(&folder).research());
     let memos = held_in(&setup::artifacts(config));
     let agents = AgentsFolder::of(config);
-    let uses = services.sessions.as_ref().map(|sessions| sessions.trace.uses()).transpose();
+    let uses = services.sessions().map(|sessions| sessions.trace.uses()).transpose();
     let mut problems = holdings.problems.clone();
     let uses = uses.unwrap_or_else(|error| {
         problems.push(format!("{:#}", anyhow::Error::new(error)));
@@ -321,7 +321,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     // Counts have no age, so they stay when only what is old goes.
     if purge.ledger
         && purge.older_than.is_none()
-        && let Some(sessions) = &services.sessions
+        && let Some(sessions) = services.sessions()
         && let Err(error) = sessions.trace.forget_uses()
     {
         problems.push(format!("{:#}", anyhow::Error::new(error)));

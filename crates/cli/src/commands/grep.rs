@@ -1,38 +1,40 @@
 use clap::Args;
-use tamis_process::grep;
 
 use crate::error::{CliError, CliResult};
+use crate::operation::Operations;
 use crate::print;
-use crate::question::Asked;
 
 /// Search files, and keep the matches that answer a question
 ///
-/// Runs `grep -rn`, and ends as it does: 0 for matches, 1 for none, 2 for trouble.
+/// Runs `grep -rn` and exits as it does: 0 with matches, 1 without, 2 after an error.
 #[derive(Args)]
 pub(crate) struct Grep {
-    /// What to search for, as grep's basic regular expressions have it
+    /// Pattern to search for, a basic regular expression
     #[arg(allow_hyphen_values = true)]
     pattern: String,
-    /// The file or folder to search
+    /// File or folder to search
     #[arg(default_value = ".")]
     path: String,
-    /// What you want to know
+    /// Keep only the matches that answer this question
     #[arg(long, short)]
     question: Option<String>,
 }
 
 pub(crate) fn run(arguments: Grep) -> CliResult {
-    let asked = Asked::new()?;
-    let shell = grep(&arguments.pattern, &arguments.path, asked.services.workbench.folder.path());
+    let operations = Operations::new("grep")?;
+    let program = operations.services.workbench.grep(&arguments.pattern, &arguments.path);
     let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
-        return Err(CliError::failed(shell.take_over()));
+        return Err(CliError::failed(program.take_over()));
     };
-    let ended = asked.run(shell)?;
+    let ended = operations
+        .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
+        .map_err(CliError::failed)?;
+    let (code, signal) = (ended.code(), ended.signal());
     if !ended.stdout.is_empty() {
-        asked.answer("grep", &String::from_utf8_lossy(&ended.stdout), &question)?;
+        operations.print_pruned(ended.stdout, question)?;
     }
     if !ended.stderr.is_empty() {
         print::note(String::from_utf8_lossy(&ended.stderr).trim_end());
     }
-    CliError::passed(ended.code(), ended.signal())
+    CliError::passed(code, signal)
 }

@@ -88,7 +88,9 @@ async fn serve(config: &Config) -> CliResult {
     for bound in &bound {
         print::note(format_args!("tamis {} listens on http://{}", env!("CARGO_PKG_VERSION"), bound.address));
     }
-    if let Some(agents) = &services.agents {
+    // Folders that cannot be researched are reported now, not by the first question.
+    services.research();
+    if let Some(agents) = services.agents() {
         agents.coordinate(&own_url(&bound), tell_standing).map_err(CliError::internal)?;
     }
     drop(beginning);
@@ -97,7 +99,7 @@ async fn serve(config: &Config) -> CliResult {
     tamis_server::serve(&door, bound, shutdown).await;
     services.workbench.children.end_all().await;
     let finish = move || {
-        if let Some(agents) = &services.agents {
+        if let Some(agents) = services.agents() {
             leave(agents);
         }
         setup::finish(&services);

@@ -41,7 +41,7 @@ impl House {
             ledger_keep: Duration::from_secs(600),
         });
         let agents = Arc::new(Agents::new(agents_settings(&folder.path().join("data"))));
-        let services = Services::new(sieve, Workbench::here().unwrap()).with_agents(agents);
+        let services = Services::new(sieve, Workbench::here().unwrap()).with_agents(|| agents);
         let served =
             Served { registry: Arc::new(registry), services: Arc::new(services), presence: &Presence::TAMIS };
         House { folder, served }
@@ -61,7 +61,7 @@ impl House {
     }
 
     pub fn agents(&self) -> &Arc<Agents> {
-        self.served.services.agents.as_ref().unwrap()
+        self.served.services.agents().unwrap()
     }
 
     /// A connection to the database of agents, as another process would have it.

@@ -49,7 +49,7 @@ where
 }
 
 fn served(services: &Services) -> Result<&Arc<Agents>, Failure> {
-    services.agents.as_ref().ok_or_else(|| Failure::internal("agents are not served here"))
+    services.agents().ok_or_else(|| Failure::internal("agents are not served here"))
 }
 
 /// For whoever is no agent of ours.
@@ -76,7 +76,7 @@ pub(crate) async fn refused(
         Err(failure) => return failure,
     };
     if error.instance.is_none()
-        && let (Some(token), Some(agents)) = (identity, services.agents.clone())
+        && let (Some(token), Some(agents)) = (identity, services.agents().cloned())
     {
         let told = error.clone();
         let owner = blocking(move || {

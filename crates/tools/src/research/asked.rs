@@ -31,7 +31,7 @@ impl Research {
 
 /// The researcher of this process.
 pub(crate) fn researcher(context: &Context) -> Result<Arc<Researcher>, Failure> {
-    match &context.services.research {
+    match context.services.research() {
         Some(research) => research.researcher().cloned(),
         None => Err(Failure::internal("research is not served here")),
     }

@@ -76,7 +76,7 @@ pub(crate) async fn answer(
     context: Context,
     work: impl FnOnce(&TraceCall<'_>) -> Result<Answer, Failure> + Send + 'static,
 ) -> Result<Value, Failure> {
-    let Some(sessions) = context.services.sessions.clone() else {
+    let Some(sessions) = context.services.sessions().cloned() else {
         return Err(Failure::internal("past sessions are not served here"));
     };
     let rate = sessions.rate.take(Instant::now())?;

@@ -51,7 +51,8 @@ impl House {
 
     pub fn services(&self) -> Arc<Services> {
         let services = Services::new(Sieve::new(Settings::default()), Workbench::here().unwrap());
-        Arc::new(services.with_sessions(Sessions::new(Arc::clone(&self.trace))))
+        let trace = Arc::clone(&self.trace);
+        Arc::new(services.with_sessions(|| Sessions::new(trace)))
     }
 
     /// Calls a tool, each time as the first call of a process: only a test of the rate limit wants to meet it.

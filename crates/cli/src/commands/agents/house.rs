@@ -54,7 +54,7 @@ impl House {
         &self,
         wish: impl AsyncFnOnce(Arc<Agents>) -> Result<T, AgentsError>,
     ) -> Result<T, CliError> {
-        let settings = setup::agents_settings(&self.config)?;
+        let settings = setup::agents_settings(&self.config, setup::this_program()?);
         let agents =
             Arc::new(Agents::new(AgentsSettings { vacancy: Vacancy::Fill, patience: PATIENCE, ..settings }));
         let runtime =
