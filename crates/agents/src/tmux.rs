@@ -12,11 +12,11 @@ mod text;
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, test_kill_process};
+use tamis_process::Program;
 
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
@@ -227,12 +227,13 @@ impl Tmux {
     }
 
     /// What shows a person the session in their terminal: Ctrl-b d leaves it.
-    pub fn attach_command(&self, id: &InstanceId) -> Command {
-        let mut command = call::command(self);
-        // The person's own terminal counts here.
-        command.envs(std::env::vars_os().filter(|(name, _)| name != "TMUX" && name != "TMUX_PANE"));
-        command.args(["attach-session", "-t", &format!("={id}")]);
-        command
+    pub fn attach_command(&self, id: &InstanceId) -> Program {
+        // The person's own terminal counts here, but not a tmux that it is in.
+        call::program(self).inherit_env(|name| name != "TMUX" && name != "TMUX_PANE").args([
+            "attach-session",
+            "-t",
+            &format!("={id}"),
+        ])
     }
 
     fn existing(&self, id: &InstanceId) -> Result<Session> {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tamis_codebase::WorkingFolder;
 use tamis_http::{Address, RemotePruner};
-use tamis_process::{Children, WardenProgram};
+use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_server::{Presence, Served};
 use tamis_sieve::{Settings, Sieve};
 use tamis_tools::{Pruner, Registry, Services, Toolset, Workbench};
@@ -42,7 +42,8 @@ pub(crate) fn run() -> CliResult {
     if std::io::stdin().is_terminal() {
         tracing::info!("this is for an MCP client to start; Ctrl-D ends it");
     }
-    let workbench = Workbench { folder, children: Children::new(WardenProgram::this_program()), pruner };
+    let workbench =
+        Workbench { folder, process_groups: ProcessGroups::new(WardenProgram::this_program()), pruner };
     let sieve = Sieve::new(Settings { data_dir: None, ..Settings::default() });
     let served = Served {
         registry: Arc::new(Registry::all().only(&[Toolset::Workbench])),

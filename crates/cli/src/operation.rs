@@ -46,7 +46,7 @@ impl Operations {
                 }
             };
             // Processes left in the background end with us: nothing else would end them.
-            self.services.workbench.children.end_all().await;
+            self.services.workbench.process_groups.end_all().await;
             outcome
         });
         Ok(outcome?)

@@ -9,7 +9,7 @@ use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_http::{Address, ModelKey};
 use tamis_logs::discovery::LogLocations;
-use tamis_process::{Children, WardenProgram};
+use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
 use tamis_server::Token;
 use tamis_sieve::{Settings, Sieve};
@@ -113,7 +113,7 @@ pub(crate) fn sieve(config: &Config) -> Sieve {
 pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     let workbench = Workbench {
         folder: WorkingFolder::at(config.text(Key::WorkbenchDir).unwrap_or(".")).map_err(CliError::failed)?,
-        children: Children::new(WardenProgram::this_program()),
+        process_groups: ProcessGroups::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
     let program = this_program()?;

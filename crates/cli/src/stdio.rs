@@ -28,10 +28,10 @@ pub(crate) fn serve(
         tokio::spawn(async move {
             shutdown.cancelled().await;
             // Whoever asks us to end waits only so long, and commands may take for ever. Their callers get what there is.
-            asked.workbench.children.end_all().await;
+            asked.workbench.process_groups.end_all().await;
         });
         let ended = session.await;
-        services.workbench.children.end_all().await;
+        services.workbench.process_groups.end_all().await;
         ended
     });
     runtime.shutdown_background();

@@ -9,7 +9,7 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use rustix::fs::OFlags;
-use tamis_process::words;
+use tamis_process::errno_text;
 
 /// Larger files are refused: no model reads them, and the answer would be held in memory several times.
 pub const LARGEST_FILE: u64 = 64 << 20;
@@ -18,7 +18,7 @@ pub const LARGEST_FILE: u64 = 64 << 20;
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// In the words of Node, which this tool's contract comes from.
-    #[error("{}, {action} '{path}'", words(.cause))]
+    #[error("{}, {action} '{path}'", errno_text(.cause))]
     System { action: &'static str, path: String, cause: io::Error },
     #[error("'{path}' is {kind}, not a file")]
     NotAFile { path: String, kind: &'static str },

@@ -17,7 +17,6 @@ mod failure;
 mod locks;
 mod names;
 mod notes;
-mod process;
 mod push;
 mod repository;
 mod snapshot;
@@ -30,9 +29,9 @@ mod worktrees;
 
 use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
+use tamis_process::{Program, ProgramError};
 use tamis_store::create_private_dir;
 
 use error::Result;
@@ -55,6 +54,11 @@ use {
 
 /// Long for a disk and for a network; nobody waits for longer.
 const LIMIT: Duration = Duration::from_secs(120);
+
+/// A list of all the files of a very large repository is a tenth of it.
+const MAX_OUTPUT: usize = 64 << 20;
+/// More of git's messages is not read.
+const MAX_STDERR: usize = 1 << 20;
 
 /// For how long another git that holds a lock is waited for, and for how long at once.
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
@@ -275,38 +279,52 @@ impl Call<'_> {
                 format!("the folder {} does not exist", self.folder.display()),
             ));
         }
-        let mut command = Command::new(&self.git.program);
-        command.args(arguments).current_dir(&self.folder);
-        trust::clean_environment(&mut command);
+        let mut program = Program::new(&self.git.program)
+            .args(arguments)
+            .folder(&self.folder)
+            .inherit_env(trust::is_allowed_variable)
+            .envs(trust::VARIABLES.iter().copied());
         if self.intent == Intent::Reads {
-            command.env("GIT_OPTIONAL_LOCKS", "0");
+            program = program.env("GIT_OPTIONAL_LOCKS", "0");
         }
         if let Some(folder) = &self.not_above {
-            command.env("GIT_CEILING_DIRECTORIES", folder);
+            program = program.env("GIT_CEILING_DIRECTORIES", folder);
         }
-        command.envs(self.git.environment.iter().map(|(name, value)| (name, value)));
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        command.envs(precautions.variables.iter().copied());
-        command.env("GIT_CONFIG_COUNT", precautions.settings.len().to_string());
+        program = program
+            .envs(self.git.environment.iter().map(|(name, value)| (name, value)))
+            .envs(self.variables.iter().map(|(name, value)| (name, value)))
+            .envs(precautions.variables.iter().copied())
+            .env("GIT_CONFIG_COUNT", precautions.settings.len().to_string());
         for (number, (key, value)) in precautions.settings.iter().enumerate() {
-            command.env(format!("GIT_CONFIG_KEY_{number}"), key);
-            command.env(format!("GIT_CONFIG_VALUE_{number}"), value);
+            program = program
+                .env(format!("GIT_CONFIG_KEY_{number}"), key)
+                .env(format!("GIT_CONFIG_VALUE_{number}"), value);
         }
-        process::run(command, self.stdin.as_deref(), self.git.limit).map_err(|stopped| match stopped {
-            process::Stopped::NotStarted(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        if let Some(bytes) = &self.stdin {
+            program = program.stdin(bytes.clone());
+        }
+        let output = program.time_limit(self.git.limit).max_output(MAX_OUTPUT).max_stderr(MAX_STDERR).run();
+        let output = output.map_err(|error| match error {
+            ProgramError::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => {
                 GitError::new(GitErrorKind::Failed, format!("there is no program {:?}", self.git.program))
                     .hint("install git, and see that `git --version` answers")
             }
-            process::Stopped::NotStarted(error) => {
-                GitError::new(GitErrorKind::Failed, format!("{} could not be started: {error}", self.verb()))
-            }
-            process::Stopped::TimedOut => GitError::new(
+            ProgramError::TimedOut { .. } => GitError::new(
                 GitErrorKind::TimedOut,
                 format!("{} took longer than {} s, and was ended", self.verb(), self.git.limit.as_secs()),
             ),
-            process::Stopped::TooMuch => {
+            ProgramError::TooMuchOutput { .. } => {
                 GitError::new(GitErrorKind::Failed, format!("{} wrote more than can be held", self.verb()))
             }
-        })
+            ProgramError::Start { cause: error, .. } | ProgramError::Output { cause: error } => {
+                GitError::new(GitErrorKind::Failed, format!("{} could not be started: {error}", self.verb()))
+            }
+            // Nothing cancels a blocking run.
+            ProgramError::Cancelled => {
+                GitError::new(GitErrorKind::Failed, format!("{} was cancelled", self.verb()))
+            }
+        })?;
+        let stderr = String::from_utf8_lossy(&output.stderr).into_owned();
+        Ok(Answer { code: output.code(), stdout: output.stdout, stderr })
     }
 }

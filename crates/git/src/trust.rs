@@ -5,9 +5,8 @@
 //! harm. It is read anew for each call and in its very folder, since a repository can include a file for one branch or one
 //! worktree only.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
-use std::process::Command;
 
 use super::{Call, Intent, failure};
 use crate::error::Result;
@@ -107,7 +106,7 @@ const KEPT: &[&str] = &[
     "GIT_SSL_CAPATH",
 ];
 
-const VARIABLES: &[(&str, &str)] = &[
+pub(super) const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", ""),
     ("SSH_ASKPASS", ""),
@@ -119,14 +118,10 @@ const VARIABLES: &[(&str, &str)] = &[
     ("LC_ALL", "C"),
 ];
 
-pub(super) fn clean_environment(command: &mut Command) {
-    for (name, _) in std::env::vars_os() {
-        let kept = KEPT.iter().any(|kept| name == *kept);
-        if name.as_encoded_bytes().starts_with(b"GIT_") && !kept {
-            command.env_remove(name);
-        }
-    }
-    command.env_remove("LANGUAGE").envs(VARIABLES.iter().copied());
+/// Whether git inherits a variable. `LANGUAGE` would translate its messages in spite of `LC_ALL`.
+pub(super) fn is_allowed_variable(name: &OsStr) -> bool {
+    let is_git = name.as_encoded_bytes().starts_with(b"GIT_");
+    name != "LANGUAGE" && (!is_git || KEPT.iter().any(|kept| name == *kept))
 }
 
 /// A key and what it is set to. Either may be of any bytes: a filter's name is.

@@ -1,21 +1,14 @@
-//! The token that GitHub wants to see, and what else may know one: the gh program.
+//! The token for GitHub, from the settings or from the gh program.
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::io::Read;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::channel;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::{Pid, Signal, kill_process_group};
 use tamis_http::BearerSecret;
+use tamis_process::Program;
 
-/// The gh program reads a file, or asks the system's keyring.
-const PATIENCE: Duration = Duration::from_secs(5);
-
-/// How often to look whether it has ended.
-const LOOK: Duration = Duration::from_millis(2);
+/// The gh program reads a file, or the system's keyring.
+const TIME_LIMIT: Duration = Duration::from_secs(5);
 
 const LONGEST_TOKEN: usize = 4096;
 
@@ -62,50 +55,24 @@ impl fmt::Debug for Token {
 
 /// The token that the gh program has for a host, if it is there, is logged in and answers in time.
 pub(super) fn of_gh(program: &OsStr, host: &str) -> Option<Token> {
-    let spawned = Command::new(program)
+    let output = Program::new(program)
         .args(["auth", "token", "--hostname", host])
         .env("GH_PROMPT_DISABLED", "1")
         .env("GH_NO_UPDATE_NOTIFIER", "1")
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .process_group(0)
-        .spawn();
-    let mut child = match spawned {
-        Ok(child) => child,
-        Err(error) => {
-            tracing::debug!(%error, "the gh program cannot be asked for a token");
-            return None;
+        .time_limit(TIME_LIMIT)
+        // The token, and the end of its line.
+        .max_output(LONGEST_TOKEN + 2)
+        .max_stderr(0)
+        .run();
+    match output {
+        Ok(output) if output.status.success() => Token::new(str::from_utf8(&output.stdout).ok()?),
+        Ok(_) => {
+            tracing::debug!("the gh program has no token for this host");
+            None
         }
-    };
-    let end = Instant::now() + PATIENCE;
-    let (send, said) = channel();
-    if let Some(pipe) = child.stdout.take() {
-        // On a thread of its own, which a process that keeps the pipe open may hold up as long as it likes.
-        std::thread::spawn(move || {
-            let mut text = String::new();
-            let read = pipe.take(LONGEST_TOKEN as u64 + 2).read_to_string(&mut text);
-            let _ = send.send(read.is_ok().then_some(text));
-        });
-    }
-    let text = said.recv_timeout(PATIENCE).ok().flatten();
-    let succeeded = text.is_some() && ends_well(&mut child, end);
-    if !succeeded {
-        tracing::debug!("the gh program has no token for this host, or did not tell it in time");
-        // Nobody has collected it before the wait, so the number is still its own.
-        let _ = kill_process_group(Pid::from_child(&child), Signal::KILL);
-        let _ = child.wait();
-    }
-    text.filter(|_| succeeded).and_then(|text| Token::new(&text))
-}
-
-/// Whether it ends in time, and says that all went well. It has closed its output, so there is little to wait for.
-fn ends_well(child: &mut Child, end: Instant) -> bool {
-    loop {
-        match child.try_wait() {
-            Ok(None) if Instant::now() < end => std::thread::sleep(LOOK),
-            Ok(status) => return status.is_some_and(|status| status.success()),
-            Err(_) => return false,
+        Err(error) => {
+            tracing::debug!(%error, "the gh program gave no token");
+            None
         }
     }
 }
@@ -113,6 +80,7 @@ fn ends_well(child: &mut Child, end: Instant) -> bool {
 #[cfg(test)]
 mod tests {
     use std::path::{Path, PathBuf};
+    use std::process::Command;
 
     use super::*;
 

@@ -1,144 +1,147 @@
 //! The process groups that this process started, so that none outlives it.
 //!
-//! A group is known by its leader's number. As long as the leader has not been collected, the number is ours. Once it
-//! has, the number stays taken while others of the group live (a server that a command put in the background), and may
-//! become a stranger's when they have ended. A stranger shows by a process of that very number: ours has none any more.
+//! A group is known by its leader's process id. As long as the leader has not been collected, the id is ours. After that the
+//! id stays in use while other processes of the group live (a server that a command put in the background), and may be given
+//! to an unrelated process when they have ended. Such a process is recognised by having that very id: in our group no process
+//! has it any more.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::io;
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process_group, test_kill_process, test_kill_process_group};
-use tokio::time::Instant;
 
 use crate::warden::{Note, Warden, WardenProgram};
 
-/// How long what is asked to end may take before it is made to: `git` takes its locks away in that time.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
+/// How long groups have between SIGTERM and SIGKILL when this process ends, which a person or a client waits for.
+const FINAL_GRACE_PERIOD: Duration = Duration::from_secs(1);
 
-/// The same when the whole process ends, which somebody waits for.
-const PATIENCE_AT_THE_END: Duration = Duration::from_secs(1);
+/// How often to check whether a group has ended, while ending one.
+pub(crate) const CHECK_INTERVAL: Duration = Duration::from_millis(5);
 
-/// How often it is looked whether a group has ended. Only ever used while ending one.
-const LOOK: Duration = Duration::from_millis(5);
-
-/// Whether the number of a group is ours beyond doubt.
+/// Whether the process id of a group's leader is certainly ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Life {
-    /// The leader has not been collected.
-    Led,
-    /// The leader is gone, others were left.
-    Leaderless,
+pub(crate) enum Leader {
+    /// It has not been collected.
+    Uncollected,
+    /// It is gone, and other processes of the group may live.
+    Gone,
 }
 
-/// Every group that was started here and may still live.
+/// Every process group that was started here and may still live. Cheap to clone.
 #[derive(Clone)]
-pub struct Children(Arc<Mutex<Groups>>);
+pub struct ProcessGroups(Arc<Mutex<State>>);
 
-struct Groups {
-    living: HashMap<Pid, Life>,
+struct State {
+    living: HashMap<Pid, Leader>,
     warden: Warden,
 }
 
-impl Children {
-    /// `warden` ends what is left when this process is killed; without one, that is left behind.
-    pub fn new(warden: Option<WardenProgram>) -> Children {
-        Children(Arc::new(Mutex::new(Groups { living: HashMap::new(), warden: Warden::new(warden) })))
+impl ProcessGroups {
+    /// `warden` ends the groups when this process is killed; without one they outlive it.
+    pub fn new(warden: Option<WardenProgram>) -> ProcessGroups {
+        ProcessGroups(Arc::new(Mutex::new(State { living: HashMap::new(), warden: Warden::new(warden) })))
     }
 
-    /// Notes a group that has just been started.
-    pub(crate) fn enter(&self, leader: Pid) -> Group {
-        self.note(leader, Some(Life::Led));
-        Group { leader, life: Life::Led, children: self.clone() }
+    /// Records a group that has just been started.
+    pub(crate) fn enter(&self, pid: Pid) -> ProcessGroup {
+        self.record(pid, Some(Leader::Uncollected));
+        ProcessGroup { pid, leader: Leader::Uncollected, groups: self.clone() }
     }
 
-    /// Asks all groups to end, and makes those that do not.
+    /// Sends SIGTERM to all groups, and SIGKILL to those that do not end.
     pub async fn end_all(&self) {
-        let groups: Vec<Group> = {
-            let groups = self.lock();
-            let group = |(leader, life): (&Pid, &Life)| Group {
-                leader: *leader,
-                life: *life,
-                children: self.clone(),
-            };
-            groups.living.iter().map(group).collect()
+        let group = |(pid, leader): (&Pid, &Leader)| ProcessGroup {
+            pid: *pid,
+            leader: *leader,
+            groups: self.clone(),
         };
-        for group in &groups {
-            group.ask_to_end();
+        let groups: Vec<ProcessGroup> = self.0.lock().living.iter().map(group).collect();
+        if groups.is_empty() {
+            return;
         }
-        let deadline = Instant::now() + PATIENCE_AT_THE_END;
-        for group in groups {
-            group.end_by(deadline).await;
-        }
+        let ending = on_own_thread(move || {
+            groups.iter().for_each(ProcessGroup::terminate);
+            let deadline = Instant::now() + FINAL_GRACE_PERIOD;
+            groups.iter().for_each(|group| group.end_by(deadline));
+        });
+        let _ = ending.await;
     }
 
-    fn note(&self, leader: Pid, life: Option<Life>) {
-        let mut groups = self.lock();
-        let Groups { living, warden } = &mut *groups;
-        match life {
-            Some(life) => living.insert(leader, life),
-            None => living.remove(&leader),
+    fn record(&self, pid: Pid, leader: Option<Leader>) {
+        let State { living, warden } = &mut *self.0.lock();
+        match leader {
+            Some(leader) => living.insert(pid, leader),
+            None => living.remove(&pid),
         };
-        // Those left behind end when they like.
-        living.retain(|leader, life| *life == Life::Led || lives(*leader, *life));
-        warden.tell(Note { leader, life }, living);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Groups> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        // Background processes end without notice.
+        living.retain(|pid, leader| *leader == Leader::Uncollected || is_alive(*pid, *leader));
+        warden.notify(Note { pid, leader }, living);
     }
 }
 
-/// One group.
-pub(crate) struct Group {
-    leader: Pid,
-    life: Life,
-    children: Children,
+/// One group, by its leader's process id.
+pub(crate) struct ProcessGroup {
+    pid: Pid,
+    leader: Leader,
+    groups: ProcessGroups,
 }
 
-impl Group {
+impl ProcessGroup {
     /// To be called as soon as the leader has been collected.
-    pub(crate) fn collected(&mut self) {
-        self.life = Life::Leaderless;
-        let left = lives(self.leader, self.life).then_some(self.life);
-        self.children.note(self.leader, left);
+    pub(crate) fn leader_was_collected(&mut self) {
+        self.leader = Leader::Gone;
+        let left = is_alive(self.pid, self.leader).then_some(self.leader);
+        self.groups.record(self.pid, left);
     }
 
-    pub(crate) fn ask_to_end(&self) {
-        signal(self.leader, self.life, Signal::TERM);
-        // One that was stopped would not hear of it.
-        signal(self.leader, self.life, Signal::CONT);
+    pub(crate) fn terminate(&self) {
+        signal(self.pid, self.leader, Signal::TERM);
+        // A stopped process would not handle it.
+        signal(self.pid, self.leader, Signal::CONT);
     }
 
     pub(crate) fn kill(&self) {
-        signal(self.leader, self.life, Signal::KILL);
+        signal(self.pid, self.leader, Signal::KILL);
     }
 
-    /// Waits for the group to end, and makes it when the time is up.
-    pub(crate) async fn end_by(&self, deadline: Instant) {
-        while lives(self.leader, self.life) {
+    /// Waits for the group to end, and kills it at the deadline.
+    pub(crate) fn end_by(&self, deadline: Instant) {
+        while is_alive(self.pid, self.leader) {
             if Instant::now() >= deadline {
                 self.kill();
                 return;
             }
-            tokio::time::sleep(LOOK).await;
+            thread::sleep(CHECK_INTERVAL);
         }
     }
 }
 
-/// Whether the number is still our group's.
-fn is_ours(leader: Pid, life: Life) -> bool {
-    life == Life::Led || test_kill_process(leader) == Err(Errno::SRCH)
+/// Whether the id is still our group's.
+fn is_ours(pid: Pid, leader: Leader) -> bool {
+    leader == Leader::Uncollected || test_kill_process(pid) == Err(Errno::SRCH)
 }
 
-pub(crate) fn lives(leader: Pid, life: Life) -> bool {
-    is_ours(leader, life) && test_kill_process_group(leader).is_ok()
+pub(crate) fn is_alive(pid: Pid, leader: Leader) -> bool {
+    is_ours(pid, leader) && test_kill_process_group(pid).is_ok()
 }
 
-pub(crate) fn signal(leader: Pid, life: Life, signal: Signal) {
-    if is_ours(leader, life) {
-        // An error says that nobody is left.
-        let _ = kill_process_group(leader, signal);
+pub(crate) fn signal(pid: Pid, leader: Leader, signal: Signal) {
+    if is_ours(pid, leader) {
+        // It fails only when the group has ended.
+        let _ = kill_process_group(pid, signal);
     }
+}
+
+/// Runs work that blocks on a thread of its own. It goes on to its end though nobody waits for the result any more.
+pub(crate) async fn on_own_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> io::Result<T> {
+    let (send, result) = tokio::sync::oneshot::channel();
+    thread::Builder::new().spawn(move || drop(send.send(work())))?;
+    result.await.map_err(io::Error::other)
 }

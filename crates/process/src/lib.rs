@@ -1,21 +1,20 @@
 //! Child processes, within bounds.
 //!
-//! A program runs in a process group of its own, and the whole group ends with the call that started it: when the call is
-//! cancelled, when this process ends in good order, and, with a [warden](run_warden), when it is killed.
+//! A [`Program`] runs in a process group of its own, with limits of time and output. [`Program::run`] blocks;
+//! [`ProcessGroups::run`] is async, can be cancelled, and remembers the group: it ends with the call, with this process
+//! ([`ProcessGroups::end_all`]), and, with a [warden](run_warden), when this process is killed.
 //!
-//! Entry points: [`Children::run`] runs a [`Shell`]; [`Children::end_all`] ends what is left at the end of this process.
-//!
-//! Never: a restriction of what a command may do. A caller that may run one may do anything; checking paths would only
-//! pretend otherwise.
+//! Never: an incomplete output that could be taken for a whole one; a shell where none was asked for; restricting what a
+//! command may do. A caller that may run a command may do anything, and checking its paths would only pretend otherwise.
 
-mod command;
-mod errors;
+mod errno;
 mod groups;
-mod running;
+mod pipe;
+mod program;
+mod run;
 mod warden;
 
-pub use command::{Ended, RunError, Shell, bash, grep};
-pub use errors::words;
-pub use groups::Children;
-pub use running::LARGEST_OUTPUT;
+pub use errno::errno_text;
+pub use groups::ProcessGroups;
+pub use program::{OpenPipes, Program, ProgramError, ProgramOutput};
 pub use warden::{WARDEN_ARGUMENT, WardenProgram, run_warden};

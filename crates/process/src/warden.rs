@@ -1,8 +1,8 @@
-//! The warden: a small process that ends our groups when we are killed.
+//! The warden: a small process that ends our process groups when we are killed.
 //!
 //! Linux can signal a child at its parent's death, but not the child's children, and only while the thread that
-//! started it lives. So a second copy of the program waits at a pipe: it is told of every group that begins and ends,
-//! and the pipe's end tells it that we are gone, however that came about. It starts with the first command.
+//! started it lives. So a second copy of the program reads from a pipe: we write to it when a group starts and ends, and
+//! the end of the pipe means that we are gone, for whatever reason. It is started with the first command.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -14,13 +14,13 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal};
 
-use crate::groups::{Life, lives, signal};
+use crate::groups::{CHECK_INTERVAL, Leader, is_alive, signal};
 
-/// The only argument of a program that is to be a warden.
+/// The only argument of a program that runs as the warden.
 pub const WARDEN_ARGUMENT: &str = "__warden";
 
-/// How long the groups of one who was killed may take to end by themselves.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long groups have between SIGTERM and SIGKILL.
+const GRACE_PERIOD: Duration = Duration::from_secs(1);
 
 /// How a warden is started.
 #[derive(Clone, Debug)]
@@ -30,9 +30,9 @@ pub struct WardenProgram {
 }
 
 impl WardenProgram {
-    /// This very program, which must call [`run_warden`] when [`WARDEN_ARGUMENT`] is its first argument.
+    /// This program, which must call [`run_warden`] when [`WARDEN_ARGUMENT`] is its first argument.
     pub fn this_program() -> Option<WardenProgram> {
-        // The path may name a newer version by now, or nothing; Linux keeps hold of what runs.
+        // The path may name a newer version by now, or nothing; Linux keeps the file that runs.
         let program = if cfg!(target_os = "linux") {
             PathBuf::from("/proc/self/exe")
         } else {
@@ -42,32 +42,32 @@ impl WardenProgram {
     }
 }
 
-/// What a warden is told: how a group is now. None: it has ended.
+/// A message to the warden: the state of a group. Without a leader it has ended.
 pub(crate) struct Note {
-    pub(crate) leader: Pid,
-    pub(crate) life: Option<Life>,
+    pub(crate) pid: Pid,
+    pub(crate) leader: Option<Leader>,
 }
 
 const NOTE_BYTES: usize = 5;
 
 impl Note {
     fn to_bytes(&self) -> [u8; NOTE_BYTES] {
-        let life = match self.life {
-            Some(Life::Led) => b'+',
-            Some(Life::Leaderless) => b'~',
+        let state = match self.leader {
+            Some(Leader::Uncollected) => b'+',
+            Some(Leader::Gone) => b'~',
             None => b'-',
         };
-        let [a, b, c, d] = self.leader.as_raw_nonzero().get().to_ne_bytes();
-        [life, a, b, c, d]
+        let [a, b, c, d] = self.pid.as_raw_nonzero().get().to_ne_bytes();
+        [state, a, b, c, d]
     }
 
-    fn from_bytes([life, a, b, c, d]: [u8; NOTE_BYTES]) -> Option<Note> {
-        let life = match life {
-            b'+' => Some(Life::Led),
-            b'~' => Some(Life::Leaderless),
+    fn from_bytes([state, a, b, c, d]: [u8; NOTE_BYTES]) -> Option<Note> {
+        let leader = match state {
+            b'+' => Some(Leader::Uncollected),
+            b'~' => Some(Leader::Gone),
             _ => None,
         };
-        Pid::from_raw(i32::from_ne_bytes([a, b, c, d])).map(|leader| Note { leader, life })
+        Pid::from_raw(i32::from_ne_bytes([a, b, c, d])).map(|pid| Note { pid, leader })
     }
 }
 
@@ -82,8 +82,8 @@ impl Warden {
         Warden { program, process: None }
     }
 
-    /// Tells of a change. One that has died is replaced, and told of all that live.
-    pub(crate) fn tell(&mut self, note: Note, living: &HashMap<Pid, Life>) {
+    /// Reports a change. A warden that has died is replaced, and gets all groups that live.
+    pub(crate) fn notify(&mut self, note: Note, living: &HashMap<Pid, Leader>) {
         if self.process.is_some() && self.write(&note.to_bytes()).is_ok() {
             return;
         }
@@ -91,7 +91,7 @@ impl Warden {
         match start(program) {
             Ok(process) => {
                 self.process = Some(process);
-                let all = living.iter().map(|(leader, life)| Note { leader: *leader, life: Some(*life) });
+                let all = living.iter().map(|(pid, leader)| Note { pid: *pid, leader: Some(*leader) });
                 let all: Vec<u8> = all.flat_map(|note| note.to_bytes()).collect();
                 if let Err(error) = self.write(&all) {
                     tracing::warn!(%error, "commands would outlive this process if it were killed");
@@ -114,13 +114,13 @@ impl Drop for Warden {
     fn drop(&mut self) {
         if let Some(mut process) = self.process.take() {
             drop(process.stdin.take());
-            // It has nothing left to do, or ends it within its patience.
+            // It ends at once, or after its grace period.
             let _ = process.wait();
         }
     }
 }
 
-/// In a group of its own, so that what is sent to ours does not reach it, and with nothing of ours open.
+/// In a group of its own, so that signals to ours do not reach it, and with none of our open files.
 fn start(program: &WardenProgram) -> io::Result<Child> {
     Command::new(&program.program)
         .args(&program.arguments)
@@ -134,28 +134,28 @@ fn start(program: &WardenProgram) -> io::Result<Child> {
         .spawn()
 }
 
-/// Reads notes from stdin to its end, then ends the groups that are left.
+/// The warden's main: reads notes from stdin to its end, then ends the groups that are left.
 pub fn run_warden() {
     let mut input = io::stdin().lock();
     let mut living = HashMap::new();
     let mut bytes = [0; NOTE_BYTES];
     while input.read_exact(&mut bytes).is_ok() {
-        if let Some(Note { leader, life }) = Note::from_bytes(bytes) {
-            match life {
-                Some(life) => living.insert(leader, life),
-                None => living.remove(&leader),
+        if let Some(Note { pid, leader }) = Note::from_bytes(bytes) {
+            match leader {
+                Some(leader) => living.insert(pid, leader),
+                None => living.remove(&pid),
             };
         }
     }
-    for (leader, life) in &living {
-        signal(*leader, *life, Signal::TERM);
-        signal(*leader, *life, Signal::CONT);
+    for (pid, leader) in &living {
+        signal(*pid, *leader, Signal::TERM);
+        signal(*pid, *leader, Signal::CONT);
     }
-    let deadline = Instant::now() + PATIENCE;
-    for (leader, life) in &living {
-        while lives(*leader, *life) && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(5));
+    let deadline = Instant::now() + GRACE_PERIOD;
+    for (pid, leader) in &living {
+        while is_alive(*pid, *leader) && Instant::now() < deadline {
+            std::thread::sleep(CHECK_INTERVAL);
         }
-        signal(*leader, *life, Signal::KILL);
+        signal(*pid, *leader, Signal::KILL);
     }
 }

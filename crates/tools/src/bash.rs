@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_process::Ended;
+use tamis_process::ProgramOutput;
 
 use crate::workbench::{Question, RawOutput, answer, lossy};
 use crate::{Context, Failure, Operation, Toolset};
@@ -46,7 +46,7 @@ impl Operation for Bash {
 }
 
 /// Stdout, then stderr if there is any, then the exit code unless it is 0.
-pub fn assembled_output(ended: Ended) -> Vec<u8> {
+pub fn assembled_output(ended: ProgramOutput) -> Vec<u8> {
     let code = ended.code();
     let mut output = ended.stdout;
     if !ended.stderr.is_empty() {

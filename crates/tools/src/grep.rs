@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_process::Ended;
+use tamis_process::ProgramOutput;
 
 use crate::input::OptionalText;
 use crate::workbench::{Question, RawOutput, answer, lossy};
@@ -50,7 +50,7 @@ impl Operation for Grep {
 }
 
 /// Reads grep's exit code: 0 is a match, 1 is none, anything else an error.
-fn interpret(ended: Ended) -> Result<RawOutput, String> {
+fn interpret(ended: ProgramOutput) -> Result<RawOutput, String> {
     let (code, signal) = (ended.code(), ended.signal());
     if !matches!(code, Some(0 | 1)) && !ended.stderr.is_empty() {
         return Err(format!("Error: {}", lossy(ended.stderr)));

@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_codebase::{ReadError, WorkingFolder, read_file};
 use tamis_http::RemotePruner;
-use tamis_process::{Children, Ended, RunError, Shell, bash, grep};
+use tamis_process::{ProcessGroups, Program, ProgramError, ProgramOutput};
 use tokio_util::sync::CancellationToken;
 
 use crate::input::OptionalText;
@@ -18,7 +18,7 @@ use crate::{Context, Failure};
 /// Where the workbench's tools work, and with what.
 pub struct Workbench {
     pub folder: WorkingFolder,
-    pub children: Children,
+    pub process_groups: ProcessGroups,
     pub pruner: Pruner,
 }
 
@@ -36,7 +36,7 @@ impl Workbench {
     /// Works in this process's folder, with the sieve; commands would outlive a process that is killed.
     pub fn here() -> io::Result<Workbench> {
         let folder = WorkingFolder::at(".")?;
-        Ok(Workbench { folder, children: Children::new(None), pruner: Pruner::Sieve })
+        Ok(Workbench { folder, process_groups: ProcessGroups::new(None), pruner: Pruner::Sieve })
     }
 
     /// Reads a file.
@@ -54,23 +54,23 @@ impl Workbench {
     }
 
     /// `bash -c COMMAND` in the working folder.
-    pub fn bash(&self, command: &str) -> Shell {
-        bash(command, self.folder.path())
+    pub fn bash(&self, command: &str) -> Program {
+        Program::bash(command, self.folder.path())
     }
 
     /// `grep -rn PATTERN PATH` in the working folder.
-    pub fn grep(&self, pattern: &str, path: &str) -> Shell {
-        grep(pattern, path, self.folder.path())
+    pub fn grep(&self, pattern: &str, path: &str) -> Program {
+        Program::grep(pattern, path, self.folder.path())
     }
 
     /// Runs a program to its end.
     pub async fn run(
         &self,
-        program: Shell,
+        program: Program,
         cancellation: &CancellationToken,
-    ) -> Result<Result<Ended, RunError>, Failure> {
-        match self.children.run(program, cancellation).await {
-            Err(RunError::Cancelled) => Err(Failure::Cancelled),
+    ) -> Result<Result<ProgramOutput, ProgramError>, Failure> {
+        match self.process_groups.run(program, cancellation).await {
+            Err(ProgramError::Cancelled) => Err(Failure::Cancelled),
             ended => Ok(ended),
         }
     }

@@ -1,10 +1,10 @@
 //! One call of the `tmux` program: bounded in time, with nothing secret in its environment, and its words told as errors.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{ErrorKind, Read, Write};
-use std::process::{Command, Stdio};
-use std::sync::mpsc::channel;
+use std::io::ErrorKind;
 use std::time::{Duration, Instant};
+
+use tamis_process::{Program, ProgramError};
 
 use super::{Tmux, target};
 use crate::{AgentsError, Code, InstanceId, error::Result};
@@ -41,13 +41,9 @@ struct Answer {
     complaint: String,
 }
 
-/// `tmux` with the data folder's server, and none of the words yet.
-pub(super) fn command(tmux: &Tmux) -> Command {
-    let mut command = Command::new("tmux");
-    command.env_clear();
-    command.envs(ENVIRONMENT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-    command.args(["-u", "-L", &tmux.server, "-f", "/dev/null"]);
-    command
+/// `tmux` with the data folder's server, and no command yet.
+pub(super) fn program(tmux: &Tmux) -> Program {
+    Program::new("tmux").args(["-u", "-L", &tmux.server, "-f", "/dev/null"])
 }
 
 /// Asks something. None when there is no server.
@@ -116,57 +112,30 @@ fn failed(doing: &str, complaint: &str) -> AgentsError {
 }
 
 fn call(tmux: &Tmux, words: &[impl AsRef<OsStr>], input: Option<&[u8]>) -> Result<Answer> {
-    let mut command = command(tmux);
-    command.args(words).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::null() });
-    let mut child = command.spawn().map_err(|error| not_started(&error))?;
-    let (send, ended) = channel();
-    for (number, pipe) in
-        [child.stdout.take().map(boxed), child.stderr.take().map(boxed)].into_iter().enumerate()
-    {
-        let send = send.clone();
-        std::thread::spawn(move || {
-            let mut bytes = Vec::new();
-            let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut bytes));
-            let _ = send.send((number, bytes));
-        });
+    let mut program = program(tmux)
+        .args(words)
+        .inherit_env(|name| ENVIRONMENT.iter().any(|allowed| name == *allowed))
+        .time_limit(LIMIT);
+    if let Some(input) = input {
+        program = program.stdin(input);
     }
-    if let (Some(input), Some(mut pipe)) = (input, child.stdin.take()) {
-        let input = input.to_owned();
-        // One that does not read to the end says itself what went wrong.
-        std::thread::spawn(move || drop(pipe.write_all(&input)));
-    }
-    let deadline = Instant::now() + LIMIT;
-    let mut said = [Vec::new(), Vec::new()];
-    for _ in 0..2 {
-        match ended.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-            Ok((number, bytes)) => said[number] = bytes,
-            Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                let seconds = LIMIT.as_secs();
-                return Err(AgentsError::new(
-                    Code::TmuxError,
-                    format!("tmux gave no answer for {seconds} seconds"),
-                )
-                .suggest(format!("`tmux -L {} kill-server` ends all its sessions", tmux.server)));
-            }
-        }
-    }
-    let status = child.wait().map_err(|error| not_started(&error))?;
-    let [stdout, stderr] = said.map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+    let output = program.run().map_err(|error| failed_to_run(tmux, error))?;
+    let [stdout, stderr] = [&output.stdout, &output.stderr].map(|bytes| String::from_utf8_lossy(bytes));
     let complaint = super::plain_text(stderr.lines().next().unwrap_or_default());
-    Ok(Answer { succeeded: status.success(), stdout, complaint })
+    Ok(Answer { succeeded: output.status.success(), stdout: stdout.into_owned(), complaint })
 }
 
-fn boxed(pipe: impl Read + Send + 'static) -> Box<dyn Read + Send> {
-    Box::new(pipe)
-}
-
-fn not_started(error: &std::io::Error) -> AgentsError {
-    if error.kind() == ErrorKind::NotFound {
-        return AgentsError::new(Code::TmuxError, "there is no tmux on PATH, in which agents run")
-            .suggest("install it: `apt install tmux` or `brew install tmux`");
+fn failed_to_run(tmux: &Tmux, error: ProgramError) -> AgentsError {
+    match error {
+        ProgramError::Start { cause, .. } if cause.kind() == ErrorKind::NotFound => {
+            AgentsError::new(Code::TmuxError, "there is no tmux on PATH, in which agents run")
+                .suggest("install it: `apt install tmux` or `brew install tmux`")
+        }
+        ProgramError::TimedOut { limit } => {
+            let seconds = limit.as_secs();
+            AgentsError::new(Code::TmuxError, format!("tmux gave no answer for {seconds} seconds"))
+                .suggest(format!("`tmux -L {} kill-server` ends all its sessions", tmux.server))
+        }
+        error => AgentsError::new(Code::TmuxError, format!("cannot run tmux: {error}")),
     }
-    AgentsError::new(Code::TmuxError, format!("cannot run tmux: {error}"))
 }

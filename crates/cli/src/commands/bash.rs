@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: Bash) -> CliResult {
     let operations = Operations::new("bash")?;
     let program = operations.services.workbench.bash(&arguments.command.join(" "));
     let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
-        return Err(CliError::failed(program.take_over()));
+        return Err(CliError::failed(program.exec()));
     };
     let ended = operations
         .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?

@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: Grep) -> CliResult {
     let operations = Operations::new("grep")?;
     let program = operations.services.workbench.grep(&arguments.pattern, &arguments.path);
     let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
-        return Err(CliError::failed(program.take_over()));
+        return Err(CliError::failed(program.exec()));
     };
     let ended = operations
         .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?

@@ -97,7 +97,7 @@ async fn serve(config: &Config) -> CliResult {
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
-    services.workbench.children.end_all().await;
+    services.workbench.process_groups.end_all().await;
     let finish = move || {
         if let Some(agents) = services.agents() {
             leave(agents);

@@ -1,5 +1,4 @@
 use std::io::IsTerminal;
-use std::os::unix::process::CommandExt;
 
 use clap::Args;
 use tamis_agents::InstanceId;

@@ -1,10 +1,10 @@
-//! The system's errors in the words that coding agents have met a million times: `ENOENT: no such file or directory`.
+//! System errors as Node writes them, which coding agents know: `ENOENT: no such file or directory`.
 
 use std::io;
 
 use rustix::io::Errno;
 
-/// What agents meet in practice; others are told in the system's own words.
+/// Those that agents meet in practice; others keep the system's text.
 const NAMES: &[(Errno, &str, &str)] = &[
     (Errno::NOENT, "ENOENT", "no such file or directory"),
     (Errno::ACCESS, "EACCES", "permission denied"),
@@ -24,10 +24,10 @@ const NAMES: &[(Errno, &str, &str)] = &[
     (Errno::STALE, "ESTALE", "stale file handle"),
 ];
 
-/// `ENOENT: no such file or directory`, or what the system says.
-pub fn words(error: &io::Error) -> String {
+/// `ENOENT: no such file or directory`, or the system's own text.
+pub fn errno_text(error: &io::Error) -> String {
     let known = Errno::from_io_error(error)
         .and_then(|errno| NAMES.iter().find(|(known, _, _)| *known == errno))
-        .map(|(_, name, words)| format!("{name}: {words}"));
+        .map(|(_, name, text)| format!("{name}: {text}"));
     known.unwrap_or_else(|| error.to_string())
 }

@@ -1,0 +1,192 @@
+//! A program to run: what is started, with what, where, and within which limits.
+
+use std::ffi::OsStr;
+use std::io;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::errno_text;
+
+/// The output limit of a [`Program`] unless it sets another: the output is held in memory several times on its way to a
+/// caller.
+const DEFAULT_MAX_OUTPUT: usize = 256 << 20;
+
+/// A program with its options. It inherits the environment and the working folder, reads an empty stdin, and may take any
+/// time, unless told otherwise.
+pub struct Program {
+    command: Command,
+    pub(crate) stdin: Option<Vec<u8>>,
+    pub(crate) time_limit: Option<Duration>,
+    pub(crate) max_output: usize,
+    pub(crate) max_stderr: usize,
+    pub(crate) open_pipes: OpenPipes,
+}
+
+/// What happens when the program has ended while another process, which it left in the background, holds its pipes open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OpenPipes {
+    /// The output is what the program wrote itself. The pipes are closed.
+    Close,
+    /// As in a terminal: the output includes what comes right after the end, and the background process may go on writing,
+    /// to nobody.
+    Drain,
+}
+
+/// A program that has ended, with all that it wrote.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ProgramOutput {
+    pub stdout: Vec<u8>,
+    pub stderr: Vec<u8>,
+    pub status: ExitStatus,
+    pub elapsed: Duration,
+}
+
+impl ProgramOutput {
+    /// None for a death by signal.
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    pub fn signal(&self) -> Option<i32> {
+        self.status.signal()
+    }
+}
+
+/// Why there is no output. An incomplete output is never returned: it could be taken for a whole one. The program and its
+/// process group have been ended.
+#[derive(Debug, thiserror::Error)]
+pub enum ProgramError {
+    #[error("cannot start {program}{}: {}", in_folder(.folder), errno_text(.cause))]
+    Start { program: String, folder: Option<PathBuf>, cause: io::Error },
+    #[error(
+        "it wrote over {} MiB and was ended; send what it writes to a file, and read a part of that",
+        .limit >> 20
+    )]
+    TooMuchOutput { limit: usize },
+    #[error("it took longer than {} s and was ended", .limit.as_secs_f64())]
+    TimedOut { limit: Duration },
+    #[error("its output cannot be read: {}", errno_text(.cause))]
+    Output { cause: io::Error },
+    #[error("cancelled")]
+    Cancelled,
+}
+
+fn in_folder(folder: &Option<PathBuf>) -> String {
+    folder.as_ref().map(|folder| format!(" in '{}'", folder.display())).unwrap_or_default()
+}
+
+impl Program {
+    pub fn new(program: impl AsRef<OsStr>) -> Program {
+        Program {
+            command: Command::new(program),
+            stdin: None,
+            time_limit: None,
+            max_output: DEFAULT_MAX_OUTPUT,
+            max_stderr: usize::MAX,
+            open_pipes: OpenPipes::Close,
+        }
+    }
+
+    /// `bash -c COMMAND`.
+    pub fn bash(command: &str, folder: &Path) -> Program {
+        Program::new("bash").args(["-c", command]).folder(folder).open_pipes(OpenPipes::Drain)
+    }
+
+    /// `grep -rn --color=never -- PATTERN PATH`: after `--` neither can be read as an option.
+    pub fn grep(pattern: &str, path: &str, folder: &Path) -> Program {
+        let args = ["-rn", "--color=never", "--", pattern, path];
+        Program::new("grep").args(args).folder(folder).open_pipes(OpenPipes::Drain)
+    }
+
+    #[must_use]
+    pub fn args(mut self, args: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Program {
+        self.command.args(args);
+        self
+    }
+
+    #[must_use]
+    pub fn folder(mut self, folder: impl AsRef<Path>) -> Program {
+        self.command.current_dir(folder);
+        self
+    }
+
+    /// Sets a variable.
+    #[must_use]
+    pub fn env(mut self, name: impl AsRef<OsStr>, value: impl AsRef<OsStr>) -> Program {
+        self.command.env(name, value);
+        self
+    }
+
+    /// Sets several variables.
+    #[must_use]
+    pub fn envs(
+        mut self,
+        variables: impl IntoIterator<Item = (impl AsRef<OsStr>, impl AsRef<OsStr>)>,
+    ) -> Program {
+        self.command.envs(variables);
+        self
+    }
+
+    /// Inherits only those variables whose names are allowed. Undoes every [`env`](Program::env) before it.
+    #[must_use]
+    pub fn inherit_env(mut self, is_allowed: impl Fn(&OsStr) -> bool) -> Program {
+        self.command.env_clear();
+        self.command.envs(std::env::vars_os().filter(|(name, _)| is_allowed(name)));
+        self
+    }
+
+    #[must_use]
+    pub fn stdin(mut self, bytes: impl Into<Vec<u8>>) -> Program {
+        self.stdin = Some(bytes.into());
+        self
+    }
+
+    /// Ends the program after this time.
+    #[must_use]
+    pub fn time_limit(mut self, limit: Duration) -> Program {
+        self.time_limit = Some(limit);
+        self
+    }
+
+    /// Ends the program when it has written more bytes than this.
+    #[must_use]
+    pub fn max_output(mut self, bytes: usize) -> Program {
+        self.max_output = bytes;
+        self
+    }
+
+    /// Keeps only the first bytes of stderr. More than that is no error.
+    #[must_use]
+    pub fn max_stderr(mut self, bytes: usize) -> Program {
+        self.max_stderr = bytes;
+        self
+    }
+
+    #[must_use]
+    pub fn open_pipes(mut self, open_pipes: OpenPipes) -> Program {
+        self.open_pipes = open_pipes;
+        self
+    }
+
+    /// Replaces this process by the program, which gets all open files. Returns only when that fails.
+    pub fn exec(mut self) -> ProgramError {
+        let cause = self.command.exec();
+        self.start_error(cause)
+    }
+
+    pub(crate) fn spawn(&mut self) -> Result<Child, ProgramError> {
+        self.command
+            .stdin(if self.stdin.is_some() { Stdio::piped() } else { Stdio::null() })
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        self.command.spawn().map_err(|cause| self.start_error(cause))
+    }
+
+    fn start_error(&self, cause: io::Error) -> ProgramError {
+        let program = self.command.get_program().to_string_lossy().into_owned();
+        ProgramError::Start { program, folder: self.command.get_current_dir().map(Path::to_owned), cause }
+    }
+}
