@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_agents::Identity;
+use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_http::{Address, ModelKey};
 use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
-use tamis_research::{IndexSettings, IndexUse, Limits, Model, ModelSettings, ModelUse, Researcher, Role};
+use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSettings, Researcher, Role};
 use tamis_server::Token;
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
@@ -209,13 +210,13 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
     };
     let number = |key| config.number(key).unwrap_or(u64::MAX);
     let count = |key| usize::try_from(number(key)).unwrap_or(usize::MAX);
-    let limits = Limits {
+    let limits = ResearchLimits {
         deadline: Duration::from_millis(number(Key::DefaultDeadlineMs)),
         max_files_read: number(Key::MaxFilesRead),
         max_bytes_read: number(Key::MaxBytesRead),
         max_tokens: number(Key::MaxTokens),
     };
-    Ok(Researcher::new(tamis_research::Settings {
+    Ok(Researcher::new(ResearchSettings {
         roots,
         thoughts: thoughts.transpose()?,
         artifacts: artifacts(config),

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use tamis_codebase::{Halt, Policy, Roots, scan};
-use tamis_research::{Limits, Request, Researcher, Role, Settings};
+use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
 
 #[derive(serde::Deserialize)]
 struct Row {
@@ -50,40 +50,40 @@ fn main() {
         let row: Row = serde_json::from_str(line).unwrap();
         let name = row.repo.rsplit('/').next().unwrap().to_owned();
         let path = row.id.splitn(3, ':').nth(2).unwrap().to_owned();
-        let asked = repositories.entry(name).or_default();
-        match asked.iter_mut().find(|(query, _)| *query == row.query) {
+        let subject = repositories.entry(name).or_default();
+        match subject.iter_mut().find(|(query, _)| *query == row.query) {
             Some((_, paths)) => paths.push(path),
-            None => asked.push((row.query, vec![path])),
+            None => subject.push((row.query, vec![path])),
         }
     }
     let mut all = Score::default();
-    for (name, asked) in repositories {
+    for (name, subject) in repositories {
         if !only.is_empty() && !only.contains(&name) {
             continue;
         }
-        let score = measure(&checkouts.join(&name), &asked, verbose);
+        let score = measure(&checkouts.join(&name), &subject, verbose);
         tell(&name, &score);
         all = all.and(&score);
     }
     tell("all", &all);
 }
 
-fn measure(folder: &Path, asked: &[(String, Vec<String>)], verbose: bool) -> Score {
+fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> Score {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     let whole = std::env::var_os("WHOLE").is_some();
-    let researcher = Researcher::new(Settings {
+    let researcher = Researcher::new(ResearchSettings {
         roots: roots.clone(),
         thoughts: None,
         artifacts: PathBuf::from("."),
-        limits: Limits::default(),
+        limits: ResearchLimits::default(),
         index: None,
         workers: 4,
         most_waiting: 16,
         model: None,
     });
     let mut score = Score::default();
-    for (query, paths) in asked {
-        let request = Request { question: query.clone(), ..Request::default() };
+    for (query, paths) in subject {
+        let request = ResearchRequest { question: query.clone(), ..ResearchRequest::default() };
         let begun = Instant::now();
         let report = if whole {
             researcher.research(&request, &Halt::never(), &|_| {}).unwrap()

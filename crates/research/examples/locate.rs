@@ -12,7 +12,9 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use tamis_codebase::{Halt, Policy, Roots};
-use tamis_research::{IndexSettings, IndexUse, Limits, Request, Researcher, Role, Settings};
+use tamis_research::{
+    IndexSettings, IndexUse, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role,
+};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -24,17 +26,17 @@ fn main() {
         used: IndexUse::Always,
         builds: true,
     });
-    let researcher = Researcher::new(Settings {
+    let researcher = Researcher::new(ResearchSettings {
         roots: Roots::open(&[folder], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: PathBuf::from("."),
-        limits: Limits::default(),
+        limits: ResearchLimits::default(),
         model: None,
         index: index.clone(),
         workers: 4,
         most_waiting: 16,
     });
-    let request = Request { question, ..Request::default() };
+    let request = ResearchRequest { question, ..ResearchRequest::default() };
     for _ in 0..times {
         let begun = Instant::now();
         let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap();

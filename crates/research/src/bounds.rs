@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use tamis_redact::Redactor;
 
-use crate::{Fault, Finding, Reference};
+use crate::{Reference, ResearchFinding, RoleError};
 
 /// Characters of a summary, of a finding, of notes. A pattern's snippet is a finding, and the longest.
 const SUMMARY: usize = 1200;
@@ -12,18 +12,18 @@ const KEY_FINDING: usize = 700;
 const NOTES: usize = 800;
 const MESSAGE: usize = 400;
 
-const MOST_REFERENCES: usize = 24;
-const MOST_KEY_FINDINGS: usize = 16;
+const MAX_REFERENCES: usize = 24;
+const MAX_KEY_FINDINGS: usize = 16;
 
 /// A finding as it may leave.
-pub(crate) fn finding(finding: Finding) -> Finding {
+pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
     let mut references: Vec<Reference> = Vec::new();
     for reference in finding.references {
         if !references.contains(&reference) {
             references.push(reference);
         }
     }
-    references.truncate(MOST_REFERENCES);
+    references.truncate(MAX_REFERENCES);
     let mut key_findings: Vec<String> = Vec::new();
     for text in &finding.key_findings {
         let text = short(text, KEY_FINDING);
@@ -31,8 +31,8 @@ pub(crate) fn finding(finding: Finding) -> Finding {
             key_findings.push(text);
         }
     }
-    key_findings.truncate(MOST_KEY_FINDINGS);
-    Finding {
+    key_findings.truncate(MAX_KEY_FINDINGS);
+    ResearchFinding {
         summary: short(&finding.summary, SUMMARY),
         references,
         key_findings,
@@ -41,8 +41,8 @@ pub(crate) fn finding(finding: Finding) -> Finding {
     }
 }
 
-pub(crate) fn fault(fault: Fault) -> Fault {
-    Fault { kind: fault.kind, message: short(&fault.message, MESSAGE) }
+pub(crate) fn error(error: RoleError) -> RoleError {
+    RoleError { kind: error.kind, message: short(&error.message, MESSAGE) }
 }
 
 /// A text without secrets, and without what is longer than so many characters. Secrets go first: half of one is not known
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn secrets_go_before_anything_is_cut_and_references_stay() {
         let key = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
-        let said = Finding {
+        let said = ResearchFinding {
             summary: format!("{}{key}", "x ".repeat(590)),
             references: [":3", ":3", ""].map(|line| format!("src/{key}.rs{line}").into()).to_vec(),
             key_findings: vec![format!("uses {key}"), "uses".into(), " uses ".into(), "  ".into()],

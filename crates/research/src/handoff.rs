@@ -3,10 +3,17 @@
 //! It is made of a report or of what a caller says, and holds nothing that may not be shown: every text in it has been
 //! through the redactor, and has its bounds.
 
+mod memo;
+mod resume;
+mod write;
+
 use jiff::Timestamp;
 use tamis_redact::Redacted;
 
-use crate::{Finding, Reference, Report};
+pub use resume::{ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff};
+pub use write::{ArtifactError, write_artifact, write_handoff};
+
+use crate::{Reference, ResearchFinding, ResearchReport};
 
 /// What goes into an artifact.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -24,19 +31,19 @@ pub struct Handoff {
     pub written: Option<Timestamp>,
 }
 
-const MOST_SENTENCES: usize = 6;
-const MOST_FINDINGS: usize = 12;
-const MOST_REFERENCES: usize = 60;
-const MOST_CONSTRAINTS: usize = 24;
-const LONGEST_QUESTION: usize = 16 << 10;
-const LONGEST_SUMMARY: usize = 2000;
-const LONGEST_FINDING: usize = 600;
-const LONGEST_REFERENCE: usize = 1024;
-const LONGEST_NOTES: usize = 2000;
+const MAX_SENTENCES: usize = 6;
+const MAX_FINDINGS: usize = 12;
+const MAX_REFERENCES: usize = 60;
+const MAX_CONSTRAINTS: usize = 24;
+const MAX_QUESTION_LENGTH: usize = 16 << 10;
+const MAX_SUMMARY_LENGTH: usize = 2000;
+const MAX_FINDING_LENGTH: usize = 600;
+const MAX_REFERENCE_LENGTH: usize = 1024;
+const MAX_NOTES_LENGTH: usize = 2000;
 
 impl Handoff {
     /// What a report comes to.
-    pub fn of(report: &Report) -> Handoff {
+    pub fn of(report: &ResearchReport) -> Handoff {
         let nothing;
         let finding = match (
             &report.synthesis,
@@ -86,28 +93,28 @@ impl Handoff {
             }
         };
         let mut key_findings: Vec<String> = Vec::new();
-        for finding in self.key_findings.iter().map(|finding| clean(finding, LONGEST_FINDING)) {
+        for finding in self.key_findings.iter().map(|finding| clean(finding, MAX_FINDING_LENGTH)) {
             if !finding.is_empty() && !key_findings.contains(&finding) {
                 key_findings.push(finding);
             }
         }
-        bound("key findings", key_findings.len(), MOST_FINDINGS);
-        key_findings.truncate(MOST_FINDINGS);
+        bound("key findings", key_findings.len(), MAX_FINDINGS);
+        key_findings.truncate(MAX_FINDINGS);
         let mut references: Vec<Reference> = Vec::new();
         for reference in self.references {
             if is_plain(reference.as_str()) && !references.contains(&reference) {
                 references.push(reference);
             }
         }
-        bound("references", references.len(), MOST_REFERENCES);
-        references.truncate(MOST_REFERENCES);
-        let constraints = self.constraints.iter().map(|line| clean(line, LONGEST_FINDING));
+        bound("references", references.len(), MAX_REFERENCES);
+        references.truncate(MAX_REFERENCES);
+        let constraints = self.constraints.iter().map(|line| clean(line, MAX_FINDING_LENGTH));
         // What is too long for a summary is not lost for that.
-        let summary = clean(&self.summary, LONGEST_SUMMARY);
-        let end = sentences(&summary).nth(MOST_SENTENCES - 1).unwrap_or(summary.len());
+        let summary = clean(&self.summary, MAX_SUMMARY_LENGTH);
+        let end = sentences(&summary).nth(MAX_SENTENCES - 1).unwrap_or(summary.len());
         let (summary, rest) = summary.split_at(end);
         let notes = format!("{}\n{}", self.notes.as_deref().unwrap_or_default(), rest.trim());
-        let mut notes = clean(&notes, LONGEST_NOTES);
+        let mut notes = clean(&notes, MAX_NOTES_LENGTH);
         for sentence in left_out {
             // Once is enough, however often this is done.
             if !notes.contains(&sentence) {
@@ -115,19 +122,19 @@ impl Handoff {
             }
         }
         Handoff {
-            question: clean(&self.question, LONGEST_QUESTION),
+            question: clean(&self.question, MAX_QUESTION_LENGTH),
             summary: summary.trim_end().to_owned(),
             key_findings,
             references,
-            constraints: constraints.filter(|line| !line.is_empty()).take(MOST_CONSTRAINTS).collect(),
+            constraints: constraints.filter(|line| !line.is_empty()).take(MAX_CONSTRAINTS).collect(),
             notes: (!notes.is_empty()).then_some(notes),
             written: self.written,
         }
     }
 }
 
-fn no_finding() -> Finding {
-    Finding {
+fn no_finding() -> ResearchFinding {
+    ResearchFinding {
         summary: "Nothing was found out: no role came to an end.".to_owned(),
         references: Vec::new(),
         key_findings: Vec::new(),
@@ -137,7 +144,7 @@ fn no_finding() -> Finding {
 }
 
 /// What a report was made under.
-fn constraints(report: &Report) -> Vec<String> {
+fn constraints(report: &ResearchReport) -> Vec<String> {
     let (run, limits) = (&report.run, &report.run.limits);
     let timeouts: Vec<&str> = run.timeouts.iter().map(|role| role.key()).collect();
     let mut lines: Vec<String> = report.roots_searched.iter().map(|root| format!("root: {root}")).collect();
@@ -178,7 +185,7 @@ fn clean(text: &str, longest: usize) -> String {
 /// Whether a reference can be told on a line of its own.
 fn is_plain(reference: &str) -> bool {
     !reference.is_empty()
-        && reference.len() <= LONGEST_REFERENCE
+        && reference.len() <= MAX_REFERENCE_LENGTH
         && reference.trim() == reference
         && !reference.chars().any(char::is_control)
 }
@@ -241,7 +248,7 @@ mod tests {
         let tidy = handoff.tidy();
         assert_eq!(tidy.question, "a\nb");
         assert_eq!(tidy.summary, "One. One. One. One. One. One.");
-        assert_eq!(tidy.key_findings.len(), MOST_FINDINGS);
+        assert_eq!(tidy.key_findings.len(), MAX_FINDINGS);
         assert_eq!(tidy.references.iter().map(Reference::as_str).collect::<Vec<_>>(), ["a.rs:1", "b.rs"]);
         assert_eq!(tidy.notes.as_deref(), Some("One. One. One.\n8 more key findings were left out."));
         assert_eq!(tidy.clone().tidy(), tidy);

@@ -1,8 +1,8 @@
 //! Questions about a codebase, answered in few tokens with evidence.
 //!
 //! A question goes to roles: the **locator** says where things are, the **analyzer** how they work, the **pattern finder**
-//! shows how it is done elsewhere, **thoughts** what was written down before. Each role is a task of a fixed [`Pool`], has a
-//! share of the request's [`Allowance`], sees files only through a [`View`], and ends in a [`Finding`] or a [`Fault`]. The
+//! shows how it is done elsewhere, **thoughts** what was written down before. Each role is a task of a fixed [`WorkerPool`], has a
+//! share of the request's [`ReadBudget`], sees files only through a [`BoundedReader`], and ends in a [`ResearchFinding`] or a [`RoleError`]. The
 //! synthesis makes one report of them.
 //!
 //! A role works in two ways. Without a model it is deterministic: words and identifiers of the question against paths,
@@ -11,38 +11,32 @@
 //!
 //! File and byte limits count what is read for an answer, not what is scanned to find it.
 
-mod artifact;
 mod bounds;
-mod class;
-mod crew;
-mod fault;
+mod error;
 mod handoff;
-mod index;
 mod limits;
-mod map;
-mod memo;
+mod locate;
 mod model;
-mod pool;
 mod question;
-mod rank;
+mod reader;
 mod report;
 mod researcher;
-mod resume;
+mod role_runner;
 mod roles;
-mod survey;
 mod synthesis;
-mod tally;
-mod view;
+mod worker_pool;
 
-pub use artifact::{ArtifactError, write_artifact, write_handoff};
-pub use crew::{Assignment, StandIn};
-pub use fault::{Fault, FaultKind};
-pub use handoff::Handoff;
-pub use index::{IndexSettings, IndexUse};
-pub use limits::{Allowance, Constraints, Limits, Used};
-pub use model::{Effort, Model, ModelSettings, ModelTask, ModelUse};
-pub use pool::{Pool, Saturated, Ticket};
-pub use report::{Confidence, Finding, Outcome, Reference, Report, Role, RunRecord, Timing};
-pub use researcher::{Progress, Request, ResearchError, Researcher, Settings};
-pub use resume::{ResumeError, Resumed, Standing, list_handoffs, resume_handoff};
-pub use view::{NotRead, Source, View};
+pub use error::{RoleError, RoleErrorKind};
+pub use handoff::{
+    ArtifactError, Handoff, ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff,
+    write_artifact, write_handoff,
+};
+pub use limits::{ReadBudget, ResearchConstraints, ResearchLimits, ResearchUsage};
+pub use model::{Model, ModelLimits, ModelSettings, ModelTask, ModelUse};
+pub use reader::{BoundedReader, ReadError, SourceFile};
+pub use report::{
+    Confidence, Reference, ResearchFinding, ResearchReport, Role, RoleOutcome, RoleTiming, RunRecord,
+};
+pub use researcher::{ResearchError, ResearchProgress, ResearchRequest, ResearchSettings, Researcher};
+pub use role_runner::{CustomRoles, RoleTask};
+pub use worker_pool::{QueueFull, TaskHandle, WorkerPool};

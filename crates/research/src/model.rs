@@ -2,31 +2,31 @@
 //! sees it.
 //!
 //! Models fail in every way there is: they refuse, hang, make up files, call tools for ever, and are not there. Each of these
-//! ends in a [`Fault`] within the time and tokens that the role has; what then happens is `model.use`'s to say: as a rule the
+//! ends in a [`RoleError`] within the time and tokens that the role has; what then happens is `model.use`'s to say: as a rule the
 //! deterministic role answers instead, in the time that was kept back for it.
 //!
 //! Deliberately missing: streaming, sampling parameters, and calls that a model writes into its text: its server reads those.
 
-mod agent;
 mod answer;
 mod arguments;
-mod desk;
 mod evidence;
 mod prompts;
 mod provider;
 mod settings;
+mod tool_calls;
+mod tool_loop;
 mod tools;
 
 use std::time::Instant;
 
 use tamis_codebase::Halt;
 
-pub use agent::ModelTask;
 pub use provider::Model;
-pub use settings::{Effort, ModelSettings, ModelUse};
+pub use settings::{ModelLimits, ModelSettings, ModelUse};
+pub use tool_loop::ModelTask;
 
 use crate::roles::{self, Job};
-use crate::{Fault, FaultKind, Finding, Role};
+use crate::{ResearchFinding, Role, RoleError, RoleErrorKind};
 
 /// The model's share of the time that is left, in per cent; the rest is for the deterministic role, should it be needed. The
 /// other roles come after the locator, so it leaves them some.
@@ -35,20 +35,20 @@ fn share(role: Role) -> u32 {
 }
 
 /// How many places of the map a model is told of.
-const MOST_HINTS: usize = 12;
+const MAX_HINTS: usize = 12;
 
 /// What came of a role, and who did it.
 #[derive(Debug)]
 pub(crate) struct RoleRun {
-    pub(crate) result: Result<Finding, Fault>,
+    pub(crate) result: Result<ResearchFinding, RoleError>,
     /// The model whose answer it is.
     pub(crate) model: Option<String>,
     /// Why the deterministic role answered in the model's place.
-    pub(crate) instead_of: Option<Fault>,
+    pub(crate) instead_of: Option<RoleError>,
 }
 
 impl RoleRun {
-    fn deterministic(result: Result<Finding, Fault>) -> RoleRun {
+    fn deterministic(result: Result<ResearchFinding, RoleError>) -> RoleRun {
         RoleRun { result, model: None, instead_of: None }
     }
 }
@@ -60,8 +60,8 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
     let always = model.usage() == ModelUse::Always;
     let name = match model.name_for(role, halt) {
         Ok(name) => name,
-        Err(fault) if always || fault.kind == FaultKind::Canceled => {
-            return RoleRun::deterministic(Err(fault));
+        Err(error) if always || error.kind == RoleErrorKind::Canceled => {
+            return RoleRun::deterministic(Err(error));
         }
         // That there is no model is how most people have it.
         Err(_) => return without(),
@@ -70,54 +70,54 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
         Some(left) if !always => halt.child().by(Instant::now() + left * share(role) / 100),
         _ => halt.clone(),
     };
-    let fault = match run(role, job, &patience, model) {
+    let error = match run(role, job, &patience, model) {
         Ok(finding) => return RoleRun { result: Ok(finding), model: Some(name), instead_of: None },
-        Err(fault) => fault,
+        Err(error) => error,
     };
-    if always || halt.is_due() || fault.kind == FaultKind::Canceled {
-        return RoleRun { result: Err(fault), model: Some(name), instead_of: None };
+    if always || halt.is_due() || error.kind == RoleErrorKind::Canceled {
+        return RoleRun { result: Err(error), model: Some(name), instead_of: None };
     }
     tracing::info!(
         "the model's {} failed ({}), the deterministic one answers",
         role.key(),
-        fault.kind.name()
+        error.kind.name()
     );
-    let result = roles::run(role, job, halt).map(|finding| mention(finding, &fault));
-    RoleRun { result, model: None, instead_of: Some(fault) }
+    let result = roles::run(role, job, halt).map(|finding| mention(finding, &error));
+    RoleRun { result, model: None, instead_of: Some(error) }
 }
 
 /// Runs a role by the model alone.
-pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<Finding, Fault> {
-    let hints: Vec<String> = job.map.spots.iter().take(MOST_HINTS).map(hint).collect();
+pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<ResearchFinding, RoleError> {
+    let hints: Vec<String> = job.locations.best.iter().take(MAX_HINTS).map(hint).collect();
     let own;
-    let (view, hints) = match (role, &job.thoughts) {
+    let (reader, hints) = match (role, &job.thoughts) {
         (Role::Thoughts, Some(thoughts)) => {
-            own = job.view.elsewhere(thoughts.clone(), halt.clone());
+            own = job.reader.elsewhere(thoughts.clone(), halt.clone());
             // The map is one of the code.
             (&own, &[][..])
         }
-        _ => (job.view.as_ref(), hints.as_slice()),
+        _ => (job.reader.as_ref(), hints.as_slice()),
     };
-    model.answer(&ModelTask { role, question: &job.question.text, view, hints }, halt)
+    model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, halt)
 }
 
-fn hint(spot: &crate::map::Spot) -> String {
-    let mut text = spot.place.path.clone();
-    if let Some(line) = spot.line {
+fn hint(location: &crate::locate::Location) -> String {
+    let mut text = location.place.path.clone();
+    if let Some(line) = location.line {
         text.push_str(&format!(":{line}"));
     }
-    text.push_str(&format!(" ({})", spot.category.name()));
-    if let Some(name) = &spot.name {
+    text.push_str(&format!(" ({})", location.category.name()));
+    if let Some(name) = &location.name {
         text.push_str(&format!(" {name}"));
     }
     text
 }
 
-fn mention(mut finding: Finding, fault: &Fault) -> Finding {
-    let told = format!("found without the model, which failed ({}: {fault})", fault.kind.name());
+fn mention(mut finding: ResearchFinding, error: &RoleError) -> ResearchFinding {
+    let added = format!("found without the model, which failed ({}: {error})", error.kind.name());
     finding.notes = Some(match finding.notes {
-        Some(notes) => format!("{notes} {told}"),
-        None => told,
+        Some(notes) => format!("{notes} {added}"),
+        None => added,
     });
     finding
 }

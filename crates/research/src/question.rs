@@ -4,11 +4,13 @@
 //! brackets after it. It is looked for just so. A **term** is the stem of any other word that says something; the parts of
 //! names are terms too. Words that every question about software is made of say nothing, and are left out.
 
-mod jargon;
+mod stop_words;
+pub(crate) mod subject;
 
+use tamis_code_index::WordQuery;
 use tamis_text::words::{Piece, each_word, stem};
 
-use jargon::{EXAMPLE_WORDS, JARGON, STOP_WORDS};
+use stop_words::{EXAMPLE_WORDS, JARGON, STOP_WORDS};
 
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,8 +44,8 @@ pub(crate) struct Term {
 }
 
 /// More would cost time and change nothing: the rest of a very long question is not looked for.
-const MOST_NAMES: usize = 24;
-const MOST_TERMS: usize = 48;
+const MAX_NAMES: usize = 24;
+const MAX_TERMS: usize = 48;
 /// Bytes of a question that are read.
 const LONGEST: usize = 20_000;
 
@@ -70,12 +72,12 @@ impl Question {
                 }
             });
         }
-        terms.truncate(MOST_TERMS);
-        names.truncate(MOST_NAMES);
+        terms.truncate(MAX_TERMS);
+        names.truncate(MAX_NAMES);
         let kept = names.len();
         let members = members.into_iter().filter(|(owner, member)| *owner.max(member) < kept).collect();
         let doubtful = doubtful.into_iter().filter(|name| !names.contains(name)).collect::<Vec<_>>();
-        let room = MOST_NAMES - names.len();
+        let room = MAX_NAMES - names.len();
         let names = names
             .into_iter()
             .map(|text| Name { text, doubtful: false })
@@ -85,6 +87,14 @@ impl Question {
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| EXAMPLE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
         Question { text: text.to_owned(), names, terms, members, wants_examples }
+    }
+
+    /// What to count in files, in the order of terms and names.
+    pub(crate) fn word_query(&self) -> WordQuery {
+        WordQuery {
+            stems: self.terms.iter().map(|term| term.stem.clone()).collect(),
+            names: self.names.iter().map(|name| name.text.clone()).collect(),
+        }
     }
 }
 
@@ -290,6 +300,6 @@ mod tests {
     fn a_long_question_is_bounded() {
         let text = (0..10_000).map(|number| format!("word{number} thing_{number} ")).collect::<String>();
         let question = Question::new(&text);
-        assert_eq!((question.names.len(), question.terms.len()), (MOST_NAMES, MOST_TERMS));
+        assert_eq!((question.names.len(), question.terms.len()), (MAX_NAMES, MAX_TERMS));
     }
 }

@@ -6,7 +6,7 @@ use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::json;
 
-use crate::{Fault, Limits, Used};
+use crate::{ResearchLimits, ResearchUsage, RoleError};
 
 /// `path`, `path:line` or `path:line:col`; the path is relative to its root.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,7 +63,7 @@ pub enum Confidence {
 /// What every role gives back.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Finding {
+pub struct ResearchFinding {
     pub summary: String,
     pub references: Vec<Reference>,
     pub key_findings: Vec<String>,
@@ -74,7 +74,7 @@ pub struct Finding {
 /// When a task began and how long it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Timing {
+pub struct RoleTiming {
     /// Milliseconds since 1970.
     pub started_at: i64,
     pub elapsed_ms: u64,
@@ -82,25 +82,25 @@ pub struct Timing {
 
 /// How a task ended: `value` when it is ok, `error` when it is not.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Outcome {
-    pub result: Result<Finding, Fault>,
-    pub timing: Timing,
+pub struct RoleOutcome {
+    pub result: Result<ResearchFinding, RoleError>,
+    pub timing: RoleTiming,
 }
 
-impl Outcome {
+impl RoleOutcome {
     pub fn status(&self) -> &'static str {
-        self.result.as_ref().map_or_else(|fault| fault.kind.status(), |_| "ok")
+        self.result.as_ref().map_or_else(|error| error.kind.status(), |_| "ok")
     }
 }
 
-impl Serialize for Outcome {
+impl Serialize for RoleOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(Some(3))?;
         map.serialize_entry("status", self.status())?;
         match &self.result {
             Ok(finding) => map.serialize_entry("value", finding)?,
-            Err(fault) => {
-                map.serialize_entry("error", &json!({"name": fault.kind.name(), "message": fault.message}))?;
+            Err(error) => {
+                map.serialize_entry("error", &json!({"name": error.kind.name(), "message": error.message}))?;
             }
         }
         map.serialize_entry("timing", &self.timing)?;
@@ -135,19 +135,19 @@ impl Role {
 /// The answer to a question.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub struct Report {
+pub struct ResearchReport {
     pub question: String,
     pub roots_searched: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub locator: Option<Outcome>,
+    pub locator: Option<RoleOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub analyzer: Option<Outcome>,
+    pub analyzer: Option<RoleOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub patterns: Option<Outcome>,
+    pub patterns: Option<RoleOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub thoughts: Option<Outcome>,
+    pub thoughts: Option<RoleOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub synthesis: Option<Finding>,
+    pub synthesis: Option<ResearchFinding>,
     pub run: RunRecord,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub artifact_path: Option<String>,
@@ -169,13 +169,13 @@ pub struct RunRecord {
     pub timeouts: Vec<Role>,
     /// What is missing in the answer, and why; one sentence each.
     pub partial: Vec<String>,
-    pub limits: Limits,
-    pub used: Used,
+    pub limits: ResearchLimits,
+    pub used: ResearchUsage,
 }
 
-impl Report {
+impl ResearchReport {
     /// The roles that ran, in order.
-    pub fn outcomes(&self) -> impl Iterator<Item = (Role, &Outcome)> {
+    pub fn outcomes(&self) -> impl Iterator<Item = (Role, &RoleOutcome)> {
         let all = [
             (Role::Locator, &self.locator),
             (Role::Analyzer, &self.analyzer),
@@ -189,26 +189,26 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::FaultKind;
+    use crate::RoleErrorKind;
 
     #[test]
     fn a_value_when_ok_and_an_error_when_not() {
-        let finding = Finding {
+        let finding = ResearchFinding {
             summary: "s".into(),
             references: vec![Reference::new("a.rs", Some(3))],
             key_findings: vec![],
             confidence: Confidence::Med,
             notes: None,
         };
-        let timing = Timing { started_at: 1, elapsed_ms: 2 };
-        let told = |result| serde_json::to_value(Outcome { result, timing }).unwrap();
+        let timing = RoleTiming { started_at: 1, elapsed_ms: 2 };
+        let told = |result| serde_json::to_value(RoleOutcome { result, timing }).unwrap();
         assert_eq!(
             told(Ok(finding)),
             json!({"status": "ok", "value": {"summary": "s", "references": ["a.rs:3"], "key_findings": [],
                 "confidence": "med", "notes": null}, "timing": {"startedAt": 1, "elapsedMs": 2}})
         );
         assert_eq!(
-            told(Err(Fault::new(FaultKind::Timeout, "m"))),
+            told(Err(RoleError::new(RoleErrorKind::Timeout, "m"))),
             json!({"status": "timeout", "error": {"name": "TimeoutError", "message": "m"},
                 "timing": {"startedAt": 1, "elapsedMs": 2}})
         );

@@ -1,28 +1,29 @@
 //! The way of a question: locate, analyse, find patterns, put together.
 
-mod desk;
-mod running;
+mod request;
+mod task;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use tamis_code_index::{IndexSettings, Indexer};
 use tamis_codebase::{Halt, RootError, Roots};
 
-use crate::crew::{Crew, StandIn};
-use crate::index::Shelf;
-use crate::{Constraints, IndexSettings, Limits, Model, Pool, Report, Role};
-use desk::Desk;
+use crate::role_runner::{CustomRoles, RoleRunner};
+use crate::{Model, ResearchConstraints, ResearchLimits, ResearchReport, Role, WorkerPool};
+use request::RequestRun;
+use tamis_code_index::Indexer;
 
 /// How a researcher is set up.
-pub struct Settings {
+pub struct ResearchSettings {
     pub roots: Roots,
     /// Notes of former work; the role for them is there only when these are.
     pub thoughts: Option<Roots>,
     /// Where artifacts are written.
     pub artifacts: PathBuf,
     /// What a request may take unless it says otherwise.
-    pub limits: Limits,
+    pub limits: ResearchLimits,
     /// The local model; without one the roles are deterministic.
     pub model: Option<Arc<Model>>,
     /// Without them everything is read for every question.
@@ -33,20 +34,20 @@ pub struct Settings {
 
 /// Answers questions. One a process; any number of threads may ask.
 pub struct Researcher {
-    settings: Settings,
-    crew: Crew,
-    shelf: Option<Arc<Shelf>>,
+    settings: ResearchSettings,
+    runner: RoleRunner,
+    indexer: Option<Arc<Indexer>>,
     /// A process that is never asked has no workers.
-    pool: LazyLock<Pool, Box<dyn FnOnce() -> Pool + Send + Sync>>,
+    pool: LazyLock<WorkerPool, Box<dyn FnOnce() -> WorkerPool + Send + Sync>>,
 }
 
 /// What is asked.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Request {
+pub struct ResearchRequest {
     pub question: String,
     /// Only these; all roots when empty.
     pub roots: Vec<PathBuf>,
-    pub constraints: Constraints,
+    pub constraints: ResearchConstraints,
     pub artifact: bool,
 }
 
@@ -63,41 +64,41 @@ pub enum ResearchError {
 
 /// How far a request is. `done` grows with every report of one request.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Progress {
+pub struct ResearchProgress {
     pub done: u64,
     pub total: u64,
     pub message: String,
 }
 
 /// Longer questions are texts.
-const LONGEST_QUESTION: usize = 4000;
+const MAX_QUESTION_LENGTH: usize = 4000;
 
 impl Researcher {
-    pub fn new(settings: Settings) -> Researcher {
+    pub fn new(settings: ResearchSettings) -> Researcher {
         let model = settings.model.clone();
-        Researcher::of(settings, Crew::BuiltIn(model))
+        Researcher::of(settings, RoleRunner::BuiltIn(model))
     }
 
     /// The same with others in place of the roles.
-    pub fn with_stand_in(settings: Settings, stand_in: Arc<dyn StandIn>) -> Researcher {
-        Researcher::of(settings, Crew::StandIn(stand_in))
+    pub fn with_custom_roles(settings: ResearchSettings, stand_in: Arc<dyn CustomRoles>) -> Researcher {
+        Researcher::of(settings, RoleRunner::CustomRoles(stand_in))
     }
 
-    fn of(settings: Settings, crew: Crew) -> Researcher {
-        let shelf = settings.index.clone().map(|settings| Arc::new(Shelf::new(settings)));
+    fn of(settings: ResearchSettings, runner: RoleRunner) -> Researcher {
+        let indexer = settings.index.clone().map(|settings| Arc::new(Indexer::new(settings)));
         let (workers, most_waiting) = (settings.workers, settings.most_waiting);
-        let pool = LazyLock::new(Box::new(move || Pool::new(workers, most_waiting)) as Box<_>);
-        Researcher { shelf, settings, crew, pool }
+        let pool = LazyLock::new(Box::new(move || WorkerPool::new(workers, most_waiting)) as Box<_>);
+        Researcher { indexer, settings, runner, pool }
     }
 
-    pub fn settings(&self) -> &Settings {
+    pub fn settings(&self) -> &ResearchSettings {
         &self.settings
     }
 
     /// Waits for an index that is being brought up to date, but no longer than that. For processes that are about to end.
     pub fn wait_for_index(&self, patience: Duration) {
-        if let Some(shelf) = &self.shelf {
-            shelf.wait(patience);
+        if let Some(indexer) = &self.indexer {
+            indexer.wait(patience);
         }
     }
 
@@ -109,22 +110,22 @@ impl Researcher {
     /// Answers a question by all roles that it calls for.
     pub fn research(
         &self,
-        request: &Request,
+        request: &ResearchRequest,
         halt: &Halt,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Report, ResearchError> {
-        Ok(Desk::set(self, request, halt, progress)?.research(request.artifact))
+        progress: &(dyn Fn(ResearchProgress) + Sync),
+    ) -> Result<ResearchReport, ResearchError> {
+        Ok(RequestRun::start(self, request, halt, progress)?.research(request.artifact))
     }
 
     /// Asks one role; the locator goes before the others.
     pub fn ask_role(
         &self,
         role: Role,
-        request: &Request,
+        request: &ResearchRequest,
         halt: &Halt,
-        progress: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Report, ResearchError> {
-        Ok(Desk::set(self, request, halt, progress)?.ask_role(role))
+        progress: &(dyn Fn(ResearchProgress) + Sync),
+    ) -> Result<ResearchReport, ResearchError> {
+        Ok(RequestRun::start(self, request, halt, progress)?.ask_role(role))
     }
 }
 

@@ -7,14 +7,14 @@ mod fit;
 pub(crate) use fit::fit;
 
 use crate::bounds::{cut, finding as bounded};
-use crate::{Confidence, Fault, Finding, Outcome, Reference, Role};
+use crate::{Confidence, Reference, ResearchFinding, Role, RoleError, RoleOutcome};
 
 /// Key findings of the answer, over all roles.
-const MOST_FINDINGS: usize = 12;
+const MAX_FINDINGS: usize = 12;
 /// The findings have the lines: beyond the files, a few are enough.
-const MOST_REFERENCES: usize = 14;
+const MAX_REFERENCES: usize = 14;
 /// Of them to notes of former work.
-const MOST_NOTES: usize = 4;
+const MAX_NOTES: usize = 4;
 /// Characters of a pattern in the answer: its head, without the snippet, which is in the role's own findings.
 const PATTERN: usize = 160;
 
@@ -61,13 +61,13 @@ impl Kind {
 }
 
 /// The answer that the outcomes add up to. `remarks` are what else must be said, such as that a limit was reached.
-pub(crate) fn synthesise(outcomes: &[(Role, &Outcome)], remarks: &[String]) -> Finding {
-    let found: Vec<(Role, &Finding)> =
+pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], remarks: &[String]) -> ResearchFinding {
+    let found: Vec<(Role, &ResearchFinding)> =
         outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().ok()?))).collect();
-    let missing: Vec<(Role, &Fault)> =
+    let missing: Vec<(Role, &RoleError)> =
         outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().err()?))).collect();
     let references = references(&found);
-    bounded(Finding {
+    bounded(ResearchFinding {
         summary: summary(&found, &missing, references.is_empty()),
         key_findings: key_findings(&found),
         confidence: confidence(&found, &missing, references.is_empty()),
@@ -78,9 +78,9 @@ pub(crate) fn synthesise(outcomes: &[(Role, &Outcome)], remarks: &[String]) -> F
 
 /// The roles' own words: how it works, else where it is; then what examples and notes there are. Where the locator has
 /// another file first than the one that is told of, that is said too.
-fn summary(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool) -> String {
+fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], nothing: bool) -> String {
     let of = |wanted: Role| found.iter().find(|(role, _)| *role == wanted).map(|(_, finding)| *finding);
-    let telling = |finding: &&Finding| !finding.references.is_empty();
+    let telling = |finding: &&ResearchFinding| !finding.references.is_empty();
     let mut sentences: Vec<&str> = Vec::new();
     let answers = [Role::Analyzer, Role::Locator].map(|role| of(role).filter(telling));
     // Who is sure need not be told of others, and who is not comes second.
@@ -131,9 +131,9 @@ fn summary(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool
 
 /// The first ten are different files, in the order of the locator, then of the others; further lines of the same files
 /// follow. Of two that differ only in how exactly they point, the more exact one takes the place of the first.
-fn references(found: &[(Role, &Finding)]) -> Vec<Reference> {
+fn references(found: &[(Role, &ResearchFinding)]) -> Vec<Reference> {
     // Notes lie in a root of their own, where the same path is another file: they follow, and are merged with nothing.
-    let of_notes = |(role, _): &&(Role, &Finding)| *role == Role::Thoughts;
+    let of_notes = |(role, _): &&(Role, &ResearchFinding)| *role == Role::Thoughts;
     let notes = found.iter().filter(of_notes).flat_map(|(_, finding)| &finding.references);
     let all = || found.iter().filter(|one| !of_notes(one)).flat_map(|(_, finding)| &finding.references);
     let mut files: Vec<Reference> = Vec::new();
@@ -162,8 +162,8 @@ fn references(found: &[(Role, &Finding)]) -> Vec<Reference> {
     references.extend(others);
     let notes: Vec<&Reference> =
         notes.filter(|note| !references.iter().any(|known| known.path() == note.path())).collect();
-    references.truncate(MOST_REFERENCES - notes.len().min(MOST_NOTES));
-    references.extend(notes.into_iter().take(MOST_NOTES).cloned());
+    references.truncate(MAX_REFERENCES - notes.len().min(MAX_NOTES));
+    references.extend(notes.into_iter().take(MAX_NOTES).cloned());
     references
 }
 
@@ -176,7 +176,7 @@ fn more_exact(one: &Reference, other: &Reference) -> bool {
     }
 }
 
-fn key_findings(found: &[(Role, &Finding)]) -> Vec<String> {
+fn key_findings(found: &[(Role, &ResearchFinding)]) -> Vec<String> {
     let mut chosen: Vec<String> = Vec::new();
     for (kind, most) in PRIORITIES {
         let of_kind = found
@@ -193,7 +193,7 @@ fn key_findings(found: &[(Role, &Finding)]) -> Vec<String> {
             if role == Role::Locator && chosen.iter().any(|told| tells_of(told, &text)) {
                 continue;
             }
-            if chosen.len() < MOST_FINDINGS && !chosen.contains(&text) {
+            if chosen.len() < MAX_FINDINGS && !chosen.contains(&text) {
                 chosen.push(text);
             }
         }
@@ -217,7 +217,11 @@ fn tells_of(told: &str, text: &str) -> bool {
 const DEFINES: &str = " defines ";
 
 /// That of the role that answers; never high when something is missing.
-fn confidence(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: bool) -> Confidence {
+fn confidence(
+    found: &[(Role, &ResearchFinding)],
+    missing: &[(Role, &RoleError)],
+    nothing: bool,
+) -> Confidence {
     if nothing {
         return Confidence::Low;
     }
@@ -229,9 +233,13 @@ fn confidence(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], nothing: b
     if missing.is_empty() { confidence } else { confidence.min(Confidence::Med) }
 }
 
-fn notes(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], remarks: &[String]) -> Option<String> {
+fn notes(
+    found: &[(Role, &ResearchFinding)],
+    missing: &[(Role, &RoleError)],
+    remarks: &[String],
+) -> Option<String> {
     let mut notes: Vec<String> = remarks.to_vec();
-    notes.extend(missing.iter().map(|(role, fault)| missing_role(*role, fault)));
+    notes.extend(missing.iter().map(|(role, error)| missing_role(*role, error)));
     for (role, finding) in found {
         // What one role says of itself, and all the same, is said once.
         if let Some(note) = finding.notes.as_deref().map(str::trim).filter(|note| !note.is_empty())
@@ -244,14 +252,14 @@ fn notes(found: &[(Role, &Finding)], missing: &[(Role, &Fault)], remarks: &[Stri
 }
 
 /// That a role is missing, and why, in one sentence.
-pub(crate) fn missing_role(role: Role, fault: &Fault) -> String {
-    let ended = match fault.kind.status() {
+pub(crate) fn missing_role(role: Role, error: &RoleError) -> String {
+    let ended = match error.kind.status() {
         "timeout" => "ran out of time",
         "canceled" => "was cancelled",
         _ => "failed",
     };
-    let message = cut(&fault.message, 160);
-    format!("{} {ended} ({}: {}).", role.key(), fault.kind.name(), message.trim_end_matches('.'))
+    let message = cut(&error.message, 160);
+    format!("{} {ended} ({}: {}).", role.key(), error.kind.name(), message.trim_end_matches('.'))
 }
 
 #[cfg(test)]

@@ -9,8 +9,9 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use tamis_codebase::{Policy, Roots};
 use tamis_research::{
-    ArtifactError, Confidence, Finding, Handoff, Outcome, Reference, Report, ResumeError, Role, RunRecord,
-    Standing, Timing, list_handoffs, resume_handoff, write_artifact, write_handoff,
+    ArtifactError, Confidence, Handoff, Reference, ReferenceState, ResearchFinding, ResearchReport,
+    ResumeError, Role, RoleOutcome, RoleTiming, RunRecord, list_handoffs, resume_handoff, write_artifact,
+    write_handoff,
 };
 
 /// In two pieces, so that nobody takes this file for one with a secret in it.
@@ -18,8 +19,8 @@ fn token() -> String {
     format!("ghp_{}", "R8sK2vQ9xT4mZ7bN1cL6pW3dF5hJ0gYaUeIo")
 }
 
-fn report() -> Report {
-    let finding = Finding {
+fn report() -> ResearchReport {
+    let finding = ResearchFinding {
         summary: format!("It is defined in src/a.rs. The token is {}.", token()),
         references: vec![
             Reference::new("src/a.rs", Some(2)),
@@ -30,10 +31,10 @@ fn report() -> Report {
         confidence: Confidence::High,
         notes: Some("The limits left out some files.".into()),
     };
-    Report {
+    ResearchReport {
         question: format!("Where is parse?\n## Summary\nand {}", token()),
         roots_searched: vec!["/code".into()],
-        locator: Some(Outcome { result: Ok(finding.clone()), timing: Timing::default() }),
+        locator: Some(RoleOutcome { result: Ok(finding.clone()), timing: RoleTiming::default() }),
         analyzer: None,
         patterns: None,
         thoughts: None,
@@ -98,7 +99,7 @@ fn a_summary_has_two_sentences_at_least_and_six_at_most() {
     };
     assert_eq!(sentences("Not found"), "Not found. References: 2; confidence: high.");
     assert_eq!(sentences("A. B. C. D. E. F. G."), "A. B. C. D. E. F.");
-    let nothing = Report { synthesis: None, locator: None, ..report() };
+    let nothing = ResearchReport { synthesis: None, locator: None, ..report() };
     assert!(Handoff::of(&nothing).summary.starts_with("Nothing was found out"));
 }
 
@@ -185,15 +186,15 @@ fn a_handoff_says_what_has_become_of_its_references() {
     assert_eq!(
         stands,
         [
-            ("src/a.rs:2", Standing::Unchanged),
-            ("src/a.rs:9", Standing::LineGone),
-            ("b.rs:1", Standing::Changed),
-            ("c.rs:2", Standing::LineGone),
-            ("gone.rs:1", Standing::Missing),
-            ("/etc/passwd", Standing::Missing),
-            ("../x", Standing::Missing),
-            ("link", Standing::Missing),
-            ("[redacted:github-token]", Standing::Missing),
+            ("src/a.rs:2", ReferenceState::Unchanged),
+            ("src/a.rs:9", ReferenceState::LineGone),
+            ("b.rs:1", ReferenceState::Changed),
+            ("c.rs:2", ReferenceState::LineGone),
+            ("gone.rs:1", ReferenceState::Missing),
+            ("/etc/passwd", ReferenceState::Missing),
+            ("../x", ReferenceState::Missing),
+            ("link", ReferenceState::Missing),
+            ("[redacted:github-token]", ReferenceState::Missing),
         ]
     );
     assert!(!fs::read_to_string(path).unwrap().contains(&token()));

@@ -5,9 +5,10 @@
 use std::fs;
 use std::path::Path;
 
+use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
-    Confidence, Finding, IndexSettings, IndexUse, Limits, Request, Researcher, Role, Settings,
+    Confidence, ResearchFinding, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role,
 };
 use tempfile::TempDir;
 
@@ -45,11 +46,11 @@ fn codebase(files: &[(&str, &str)]) -> TempDir {
 }
 
 fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
-    Researcher::new(Settings {
+    Researcher::new(ResearchSettings {
         roots: Roots::open(&[folder.join("code")], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: folder.join("artifacts"),
-        limits: Limits::default(),
+        limits: ResearchLimits::default(),
         model: None,
         index,
         workers: 2,
@@ -57,8 +58,8 @@ fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
     })
 }
 
-fn located(researcher: &Researcher, question: &str) -> Finding {
-    let request = Request { question: question.to_owned(), ..Request::default() };
+fn located(researcher: &Researcher, question: &str) -> ResearchFinding {
+    let request = ResearchRequest { question: question.to_owned(), ..ResearchRequest::default() };
     let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| ()).unwrap();
     report.locator.unwrap().result.unwrap()
 }
@@ -99,7 +100,7 @@ fn a_member_is_looked_for_in_its_owner() {
         let finding = located(&researcher, question);
         assert_eq!(finding.references[0].as_str(), "src/registry.rs:6", "{question}");
         assert!(finding.summary.starts_with("call is defined at src/registry.rs:6."), "{}", finding.summary);
-        let request = Request { question: question.to_owned(), ..Request::default() };
+        let request = ResearchRequest { question: question.to_owned(), ..ResearchRequest::default() };
         let report = researcher.ask_role(Role::Analyzer, &request, &Halt::never(), &|_| ()).unwrap();
         let analyzed = report.analyzer.unwrap().result.unwrap();
         assert!(analyzed.summary.starts_with("Registry.call (src/registry.rs:6)"), "{}", analyzed.summary);

@@ -4,7 +4,7 @@
 //! web: there is no `web_research`.
 
 pub(crate) mod analyze_component;
-mod asked;
+mod call;
 pub(crate) mod create_handoff;
 mod failure;
 pub(crate) mod find_patterns;
@@ -16,4 +16,4 @@ pub(crate) mod ping;
 pub(crate) mod research_codebase;
 pub(crate) mod resume_handoff;
 
-pub use asked::Research;
+pub use call::Research;

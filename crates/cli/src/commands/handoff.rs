@@ -3,10 +3,11 @@ use jiff::Timestamp;
 use serde_json::json;
 use tamis_config::Surroundings;
 use tamis_research::{
-    Handoff, Reference, ResumeError, Resumed, Standing, list_handoffs, resume_handoff, write_handoff,
+    Handoff, Reference, ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff,
+    write_handoff,
 };
 
-use super::research::asking::{Asking, Place};
+use super::research::question::{Asking, Place};
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, shown, wrap};
 
@@ -119,9 +120,9 @@ fn show(arguments: &Show) -> CliResult {
     }
 }
 
-fn as_json(resumed: &Resumed) -> serde_json::Value {
+fn as_json(resumed: &ResumedHandoff) -> serde_json::Value {
     let handoff = &resumed.handoff;
-    let stale = resumed.references.iter().filter(|(_, standing)| *standing != Standing::Unchanged);
+    let stale = resumed.references.iter().filter(|(_, standing)| *standing != ReferenceState::Unchanged);
     json!({
         "artifactPath": resumed.path,
         "written": handoff.written.map(|time| time.to_string()),
@@ -135,7 +136,7 @@ fn as_json(resumed: &Resumed) -> serde_json::Value {
     })
 }
 
-fn rendered(resumed: &Resumed, width: usize) -> String {
+fn rendered(resumed: &ResumedHandoff, width: usize) -> String {
     let handoff = &resumed.handoff;
     let mut text = wrap::paragraph(&shown::text(&handoff.question), "", width);
     text.push('\n');
@@ -151,10 +152,10 @@ fn rendered(resumed: &Resumed, width: usize) -> String {
     }
     for (reference, standing) in &resumed.references {
         let said = match standing {
-            Standing::Unchanged => "",
-            Standing::Changed => "  (changed since)",
-            Standing::LineGone => "  (the line is gone)",
-            Standing::Missing => "  (not there)",
+            ReferenceState::Unchanged => "",
+            ReferenceState::Changed => "  (changed since)",
+            ReferenceState::LineGone => "  (the line is gone)",
+            ReferenceState::Missing => "  (not there)",
         };
         text.push_str(&format!("  {}{said}\n", shown::line(reference.as_str())));
     }

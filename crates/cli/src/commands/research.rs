@@ -1,11 +1,11 @@
-pub(crate) mod asking;
-mod told;
+pub(crate) mod question;
+mod render;
 
 use clap::Args;
 use tamis_research::Role;
 
 use crate::error::CliResult;
-use asking::Asking;
+use question::Asking;
 
 /// Answer a question about a codebase, with file:line evidence
 ///

@@ -7,52 +7,52 @@ use serde_json::{Map, Value};
 use tamis_redact::Redacted;
 
 use super::evidence::{self, Evidence};
-use crate::{Confidence, Finding, View};
+use crate::{BoundedReader, Confidence, ResearchFinding};
 
 /// What is longer is not looked into.
-const LONGEST_ANSWER: usize = 256 << 10;
+const MAX_ANSWER_LENGTH: usize = 256 << 10;
 
-const LONGEST_SUMMARY: usize = 1000;
-const LONGEST_FINDING: usize = 400;
-const LONGEST_NOTES: usize = 500;
-const MOST_FINDINGS: usize = 12;
-const MOST_REFERENCES: usize = 15;
+const MAX_SUMMARY_LENGTH: usize = 1000;
+const MAX_FINDING_LENGTH: usize = 400;
+const MAX_NOTES_LENGTH: usize = 500;
+const MAX_FINDINGS: usize = 12;
+const MAX_REFERENCES: usize = 15;
 
 /// How many references are looked at in all: each may be a file to open.
-const MOST_CHECKED: usize = 60;
+const MAX_CHECKED: usize = 60;
 
 /// Why an answer is none.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Unusable {
+pub(super) struct UnusableAnswer {
     /// Told to the model, so that it may do better.
-    pub(super) complaint: String,
+    pub(super) reason: String,
     /// What it said instead, when that is a refusal.
-    pub(super) declined: Option<String>,
+    pub(super) refusal: Option<String>,
 }
 
 /// Reads an answer and checks what it refers to.
-pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
-    let unusable = |complaint: String| Unusable { complaint, declined: None };
-    if text.len() > LONGEST_ANSWER {
+pub(super) fn read(text: &str, reader: &BoundedReader) -> Result<ResearchFinding, UnusableAnswer> {
+    let unusable = |reason: String| UnusableAnswer { reason, refusal: None };
+    if text.len() > MAX_ANSWER_LENGTH {
         return Err(unusable(format!("it has {} bytes", text.len())));
     }
     let Some(members) = object_in(text) else {
-        let complaint = if text.trim().is_empty() { "it is empty" } else { "it has no JSON object" };
-        return Err(Unusable { complaint: complaint.to_owned(), declined: declining(text) });
+        let reason = if text.trim().is_empty() { "it is empty" } else { "it has no JSON object" };
+        return Err(UnusableAnswer { reason: reason.to_owned(), refusal: refusal_in(text) });
     };
-    let summary = clean(&texts(members.get("summary")).join(" "), LONGEST_SUMMARY);
+    let summary = clean(&texts(members.get("summary")).join(" "), MAX_SUMMARY_LENGTH);
     if summary.is_empty() {
         return Err(unusable("\"summary\" is missing or empty".to_owned()));
     }
-    let mut evidence = Evidence::of(view);
+    let mut evidence = Evidence::of(reader);
     let said = evidence::references_in(members.get("references"));
     let told = said.len();
-    let (references, dropped) = evidence.check(said.into_iter().take(MOST_CHECKED));
-    let findings = texts(members.get("keyfindings")).into_iter().take(MOST_CHECKED);
+    let (references, dropped) = evidence.check(said.into_iter().take(MAX_CHECKED));
+    let findings = texts(members.get("keyfindings")).into_iter().take(MAX_CHECKED);
     let (borne_out, made_up): (Vec<String>, Vec<String>) =
-        findings.partition(|finding| evidence.bears_out(finding));
+        findings.partition(|finding| evidence.confirms(finding));
     let key_findings: Vec<String> =
-        borne_out.iter().map(|finding| clean(finding, LONGEST_FINDING)).take(MOST_FINDINGS).collect();
+        borne_out.iter().map(|finding| clean(finding, MAX_FINDING_LENGTH)).take(MAX_FINDINGS).collect();
     let nothing_found = says_not_found(&summary);
     if references.is_empty() && !nothing_found {
         return Err(unusable(if told == 0 {
@@ -64,7 +64,7 @@ pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
             )
         }));
     }
-    let mut finding = Finding {
+    let mut finding = ResearchFinding {
         summary,
         confidence: if references.is_empty() {
             Confidence::Low
@@ -73,7 +73,7 @@ pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
         },
         references,
         key_findings,
-        notes: Some(clean(&texts(members.get("notes")).join(" "), LONGEST_NOTES))
+        notes: Some(clean(&texts(members.get("notes")).join(" "), MAX_NOTES_LENGTH))
             .filter(|notes| !notes.is_empty()),
     };
     for (count, one, several) in [
@@ -85,12 +85,12 @@ pub(super) fn read(text: &str, view: &View) -> Result<Finding, Unusable> {
             note(&mut finding, &format!("{count} {what} left out."));
         }
     }
-    finding.references.truncate(MOST_REFERENCES);
+    finding.references.truncate(MAX_REFERENCES);
     Ok(finding)
 }
 
 /// Adds a sentence to the notes.
-pub(super) fn note(finding: &mut Finding, words: &str) {
+pub(super) fn note(finding: &mut ResearchFinding, words: &str) {
     finding.notes = Some(match finding.notes.take() {
         Some(notes) => format!("{notes} {words}"),
         None => words.to_owned(),
@@ -101,12 +101,12 @@ pub(super) fn note(finding: &mut Finding, words: &str) {
 /// the members asked for counts: models think aloud before they answer.
 fn object_in(text: &str) -> Option<Map<String, Value>> {
     /// As many places are tried; a text of nothing but braces has no answer in it.
-    const MOST_STARTS: usize = 400;
+    const MAX_STARTS: usize = 400;
 
     let spoken = text.rsplit_once("</think>").map_or(text, |(_, spoken)| spoken);
     let mut found = None;
     let mut at = 0;
-    for _ in 0..MOST_STARTS {
+    for _ in 0..MAX_STARTS {
         let Some(start) = spoken[at..].find('{') else { break };
         let start = at + start;
         let mut values = serde_json::Deserializer::from_str(&spoken[start..]).into_iter::<Value>();
@@ -210,7 +210,7 @@ const DECLINING: [&str; 12] = [
     "i must decline",
 ];
 
-fn declining(text: &str) -> Option<String> {
+fn refusal_in(text: &str) -> Option<String> {
     let lower = text.to_lowercase();
     DECLINING.iter().any(|words| lower.contains(words)).then(|| text.trim().to_owned())
 }
@@ -222,7 +222,7 @@ mod tests {
     use super::*;
     use crate::Reference;
 
-    fn view() -> (tempfile::TempDir, View) {
+    fn reader() -> (tempfile::TempDir, BoundedReader) {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("src")).unwrap();
         std::fs::write(folder.path().join("src/a.rs"), "one\ntwo\nthree\n").unwrap();
@@ -230,8 +230,8 @@ mod tests {
         std::fs::write(folder.path().join(".env"), "A=b\n").unwrap();
         let policy = tamis_codebase::Policy::standard();
         let roots = tamis_codebase::Roots::open(&[folder.path().to_owned()], policy).unwrap();
-        let allowance = std::sync::Arc::new(crate::Allowance::of(crate::Limits::default()));
-        (folder, View::new(roots, allowance, tamis_codebase::Halt::never()))
+        let budget = std::sync::Arc::new(crate::ReadBudget::of(crate::ResearchLimits::default()));
+        (folder, BoundedReader::new(roots, budget, tamis_codebase::Halt::never()))
     }
 
     fn finding(
@@ -239,8 +239,8 @@ mod tests {
         findings: &[&str],
         confidence: Confidence,
         notes: Option<&str>,
-    ) -> Finding {
-        Finding {
+    ) -> ResearchFinding {
+        ResearchFinding {
             summary: "It is so.".into(),
             references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
             key_findings: findings.iter().map(|text| (*text).to_owned()).collect(),
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn what_is_plainly_meant_is_taken_so() {
-        let (_folder, view) = view();
+        let (_folder, reader) = reader();
         let plain = finding(&["src/a.rs:2"], &["x"], Confidence::Med, None);
         let whole = json!({"summary": "It is so.", "references": ["src/a.rs:2"], "key_findings": ["x"],
             "confidence": "med", "notes": null});
@@ -268,13 +268,13 @@ mod tests {
                 "confidence": 0.5, "notes": []})
             .to_string(),
         ] {
-            assert_eq!(read(&text, &view).unwrap(), plain, "{text}");
+            assert_eq!(read(&text, &reader).unwrap(), plain, "{text}");
         }
     }
 
     #[test]
     fn what_does_not_exist_is_left_out_and_told() {
-        let (folder, view) = view();
+        let (folder, reader) = reader();
         let absolute = format!("{}/src/b.rs:1", folder.path().canonicalize().unwrap().display());
         let text = json!({"summary": "It is so.", "confidence": "high", "references":
             ["src/a.rs:2", "src/a.rs:4", "src/gone.rs:1", "../../etc/passwd", "/etc/passwd:1", ".env:1", "src", absolute,
@@ -283,7 +283,7 @@ mod tests {
         let told = "5 references to files that are not there were left out. \
             1 finding that cites such a file was left out.";
         assert_eq!(
-            read(&text.to_string(), &view).unwrap(),
+            read(&text.to_string(), &reader).unwrap(),
             finding(
                 &["src/a.rs:2", "src/b.rs:1"],
                 &["src/a.rs:1 begins", "listens on 127.0.0.1:80"],
@@ -295,39 +295,39 @@ mod tests {
 
     #[test]
     fn what_cannot_be_used_is_told_exactly() {
-        let (_folder, view) = view();
-        let complaint = |text: &str| read(text, &view).unwrap_err();
-        assert_eq!(complaint("").complaint, "it is empty");
-        assert_eq!(complaint("It is in src.").complaint, "it has no JSON object");
-        assert_eq!(complaint("{\"summary\": \"It is").complaint, "it has no JSON object");
-        assert_eq!(complaint("{\"references\": []}").complaint, "\"summary\" is missing or empty");
-        assert!(complaint("{\"summary\": \"It is so.\"}").complaint.starts_with("\"references\" is empty"));
+        let (_folder, reader) = reader();
+        let reason = |text: &str| read(text, &reader).unwrap_err();
+        assert_eq!(reason("").reason, "it is empty");
+        assert_eq!(reason("It is in src.").reason, "it has no JSON object");
+        assert_eq!(reason("{\"summary\": \"It is").reason, "it has no JSON object");
+        assert_eq!(reason("{\"references\": []}").reason, "\"summary\" is missing or empty");
+        assert!(reason("{\"summary\": \"It is so.\"}").reason.starts_with("\"references\" is empty"));
         let made_up = json!({"summary": "It is so.", "references": ["x.rs"]}).to_string();
-        assert!(complaint(&made_up).complaint.starts_with("none of its 1 references exists"));
-        assert_eq!(complaint("I'm sorry, no.").declined.as_deref(), Some("I'm sorry, no."));
-        assert_eq!(complaint("It is in src.").declined, None);
+        assert!(reason(&made_up).reason.starts_with("none of its 1 references exists"));
+        assert_eq!(reason("I'm sorry, no.").refusal.as_deref(), Some("I'm sorry, no."));
+        assert_eq!(reason("It is in src.").refusal, None);
     }
 
     #[test]
     fn nothing_found_is_an_answer() {
-        let (_folder, view) = view();
+        let (_folder, reader) = reader();
         let text = json!({"summary": "Frobnication was not found.", "confidence": "high"}).to_string();
-        let found = read(&text, &view).unwrap();
+        let found = read(&text, &reader).unwrap();
         assert_eq!((found.references.len(), found.confidence), (0, Confidence::Low));
     }
 
     #[test]
     fn answers_are_bounded_and_redacted() {
-        let (_folder, view) = view();
+        let (_folder, reader) = reader();
         let key = format!("ghp_{}", "a1B2c3D4e5F6g7H8i9J0".repeat(2).get(..36).unwrap());
         let text = json!({"summary": format!("The token is {key}. {}", "x".repeat(5000)),
             "references": vec!["src/a.rs:1"; 100], "key_findings": vec![format!("{key} {}", "y".repeat(900)); 100],
             "notes": format!("{key} {}", "z".repeat(5000))});
-        let found = read(&text.to_string(), &view).unwrap();
-        assert_eq!((found.references.len(), found.key_findings.len()), (1, MOST_FINDINGS));
+        let found = read(&text.to_string(), &reader).unwrap();
+        assert_eq!((found.references.len(), found.key_findings.len()), (1, MAX_FINDINGS));
         let whole = serde_json::to_string(&found).unwrap();
         assert!(!whole.contains(&key) && whole.len() < 8000, "{whole}");
-        assert!(read(&"{".repeat(100_000), &view).is_err());
-        assert!(read(&"{\"a\":".repeat(100_000), &view).is_err());
+        assert!(read(&"{".repeat(100_000), &reader).is_err());
+        assert!(read(&"{\"a\":".repeat(100_000), &reader).is_err());
     }
 }

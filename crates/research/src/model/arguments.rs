@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::tools::{Trouble, told};
+use super::tools::{ToolError, tool_error};
 
 pub(super) type Arguments = Map<String, Value>;
 
@@ -11,13 +11,13 @@ pub(super) fn optional_text<'a>(arguments: &'a Arguments, name: &str) -> Option<
 }
 
 /// A text that must be there.
-pub(super) fn text<'a>(arguments: &'a Arguments, name: &str) -> Result<&'a str, Trouble> {
+pub(super) fn text<'a>(arguments: &'a Arguments, name: &str) -> Result<&'a str, ToolError> {
     let text = optional_text(arguments, name).filter(|text| !text.is_empty());
-    text.ok_or_else(|| told(format!("{name:?} is missing, or no text")))
+    text.ok_or_else(|| tool_error(format!("{name:?} is missing, or no text")))
 }
 
-pub(super) fn number(arguments: &Arguments, name: &str) -> Result<Option<usize>, Trouble> {
-    let wrong = || told(format!("{name:?} is no whole number"));
+pub(super) fn number(arguments: &Arguments, name: &str) -> Result<Option<usize>, ToolError> {
+    let wrong = || tool_error(format!("{name:?} is no whole number"));
     match arguments.get(name) {
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) => text.trim().parse().map(Some).map_err(|_| wrong()),

@@ -6,14 +6,14 @@ use serde_json::Value;
 use tamis_codebase::AccessError;
 
 use super::tools::lines_of;
-use crate::{Reference, View};
+use crate::{BoundedReader, Reference};
 
 /// The first so many references are of different files.
 const DISTINCT: usize = 10;
 
 /// Looks into files, each once. That is no reading for an answer, so it does not count as such.
 pub(super) struct Evidence<'a> {
-    view: &'a View,
+    reader: &'a BoundedReader,
     known: BTreeMap<String, Option<File>>,
 }
 
@@ -27,26 +27,26 @@ struct File {
 
 /// What a model says a thing is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Pointer {
+pub(super) struct CitedPlace {
     path: String,
     line: Option<usize>,
 }
 
 impl<'a> Evidence<'a> {
-    pub(super) fn of(view: &'a View) -> Evidence<'a> {
-        Evidence { view, known: BTreeMap::new() }
+    pub(super) fn of(reader: &'a BoundedReader) -> Evidence<'a> {
+        Evidence { reader, known: BTreeMap::new() }
     }
 
     /// Those that are there, each once, first one for each file; and how many are not.
-    pub(super) fn check(&mut self, pointers: impl Iterator<Item = Pointer>) -> (Vec<Reference>, usize) {
+    pub(super) fn check(&mut self, cited: impl Iterator<Item = CitedPlace>) -> (Vec<Reference>, usize) {
         let mut dropped = 0;
         let mut there: Vec<(String, Option<usize>)> = Vec::new();
-        for pointer in pointers {
-            let Some(file) = self.file(&pointer.path) else {
+        for cited_place in cited {
+            let Some(file) = self.file(&cited_place.path) else {
                 dropped += 1;
                 continue;
             };
-            let line = pointer.line.filter(|line| file.lines.is_some_and(|lines| *line <= lines));
+            let line = cited_place.line.filter(|line| file.lines.is_some_and(|lines| *line <= lines));
             if !there.contains(&(file.path.clone(), line)) {
                 there.push((file.path, line));
             }
@@ -70,16 +70,17 @@ impl<'a> Evidence<'a> {
     }
 
     /// Whether the files that a sentence cites as `folder/name.ext:line` are there.
-    pub(super) fn bears_out(&mut self, sentence: &str) -> bool {
+    pub(super) fn confirms(&mut self, sentence: &str) -> bool {
         let cited: Vec<String> = sentence
             .split(|c: char| {
                 c.is_whitespace() || matches!(c, '`' | '(' | ')' | '[' | ']' | '"' | '\'' | ',' | ';')
             })
             .filter_map(|word| {
-                let pointer = pointer(word)?;
-                let name = pointer.path.rsplit_once('/')?.1;
-                let is_path = !pointer.path.contains("//") && name.contains('.') && pointer.line.is_some();
-                is_path.then_some(pointer.path)
+                let cited_place = cited_place(word)?;
+                let name = cited_place.path.rsplit_once('/')?.1;
+                let is_path =
+                    !cited_place.path.contains("//") && name.contains('.') && cited_place.line.is_some();
+                is_path.then_some(cited_place.path)
             })
             .collect();
         cited.iter().all(|path| self.file(path).is_some())
@@ -89,7 +90,7 @@ impl<'a> Evidence<'a> {
         if let Some(known) = self.known.get(path) {
             return known.clone();
         }
-        let roots = &self.view.roots;
+        let roots = &self.reader.roots;
         let file = roots.places_of(path).into_iter().find_map(|place| {
             match roots.read_text(&place, roots.policy().largest_searched) {
                 Ok(text) => Some(File { lines: Some(lines_of(&text).len()), path: place.path }),
@@ -105,22 +106,22 @@ impl<'a> Evidence<'a> {
 }
 
 /// The references in a value: texts, lines of a text, or objects with a path and a line.
-pub(super) fn references_in(value: Option<&Value>) -> Vec<Pointer> {
+pub(super) fn references_in(value: Option<&Value>) -> Vec<CitedPlace> {
     match value {
         Some(Value::Array(elements)) => elements.iter().filter_map(of_one).collect(),
-        Some(Value::String(text)) => text.split(['\n', ',']).filter_map(pointer).collect(),
+        Some(Value::String(text)) => text.split(['\n', ',']).filter_map(cited_place).collect(),
         Some(one) => of_one(one).into_iter().collect(),
         None => Vec::new(),
     }
 }
 
-fn of_one(value: &Value) -> Option<Pointer> {
+fn of_one(value: &Value) -> Option<CitedPlace> {
     match value {
-        Value::String(text) => pointer(text),
+        Value::String(text) => cited_place(text),
         Value::Object(members) => {
             let named = |names: &[&str]| names.iter().find_map(|name| members.get(*name)).cloned();
             let path = named(&["path", "file", "file_path", "filename", "reference"])?;
-            let mut found = pointer(path.as_str()?)?;
+            let mut found = cited_place(path.as_str()?)?;
             let line = match named(&["line", "start_line", "startLine", "line_number", "lineNumber"]) {
                 Some(Value::Number(number)) => number.as_u64().and_then(|line| usize::try_from(line).ok()),
                 Some(Value::String(text)) => text.split('-').next().and_then(|line| line.trim().parse().ok()),
@@ -135,7 +136,7 @@ fn of_one(value: &Value) -> Option<Pointer> {
 
 /// Path and line in what models write: `a.rs:3`, `` `a.rs` ``, `- ./a.rs:3-9`, `a.rs#L3`, `a.rs:L3`, `a.rs (line 3)`,
 /// `a.rs:3 - does something`.
-fn pointer(text: &str) -> Option<Pointer> {
+fn cited_place(text: &str) -> Option<CitedPlace> {
     let text = text.trim().trim_start_matches(['-', '*', '•']).trim();
     let text = text.trim_matches(|c| matches!(c, '`' | '"' | '\'' | '<' | '>'));
     let text = text.strip_prefix("file://").unwrap_or(text);
@@ -159,7 +160,7 @@ fn pointer(text: &str) -> Option<Pointer> {
         None => (text.split(" - ").next().unwrap_or(text).trim_end_matches([':', '.']), None),
     };
     let path = path.trim().trim_matches('`').trim_start_matches("./");
-    (!path.is_empty() && path.len() < 4096).then(|| Pointer { path: path.to_owned(), line })
+    (!path.is_empty() && path.len() < 4096).then(|| CitedPlace { path: path.to_owned(), line })
 }
 
 #[cfg(test)]
@@ -184,10 +185,10 @@ mod tests {
             ("file:///x/a.rs:3", "/x/a.rs", Some(3)),
             ("a.rs:0", "a.rs:0", None),
         ] {
-            assert_eq!(pointer(text), Some(Pointer { path: path.to_owned(), line }), "{text}");
+            assert_eq!(cited_place(text), Some(CitedPlace { path: path.to_owned(), line }), "{text}");
         }
         for text in ["", "  ", "``", "- "] {
-            assert_eq!(pointer(text), None, "{text:?}");
+            assert_eq!(cited_place(text), None, "{text:?}");
         }
     }
 }

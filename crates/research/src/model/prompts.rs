@@ -55,6 +55,6 @@ pub(super) fn last_call(why: &str) -> String {
     )
 }
 
-pub(super) fn repair(complaint: &str) -> String {
-    format!("Your answer cannot be used: {complaint}. Answer again, with the JSON object alone.")
+pub(super) fn repair(reason: &str) -> String {
+    format!("Your answer cannot be used: {reason}. Answer again, with the JSON object alone.")
 }

@@ -4,29 +4,29 @@
 //! whichever comes first; when it is not the answer, the connection is closed at once, and the server may stop computing.
 
 use std::future::{Future, pending};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use tamis_codebase::{Halt, Halted};
 use tamis_http::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
 use tamis_redact::Redacted;
 use tokio::sync::Semaphore;
 
-use super::{Effort, ModelSettings, ModelUse};
-use crate::{Fault, FaultKind, Role};
+use super::{ModelLimits, ModelSettings, ModelUse};
+use crate::{Role, RoleError, RoleErrorKind};
 
 /// A local model, or the place where one might be. Any number of threads may ask.
 pub struct Model {
     settings: ModelSettings,
     client: ChatClient,
-    seats: Semaphore,
+    permits: Semaphore,
     known: Mutex<Option<Known>>,
 }
 
 /// What was found out about the server.
 struct Known {
     since: Instant,
-    listed: Result<Vec<ListedModel>, Fault>,
+    listed: Result<Vec<ListedModel>, RoleError>,
 }
 
 /// Words in names of models that do not chat.
@@ -41,20 +41,20 @@ const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(
 impl Model {
     pub fn new(settings: ModelSettings) -> Model {
         let client = ChatClient::new(settings.url.clone(), settings.key.clone());
-        let seats = Semaphore::new(settings.concurrent.clamp(1, Semaphore::MAX_PERMITS));
-        Model { settings, client, seats, known: Mutex::default() }
+        let permits = Semaphore::new(settings.concurrent.clamp(1, Semaphore::MAX_PERMITS));
+        Model { settings, client, permits, known: Mutex::default() }
     }
 
     pub fn usage(&self) -> ModelUse {
         self.settings.usage
     }
 
-    pub fn effort(&self) -> Effort {
-        self.settings.effort
+    pub fn limits(&self) -> ModelLimits {
+        self.settings.limits
     }
 
     /// The model for a role, if the server is there and has one.
-    pub fn name_for(&self, role: Role, halt: &Halt) -> Result<String, Fault> {
+    pub fn name_for(&self, role: Role, halt: &Halt) -> Result<String, RoleError> {
         let listed = self.listed(halt)?;
         let settings = &self.settings;
         if let Some(name) = settings.role_names.get(&role).or(settings.name.as_ref()) {
@@ -67,15 +67,15 @@ impl Model {
         };
         listed.iter().find(chats).map(|model| model.id.clone()).ok_or_else(|| {
             let message = format!("{} has no model that chats; load one, or name one", settings.url);
-            Fault::new(FaultKind::ProviderUnavailable, message)
+            RoleError::new(RoleErrorKind::ProviderUnavailable, message)
         })
     }
 
     /// The server's models. Asked once in a while; whoever comes meanwhile waits for the answer to that.
-    fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, Fault> {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+    fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, RoleError> {
+        let mut known = self.known.lock();
         // A server that is at work for somebody is there, though it may not find the time to say so.
-        let at_work = self.seats.available_permits() < self.settings.concurrent;
+        let at_work = self.permits.available_permits() < self.settings.concurrent;
         if let Some(Known { since, listed }) = known.as_ref()
             && (since.elapsed() < self.settings.remembered || (listed.is_ok() && at_work))
         {
@@ -90,26 +90,29 @@ impl Model {
                 ) if self.settings.name.is_some() => Ok(Vec::new()),
                 Err(error) => {
                     let message = format!("no model at {}: {error}", self.settings.url);
-                    Err(Fault::new(FaultKind::ProviderUnavailable, Redacted::from(message).into_string()))
+                    Err(RoleError::new(
+                        RoleErrorKind::ProviderUnavailable,
+                        Redacted::from(message).into_string(),
+                    ))
                 }
                 Ok(listed) => Ok(listed),
             }
         });
         // That this request ran out of time says nothing to the next.
-        if !matches!(&outcome, Err(fault) if fault.kind != FaultKind::ProviderUnavailable) {
+        if !matches!(&outcome, Err(error) if error.kind != RoleErrorKind::ProviderUnavailable) {
             *known = Some(Known { since: Instant::now(), listed: outcome.clone() });
         }
         outcome
     }
 
     /// Takes a turn when a seat is free.
-    pub(super) fn chat(&self, request: &ChatRequest<'_>, halt: &Halt) -> Result<ChatAnswer, Fault> {
+    pub(super) fn chat(&self, request: &ChatRequest<'_>, halt: &Halt) -> Result<ChatAnswer, RoleError> {
         let outcome = wait(halt, async {
             let mut waits = WAITS.iter();
             loop {
-                let seat = self.seats.acquire().await;
+                let permit = self.permits.acquire().await;
                 let outcome = self.client.chat(request, self.settings.turn_timeout).await;
-                drop(seat);
+                drop(permit);
                 let passing = match &outcome {
                     Err(RemoteError::Status(status) | RemoteError::Failed { status, .. }) => {
                         PASSING.contains(status)
@@ -118,34 +121,34 @@ impl Model {
                 };
                 match waits.next().filter(|_| passing) {
                     Some(time) => tokio::time::sleep(*time).await,
-                    None => return outcome.map_err(fault_of),
+                    None => return outcome.map_err(error_of),
                 }
             }
         });
-        if matches!(&outcome, Err(fault) if fault.kind == FaultKind::ProviderUnavailable) {
-            *self.known.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        if matches!(&outcome, Err(error) if error.kind == RoleErrorKind::ProviderUnavailable) {
+            *self.known.lock() = None;
         }
         outcome
     }
 }
 
-fn fault_of(error: RemoteError) -> Fault {
+fn error_of(error: RemoteError) -> RoleError {
     let kind = match &error {
-        RemoteError::Timeout(_) => FaultKind::Timeout,
-        RemoteError::Connect { .. } => FaultKind::ProviderUnavailable,
-        _ => FaultKind::ProviderError,
+        RemoteError::Timeout(_) => RoleErrorKind::Timeout,
+        RemoteError::Connect { .. } => RoleErrorKind::ProviderUnavailable,
+        _ => RoleErrorKind::ProviderError,
     };
     // A server's words may have anything in them.
-    Fault::new(kind, Redacted::from(format!("the model's server failed: {error}")).into_string())
+    RoleError::new(kind, Redacted::from(format!("the model's server failed: {error}")).into_string())
 }
 
 /// Waits for work that is done, unless it is no longer wanted or its time is over.
-fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, Fault>>) -> Result<T, Fault> {
+fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
     halt.check()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|error| Fault::new(FaultKind::Internal, format!("no runtime: {error}")))?;
+        .map_err(|error| RoleError::new(RoleErrorKind::Internal, format!("no runtime: {error}")))?;
     let outcome = runtime.block_on(async {
         let deadline = async {
             match halt.deadline() {
@@ -177,13 +180,13 @@ mod tests {
         let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
         let model = Model::new(ModelSettings::at(url));
         let listed = ListedModel { id: "gone".into(), kind: None };
-        *model.known.lock().unwrap() = Some(Known { since: Instant::now(), listed: Ok(vec![listed]) });
+        *model.known.lock() = Some(Known { since: Instant::now(), listed: Ok(vec![listed]) });
         assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));
         let request =
             ChatRequest { model: "gone", messages: &[], tools: &[], max_tokens: 1, temperature: 0.0 };
-        let fault = model.chat(&request, &Halt::never()).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::ProviderUnavailable);
-        let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
-        assert!(fault.message.starts_with("no model at http://127.0.0.1:"), "{fault}");
+        let error = model.chat(&request, &Halt::never()).unwrap_err();
+        assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable);
+        let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+        assert!(error.message.starts_with("no model at http://127.0.0.1:"), "{error}");
     }
 }

@@ -34,7 +34,7 @@ impl std::str::FromStr for ModelUse {
 
 /// What one role may take of a model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Effort {
+pub struct ModelLimits {
     /// Turns in which the model may call tools.
     pub turns: usize,
     pub calls_a_turn: usize,
@@ -46,9 +46,15 @@ pub struct Effort {
     pub answer_tokens: u32,
 }
 
-impl Default for Effort {
-    fn default() -> Effort {
-        Effort { turns: 12, calls_a_turn: 6, tokens: 120_000, context_tokens: 12_000, answer_tokens: 4096 }
+impl Default for ModelLimits {
+    fn default() -> ModelLimits {
+        ModelLimits {
+            turns: 12,
+            calls_a_turn: 6,
+            tokens: 120_000,
+            context_tokens: 12_000,
+            answer_tokens: 4096,
+        }
     }
 }
 
@@ -71,7 +77,7 @@ pub struct ModelSettings {
     pub remembered: Duration,
     /// How long one turn may take, within the request's deadline.
     pub turn_timeout: Duration,
-    pub effort: Effort,
+    pub limits: ModelLimits,
 }
 
 impl ModelSettings {
@@ -87,7 +93,7 @@ impl ModelSettings {
             probe_timeout: Duration::from_millis(400),
             remembered: Duration::from_secs(30),
             turn_timeout: Duration::from_secs(300),
-            effort: Effort::default(),
+            limits: ModelLimits::default(),
         }
     }
 }

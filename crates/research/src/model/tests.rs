@@ -9,18 +9,19 @@ use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
 
 use super::*;
-use crate::View;
-use crate::map::{Category, Map, Spot};
+use crate::BoundedReader;
+use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
-use crate::{Allowance, Limits};
+use crate::{ReadBudget, ResearchLimits};
 
 /// A folder with one file, and a job on it.
 fn job() -> (TempDir, Job) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("parser.rs"), "fn parse() {}\n").unwrap();
     let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-    let view = View::new(roots, Arc::new(Allowance::of(Limits::default())), Halt::never());
-    let spot = Spot {
+    let reader =
+        BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::default())), Halt::never());
+    let location = Location {
         place: Place { root: 0, path: "parser.rs".into() },
         line: Some(1),
         name: Some("parse".into()),
@@ -29,8 +30,8 @@ fn job() -> (TempDir, Job) {
     };
     let job = Job {
         question: Arc::new(Question::new("Where is the parser?")),
-        view: Arc::new(view),
-        map: Arc::new(Map { spots: vec![spot], ..Map::default() }),
+        reader: Arc::new(reader),
+        locations: Arc::new(Locations { best: vec![location], ..Locations::default() }),
         thoughts: None,
     };
     (folder, job)
@@ -46,7 +47,7 @@ fn run_with(server: &ChatServer, usage: ModelUse, halt: &Halt) -> RoleRun {
     run_role(Role::Locator, &job, halt, Some(&model(server, usage)))
 }
 
-fn deterministic() -> Finding {
+fn deterministic() -> ResearchFinding {
     let (_folder, job) = job();
     roles::run(Role::Locator, &job, &Halt::never()).unwrap()
 }
@@ -74,7 +75,7 @@ fn the_deterministic_role_answers_where_there_is_none() {
     let run = run_with(&server, ModelUse::Auto, &Halt::never());
     assert_eq!((run.result, run.model, run.instead_of), (Ok(deterministic()), None, None));
     let run = run_with(&server, ModelUse::Always, &Halt::never());
-    assert_eq!(run.result.unwrap_err().kind, FaultKind::ProviderUnavailable);
+    assert_eq!(run.result.unwrap_err().kind, RoleErrorKind::ProviderUnavailable);
 }
 
 #[test]
@@ -87,18 +88,18 @@ fn a_model_that_is_not_to_be_used_is_not_even_looked_for() {
 #[test]
 fn the_deterministic_role_answers_for_a_model_that_fails() {
     for (step, kind) in [
-        (ChatStep::HangUp, FaultKind::ProviderError),
-        (ChatStep::Refuse("no".into()), FaultKind::Refused),
-        (ChatStep::say("nonsense"), FaultKind::InvalidAnswer),
-        (ChatStep::call("ls", json!({})), FaultKind::BudgetExhausted),
+        (ChatStep::HangUp, RoleErrorKind::ProviderError),
+        (ChatStep::Refuse("no".into()), RoleErrorKind::Refused),
+        (ChatStep::say("nonsense"), RoleErrorKind::InvalidAnswer),
+        (ChatStep::call("ls", json!({})), RoleErrorKind::BudgetExhausted),
     ] {
         let server = ChatServer::endless(vec![], step.clone());
         let run = run_with(&server, ModelUse::Auto, &Halt::never());
-        assert_eq!((run.instead_of.as_ref().map(|fault| fault.kind), run.model), (Some(kind), None));
+        assert_eq!((run.instead_of.as_ref().map(|error| error.kind), run.model), (Some(kind), None));
         let finding = run.result.unwrap();
         let notes = finding.notes.clone().unwrap();
         assert!(notes.contains("without the model") && notes.contains(kind.name()), "{notes}");
-        assert_eq!(finding, Finding { notes: finding.notes.clone(), ..deterministic() });
+        assert_eq!(finding, ResearchFinding { notes: finding.notes.clone(), ..deterministic() });
 
         let run = run_with(&server, ModelUse::Always, &Halt::never());
         assert_eq!((run.result.unwrap_err().kind, run.instead_of), (kind, None), "{step:?}");
@@ -111,7 +112,7 @@ fn a_slow_model_leaves_time_for_the_deterministic_role() {
     // As long as a machine under load may stand still between the model's end and the request's.
     let halt = Halt::never().by(Instant::now() + Duration::from_secs(4));
     let run = run_with(&server, ModelUse::Auto, &halt);
-    assert_eq!(run.instead_of.map(|fault| fault.kind), Some(FaultKind::Timeout));
+    assert_eq!(run.instead_of.map(|error| error.kind), Some(RoleErrorKind::Timeout));
     assert!(run.result.is_ok() && halt.check().is_ok());
     server.wait_for_hang_ups(1);
 }
@@ -125,7 +126,7 @@ fn a_cancelled_request_falls_back_on_nothing() {
         server.wait_for_turns(1);
         halt.cancel();
         let run = running.join().unwrap();
-        assert_eq!((run.result.unwrap_err().kind, run.instead_of), (FaultKind::Canceled, None));
+        assert_eq!((run.result.unwrap_err().kind, run.instead_of), (RoleErrorKind::Canceled, None));
     });
     server.wait_for_hang_ups(1);
 }
@@ -147,5 +148,5 @@ fn notes_of_former_work_are_read_where_they_lie() {
     assert_eq!(references, ["old.md:1"]);
     // The map is one of the code, and no help here.
     assert!(!server.turns()[0]["messages"].to_string().contains("parser.rs"));
-    assert_eq!(job.view.allowance.used().files_read, 1);
+    assert_eq!(job.reader.budget.used().files_read, 1);
 }

@@ -12,14 +12,14 @@ use tamis_redact::Redacted;
 use tamis_text::split_lines;
 
 use super::arguments::{Arguments, flag, number, optional_text, text};
-use super::desk::Desk;
+use super::tool_calls::ToolCaller;
 use crate::Role;
-use crate::view::{NotRead, Source};
+use crate::reader::{ReadError, SourceFile};
 
 /// Why a call has no result.
-pub(super) enum Trouble {
+pub(super) enum ToolError {
     /// This is told to the model in place of one.
-    Told(String),
+    Message(String),
     /// The same, and the request's limits are the reason.
     Limited(String),
     /// Nobody wants it any more.
@@ -32,7 +32,7 @@ struct Tool {
     description: &'static str,
     roles: &'static [Role],
     parameters: fn() -> Value,
-    call: fn(&Desk<'_>, &Arguments) -> Result<String, Trouble>,
+    call: fn(&ToolCaller<'_>, &Arguments) -> Result<String, ToolError>,
 }
 
 const EVERYONE: &[Role] = &Role::ALL;
@@ -85,13 +85,13 @@ const TOOLS: [Tool; 5] = [
     },
 ];
 
-const MOST_HITS: usize = 60;
-const MOST_HITS_PER_FILE: usize = 8;
-const MOST_FILES: usize = 100;
-const MOST_ENTRIES: usize = 120;
-const MOST_DEFINITIONS: usize = 150;
-const MOST_LINES: usize = 200;
-const LONGEST_LINE: usize = 240;
+const MAX_HITS: usize = 60;
+const MAX_HITS_PER_FILE: usize = 8;
+const MAX_FILES: usize = 100;
+const MAX_ENTRIES: usize = 120;
+const MAX_DEFINITIONS: usize = 150;
+const MAX_LINES: usize = 200;
+const MAX_LINE_LENGTH: usize = 240;
 
 /// What a role may call.
 pub(super) fn offered(role: Role) -> Vec<ChatTool> {
@@ -104,25 +104,25 @@ pub(super) fn offered(role: Role) -> Vec<ChatTool> {
     .collect()
 }
 
-pub(super) fn call(desk: &Desk<'_>, name: &str, arguments: &Arguments) -> Result<String, Trouble> {
-    let own = || TOOLS.iter().filter(|tool| tool.roles.contains(&desk.role));
+pub(super) fn call(caller: &ToolCaller<'_>, name: &str, arguments: &Arguments) -> Result<String, ToolError> {
+    let own = || TOOLS.iter().filter(|tool| tool.roles.contains(&caller.role));
     let Some(tool) = own().find(|tool| tool.name == name) else {
         let names: Vec<&str> = own().map(|tool| tool.name).collect();
-        return Err(told(format!("there is no tool {name:?}; there are {}", names.join(", "))));
+        return Err(tool_error(format!("there is no tool {name:?}; there are {}", names.join(", "))));
     };
-    (tool.call)(desk, arguments)
+    (tool.call)(caller, arguments)
 }
 
-pub(super) fn told(why: impl std::fmt::Display) -> Trouble {
-    Trouble::Told(format!("error: {why}"))
+pub(super) fn tool_error(why: impl std::fmt::Display) -> ToolError {
+    ToolError::Message(format!("error: {why}"))
 }
 
-fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
     let mut wish = Search::new(text(arguments, "pattern")?);
     wish.literal = flag(arguments, "literal");
     wish.case = Case::Smart;
-    wish.most_matches = MOST_HITS;
-    wish.most_per_file = MOST_HITS_PER_FILE;
+    wish.most_matches = MAX_HITS;
+    wish.most_per_file = MAX_HITS_PER_FILE;
     // `path` is not offered, but what other tools of this kind call it.
     let named = |name| optional_text(arguments, name).filter(|glob| !matches!(*glob, "." | "./" | "" | "*"));
     wish.globs.extend(match (named("path"), named("glob")) {
@@ -132,15 +132,17 @@ fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
         (_, Some(glob)) => Some(glob.to_owned()),
         (folder, None) => folder.map(str::to_owned),
     });
-    let roots = &desk.view.roots;
-    let matches = search(roots, &wish, desk.halt).map_err(|error| match error {
-        SearchError::Halted(halted) => Trouble::Halted(halted),
-        other => told(other.hint().map_or_else(|| other.to_string(), |hint| format!("{other}; {hint}"))),
+    let roots = &caller.reader.roots;
+    let matches = search(roots, &wish, caller.halt).map_err(|error| match error {
+        SearchError::Halted(halted) => ToolError::Halted(halted),
+        other => {
+            tool_error(other.hint().map_or_else(|| other.to_string(), |hint| format!("{other}; {hint}")))
+        }
     })?;
     let mut result = String::new();
     let mut shown = 0;
     for file in &matches.files {
-        desk.halt.check().map_err(Trouble::Halted)?;
+        caller.halt.check().map_err(ToolError::Halted)?;
         // It is read once more, to be redacted as a whole. It may have gone.
         let Ok(whole) = roots.read_text(&file.place, roots.policy().largest_searched) else { continue };
         let whole = Redacted::from(whole);
@@ -151,7 +153,7 @@ fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
             result.push_str(&format!("{}:{number}: {}\n", file.place, clipped(line.trim())));
             shown += 1;
         }
-        if result.len() > desk.longest {
+        if result.len() > caller.longest {
             break;
         }
     }
@@ -159,18 +161,18 @@ fn grep(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
         return Ok(format!("nothing in {} files", matches.files_searched));
     }
     if shown < matches.matching_lines {
-        result.truncate(result.floor_char_boundary(desk.longest - 100));
+        result.truncate(result.floor_char_boundary(caller.longest - 100));
         let (lines, files) = (matches.matching_lines, matches.matching_files);
         result.push_str(&format!("… not all: {lines} lines match in {files} files"));
     }
     Ok(result)
 }
 
-fn find_files(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+fn find_files(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
     let pattern = text(arguments, "pattern")?;
-    let found = glob(&desk.view.roots, pattern, MOST_FILES, desk.halt).map_err(|error| match error {
-        GlobError::Halted(halted) => Trouble::Halted(halted),
-        GlobError::Pattern(error) => told(error),
+    let found = glob(&caller.reader.roots, pattern, MAX_FILES, caller.halt).map_err(|error| match error {
+        GlobError::Halted(halted) => ToolError::Halted(halted),
+        GlobError::Pattern(error) => tool_error(error),
     })?;
     if found.places.is_empty() {
         return Ok("no files".to_owned());
@@ -182,9 +184,9 @@ fn find_files(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble>
     Ok(result)
 }
 
-fn list_folder(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+fn list_folder(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
     let folder = optional_text(arguments, "path").unwrap_or_default();
-    let listing = list(&desk.view.roots, folder, MOST_ENTRIES).map_err(told)?;
+    let listing = list(&caller.reader.roots, folder, MAX_ENTRIES).map_err(tool_error)?;
     if listing.entries.is_empty() {
         return Ok("empty".to_owned());
     }
@@ -204,8 +206,8 @@ fn list_folder(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble
     Ok(result)
 }
 
-fn outline(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
-    let source = open(desk, text(arguments, "path")?)?;
+fn outline(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
+    let source = open(caller, text(arguments, "path")?)?;
     let definitions = &source.outline().definitions;
     if definitions.is_empty() {
         return Ok(format!("no definitions known in its {} lines", lines_of(&source.text).len()));
@@ -213,36 +215,36 @@ fn outline(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
     let redacted = Redacted::new(&source.text);
     let lines = lines_of(redacted.as_str());
     let mut result = String::new();
-    for definition in definitions.iter().take(MOST_DEFINITIONS) {
+    for definition in definitions.iter().take(MAX_DEFINITIONS) {
         let line = lines.get(definition.signature.first).map_or("", |line| line.trim());
         let indent = "  ".repeat(definition.depth.min(8));
         result.push_str(&format!("{}: {indent}{}\n", definition.signature.first + 1, clipped(line)));
     }
-    if definitions.len() > MOST_DEFINITIONS {
+    if definitions.len() > MAX_DEFINITIONS {
         result.push_str(&format!("… not all: {} definitions", definitions.len()));
     }
     Ok(result)
 }
 
-fn read(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
+fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
     let (path, line) = match text(arguments, "path")?.rsplit_once(':') {
         // `path:line`, as it stands in every result.
         Some((path, line)) if line.parse::<usize>().is_ok() => (path, line.parse::<usize>().ok()),
         _ => (text(arguments, "path")?, None),
     };
-    let source = open(desk, path)?;
+    let source = open(caller, path)?;
     let redacted = Redacted::new(&source.text);
     let lines = lines_of(redacted.as_str());
     let around = line.map(|line| line.saturating_sub(20));
     let start = number(arguments, "start")?.or(around).unwrap_or(1).max(1);
-    let end = number(arguments, "end")?.unwrap_or(usize::MAX).min(start.saturating_add(MOST_LINES - 1));
+    let end = number(arguments, "end")?.unwrap_or(usize::MAX).min(start.saturating_add(MAX_LINES - 1));
     if start > lines.len() {
         return Ok(format!("the file has {} lines", lines.len()));
     }
     let mut result = String::new();
     let mut last = start - 1;
     for (index, line) in lines.iter().enumerate().take(end).skip(start - 1) {
-        if result.len() + LONGEST_LINE + 100 > desk.longest {
+        if result.len() + MAX_LINE_LENGTH + 100 > caller.longest {
             break;
         }
         last = index + 1;
@@ -255,22 +257,22 @@ fn read(desk: &Desk<'_>, arguments: &Arguments) -> Result<String, Trouble> {
 }
 
 /// A file of the view by the path that a model gave.
-fn open(desk: &Desk<'_>, path: &str) -> Result<std::sync::Arc<Source>, Trouble> {
-    let places: Vec<Place> = desk.view.roots.places_of(path);
-    let mut trouble = told(format!("{path:?} lies outside of the roots"));
+fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile>, ToolError> {
+    let places: Vec<Place> = caller.reader.roots.places_of(path);
+    let mut trouble = tool_error(format!("{path:?} lies outside of the roots"));
     for place in places {
-        match desk.view.read(&place) {
+        match caller.reader.read(&place) {
             Ok(source) => return Ok(source),
-            Err(NotRead::Limited) => {
-                return Err(Trouble::Limited(format!(
+            Err(ReadError::LimitReached) => {
+                return Err(ToolError::Limited(format!(
                     "error: {} Answer from what you have seen.",
                     "the limits of this request are used up: no further file can be read."
                 )));
             }
-            Err(NotRead::Access(error @ AccessError::TooLarge { .. })) => {
-                trouble = told(format!("{error}; search in it with grep"));
+            Err(ReadError::Access(error @ AccessError::TooLarge { .. })) => {
+                trouble = tool_error(format!("{error}; search in it with grep"));
             }
-            Err(NotRead::Access(error)) => trouble = told(error),
+            Err(ReadError::Access(error)) => trouble = tool_error(error),
         }
     }
     Err(trouble)
@@ -285,7 +287,7 @@ pub(super) fn lines_of(text: &str) -> Vec<&str> {
 
 /// As much of a line as is shown.
 fn clipped(line: &str) -> String {
-    match line.char_indices().nth(LONGEST_LINE) {
+    match line.char_indices().nth(MAX_LINE_LENGTH) {
         Some((end, _)) => format!("{}…", &line[..end]),
         None => line.to_owned(),
     }

@@ -3,76 +3,79 @@
 //! For each of the definitions that matter: what it is, who uses it, what it uses, what it touches and raises, each with its
 //! place. The map's best files are read; the rest is one search of all files for the names in play.
 
+mod callers;
 mod choose;
 mod data;
-mod flow;
-mod near;
+mod describe;
+mod similar_names;
 mod target;
-mod telling;
 
 use tamis_codebase::{Halt, Place};
 
-use self::choose::{choose, choose_surveyed};
-use self::flow::{Surveyed, is_ubiquitous};
-use self::near::{Near, near_names};
+use self::callers::{SearchedNames, is_ubiquitous};
+use self::choose::{choose, choose_from_search};
+use self::describe::Description;
+use self::similar_names::{SimilarName, find_similar_names};
 use self::target::Target;
-use self::telling::Telling;
 use super::Job;
-use super::asked::Asked;
-use super::survey::{Sought, survey};
-use super::wording::{LONGEST_FINDING, brief};
-use crate::map::Map;
-use crate::{Confidence, Fault, Finding};
+use super::format::{MAX_FINDING_LENGTH, brief};
+use super::name_search::{WantedName, search_names};
+use crate::locate::Locations;
+use crate::question::subject::QuestionSubject;
+use crate::{Confidence, ResearchFinding, RoleError};
 
 /// Names that one search looks for.
-const MOST_SOUGHT: usize = 120;
+const MAX_SOUGHT: usize = 120;
 
-pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
-    let asked = Asked::of(&job.question.text);
-    let mut chosen = choose(&asked, &job.map, &job.view);
+pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
+    let subject = QuestionSubject::of(&job.question.text);
+    let mut chosen = choose(&subject, &job.locations, &job.reader);
     halt.check()?;
-    let sought = sought(&asked, chosen.named.iter().chain(&chosen.unnamed));
+    let wanted_names = wanted_names(&subject, chosen.named.iter().chain(&chosen.unnamed));
     let targets = || chosen.named.iter().chain(&chosen.unnamed);
     let homes: Vec<Place> = targets().map(|target| target.place.clone()).collect();
-    let survey = survey(&job.view.roots, &job.map, &sought, &homes, halt)?;
-    let surveyed = Surveyed { sought: &sought, survey: &survey };
-    choose_surveyed(&mut chosen, &asked, &sought, &survey, &job.view);
+    let hits = search_names(&job.reader.roots, &job.locations, &wanted_names, &homes, halt)?;
+    let searched = SearchedNames { wanted: &wanted_names, hits: &hits };
+    choose_from_search(&mut chosen, &subject, &wanted_names, &hits, &job.reader);
     let limited = chosen.limited;
-    let missing = unheard_of(&asked, surveyed);
-    let mut telling = Telling::default();
+    let missing = names_in_no_file(&subject, searched);
+    let mut description = Description::default();
     let mut targets = chosen.named;
     if targets.is_empty() {
         // Of something that is nowhere, there is nothing to tell.
-        let sure = asked.names_surely().count();
-        if sure > 0 && missing.len() == sure {
-            let near = near_names(&job.view.roots, &missing, halt)?;
+        let certain = subject.certain_names().count();
+        if certain > 0 && missing.len() == certain {
+            let near = find_similar_names(&job.reader.roots, &missing, halt)?;
             return Ok(not_found(&missing, &near, limited));
         }
-        telling.places_of_names(&asked, surveyed);
+        description.places_of_names(&subject, searched);
         targets = chosen.unnamed;
     }
-    if targets.is_empty() && telling.findings.is_empty() {
+    if targets.is_empty() && description.findings.is_empty() {
         return Ok(not_found(&missing, &[], limited));
     }
-    telling.tell(&asked, &targets, surveyed);
-    let confidence = confidence(&targets, &job.map, &telling, asked.wants_tests);
-    Ok(telling.finding(&targets, &missing, limited, confidence))
+    description.tell(&subject, &targets, searched);
+    let confidence = confidence(&targets, &job.locations, &description, subject.wants_tests);
+    Ok(description.finding(&targets, &missing, limited, confidence))
 }
 
 /// All names in play, the important ones first.
-fn sought<'a>(asked: &Asked, targets: impl Iterator<Item = &'a Target> + Clone) -> Vec<Sought> {
-    let mut list: Vec<Sought> = Vec::new();
+fn wanted_names<'a>(
+    subject: &QuestionSubject,
+    targets: impl Iterator<Item = &'a Target> + Clone,
+) -> Vec<WantedName> {
+    let mut list: Vec<WantedName> = Vec::new();
     let mut add = |name: &str, uses: bool| {
         if let Some(known) = list.iter_mut().find(|known| known.name == name) {
             known.uses |= uses;
-        } else if list.len() < MOST_SOUGHT && !name.is_empty() {
-            list.push(Sought { name: name.to_owned(), uses, asked: asked.is_named(name) });
+        } else if list.len() < MAX_SOUGHT && !name.is_empty() {
+            list.push(WantedName { name: name.to_owned(), uses, in_question: subject.is_named(name) });
         }
     };
     for target in targets.clone() {
         add(target.used_as(), true);
     }
-    for name in asked.names_surely() {
+    for name in subject.certain_names() {
         add(&name.name, true);
     }
     for target in targets {
@@ -89,30 +92,35 @@ fn sought<'a>(asked: &Asked, targets: impl Iterator<Item = &'a Target> + Clone) 
 }
 
 /// Names of the question that no file has.
-fn unheard_of(asked: &Asked, surveyed: Surveyed<'_>) -> Vec<String> {
+fn names_in_no_file(subject: &QuestionSubject, searched: SearchedNames<'_>) -> Vec<String> {
     let heard = |name: &str| {
-        let number = surveyed.sought.iter().position(|sought| sought.name == name);
+        let number = searched.wanted.iter().position(|wanted| wanted.name == name);
         number.is_none_or(|number| {
-            surveyed.survey.files.iter().any(|file| file.names.binary_search(&number).is_ok())
+            searched.hits.files.iter().any(|file| file.names.binary_search(&number).is_ok())
         })
     };
-    asked.names_surely().filter(|name| !heard(&name.name)).map(|name| name.name.clone()).collect()
+    subject.certain_names().filter(|name| !heard(&name.name)).map(|name| name.name.clone()).collect()
 }
 
 /// High only where the question names the one thing that is told of; of what has no more than words in common with it,
 /// med at best, and only where the locator's own reckoning leads to the same file.
-fn confidence(targets: &[Target], map: &Map, telling: &Telling, tests_wanted: bool) -> Confidence {
+fn confidence(
+    targets: &[Target],
+    locations: &Locations,
+    description: &Description,
+    tests_wanted: bool,
+) -> Confidence {
     let Some(target) = targets.first() else {
-        return if telling.findings.is_empty() { Confidence::Low } else { Confidence::Med };
+        return if description.findings.is_empty() { Confidence::Low } else { Confidence::Med };
     };
     if target.named {
-        let plain = telling.namesakes.is_empty() && target.coverage >= COVERED_BY_NAMED;
+        let plain = description.namesakes.is_empty() && target.coverage >= COVERED_BY_NAMED;
         return if plain { Confidence::High } else { Confidence::Med };
     }
     // Tests are never the locator's first.
-    let agreed = map.spots.iter().take(if tests_wanted { map.spots.len() } else { AGREED });
-    let agreed = agreed.map(|spot| &spot.place).any(|place| *place == target.place);
-    let covered = map.coverage >= COVERED_BY_MAP && target.coverage >= COVERED_BY_UNNAMED;
+    let agreed = locations.best.iter().take(if tests_wanted { locations.best.len() } else { AGREED });
+    let agreed = agreed.map(|location| &location.place).any(|place| *place == target.place);
+    let covered = locations.coverage >= COVERED_BY_MAP && target.coverage >= COVERED_BY_UNNAMED;
     if agreed && covered { Confidence::Med } else { Confidence::Low }
 }
 
@@ -123,7 +131,7 @@ const COVERED_BY_MAP: f64 = 0.6;
 /// Among so many of the locator's places must the definition's file be.
 const AGREED: usize = 3;
 
-fn not_found(missing: &[String], near: &[Near], limited: bool) -> Finding {
+fn not_found(missing: &[String], near: &[SimilarName], limited: bool) -> ResearchFinding {
     let names = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let summary = match missing {
         [] => "not found: no definition here has the words of the question".to_owned(),
@@ -136,12 +144,12 @@ fn not_found(missing: &[String], near: &[Near], limited: bool) -> Finding {
     if !near.is_empty() {
         notes.push(format!("defined under a similar name: {}", near.join(", ")));
     }
-    Finding {
-        summary: brief(&summary, LONGEST_FINDING),
+    ResearchFinding {
+        summary: brief(&summary, MAX_FINDING_LENGTH),
         references: Vec::new(),
         key_findings: Vec::new(),
         confidence: Confidence::Low,
-        notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), 2 * LONGEST_FINDING)),
+        notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), 2 * MAX_FINDING_LENGTH)),
     }
 }
 

@@ -3,27 +3,27 @@
 //! What the question names is looked for as a whole word in code; without a name, the places where most of the question's
 //! rare words come together. Places that look alike are one example, and it is said how many there are.
 
+mod co_occurrence;
 mod examples;
-mod places_of_words;
 mod shape;
 mod snippet;
 
 use tamis_codebase::{Halt, Place};
 
+use self::co_occurrence::find_co_occurrences;
 use self::examples::examples;
-use self::places_of_words::places_of_words;
 use super::Job;
-use super::asked::Asked;
-use super::places::is_test;
-use super::survey::{HitKind, Sought, survey};
-use super::wording::{LONGEST_FINDING, References, brief};
-use crate::{Confidence, Fault, Finding};
+use super::format::{MAX_FINDING_LENGTH, References, brief};
+use super::name_search::{HitKind, WantedName, search_names};
+use super::paths::is_test;
+use crate::question::subject::QuestionSubject;
+use crate::{Confidence, ResearchFinding, RoleError};
 
-const MOST_EXAMPLES: usize = 6;
+const MAX_EXAMPLES: usize = 6;
 
 /// A place that may be an example.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Sighting {
+pub(super) struct Occurrence {
     pub(super) place: Place,
     /// From 0.
     pub(super) line: usize,
@@ -33,11 +33,11 @@ pub(super) struct Sighting {
     pub(super) worth: f64,
 }
 
-pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
-    let asked = Asked::of(&job.question.text);
-    let (subject, sightings, missing) = sightings(&asked, job, halt)?;
-    let total = sightings.len();
-    let (examples, limited) = examples(&subject, sightings, job, halt)?;
+pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
+    let subject = QuestionSubject::of(&job.question.text);
+    let (subject, occurrences, missing) = occurrences(&subject, job, halt)?;
+    let total = occurrences.len();
+    let (examples, limited) = examples(&subject, occurrences, job, halt)?;
     let limit_note = "the limits of this request left files unread: there may be other examples";
     let mut notes: Vec<String> = Vec::new();
     if limited {
@@ -46,11 +46,11 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
     if !missing.is_empty() {
         notes.push(format!("not found in any file: {}", missing.join(", ")));
     }
-    let notes = (!notes.is_empty()).then(|| brief(&notes.join("; "), LONGEST_FINDING));
+    let notes = (!notes.is_empty()).then(|| brief(&notes.join("; "), MAX_FINDING_LENGTH));
     if examples.is_empty() {
-        let summary = format!("not found: no example of {} in these files", subject.told());
-        let summary = brief(&summary, LONGEST_FINDING);
-        return Ok(Finding {
+        let summary = format!("not found: no example of {} in these files", subject.render());
+        let summary = brief(&summary, MAX_FINDING_LENGTH);
+        return Ok(ResearchFinding {
             summary,
             references: Vec::new(),
             key_findings: Vec::new(),
@@ -61,8 +61,8 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
     let mut references = References::default();
     let mut findings = Vec::new();
     for example in &examples {
-        references.add(&example.sighting.place.path, Some(example.line));
-        findings.push(example.told());
+        references.add(&example.occurrence.place.path, Some(example.line));
+        findings.push(example.render());
     }
     let confidence = match (&subject, examples.len()) {
         (Subject::Names(_), 2..) => Confidence::High,
@@ -71,11 +71,13 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
     };
     let shown = examples.len();
     let examples = if shown == 1 { "example" } else { "examples" };
-    let summary =
-        brief(&format!("{shown} {examples} of {}, out of {total} places", subject.told()), LONGEST_FINDING);
-    Ok(Finding {
+    let summary = brief(
+        &format!("{shown} {examples} of {}, out of {total} places", subject.render()),
+        MAX_FINDING_LENGTH,
+    );
+    Ok(ResearchFinding {
         summary,
-        references: references.into_list(MOST_EXAMPLES),
+        references: references.into_list(MAX_EXAMPLES),
         key_findings: findings,
         confidence,
         notes,
@@ -89,7 +91,7 @@ enum Subject {
 }
 
 impl Subject {
-    fn told(&self) -> String {
+    fn render(&self) -> String {
         match self {
             Subject::Names(names) => {
                 names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -100,18 +102,22 @@ impl Subject {
 }
 
 /// Every place, and the names that no file has.
-fn sightings(asked: &Asked, job: &Job, halt: &Halt) -> Result<(Subject, Vec<Sighting>, Vec<String>), Fault> {
-    let names: Vec<String> = asked.names.iter().map(|name| name.name.clone()).collect();
+fn occurrences(
+    subject: &QuestionSubject,
+    job: &Job,
+    halt: &Halt,
+) -> Result<(Subject, Vec<Occurrence>, Vec<String>), RoleError> {
+    let names: Vec<String> = subject.names.iter().map(|name| name.name.clone()).collect();
     if names.is_empty() {
-        let (words, sightings) = places_of_words(asked, job, halt)?;
-        return Ok((Subject::Words(words), sightings, Vec::new()));
+        let (words, occurrences) = find_co_occurrences(subject, job, halt)?;
+        return Ok((Subject::Words(words), occurrences, Vec::new()));
     }
-    let sought: Vec<Sought> =
-        names.iter().map(|name| Sought { name: name.clone(), uses: true, asked: true }).collect();
-    let survey = survey(&job.view.roots, &job.map, &sought, &[], halt)?;
+    let wanted_names: Vec<WantedName> =
+        names.iter().map(|name| WantedName { name: name.clone(), uses: true, in_question: true }).collect();
+    let hits = search_names(&job.reader.roots, &job.locations, &wanted_names, &[], halt)?;
     let mut found = Vec::new();
-    let heard = |number: usize| survey.files.iter().any(|file| file.names.binary_search(&number).is_ok());
-    for file in &survey.files {
+    let heard = |number: usize| hits.files.iter().any(|file| file.names.binary_search(&number).is_ok());
+    for file in &hits.files {
         for hit in &file.hits {
             // The first name is what it is about; the others say where.
             let about = 3.0 / (1.0 + hit.name as f64);
@@ -120,18 +126,18 @@ fn sightings(asked: &Asked, job: &Job, halt: &Halt) -> Result<(Subject, Vec<Sigh
             let kind = match hit.kind {
                 HitKind::Definition | HitKind::Import => continue,
                 HitKind::Extension | HitKind::Decorator | HitKind::Call => 2.0,
-                HitKind::Assignment => 1.0,
+                HitKind::RoleTask => 1.0,
                 HitKind::Mention => 0.0,
             };
             let worth = about + company + kind - test;
-            found.push(Sighting { place: file.place.clone(), line: hit.line, kind: hit.kind, worth });
+            found.push(Occurrence { place: file.place.clone(), line: hit.line, kind: hit.kind, worth });
         }
     }
-    let missing: Vec<String> = asked
+    let missing: Vec<String> = subject
         .names
         .iter()
         .enumerate()
-        .filter(|(at, name)| name.sure && !heard(*at))
+        .filter(|(at, name)| name.certain && !heard(*at))
         .map(|(_, name)| name.name.clone())
         .collect();
     let names =

@@ -9,9 +9,9 @@ use tamis_codebase::{Halt, Place, Policy, Roots};
 use tempfile::TempDir;
 
 use super::{Job, run};
-use crate::map::{Category, Map, Spot};
+use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
-use crate::{Allowance, Confidence, Finding, Limits, Role, View};
+use crate::{BoundedReader, Confidence, ReadBudget, ResearchFinding, ResearchLimits, Role};
 
 fn repository(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -23,31 +23,31 @@ fn repository(files: &[(&str, &[u8])]) -> TempDir {
     folder
 }
 
-fn ask(role: Role, folder: &Path, question: &str, spots: &[&str], limits: Limits) -> Finding {
+fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: ResearchLimits) -> ResearchFinding {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
-    let spot = |path: &&str| Spot {
+    let location = |path: &&str| Location {
         place: Place { root: 0, path: (*path).to_owned() },
         line: None,
         name: None,
         category: Category::Implementation,
         score: 1.0,
     };
-    let map = Map { spots: spots.iter().map(spot).collect(), ..Map::default() };
+    let locations = Locations { best: best.iter().map(location).collect(), ..Locations::default() };
     let halt = Halt::never();
-    let view = View::new(roots.clone(), Arc::new(Allowance::of(limits)), halt.clone());
+    let reader = BoundedReader::new(roots.clone(), Arc::new(ReadBudget::of(limits)), halt.clone());
     let job = Job {
         question: Arc::new(Question::new(question)),
-        view: Arc::new(view),
-        map: Arc::new(map),
+        reader: Arc::new(reader),
+        locations: Arc::new(locations),
         thoughts: Some(roots),
     };
     run(role, &job, &halt).unwrap()
 }
 
-fn analyse(files: &[(&str, &str)], question: &str) -> Finding {
+fn analyse(files: &[(&str, &str)], question: &str) -> ResearchFinding {
     let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let folder = repository(&bytes);
-    ask(Role::Analyzer, folder.path(), question, &[files[0].0], Limits::default())
+    ask(Role::Analyzer, folder.path(), question, &[files[0].0], ResearchLimits::default())
 }
 
 #[test]
@@ -204,15 +204,16 @@ fn other_languages_are_analysed() {
 }
 
 /// As the researcher does it: what the locator finds is where the analyzer begins.
-fn located(files: &[(&str, &str)], question: &str) -> Finding {
+fn located(files: &[(&str, &str)], question: &str) -> ResearchFinding {
     let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let folder = repository(&bytes);
     let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
     let halt = Halt::never();
-    let view = View::new(roots, Arc::new(Allowance::of(Limits::default())), halt.clone());
+    let reader = BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::default())), halt.clone());
     let question = Arc::new(Question::new(question));
-    let map = Arc::new(super::locator::locate(&question, &view, None, &halt).unwrap());
-    run(Role::Analyzer, &Job { question, view: Arc::new(view), map, thoughts: None }, &halt).unwrap()
+    let locations = Arc::new(crate::locate::locate(&question, &reader, None, &halt).unwrap());
+    run(Role::Analyzer, &Job { question, reader: Arc::new(reader), locations, thoughts: None }, &halt)
+        .unwrap()
 }
 
 const FIELDS: [(&str, &str); 3] = [
@@ -283,11 +284,12 @@ fn what_the_map_knows_of_files_changes_no_answer() {
         let folder = repository(&FIELDS.map(|(path, text)| (path, text.as_bytes())));
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
         let halt = Halt::never();
-        let view = View::new(roots, Arc::new(Allowance::of(Limits::default())), halt.clone());
+        let reader =
+            BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::default())), halt.clone());
         let question = Arc::new(Question::new(question));
-        let map = super::locator::locate(&question, &view, None, &halt).unwrap();
-        let map = Arc::new(Map { territory: Arc::default(), ..map });
-        let job = Job { question, view: Arc::new(view), map, thoughts: None };
+        let locations = crate::locate::locate(&question, &reader, None, &halt).unwrap();
+        let locations = Arc::new(Locations { files_by_word: Arc::default(), ..locations });
+        let job = Job { question, reader: Arc::new(reader), locations, thoughts: None };
         assert_eq!(run(Role::Analyzer, &job, &halt).unwrap(), with);
     }
 }
@@ -303,7 +305,8 @@ fn what_is_nowhere_is_not_found() {
     assert_eq!(finding.summary, "not found: `frobnicate_widget` is in none of the files");
     let folder = repository(&[("src/a.py", files[0].1.as_bytes())]);
     for role in [Role::Patterns, Role::Thoughts] {
-        let finding = ask(role, folder.path(), "How does frobnicate_widget work?", &[], Limits::default());
+        let finding =
+            ask(role, folder.path(), "How does frobnicate_widget work?", &[], ResearchLimits::default());
         assert!(finding.summary.contains("not found"), "{}", finding.summary);
         assert_eq!((finding.references.len(), finding.confidence), (0, Confidence::Low));
     }
@@ -322,7 +325,7 @@ fn a_name_defined_outside_of_the_map_is_found() {
 #[test]
 fn limits_that_bite_are_told() {
     let folder = repository(&[("a.py", b"def load_it():\n    return 1\n"), ("b.py", b"load_it()\n")]);
-    let limits = Limits { max_files_read: 0, ..Limits::default() };
+    let limits = ResearchLimits { max_files_read: 0, ..ResearchLimits::default() };
     for role in [Role::Analyzer, Role::Patterns] {
         let finding = ask(role, folder.path(), "show examples of load_it", &["a.py"], limits);
         assert!(finding.notes.as_deref().unwrap_or("").contains("limit"), "{role:?} {finding:?}");
@@ -341,7 +344,8 @@ fn examples_differ_and_count_what_is_alike() {
         ("src/build.py", other.as_bytes()),
         ("tests/test_views.py", route("four").as_bytes()),
     ]);
-    let finding = ask(Role::Patterns, folder.path(), "Show examples of app.route", &[], Limits::default());
+    let finding =
+        ask(Role::Patterns, folder.path(), "Show examples of app.route", &[], ResearchLimits::default());
     assert_eq!(
         finding.key_findings,
         [
@@ -366,7 +370,7 @@ fn words_find_examples_where_they_come_together() {
         folder.path(),
         "existing patterns for retrying with backoff",
         &[],
-        Limits::default(),
+        ResearchLimits::default(),
     );
     assert_eq!(finding.key_findings, ["src/http.rs:4: let x = retry_with_backoff(3, || get(url));"]);
 }
@@ -378,8 +382,13 @@ fn notes_are_told_with_date_and_decision() {
         ("ideas.md", b"---\ntitle: Colours\ndate: 2024-01-02\n---\nBlue is nice.\n"),
         ("code.py", b"def sessions_in_cookies(): pass\n"),
     ]);
-    let finding =
-        ask(Role::Thoughts, folder.path(), "Where do we store sessions, in cookies?", &[], Limits::default());
+    let finding = ask(
+        Role::Thoughts,
+        folder.path(),
+        "Where do we store sessions, in cookies?",
+        &[],
+        ResearchLimits::default(),
+    );
     assert_eq!(
         finding.key_findings,
         [
@@ -398,7 +407,8 @@ fn secrets_stay_where_they_are() {
     let note = format!("# connect_now\n\nWe decided that connect_now has {token} in it.\n");
     let folder = repository(&[("a.py", code.as_bytes()), ("n.md", note.as_bytes())]);
     for role in [Role::Analyzer, Role::Patterns, Role::Thoughts] {
-        let finding = ask(role, folder.path(), "show how connect_now is used", &["a.py"], Limits::default());
+        let finding =
+            ask(role, folder.path(), "show how connect_now is used", &["a.py"], ResearchLimits::default());
         assert!(!format!("{finding:?}").contains(token), "{role:?}");
         assert!(!finding.references.is_empty(), "{role:?}");
     }

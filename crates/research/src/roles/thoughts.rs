@@ -10,71 +10,73 @@ use tamis_text::words::{each_word, stem};
 
 use self::note::{Note, is_note};
 use super::Job;
-use super::asked::Asked;
-use super::wording::{LONGEST_FINDING, References, brief};
-use crate::{Confidence, Fault, Finding, NotRead};
+use super::format::{MAX_FINDING_LENGTH, References, brief};
+use crate::question::subject::QuestionSubject;
+use crate::{Confidence, ReadError, ResearchFinding, RoleError};
 
-const MOST_NOTES: usize = 6;
-const MOST_FINDINGS: usize = 8;
+const MAX_NOTES: usize = 6;
+const MAX_FINDINGS: usize = 8;
 /// Lines told of the best note, and of the others.
 const BEST_LINES: usize = 3;
 
 /// A note as the scan saw it.
-struct Seen {
+struct ScannedNote {
     place: Place,
     /// How often each of the question's words stands in path and headings, and elsewhere.
     counts: Vec<(u32, u32)>,
 }
 
-pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
+pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
     let Some(roots) = &job.thoughts else { return Ok(not_found("no place for notes is configured", None)) };
-    let asked = Asked::of(&job.question.text);
-    let stems: Vec<&str> = asked.stems.iter().map(String::as_str).collect();
-    let view = job.view.elsewhere(roots.clone(), halt.clone());
-    let lists = scan(roots, halt, Vec::new, |list: &mut Vec<Seen>, place, bytes| {
+    let subject = QuestionSubject::of(&job.question.text);
+    let stems: Vec<&str> = subject.stems.iter().map(String::as_str).collect();
+    let reader = job.reader.elsewhere(roots.clone(), halt.clone());
+    let lists = scan(roots, halt, Vec::new, |list: &mut Vec<ScannedNote>, place, bytes| {
         if is_note(&place.path) {
             let counts = counts(&stems, &place.path, &String::from_utf8_lossy(bytes));
-            list.push(Seen { place, counts });
+            list.push(ScannedNote { place, counts });
         }
     })?;
-    let mut seen: Vec<Seen> = lists.into_iter().flatten().collect();
+    let mut seen: Vec<ScannedNote> = lists.into_iter().flatten().collect();
     seen.sort_by(|a, b| a.place.cmp(&b.place));
     let looked_at = seen.len();
     let ranked = ranked(seen, stems.len());
     let mut references = References::default();
     let mut findings: Vec<String> = Vec::new();
     let (mut limited, mut told, mut coverage) = (false, 0, 0.0_f64);
-    for (place, share) in ranked.iter().take(MOST_NOTES) {
+    for (place, share) in ranked.iter().take(MAX_NOTES) {
         halt.check()?;
-        let source = match view.read(place) {
+        let source = match reader.read(place) {
             Ok(source) => source,
-            Err(NotRead::Limited) => {
+            Err(ReadError::LimitReached) => {
                 limited = true;
                 continue;
             }
-            Err(NotRead::Access(_)) => continue,
+            Err(ReadError::Access(_)) => continue,
         };
         let note = Note::of(&source);
         coverage = coverage.max(*share);
         let most = if told == 0 { BEST_LINES } else { 1 };
-        let lines = note.telling_lines(&asked, most);
+        let lines = note.relevant_lines(&subject, most);
         let date = note.date.as_ref().map_or(String::new(), |date| format!("{date} "));
         let first = lines.first().map_or(1, |line| line.number);
         references.add(&place.path, Some(first));
         let title = brief(&note.title, 80);
         let mut sentence = format!("{date}{} ({}:{first})", title, place.path);
         if let Some(line) = lines.first() {
-            sentence.push_str(&format!(": {}", line.told()));
+            sentence.push_str(&format!(": {}", line.render()));
         }
-        findings.push(brief(&sentence, LONGEST_FINDING + 60));
+        findings.push(brief(&sentence, MAX_FINDING_LENGTH + 60));
         for line in lines.iter().skip(1) {
             references.add(&place.path, Some(line.number));
-            findings
-                .push(brief(&format!("→ {} ({}:{})", line.told(), place.path, line.number), LONGEST_FINDING));
+            findings.push(brief(
+                &format!("→ {} ({}:{})", line.render(), place.path, line.number),
+                MAX_FINDING_LENGTH,
+            ));
         }
         told += 1;
     }
-    findings.truncate(MOST_FINDINGS);
+    findings.truncate(MAX_FINDINGS);
     let limit_note =
         limited.then(|| "the limits of this request left notes unread: there may be more".to_owned());
     if findings.is_empty() {
@@ -90,18 +92,24 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<Finding, Fault> {
         share if share >= 0.4 => Confidence::Med,
         _ => Confidence::Low,
     };
-    Ok(Finding {
+    Ok(ResearchFinding {
         summary: brief(&summary, 320),
-        references: references.into_list(MOST_FINDINGS),
+        references: references.into_list(MAX_FINDINGS),
         key_findings: findings,
         confidence,
         notes: limit_note,
     })
 }
 
-fn not_found(why: &str, notes: Option<String>) -> Finding {
+fn not_found(why: &str, notes: Option<String>) -> ResearchFinding {
     let summary = format!("not found: {why}");
-    Finding { summary, references: Vec::new(), key_findings: Vec::new(), confidence: Confidence::Low, notes }
+    ResearchFinding {
+        summary,
+        references: Vec::new(),
+        key_findings: Vec::new(),
+        confidence: Confidence::Low,
+        notes,
+    }
 }
 
 fn counts(stems: &[&str], path: &str, text: &str) -> Vec<(u32, u32)> {
@@ -121,7 +129,7 @@ fn counts(stems: &[&str], path: &str, text: &str) -> Vec<(u32, u32)> {
 }
 
 /// The notes that have some of the words, best first, with the share of the words' worth that they have.
-fn ranked(seen: Vec<Seen>, words: usize) -> Vec<(Place, f64)> {
+fn ranked(seen: Vec<ScannedNote>, words: usize) -> Vec<(Place, f64)> {
     let all = seen.len() as f64;
     let worths: Vec<f64> = (0..words)
         .map(|word| {

@@ -1,7 +1,7 @@
 //! A report of no more tokens than were asked for: what matters least goes first, and the report says that something went.
 
 use crate::bounds::cut;
-use crate::{Finding, Report};
+use crate::{ResearchFinding, ResearchReport};
 
 /// Bytes of ten tokens. Prose and code have four bytes a token; reports are full of paths, and the densest of 130 had 3.4 by
 /// o200k, the mean 3.9.
@@ -12,7 +12,7 @@ const ROOM_FOR_A_TIME: u64 = 6;
 const ROOM_FOR_THE_NOTE: u64 = 120;
 
 /// Trims a report until it fits. What cannot go is the form itself: a report is whole however small the limit.
-pub(crate) fn fit(report: &mut Report, max_tokens: u64) {
+pub(crate) fn fit(report: &mut ResearchReport, max_tokens: u64) {
     let room = max_tokens.saturating_mul(BYTES_PER_TEN_TOKENS) / 10;
     lean(report);
     if weight(report) <= room {
@@ -37,7 +37,7 @@ pub(crate) fn fit(report: &mut Report, max_tokens: u64) {
 }
 
 /// Each takes a little away, and says whether there was something left to take.
-const STEPS: &[fn(&mut Report) -> bool] = &[
+const STEPS: &[fn(&mut ResearchReport) -> bool] = &[
     |report| pop_finding(report, 3, 3),
     |report| pop_reference(report, 10, 10),
     |report| shorten(report, 400, 400),
@@ -56,7 +56,7 @@ const STEPS: &[fn(&mut Report) -> bool] = &[
 ];
 
 /// Bytes of the report's text, whatever the clock said.
-fn weight(report: &Report) -> u64 {
+fn weight(report: &ResearchReport) -> u64 {
     let mut timeless = report.clone();
     let mut times = 1;
     timeless.run.elapsed_ms = 0;
@@ -67,22 +67,22 @@ fn weight(report: &Report) -> u64 {
     serde_json::to_string(&timeless).map_or(u64::MAX, |text| text.len() as u64) + times * ROOM_FOR_A_TIME
 }
 
-fn all(report: &mut Report) -> impl Iterator<Item = &mut crate::Outcome> {
-    let Report { locator, analyzer, patterns, thoughts, .. } = report;
+fn all(report: &mut ResearchReport) -> impl Iterator<Item = &mut crate::RoleOutcome> {
+    let ResearchReport { locator, analyzer, patterns, thoughts, .. } = report;
     [locator, analyzer, patterns, thoughts].into_iter().flatten()
 }
 
 /// The findings of the roles, the least important last.
-fn findings(report: &mut Report) -> impl DoubleEndedIterator<Item = &mut Finding> {
-    let Report { locator, analyzer, patterns, thoughts, .. } = report;
+fn findings(report: &mut ResearchReport) -> impl DoubleEndedIterator<Item = &mut ResearchFinding> {
+    let ResearchReport { locator, analyzer, patterns, thoughts, .. } = report;
     [locator, analyzer, patterns, thoughts]
         .into_iter()
         .filter_map(|outcome| outcome.as_mut()?.result.as_mut().ok())
 }
 
 /// The answer has the analyzer's sentences: of those, its own part keeps the first, which says what they are about.
-fn lean(report: &mut Report) {
-    let Report { analyzer, synthesis: Some(synthesis), .. } = report else { return };
+fn lean(report: &mut ResearchReport) {
+    let ResearchReport { analyzer, synthesis: Some(synthesis), .. } = report else { return };
     if let Some(Ok(finding)) = analyzer.as_mut().map(|outcome| &mut outcome.result) {
         let mut first = true;
         finding.key_findings.retain(|text| {
@@ -94,7 +94,7 @@ fn lean(report: &mut Report) {
 }
 
 /// Takes the last finding of a role that the synthesis has word for word.
-fn drop_duplicate(report: &mut Report, number: usize) -> bool {
+fn drop_duplicate(report: &mut ResearchReport, number: usize) -> bool {
     let Some(said) = report.synthesis.as_ref().map(|synthesis| synthesis.key_findings.clone()) else {
         return false;
     };
@@ -109,7 +109,7 @@ fn drop_duplicate(report: &mut Report, number: usize) -> bool {
 }
 
 /// Takes the last finding of whoever has the most: of the roles beyond `of_a_role`, then of the synthesis beyond `of_all`.
-fn pop_finding(report: &mut Report, of_a_role: usize, of_all: usize) -> bool {
+fn pop_finding(report: &mut ResearchReport, of_a_role: usize, of_all: usize) -> bool {
     let alone = report.synthesis.is_none();
     let least = if alone { of_all } else { of_a_role };
     let longest = findings(report)
@@ -126,7 +126,7 @@ fn pop_finding(report: &mut Report, of_a_role: usize, of_all: usize) -> bool {
     }
 }
 
-fn pop_reference(report: &mut Report, of_a_role: usize, of_all: usize) -> bool {
+fn pop_reference(report: &mut ResearchReport, of_a_role: usize, of_all: usize) -> bool {
     let alone = report.synthesis.is_none();
     let least = if alone { of_all } else { of_a_role };
     let longest = findings(report)
@@ -143,12 +143,12 @@ fn pop_reference(report: &mut Report, of_a_role: usize, of_all: usize) -> bool {
     }
 }
 
-fn pop_keyword(report: &mut Report, least: usize) -> bool {
+fn pop_keyword(report: &mut ResearchReport, least: usize) -> bool {
     report.run.keywords.len() > least && report.run.keywords.pop().is_some()
 }
 
 /// Shortens all texts at once: of the roles to so many characters, of the synthesis to so many.
-fn shorten(report: &mut Report, of_roles: usize, of_all: usize) -> bool {
+fn shorten(report: &mut ResearchReport, of_roles: usize, of_all: usize) -> bool {
     let alone = report.synthesis.is_none();
     let mut shortened = false;
     let mut to = |text: &mut String, most: usize| {
@@ -166,7 +166,7 @@ fn shorten(report: &mut Report, of_roles: usize, of_all: usize) -> bool {
                 finding.notes.iter_mut().for_each(|notes| to(notes, most));
                 finding.key_findings.iter_mut().for_each(|text| to(text, most));
             }
-            Err(fault) => to(&mut fault.message, most),
+            Err(error) => to(&mut error.message, most),
         }
     }
     if let Some(synthesis) = &mut report.synthesis {
@@ -178,7 +178,7 @@ fn shorten(report: &mut Report, of_roles: usize, of_all: usize) -> bool {
     shortened
 }
 
-fn shorten_question(report: &mut Report, most: usize) -> bool {
+fn shorten_question(report: &mut ResearchReport, most: usize) -> bool {
     let short = cut(&report.question, most).into_owned();
     let shorter = short.len() < report.question.len();
     if shorter {
@@ -188,7 +188,7 @@ fn shorten_question(report: &mut Report, most: usize) -> bool {
 }
 
 /// In the notes of the answer, or of the only role; where nobody has notes, in the run's record.
-fn say_so(report: &mut Report, max_tokens: u64) {
+fn say_so(report: &mut ResearchReport, max_tokens: u64) {
     let said =
         format!("Truncated to the limit of {max_tokens} tokens; ask with a higher maxTokens for the rest.");
     let notes = match &mut report.synthesis {

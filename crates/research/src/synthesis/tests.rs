@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::{FaultKind, Limits, Report, RunRecord, Timing};
+use crate::{ResearchLimits, ResearchReport, RoleErrorKind, RoleTiming, RunRecord};
 
-fn finding(references: &[&str], key_findings: &[&str]) -> Finding {
-    Finding {
+fn finding(references: &[&str], key_findings: &[&str]) -> ResearchFinding {
+    ResearchFinding {
         summary: format!("{} places", references.len()),
         references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
         key_findings: key_findings.iter().map(|text| (*text).to_owned()).collect(),
@@ -13,11 +13,11 @@ fn finding(references: &[&str], key_findings: &[&str]) -> Finding {
     }
 }
 
-fn outcome(result: Result<Finding, Fault>) -> Outcome {
-    Outcome { result, timing: Timing { started_at: 1_700_000_000_000, elapsed_ms: 5 } }
+fn outcome(result: Result<ResearchFinding, RoleError>) -> RoleOutcome {
+    RoleOutcome { result, timing: RoleTiming { started_at: 1_700_000_000_000, elapsed_ms: 5 } }
 }
 
-fn told(finding: &Finding) -> Vec<&str> {
+fn told(finding: &ResearchFinding) -> Vec<&str> {
     finding.references.iter().map(Reference::as_str).collect()
 }
 
@@ -87,7 +87,7 @@ fn what_the_analyzer_tells_of_is_not_said_again() {
         &["a.rs:1", "b.rs:2"],
         &["implementation: a.rs:1 defines a: fn a()", "implementation: b.rs:2 defines b: fn b()"],
     );
-    let analysed = |confidence| Finding {
+    let analysed = |confidence| ResearchFinding {
         summary: "a (b.rs:2): Does a.".into(),
         confidence,
         ..finding(&["b.rs:2"], &["b (b.rs:2): fn b()", "→ is used by main (main.rs:3)"])
@@ -108,14 +108,14 @@ fn what_the_analyzer_tells_of_is_not_said_again() {
         report([Some(locator.clone()), Some(outcome(Ok(analysed(Confidence::High)))), None, None], true);
     fit(&mut whole, 2000);
     let of =
-        |outcome: &Option<Outcome>| outcome.as_ref().unwrap().result.as_ref().unwrap().key_findings.len();
+        |outcome: &Option<RoleOutcome>| outcome.as_ref().unwrap().result.as_ref().unwrap().key_findings.len();
     assert_eq!((of(&whole.locator), of(&whole.analyzer)), (2, 1));
 }
 
 #[test]
 fn what_is_missing_is_said_and_lowers_the_confidence() {
     let locator = outcome(Ok(finding(&["a.rs"], &[])));
-    let analyzer = outcome(Err(Fault::new(FaultKind::Timeout, "the deadline passed.")));
+    let analyzer = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "the deadline passed.")));
     let answer = synthesise(&[(Role::Locator, &locator), (Role::Analyzer, &analyzer)], &["Limits.".into()]);
     assert_eq!(answer.confidence, Confidence::Med);
     assert_eq!(
@@ -126,18 +126,18 @@ fn what_is_missing_is_said_and_lowers_the_confidence() {
 
 #[test]
 fn nothing_found_is_said_in_so_many_words() {
-    let locator = outcome(Ok(Finding { summary: "No file mentions it".into(), ..finding(&[], &[]) }));
+    let locator = outcome(Ok(ResearchFinding { summary: "No file mentions it".into(), ..finding(&[], &[]) }));
     let answer = synthesise(&[(Role::Locator, &locator)], &[]);
     assert_eq!(answer.summary, "Not found. No file mentions it.");
     assert_eq!(answer.confidence, Confidence::Low);
-    let broken = outcome(Err(Fault::new(FaultKind::Timeout, "late")));
+    let broken = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "late")));
     let answer = synthesise(&[(Role::Locator, &broken)], &[]);
     assert_eq!(answer.summary, "Not found, since the search did not come to its end.");
 }
 
-fn report(outcomes: [Option<Outcome>; 4], with_synthesis: bool) -> Report {
+fn report(outcomes: [Option<RoleOutcome>; 4], with_synthesis: bool) -> ResearchReport {
     let [locator, analyzer, patterns, thoughts] = outcomes;
-    let mut report = Report {
+    let mut report = ResearchReport {
         question: "Where is it? ".repeat(4),
         roots_searched: vec!["/home/somebody/project".to_owned()],
         locator,
@@ -147,7 +147,7 @@ fn report(outcomes: [Option<Outcome>; 4], with_synthesis: bool) -> Report {
         synthesis: None,
         run: RunRecord {
             keywords: vec!["where".into(); 5],
-            limits: Limits::default(),
+            limits: ResearchLimits::default(),
             ..RunRecord::default()
         },
         artifact_path: None,
@@ -159,11 +159,11 @@ fn report(outcomes: [Option<Outcome>; 4], with_synthesis: bool) -> Report {
     report
 }
 
-fn tokens(report: &Report) -> u64 {
+fn tokens(report: &ResearchReport) -> u64 {
     (serde_json::to_string(report).unwrap().len() as u64).div_ceil(4)
 }
 
-fn any_outcome() -> impl Strategy<Value = Option<Outcome>> {
+fn any_outcome() -> impl Strategy<Value = Option<RoleOutcome>> {
     let text = "[a-zé \"]{0,300}";
     let found = (
         text,
@@ -173,10 +173,12 @@ fn any_outcome() -> impl Strategy<Value = Option<Outcome>> {
     )
         .prop_map(|(summary, references, key_findings, notes)| {
             let references = references.into_iter().map(Reference::from).collect();
-            let finding = Finding { summary, references, key_findings, confidence: Confidence::Med, notes };
+            let finding =
+                ResearchFinding { summary, references, key_findings, confidence: Confidence::Med, notes };
             Some(outcome(Ok(crate::bounds::finding(finding))))
         });
-    let failed = text.prop_map(|message| Some(outcome(Err(Fault::new(FaultKind::ProviderError, message)))));
+    let failed =
+        text.prop_map(|message| Some(outcome(Err(RoleError::new(RoleErrorKind::ProviderError, message)))));
     prop_oneof![6 => found, 1 => failed, 1 => Just(None)]
 }
 
@@ -198,7 +200,7 @@ proptest! {
         fit(&mut again, max_tokens);
         again.run.elapsed_ms = cut.run.elapsed_ms;
         prop_assert_eq!(&cut, &again);
-        let references = |report: &Report| -> usize {
+        let references = |report: &ResearchReport| -> usize {
             report.outcomes().filter_map(|(_, outcome)| Some(outcome.result.as_ref().ok()?.references.len())).sum()
         };
         let lost = cut.synthesis != whole.synthesis || references(&cut) < references(&whole);

@@ -3,11 +3,12 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tamis_codebase::Halt;
-use tamis_research::{Effort, Fault, FaultKind, Finding, Model, ModelSettings, ModelTask, Role};
+use tamis_research::{
+    Model, ModelLimits, ModelSettings, ModelTask, ResearchFinding, Role, RoleError, RoleErrorKind,
+};
 use tamis_testkit::{ChatServer, ChatStep};
 
-use crate::{ask, codebase, good, good_finding, kind, model, offered, outcome, results, settings, view};
+use crate::{ask, codebase, good, good_finding, kind, model, offered, outcome, reader, results, settings};
 
 #[test]
 fn a_whole_loop_with_tools() {
@@ -24,8 +25,8 @@ fn a_whole_loop_with_tools() {
         ChatStep::say(good()),
     ]);
     let folder = codebase();
-    let view = view(folder.path());
-    assert_eq!(ask(&model(&server), &view, &Halt::never()), Ok(good_finding()));
+    let reader = reader(folder.path());
+    assert_eq!(ask(&model(&server), &reader, &Halt::never()), Ok(good_finding()));
     let turns = server.turns();
     assert_eq!(turns.len(), 3);
     assert_eq!(
@@ -45,7 +46,7 @@ fn a_whole_loop_with_tools() {
             "3: pub fn parse_config(text: &str) -> Config {\n4:     Config::of(text)\n… 5 lines in all; read on with start 5",
         ]
     );
-    let used = view.allowance.used();
+    let used = reader.budget.used();
     assert_eq!((used.files_read, used.model_tokens), (1, 360));
 }
 
@@ -56,8 +57,8 @@ fn the_locator_reads_no_contents() {
         ChatStep::say(good()),
     ]);
     let folder = codebase();
-    let view = view(folder.path());
-    let task = ModelTask { role: Role::Locator, question: "?", view: &view, hints: &[] };
+    let reader = reader(folder.path());
+    let task = ModelTask { role: Role::Locator, question: "?", reader: &reader, hints: &[] };
     assert_eq!(model(&server).answer(&task, &Halt::never()), Ok(good_finding()));
     let turns = server.turns();
     assert_eq!(offered(&turns[0]), ["grep", "glob", "ls", "outline"]);
@@ -87,7 +88,7 @@ fn answers_that_stay_useless_are_a_fault() {
         "[1, 2]".to_owned(),
     ] {
         let server = ChatServer::endless(vec![], ChatStep::say(&nonsense));
-        assert_eq!(kind(outcome(&server)), FaultKind::InvalidAnswer, "{nonsense}");
+        assert_eq!(kind(outcome(&server)), RoleErrorKind::InvalidAnswer, "{nonsense}");
         assert_eq!(server.turns().len(), 3, "{nonsense}");
     }
 }
@@ -95,17 +96,20 @@ fn answers_that_stay_useless_are_a_fault() {
 #[test]
 fn refusals_are_told_as_such() {
     let server = ChatServer::start(vec![ChatStep::Refuse("I will not do that.".into())]);
-    let fault = outcome(&server).unwrap_err();
-    assert_eq!(fault, Fault::new(FaultKind::Refused, "the model will not answer: I will not do that."));
+    let error = outcome(&server).unwrap_err();
+    assert_eq!(
+        error,
+        RoleError::new(RoleErrorKind::Refused, "the model will not answer: I will not do that.")
+    );
     let server = ChatServer::endless(vec![], ChatStep::say("I'm sorry, but I can't help with that."));
-    assert_eq!(kind(outcome(&server)), FaultKind::Refused);
+    assert_eq!(kind(outcome(&server)), RoleErrorKind::Refused);
 }
 
 #[test]
 fn a_model_that_never_stops_calling_is_stopped() {
     // The same call for ever is noticed early.
     let server = ChatServer::endless(vec![], ChatStep::call("ls", json!({})));
-    assert_eq!(kind(outcome(&server)), FaultKind::BudgetExhausted);
+    assert_eq!(kind(outcome(&server)), RoleErrorKind::BudgetExhausted);
     let turns = server.turns();
     assert_eq!(turns.len(), 5);
     assert!(offered(&turns[4]).is_empty());
@@ -118,23 +122,23 @@ fn a_model_that_never_stops_calling_is_stopped() {
             .collect::<Vec<_>>()
     };
     let server = ChatServer::start(calls(40));
-    let fault = outcome(&server).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::BudgetExhausted);
-    assert!(fault.message.contains("the limit of 12 turns"), "{fault}");
+    let error = outcome(&server).unwrap_err();
+    assert_eq!(error.kind, RoleErrorKind::BudgetExhausted);
+    assert!(error.message.contains("the limit of 12 turns"), "{error}");
     assert_eq!(server.turns().len(), 13);
 
     // When it then answers after all, that is its answer.
     let server = ChatServer::start([calls(12), vec![ChatStep::say(good())]].concat());
     let notes = "The model had to answer early: the limit of 12 turns is reached.";
-    assert_eq!(outcome(&server), Ok(Finding { notes: Some(notes.into()), ..good_finding() }));
+    assert_eq!(outcome(&server), Ok(ResearchFinding { notes: Some(notes.into()), ..good_finding() }));
 
     // Tokens are a limit as well; each turn of this server tells of 120.
     let server = ChatServer::start(calls(40));
-    let effort = Effort { tokens: 300, ..Effort::default() };
+    let limits = ModelLimits { tokens: 300, ..ModelLimits::default() };
     let folder = codebase();
-    let model = Model::new(ModelSettings { effort, ..settings(&server) });
-    let fault = ask(&model, &view(folder.path()), &Halt::never()).unwrap_err();
-    assert!(fault.kind == FaultKind::BudgetExhausted && fault.message.contains("300 tokens"), "{fault}");
+    let model = Model::new(ModelSettings { limits, ..settings(&server) });
+    let error = ask(&model, &reader(folder.path()), &Halt::never()).unwrap_err();
+    assert!(error.kind == RoleErrorKind::BudgetExhausted && error.message.contains("300 tokens"), "{error}");
     assert_eq!(server.turns().len(), 4);
 }
 
@@ -154,10 +158,10 @@ fn arguments_that_are_none_are_told_to_the_model() {
         json!({"content": null, "tool_calls": [{"id": "1", "type": "function",
             "function": {"name": "ls", "arguments": arguments}}]})
     };
-    let steps = [json!("{\"path\": "), json!("[]"), json!(""), json!({"path": "src"}), Value::Null];
-    let steps: Vec<ChatStep> =
-        steps.into_iter().map(|arguments| ChatStep::Message(call(arguments))).collect();
-    let server = ChatServer::start([steps, vec![ChatStep::say(good())]].concat());
+    let progress = [json!("{\"path\": "), json!("[]"), json!(""), json!({"path": "src"}), Value::Null];
+    let progress: Vec<ChatStep> =
+        progress.into_iter().map(|arguments| ChatStep::Message(call(arguments))).collect();
+    let server = ChatServer::start([progress, vec![ChatStep::say(good())]].concat());
     assert_eq!(outcome(&server), Ok(good_finding()));
     let last = server.turns().pop().unwrap();
     let found = results(&last);
@@ -184,9 +188,9 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
     }
     let read = |number: usize| ChatStep::call("read", json!({"path": format!("{number}.txt")}));
     let server = ChatServer::start(vec![read(0), read(1), read(2), read(3), read(0), ChatStep::say(good())]);
-    let effort = Effort { context_tokens: 2000, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) });
-    assert_eq!(ask(&model, &view(folder.path()), &Halt::never()), Ok(good_finding()));
+    let limits = ModelLimits { context_tokens: 2000, ..ModelLimits::default() };
+    let model = Model::new(ModelSettings { limits, ..settings(&server) });
+    assert_eq!(ask(&model, &reader(folder.path()), &Halt::never()), Ok(good_finding()));
     let turns = server.turns();
     for turn in &turns {
         assert!(turn["messages"].to_string().len() < 12_000);
@@ -200,19 +204,19 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
 #[test]
 fn a_server_with_too_little_room_is_asked_with_less() {
     let full = || ChatStep::Fail(400, "the request exceeds the available context size".into());
-    let steps = vec![
+    let progress = vec![
         ChatStep::call("grep", json!({"pattern": "."})),
         ChatStep::call("ls", json!({})),
         full(),
         ChatStep::say(good()),
     ];
-    let server = ChatServer::start(steps);
+    let server = ChatServer::start(progress);
     assert_eq!(outcome(&server), Ok(good_finding()));
     let turns = server.turns();
     assert!(results(&turns[2])[0].starts_with("README.md:1: # A program\n"));
     assert_eq!(results(&turns[3])[0], "(left out to save room; call again if needed)");
     // With nothing to leave out there is no way.
-    assert_eq!(kind(outcome(&ChatServer::start(vec![full()]))), FaultKind::ProviderError);
+    assert_eq!(kind(outcome(&ChatServer::start(vec![full()]))), RoleErrorKind::ProviderError);
 }
 
 #[test]
@@ -226,9 +230,9 @@ fn many_calls_in_a_turn_share_its_room() {
         })
         .collect();
     let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
-    let effort = Effort { context_tokens: 6000, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) });
-    assert_eq!(ask(&model, &view(folder.path()), &Halt::never()), Ok(good_finding()));
+    let limits = ModelLimits { context_tokens: 6000, ..ModelLimits::default() };
+    let model = Model::new(ModelSettings { limits, ..settings(&server) });
+    assert_eq!(ask(&model, &reader(folder.path()), &Halt::never()), Ok(good_finding()));
     for text in results(&server.turns()[1]) {
         assert!(text.len() <= 2000 && text.contains("900 lines in all; read on with start "), "{text}");
     }
@@ -239,10 +243,10 @@ fn tools_are_over_before_the_time_is() {
     let folder = codebase();
     let calls = (0..).map(|number| ChatStep::call("grep", json!({"pattern": format!("x{number}")})));
     let server = ChatServer::start(calls.take(5000).collect());
-    let effort = Effort { turns: usize::MAX, tokens: u64::MAX, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) });
+    let limits = ModelLimits { turns: usize::MAX, tokens: u64::MAX, ..ModelLimits::default() };
+    let model = Model::new(ModelSettings { limits, ..settings(&server) });
     let halt = Halt::never().by(Instant::now() + Duration::from_millis(1500));
-    let outcome = kind(ask(&model, &view(folder.path()), &halt));
+    let outcome = kind(ask(&model, &reader(folder.path()), &halt));
     // On a machine that stood still meanwhile, time was over first.
-    assert!(matches!(outcome, FaultKind::BudgetExhausted | FaultKind::Timeout), "{outcome:?}");
+    assert!(matches!(outcome, RoleErrorKind::BudgetExhausted | RoleErrorKind::Timeout), "{outcome:?}");
 }

@@ -1,11 +1,10 @@
 //! What a model gets to see of files.
 
 use serde_json::json;
-use tamis_codebase::Halt;
-use tamis_research::{Limits, ModelTask, Reference, Role};
+use tamis_research::{ModelTask, Reference, ResearchLimits, Role};
 use tamis_testkit::{ChatServer, ChatStep};
 
-use crate::{ask, codebase, good, model, results, told, view, view_with};
+use crate::{ask, codebase, good, model, reader, results, told, view_with};
 
 #[test]
 fn nothing_leaves_the_roots_or_is_too_large() {
@@ -89,9 +88,9 @@ fn secrets_never_reach_the_model() {
         ChatStep::say(json!({"summary": format!("The token is {token}."), "references": ["src/secret.rs:2"],
             "key_findings": [format!("src/secret.rs:2 has {token}")], "confidence": "high"})),
     ]);
-    let view = view(folder.path());
+    let reader = reader(folder.path());
     let question = format!("Where is {token} used?");
-    let task = ModelTask { role: Role::Analyzer, question: &question, view: &view, hints: &[] };
+    let task = ModelTask { role: Role::Analyzer, question: &question, reader: &reader, hints: &[] };
     let finding = model(&server).answer(&task, &Halt::never()).unwrap();
     assert_eq!(finding.references, [Reference::new("src/secret.rs", Some(2))]);
     let found = results(&server.turns()[1]);
@@ -116,8 +115,8 @@ fn limits_of_the_request_hold_for_the_model() {
         ]),
         ChatStep::say(good()),
     ]);
-    let view = view_with(folder.path(), Limits { max_files_read: 1, ..Limits::default() });
-    let finding = ask(&model(&server), &view, &Halt::never()).unwrap();
+    let reader = view_with(folder.path(), ResearchLimits { max_files_read: 1, ..ResearchLimits::default() });
+    let finding = ask(&model(&server), &reader, &Halt::never()).unwrap();
     assert!(finding.notes.unwrap().contains("limits"));
     assert!(results(&server.turns()[1])[1].starts_with("error: the limits of this request are used up"));
 }

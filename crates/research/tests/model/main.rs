@@ -15,8 +15,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
-    Allowance, Confidence, Effort, Fault, FaultKind, Finding, Limits, Model, ModelSettings, ModelTask,
-    Reference, Role, View,
+    BoundedReader, Confidence, Model, ModelLimits, ModelSettings, ModelTask, ReadBudget, Reference,
+    ResearchFinding, ResearchLimits, Role, RoleError, RoleErrorKind,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
@@ -38,13 +38,13 @@ fn codebase() -> TempDir {
     folder
 }
 
-fn view_with(folder: &Path, limits: Limits) -> View {
+fn view_with(folder: &Path, limits: ResearchLimits) -> BoundedReader {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
-    View::new(roots, Arc::new(Allowance::of(limits)), Halt::never())
+    BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), Halt::never())
 }
 
-fn view(folder: &Path) -> View {
-    view_with(folder, Limits::default())
+fn reader(folder: &Path) -> BoundedReader {
+    view_with(folder, ResearchLimits::default())
 }
 
 fn settings(server: &ChatServer) -> ModelSettings {
@@ -59,20 +59,20 @@ fn model(server: &ChatServer) -> Model {
     Model::new(settings(server))
 }
 
-fn ask(model: &Model, view: &View, halt: &Halt) -> Result<Finding, Fault> {
+fn ask(model: &Model, reader: &BoundedReader, halt: &Halt) -> Result<ResearchFinding, RoleError> {
     let hints = ["src/config.rs:3 (implementation) parse_config".to_owned()];
     let task =
-        ModelTask { role: Role::Analyzer, question: "How is configuration parsed?", view, hints: &hints };
+        ModelTask { role: Role::Analyzer, question: "How is configuration parsed?", reader, hints: &hints };
     model.answer(&task, halt)
 }
 
 /// Asks once, with all the time in the world.
-fn outcome(server: &ChatServer) -> Result<Finding, Fault> {
+fn outcome(server: &ChatServer) -> Result<ResearchFinding, RoleError> {
     let folder = codebase();
-    ask(&model(server), &view(folder.path()), &Halt::never())
+    ask(&model(server), &reader(folder.path()), &Halt::never())
 }
 
-fn kind(outcome: Result<Finding, Fault>) -> FaultKind {
+fn kind(outcome: Result<ResearchFinding, RoleError>) -> RoleErrorKind {
     outcome.unwrap_err().kind
 }
 
@@ -81,8 +81,8 @@ fn good() -> Value {
         "key_findings": ["src/config.rs:3 defines parse_config"], "confidence": "high", "notes": null})
 }
 
-fn good_finding() -> Finding {
-    Finding {
+fn good_finding() -> ResearchFinding {
+    ResearchFinding {
         summary: "parse_config makes a Config.".into(),
         references: vec![Reference::new("src/config.rs", Some(3)), Reference::new("src/main.rs", Some(2))],
         key_findings: vec!["src/config.rs:3 defines parse_config".into()],
@@ -106,10 +106,10 @@ fn offered(turn: &Value) -> Vec<&str> {
 fn told(folder: &Path, role: Role, calls: &[(&str, Value)]) -> Vec<String> {
     let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone())).collect();
     let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
-    let effort = Effort { calls_a_turn: 100, ..Effort::default() };
-    let model = Model::new(ModelSettings { effort, ..settings(&server) });
-    let view = view(folder);
-    let task = ModelTask { role, question: "?", view: &view, hints: &[] };
+    let limits = ModelLimits { calls_a_turn: 100, ..ModelLimits::default() };
+    let model = Model::new(ModelSettings { limits, ..settings(&server) });
+    let reader = reader(folder);
+    let task = ModelTask { role, question: "?", reader: &reader, hints: &[] };
     let _ = model.answer(&task, &Halt::never());
     results(&server.turns()[1])
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
-    Constraints, Limits, Model, ModelSettings, ModelUse, Report, Request, Researcher, Role, Settings,
+    Model, ModelSettings, ModelUse, ResearchConstraints, ResearchLimits, ResearchReport, ResearchRequest,
+    ResearchSettings, Researcher, Role,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
@@ -14,28 +15,28 @@ use tempfile::TempDir;
 use crate::{codebase, good, settings};
 
 /// Asks for a report on the codebase, where the model is used so.
-fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (Report, TempDir) {
+fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (ResearchReport, TempDir) {
     let folder = codebase();
-    let researcher = Researcher::new(Settings {
+    let researcher = Researcher::new(ResearchSettings {
         roots: Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: folder.path().join("artifacts"),
-        limits: Limits::default(),
+        limits: ResearchLimits::default(),
         model: Some(Arc::new(Model::new(ModelSettings { usage, concurrent: 2, ..settings(server) }))),
         index: None,
         workers: 4,
         most_waiting: 64,
     });
-    let request = Request {
+    let request = ResearchRequest {
         question: "How does parse_config work? Show examples.".into(),
-        constraints: Constraints { deadline_ms: Some(deadline_ms), ..Constraints::default() },
-        ..Request::default()
+        constraints: ResearchConstraints { deadline_ms: Some(deadline_ms), ..ResearchConstraints::default() },
+        ..ResearchRequest::default()
     };
     (researcher.research(&request, &Halt::never(), &|_| ()).unwrap(), folder)
 }
 
 /// What holds of every report: each role is wrapped, and refers to what is there.
-fn check(report: &Report, folder: &TempDir) {
+fn check(report: &ResearchReport, folder: &TempDir) {
     let told = serde_json::to_value(report).unwrap();
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
         let wrapper = &told[role.key()];
@@ -51,7 +52,7 @@ fn check(report: &Report, folder: &TempDir) {
     assert!(report.synthesis.is_some());
 }
 
-fn statuses(report: &Report) -> Vec<&'static str> {
+fn statuses(report: &ResearchReport) -> Vec<&'static str> {
     report.outcomes().map(|(_, outcome)| outcome.status()).collect()
 }
 

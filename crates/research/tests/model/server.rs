@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tamis_codebase::Halt;
-use tamis_research::{FaultKind, Model, ModelSettings, Role};
+use tamis_research::{Model, ModelSettings, Role, RoleErrorKind};
 use tamis_testkit::{ChatServer, ChatStep};
 
-use crate::{ask, codebase, good, good_finding, kind, model, outcome, settings, view};
+use crate::{ask, codebase, good, good_finding, kind, model, outcome, reader, settings};
 
 #[test]
 fn what_servers_do_wrong_is_a_fault() {
@@ -30,14 +29,14 @@ fn what_servers_do_wrong_is_a_fault() {
         ),
     ] {
         let server = ChatServer::start(vec![step.clone()]);
-        let fault = outcome(&server).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::ProviderError, "{step:?}: {fault}");
+        let error = outcome(&server).unwrap_err();
+        assert_eq!(error.kind, RoleErrorKind::ProviderError, "{step:?}: {error}");
         assert_eq!(server.turns().len(), 1, "{step:?}");
     }
     let server =
         ChatServer::start(vec![ChatStep::Fail(500, "token ghp_a1B2c3D4e5F6g7H8i9J0a1B2c3D4e5F6g7H8".into())]);
-    let fault = outcome(&server).unwrap_err();
-    assert!(fault.message.contains("500") && !fault.message.contains("ghp_a1"), "{fault}");
+    let error = outcome(&server).unwrap_err();
+    assert!(error.message.contains("500") && !error.message.contains("ghp_a1"), "{error}");
 }
 
 #[test]
@@ -47,7 +46,7 @@ fn a_server_that_is_busy_is_asked_again() {
         ChatServer::start(vec![busy(), ChatStep::Fail(503, "loading".into()), ChatStep::say(good())]);
     assert_eq!(outcome(&server), Ok(good_finding()));
     let server = ChatServer::start(vec![busy(), busy(), busy(), ChatStep::say(good())]);
-    assert_eq!(kind(outcome(&server)), FaultKind::ProviderError);
+    assert_eq!(kind(outcome(&server)), RoleErrorKind::ProviderError);
 }
 
 #[test]
@@ -56,12 +55,15 @@ fn a_slow_model_ends_at_the_deadline() {
     let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
     let model = model(&server);
     let halt = Halt::never().by(Instant::now() + Duration::from_millis(700));
-    assert_eq!(kind(ask(&model, &view(folder.path()), &halt)), FaultKind::Timeout);
+    assert_eq!(kind(ask(&model, &reader(folder.path()), &halt)), RoleErrorKind::Timeout);
     server.wait_for_hang_ups(server.turns().len());
     // A turn has a limit of its own.
     let settings = ModelSettings { turn_timeout: Duration::from_millis(1500), ..settings(&server) };
     let before = server.turns().len();
-    assert_eq!(kind(ask(&Model::new(settings), &view(folder.path()), &Halt::never())), FaultKind::Timeout);
+    assert_eq!(
+        kind(ask(&Model::new(settings), &reader(folder.path()), &Halt::never())),
+        RoleErrorKind::Timeout
+    );
     server.wait_for_hang_ups(before + 1);
 }
 
@@ -69,16 +71,16 @@ fn a_slow_model_ends_at_the_deadline() {
 fn a_cancellation_stops_a_request_in_flight() {
     let folder = codebase();
     let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
-    let (model, view, halt) = (model(&server), view(folder.path()), Halt::never());
+    let (model, reader, halt) = (model(&server), reader(folder.path()), Halt::never());
     std::thread::scope(|scope| {
-        let asked = scope.spawn(|| ask(&model, &view, &halt));
+        let subject = scope.spawn(|| ask(&model, &reader, &halt));
         server.wait_for_turns(1);
         halt.cancel();
-        assert_eq!(kind(asked.join().unwrap()), FaultKind::Canceled);
+        assert_eq!(kind(subject.join().unwrap()), RoleErrorKind::Canceled);
         server.wait_for_hang_ups(1);
     });
     assert_eq!(server.turns().len(), 1);
-    assert_eq!(kind(ask(&model, &view, &halt)), FaultKind::Canceled);
+    assert_eq!(kind(ask(&model, &reader, &halt)), RoleErrorKind::Canceled);
 }
 
 #[test]
@@ -87,17 +89,18 @@ fn requests_queue_for_a_model_that_takes_one_at_a_time() {
     for (concurrent, together) in [(1, 1), (2, 2)] {
         let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
         let model = Model::new(ModelSettings { concurrent, ..settings(&server) });
-        let view = view(folder.path());
+        let reader = reader(folder.path());
         std::thread::scope(|scope| {
-            let asked: Vec<_> = (0..2).map(|_| scope.spawn(|| ask(&model, &view, &Halt::never()))).collect();
+            let subject: Vec<_> =
+                (0..2).map(|_| scope.spawn(|| ask(&model, &reader, &Halt::never()))).collect();
             server.wait_for_turns(together);
             if together == 1 {
                 // The other one stays away as long as the first is not answered.
                 assert!(!server.turns_come(2, Duration::from_millis(300)));
             }
             server.release();
-            for asked in asked {
-                assert_eq!(asked.join().unwrap(), Ok(good_finding()));
+            for subject in subject {
+                assert_eq!(subject.join().unwrap(), Ok(good_finding()));
             }
         });
         assert_eq!((server.most_in_flight(), server.turns().len()), (together, 2));
@@ -108,12 +111,12 @@ fn requests_queue_for_a_model_that_takes_one_at_a_time() {
 fn waiting_in_the_queue_ends_with_the_deadline() {
     let folder = codebase();
     let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
-    let (model, view) = (model(&server), view(folder.path()));
+    let (model, reader) = (model(&server), reader(folder.path()));
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| ask(&model, &view, &Halt::never()));
+        let first = scope.spawn(|| ask(&model, &reader, &Halt::never()));
         server.wait_for_turns(1);
         let halt = Halt::never().by(Instant::now() + Duration::from_millis(50));
-        assert_eq!(kind(ask(&model, &view, &halt)), FaultKind::Timeout);
+        assert_eq!(kind(ask(&model, &reader, &halt)), RoleErrorKind::Timeout);
         server.release();
         assert_eq!(first.join().unwrap(), Ok(good_finding()));
     });
@@ -129,11 +132,11 @@ fn no_server_is_found_out_at_once_and_remembered() {
     let model =
         Model::new(ModelSettings { probe_timeout: Duration::from_secs(300), ..ModelSettings::at(url) });
     let begun = Instant::now();
-    let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
-    assert_eq!(fault.kind, FaultKind::ProviderUnavailable);
+    let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+    assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable);
     // It does not wait for the probe's time to pass.
     assert!(begun.elapsed() < Duration::from_secs(60));
-    assert_eq!(model.name_for(Role::Analyzer, &Halt::never()), Err(fault));
+    assert_eq!(model.name_for(Role::Analyzer, &Halt::never()), Err(error));
 }
 
 #[test]
@@ -152,8 +155,8 @@ fn what_is_no_model_is_taken_for_none() {
     ] {
         let server = ChatServer::listing(listing.clone(), vec![], None);
         let model = model(&server);
-        let fault = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
-        assert_eq!(fault.kind, FaultKind::ProviderUnavailable, "{listing:?}");
+        let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+        assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable, "{listing:?}");
         // Asked once, and not by way of a turn.
         let _ = model.name_for(Role::Analyzer, &Halt::never());
         assert_eq!((server.requests().len(), server.turns().len()), (1, 0), "{listing:?}");
@@ -164,7 +167,7 @@ fn what_is_no_model_is_taken_for_none() {
     let model = Model::new(settings);
     assert_eq!(
         model.name_for(Role::Locator, &Halt::never()).unwrap_err().kind,
-        FaultKind::ProviderUnavailable
+        RoleErrorKind::ProviderUnavailable
     );
     server.wait_for_hang_ups(1);
 }

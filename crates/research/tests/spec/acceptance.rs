@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use tamis_codebase::RootError;
-use tamis_research::{Constraints, Request, ResearchError};
+use tamis_research::{ResearchConstraints, ResearchError, ResearchRequest};
 
-use crate::house::{House, asking, research, secret, texts};
+use crate::fixture::{House, asking, research, secret, texts};
 
 #[test]
 fn locate_only() {
@@ -35,7 +35,8 @@ fn not_found() {
 #[test]
 fn scope_restriction() {
     let house = House::new();
-    let request = Request { roots: vec!["tests".into()], ..asking("Where is serve_orders implemented?") };
+    let request =
+        ResearchRequest { roots: vec!["tests".into()], ..asking("Where is serve_orders implemented?") };
     let (report, told) = research(&house.researcher(), &request);
     let root = house.code().join("tests").canonicalize().unwrap();
     assert_eq!(told["rootsSearched"], json!([root]));
@@ -44,7 +45,7 @@ fn scope_restriction() {
     assert_eq!(told["locator"]["value"]["references"], json!([]));
     // Folders outside of the roots are refused, without a word on what is there.
     for outside in ["/etc", "..", "../code-of-others"] {
-        let request = Request { roots: vec![outside.into()], ..asking("Where?") };
+        let request = ResearchRequest { roots: vec![outside.into()], ..asking("Where?") };
         let refused = house.researcher().research(&request, &tamis_codebase::Halt::never(), &|_| ());
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ResearchError::Root(RootError::Outside { .. })), "{outside}: {refused}");
@@ -55,13 +56,13 @@ fn scope_restriction() {
 fn budget_pressure() {
     let house = House::new();
     let ask = |max_files_read, max_bytes_read| {
-        let constraints = Constraints {
+        let constraints = ResearchConstraints {
             max_files_read: Some(max_files_read),
             max_bytes_read: Some(max_bytes_read),
-            ..Constraints::default()
+            ..ResearchConstraints::default()
         };
         let question = asking("How does parse_shop_config work, and how do retries? Show examples.");
-        research(&house.researcher(), &Request { constraints, ..question }).1
+        research(&house.researcher(), &ResearchRequest { constraints, ..question }).1
     };
     for (files, bytes) in [(1, 1 << 20), (50, 60), (0, 0)] {
         let told = ask(files, bytes);

@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod acceptance;
-mod house;
-mod phase_2;
-mod phase_3;
-mod phase_4;
+mod answers;
+mod fixture;
+mod pipeline;
+mod runtime;

@@ -1,8 +1,8 @@
 //! `analyze_component`: how something works.
 
-use tamis_research::{Report, Role};
+use tamis_research::{ResearchReport, Role};
 
-use super::asked::answer;
+use super::call::answer;
 use super::input::RoleInput;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -15,9 +15,9 @@ impl Operation for AnalyzeComponent {
         defined, who calls it, what it calls and touches, each with path:line. Name it as the code does.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
-    type Output = Report;
+    type Output = ResearchReport;
 
-    async fn run(input: RoleInput, context: Context) -> Result<Report, Failure> {
+    async fn run(input: RoleInput, context: Context) -> Result<ResearchReport, Failure> {
         answer(Some(Role::Analyzer), input.request(), context).await
     }
 }

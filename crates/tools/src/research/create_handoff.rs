@@ -3,9 +3,9 @@
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_research::{Handoff, Reference, Request, write_handoff};
+use tamis_research::{Handoff, Reference, ResearchRequest, write_handoff};
 
-use super::asked::{answer, blocking_with};
+use super::call::{answer, blocking_with};
 use super::failure::{artifact_failed, invalid_parameter};
 use super::handoff::{HandoffOutput, name_of, not_written, read};
 use crate::input::Maybe;
@@ -78,7 +78,7 @@ impl Operation for CreateHandoff {
 }
 
 async fn of_research(question: String, context: Context) -> Result<HandoffOutput, Failure> {
-    let request = Request { question, artifact: true, ..Request::default() };
+    let request = ResearchRequest { question, artifact: true, ..ResearchRequest::default() };
     let report = answer(None, request, context.clone()).await?;
     let Some(path) = report.artifact_path else {
         let why = report.run.partial.last().map_or("nothing was written", String::as_str);

@@ -8,7 +8,7 @@ use tamis_research::ResearchError;
 use crate::Failure;
 
 /// Handoffs that are offered in place of one that is not there.
-const MOST_OFFERED: usize = 10;
+const MAX_OFFERED: usize = 10;
 
 fn stated(code: &'static str, message: String, details: Value, retryable: bool) -> Failure {
     let details = match details {
@@ -48,7 +48,7 @@ pub(crate) fn artifact_failed(why: &str, hint: &str) -> Failure {
 pub(crate) fn not_resumed(code: &'static str, message: String, available: &[String]) -> Failure {
     let mut details = json!({"parameter": "name"});
     if !available.is_empty() {
-        details["available"] = available.iter().take(MOST_OFFERED).cloned().collect();
+        details["available"] = available.iter().take(MAX_OFFERED).cloned().collect();
     }
     stated(code, message, details, false)
 }

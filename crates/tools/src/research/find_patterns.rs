@@ -1,8 +1,8 @@
 //! `find_patterns`: how it is done elsewhere.
 
-use tamis_research::{Report, Role};
+use tamis_research::{ResearchReport, Role};
 
-use super::asked::answer;
+use super::call::answer;
 use super::input::RoleInput;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -15,9 +15,9 @@ impl Operation for FindPatterns {
         examples, each with its path:line and the smallest snippet that shows it.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
-    type Output = Report;
+    type Output = ResearchReport;
 
-    async fn run(input: RoleInput, context: Context) -> Result<Report, Failure> {
+    async fn run(input: RoleInput, context: Context) -> Result<ResearchReport, Failure> {
         answer(Some(Role::Patterns), input.request(), context).await
     }
 }

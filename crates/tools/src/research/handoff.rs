@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::Serialize;
-use tamis_research::{ArtifactError, Reference, Researcher, ResumeError, Standing, resume_handoff};
+use tamis_research::{ArtifactError, Reference, ReferenceState, Researcher, ResumeError, resume_handoff};
 
 use super::failure::{artifact_failed, not_resumed};
 use crate::Failure;
@@ -28,7 +28,7 @@ pub(crate) struct HandoffOutput {
 #[derive(Serialize)]
 struct Stale {
     reference: Reference,
-    standing: Standing,
+    standing: ReferenceState,
 }
 
 /// Reads a handoff back, the latest when none is named.
@@ -36,7 +36,7 @@ pub(crate) fn read(researcher: &Researcher, wanted: Option<&str>) -> Result<Hand
     let settings = researcher.settings();
     let resumed = resume_handoff(&settings.artifacts, wanted, &settings.roots.anew().0).map_err(not_read)?;
     let handoff = resumed.handoff;
-    let stale = resumed.references.into_iter().filter(|(_, standing)| *standing != Standing::Unchanged);
+    let stale = resumed.references.into_iter().filter(|(_, standing)| *standing != ReferenceState::Unchanged);
     Ok(HandoffOutput {
         path: resumed.path.to_string_lossy().into_owned(),
         written: handoff.written.map(|time| time.to_string()),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_research::{Constraints, Request};
+use tamis_research::{ResearchConstraints, ResearchRequest};
 
 use crate::input::{Maybe, Whole};
 
@@ -29,8 +29,8 @@ pub(crate) struct ConstraintsInput {
 }
 
 impl ConstraintsInput {
-    fn constraints(self) -> Constraints {
-        Constraints {
+    fn constraints(self) -> ResearchConstraints {
+        ResearchConstraints {
             deadline_ms: self.deadline_ms.0.map(|number| number.0),
             max_files_read: self.max_files_read.0.map(|number| number.0),
             max_bytes_read: self.max_bytes_read.0.map(|number| number.0),
@@ -55,7 +55,7 @@ pub(crate) struct RoleInput {
 }
 
 impl RoleInput {
-    pub(crate) fn request(self) -> Request {
+    pub(crate) fn request(self) -> ResearchRequest {
         request(self.question, self.roots, self.constraints, false)
     }
 }
@@ -79,7 +79,7 @@ pub(crate) struct ResearchInput {
 }
 
 impl ResearchInput {
-    pub(crate) fn request(self) -> Request {
+    pub(crate) fn request(self) -> ResearchRequest {
         request(self.question, self.roots, self.constraints, self.artifact.0.unwrap_or(false))
     }
 }
@@ -89,8 +89,8 @@ fn request(
     roots: Maybe<Vec<String>>,
     constraints: Maybe<ConstraintsInput>,
     artifact: bool,
-) -> Request {
-    Request {
+) -> ResearchRequest {
+    ResearchRequest {
         question,
         roots: roots.0.unwrap_or_default().into_iter().map(PathBuf::from).collect(),
         constraints: constraints.0.map(ConstraintsInput::constraints).unwrap_or_default(),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::asked::researcher;
+use super::call::researcher;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct ListRoots;

@@ -1,8 +1,8 @@
 //! `locate_in_codebase`: where things are.
 
-use tamis_research::{Report, Role};
+use tamis_research::{ResearchReport, Role};
 
-use super::asked::answer;
+use super::call::answer;
 use super::input::RoleInput;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -15,9 +15,9 @@ impl Operation for LocateInCodebase {
         sorted into implementation, entry points, configuration, tests and docs. Fast, and reads next to nothing.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
-    type Output = Report;
+    type Output = ResearchReport;
 
-    async fn run(input: RoleInput, context: Context) -> Result<Report, Failure> {
+    async fn run(input: RoleInput, context: Context) -> Result<ResearchReport, Failure> {
         answer(Some(Role::Locator), input.request(), context).await
     }
 }

@@ -1,8 +1,8 @@
 //! `research_codebase`: a question about a codebase, answered by all roles that it calls for.
 
-use tamis_research::Report;
+use tamis_research::ResearchReport;
 
-use super::asked::answer;
+use super::call::answer;
 use super::input::ResearchInput;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -16,9 +16,9 @@ impl Operation for ResearchCodebase {
         file contents; its synthesis is the answer. Prefer it to reading files one by one. Reads only; never the web.";
     const READ_ONLY: bool = true;
     type Input = ResearchInput;
-    type Output = Report;
+    type Output = ResearchReport;
 
-    async fn run(input: ResearchInput, context: Context) -> Result<Report, Failure> {
+    async fn run(input: ResearchInput, context: Context) -> Result<ResearchReport, Failure> {
         answer(None, input.request(), context).await
     }
 }

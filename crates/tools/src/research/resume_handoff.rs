@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use super::asked::blocking_with;
+use super::call::blocking_with;
 use super::handoff::{HandoffOutput, read};
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};

@@ -5,8 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_codebase::{Policy, Roots};
-use tamis_research::{Assignment, Researcher, Settings};
+use tamis_research::{ResearchSettings, Researcher, RoleTask};
 use tamis_tools::{Reply, Research};
 
 use crate::house::{House, Says, call, context, registry};
@@ -78,7 +77,8 @@ fn a_root_that_is_gone_is_told_and_one_that_is_made_again_is_read() {
 fn one_root_of_two_that_is_gone_is_named_in_the_answer_of_the_other() {
     let house = House::new();
     let folders = [house.path("shop"), house.path("bakery")];
-    let settings = Settings { roots: Roots::open(&folders, Policy::standard()).unwrap(), ..house.settings() };
+    let settings =
+        ResearchSettings { roots: Roots::open(&folders, Policy::standard()).unwrap(), ..house.settings() };
     let research = Arc::new(Researcher::new(settings));
     std::fs::remove_dir_all(house.path("bakery")).unwrap();
     for tool in ["research_codebase", "locate_in_codebase"] {
@@ -128,8 +128,8 @@ fn a_full_queue_is_an_error_that_says_to_try_again() {
     let house = House::new();
     let mut settings = house.settings();
     settings.most_waiting = 0;
-    let idle = Says(|_: &Assignment<'_>| unreachable!("nobody gets that far"));
-    let research = Research::new(Arc::new(Researcher::with_stand_in(settings, Arc::new(idle))));
+    let idle = Says(|_: &RoleTask<'_>| unreachable!("nobody gets that far"));
+    let research = Research::new(Arc::new(Researcher::with_custom_roles(settings, Arc::new(idle))));
     let (answer, is_error) = call(research, "research_codebase", json!({"question": "a"}));
     assert!(is_error, "{answer}");
     assert_eq!((code(&answer["error"]), &answer["error"]["retryable"]), ("saturated", &json!(true)));
@@ -141,15 +141,16 @@ fn a_call_that_is_cancelled_ends_at_once_and_its_work_stops() {
     let (begun, has_begun) = channel();
     let (ended, has_ended) = channel();
     let ends = Mutex::new((begun, ended));
-    let patient = Says(move |assignment: &Assignment<'_>| {
+    let patient = Says(move |task: &RoleTask<'_>| {
         ends.lock().unwrap().0.send(()).unwrap();
-        while !assignment.halt.is_due() {
+        while !task.halt.is_due() {
             std::thread::yield_now();
         }
         ends.lock().unwrap().1.send(()).unwrap();
-        Err(assignment.halt.check().unwrap_err().into())
+        Err(task.halt.check().unwrap_err().into())
     });
-    let research = Research::new(Arc::new(Researcher::with_stand_in(house.settings(), Arc::new(patient))));
+    let research =
+        Research::new(Arc::new(Researcher::with_custom_roles(house.settings(), Arc::new(patient))));
     let context = context(research);
     let cancellation = context.cancellation.clone();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

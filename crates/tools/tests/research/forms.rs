@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use tamis_research::{Confidence, Fault, FaultKind, Finding, Researcher, Role};
+use tamis_research::{Confidence, ResearchFinding, Researcher, Role, RoleError, RoleErrorKind};
 use tamis_testkit::{assert_outcome, assert_report};
 use tamis_tools::{Research, Toolset};
 
@@ -52,29 +52,37 @@ fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_field
 #[test]
 fn schema_validation_holds_however_a_role_ends() {
     let house = House::new();
-    let finding = Finding {
+    let finding = ResearchFinding {
         summary: "Here".into(),
         references: vec!["src/main.rs:1".to_owned().into()],
         key_findings: vec![],
         confidence: Confidence::Med,
         notes: None,
     };
-    for kind in [FaultKind::Timeout, FaultKind::Canceled, FaultKind::ProviderError, FaultKind::Refused] {
+    for kind in [
+        RoleErrorKind::Timeout,
+        RoleErrorKind::Canceled,
+        RoleErrorKind::ProviderError,
+        RoleErrorKind::Refused,
+    ] {
         let finding = finding.clone();
-        let roles = Says(move |assignment: &tamis_research::Assignment<'_>| match assignment.role {
+        let roles = Says(move |task: &tamis_research::RoleTask<'_>| match task.role {
             Role::Locator => Ok(finding.clone()),
-            _ => Err(Fault::new(kind, "it went wrong")),
+            _ => Err(RoleError::new(kind, "it went wrong")),
         });
-        let research = Research::new(Arc::new(Researcher::with_stand_in(house.settings(), Arc::new(roles))));
+        let research =
+            Research::new(Arc::new(Researcher::with_custom_roles(house.settings(), Arc::new(roles))));
         let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
         assert!(!is_error);
         assert_report(&told);
         assert_outcome(&told["analyzer"], "analyzer");
         assert_eq!(told["analyzer"]["status"], kind.status());
     }
-    let panicking =
-        Says(|_: &tamis_research::Assignment<'_>| -> Result<Finding, Fault> { panic!("as it should") });
-    let research = Research::new(Arc::new(Researcher::with_stand_in(house.settings(), Arc::new(panicking))));
+    let panicking = Says(|_: &tamis_research::RoleTask<'_>| -> Result<ResearchFinding, RoleError> {
+        panic!("as it should")
+    });
+    let research =
+        Research::new(Arc::new(Researcher::with_custom_roles(house.settings(), Arc::new(panicking))));
     let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
     assert!(!is_error);
     assert_report(&told);

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
-use tamis_codebase::{Policy, Roots};
-use tamis_research::{Assignment, Fault, Finding, Limits, Researcher, Settings, StandIn};
+use tamis_research::{
+    CustomRoles, ResearchFinding, ResearchLimits, ResearchSettings, Researcher, RoleError, RoleTask,
+};
 use tamis_tools::{Access, Caller, Context, Registry, Reply, Research, Services, Toolset, Workbench};
 
 pub(crate) struct House {
@@ -38,12 +39,12 @@ impl House {
         self.folder.path().canonicalize().unwrap().join(path)
     }
 
-    pub(crate) fn settings(&self) -> Settings {
-        Settings {
+    pub(crate) fn settings(&self) -> ResearchSettings {
+        ResearchSettings {
             roots: Roots::open(&[self.path("shop")], Policy::standard()).unwrap(),
             thoughts: None,
             artifacts: self.path("artifacts"),
-            limits: Limits::default(),
+            limits: ResearchLimits::default(),
             model: None,
             index: None,
             workers: 4,
@@ -97,8 +98,8 @@ pub(crate) fn call(research: Research, tool: &str, arguments: Value) -> (Value, 
 /// One role for all.
 pub(crate) struct Says<F>(pub(crate) F);
 
-impl<F: Fn(&Assignment<'_>) -> Result<Finding, Fault> + Send + Sync> StandIn for Says<F> {
-    fn work(&self, assignment: &Assignment<'_>) -> Result<Finding, Fault> {
-        (self.0)(assignment)
+impl<F: Fn(&RoleTask<'_>) -> Result<ResearchFinding, RoleError> + Send + Sync> CustomRoles for Says<F> {
+    fn work(&self, task: &RoleTask<'_>) -> Result<ResearchFinding, RoleError> {
+        (self.0)(task)
     }
 }

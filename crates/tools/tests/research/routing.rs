@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use tamis_testkit::assert_plain_schema;
-use tamis_tools::{Access, Progress, Reply};
+use tamis_tools::{Access, Reply, ResearchProgress};
 
 use crate::house::{House, context, registry, reply};
 
@@ -75,7 +75,7 @@ fn a_question_may_go_by_the_name_of_the_tools_subject_and_nulls_are_left_out() {
 fn progress_is_reported_while_it_works_and_only_grows() {
     let house = House::new();
     let mut context = context(house.research());
-    let (progress, mut updates) = Progress::channel();
+    let (progress, mut updates) = ResearchProgress::channel();
     context.progress = progress;
     reply("research_codebase", json!({"question": "Where is parse_price?"}), context);
     let mut all = Vec::new();

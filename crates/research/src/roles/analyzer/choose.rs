@@ -4,18 +4,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::target::Target;
-use crate::map::{Category, Map, Spot};
-use crate::roles::asked::{Asked, AskedName};
+use crate::locate::{Category, Location, Locations};
+use crate::question::subject::{QuestionSubject, SubjectName};
 use crate::roles::definitions::Outlined;
-use crate::roles::places::{is_prose_or_data, is_test, is_test_module};
-use crate::roles::survey::{HitKind, Sought, Survey};
-use crate::{NotRead, Source, View};
+use crate::roles::name_search::{HitKind, NameHits, WantedName};
+use crate::roles::paths::{is_prose_or_data, is_test, is_test_module};
+use crate::{BoundedReader, ReadError, SourceFile};
 
 /// So many files of the map are read at most, and no more once all names are found.
-const MOST_SPOTS: usize = 6;
+const MAX_SPOTS: usize = 6;
 /// So many definitions are told of.
-const MOST_TARGETS: usize = 3;
-const MOST_UNNAMED: usize = 3;
+const MAX_TARGETS: usize = 3;
+const MAX_UNNAMED: usize = 3;
 /// By so much must a definition elsewhere fit better than what the map's files have.
 const MUCH_BETTER: f64 = 15.0;
 /// What it is worth that the locator points at a definition of that name in the file.
@@ -40,7 +40,7 @@ pub(super) struct Chosen {
 }
 
 struct Candidate<'a> {
-    source: Arc<Source>,
+    source: Arc<SourceFile>,
     number: usize,
     /// How well it fits what the question names, by itself.
     fit: f64,
@@ -59,65 +59,68 @@ struct Words<'a> {
 }
 
 /// Reads the best files of the map and picks from their definitions.
-pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
+pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &BoundedReader) -> Chosen {
     let (mut named, mut unnamed): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
     let mut chosen = Chosen::default();
-    let telling = |spot: &&Spot| {
-        !matches!(spot.category, Category::Docs | Category::Configuration)
-            && !is_prose_or_data(&spot.place.path)
+    let is_code = |location: &&Location| {
+        !matches!(location.category, Category::Docs | Category::Configuration)
+            && !is_prose_or_data(&location.place.path)
     };
-    let asks_for_tests = asked.stems.contains("test");
-    let wants_tests = asked.wants_tests && map.spots.iter().any(|spot| is_test(&spot.place.path));
-    let is_asked = |spot: &Spot| {
-        let is = |asked: &AskedName| spot.name == asked.of || spot.name.as_ref() == Some(&asked.name);
-        spot.name.is_some() && asked.names.iter().any(is)
+    let asks_for_tests = subject.stems.contains("test");
+    let wants_tests =
+        subject.wants_tests && locations.best.iter().any(|location| is_test(&location.place.path));
+    let is_asked = |location: &Location| {
+        let is = |subject: &SubjectName| {
+            location.name == subject.of || location.name.as_ref() == Some(&subject.name)
+        };
+        location.name.is_some() && subject.names.iter().any(is)
     };
-    let mut spots: Vec<(usize, &Spot)> = map.spots.iter().filter(telling).enumerate().collect();
-    spots.sort_by_key(|(rank, spot)| {
-        let test = is_test(&spot.place.path);
-        (!is_asked(spot), if wants_tests { !test } else { test && !asks_for_tests }, *rank)
+    let mut ranked: Vec<(usize, &Location)> = locations.best.iter().filter(is_code).enumerate().collect();
+    ranked.sort_by_key(|(rank, location)| {
+        let test = is_test(&location.place.path);
+        (!is_asked(location), if wants_tests { !test } else { test && !asks_for_tests }, *rank)
     });
     // Of tests of something that has no name, only tests can tell.
-    if wants_tests && asked.names.is_empty() {
-        spots.retain(|(_, spot)| is_test(&spot.place.path));
+    if wants_tests && subject.names.is_empty() {
+        ranked.retain(|(_, location)| is_test(&location.place.path));
     }
-    for (rank, spot) in spots.into_iter().take(MOST_SPOTS) {
-        let found = |asked: &AskedName| {
-            let least = if asked.of.is_some() { OF_THE_RIGHT_ONE } else { 60.0 };
-            named.iter().any(|known| known.fit > least && known.name() == asked.name)
+    for (rank, location) in ranked.into_iter().take(MAX_SPOTS) {
+        let found = |subject: &SubjectName| {
+            let least = if subject.of.is_some() { OF_THE_RIGHT_ONE } else { 60.0 };
+            named.iter().any(|known| known.fit > least && known.name() == subject.name)
         };
-        let all_found = asked.names_surely().count() > 0 && asked.names_surely().all(found);
-        if view.halt.is_due() || all_found {
+        let all_found = subject.certain_names().count() > 0 && subject.certain_names().all(found);
+        if reader.halt.is_due() || all_found {
             break;
         }
         // Half is left for what the search brings, and for the other roles.
-        let limits = view.allowance.limits();
-        let used = view.allowance.used();
+        let limits = reader.budget.limits();
+        let used = reader.budget.used();
         if used.bytes_read > limits.max_bytes_read / 2 || used.files_read > limits.max_files_read / 2 {
             chosen.limited = named.is_empty();
             break;
         }
-        let source = match view.read(&spot.place) {
+        let source = match reader.read(&location.place) {
             Ok(source) => source,
-            Err(NotRead::Limited) => {
+            Err(ReadError::LimitReached) => {
                 chosen.limited = true;
                 continue;
             }
-            Err(NotRead::Access(_)) => continue,
+            Err(ReadError::Access(_)) => continue,
         };
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
-        let pointed = spot.line.and_then(|line| outlined.around(line.saturating_sub(1)));
+        let pointed = location.line.and_then(|line| outlined.around(line.saturating_sub(1)));
         for number in 0..source.outline().definitions.len() {
             let source = Arc::clone(&source);
-            if let Some(score) = by_name(asked, outlined, number, &source.place.path) {
+            if let Some(score) = by_name(subject, outlined, number, &source.place.path) {
                 // Of namesakes, the one that speaks of what the question speaks of.
                 let definition = outlined.definition(number);
                 let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
-                let pointed = spot.name.as_deref() == Some(outlined.name(number));
+                let pointed = location.name.as_deref() == Some(outlined.name(number));
                 let fit = score + if pointed && outlined.parent(number).is_none() { RIGHT_TYPE } else { 0.0 };
                 let pointed = if pointed { POINTED_AT } else { 0.0 };
-                let score = fit + pointed + 20.0 * asked.coverage(&own) - rank as f64;
+                let score = fit + pointed + 20.0 * subject.coverage(&own) - rank as f64;
                 named.push(Candidate { source, number, fit, score, words: Words::default(), pointed: false });
             } else if !outlined.name(number).is_empty() {
                 let in_tests =
@@ -128,16 +131,16 @@ pub(super) fn choose(asked: &Asked, map: &Map, view: &View) -> Chosen {
                 let pointed = pointed.is_some_and(|at| at == number || outlined.name(at) == name);
                 let tests = if wants_tests && name.to_lowercase().starts_with("test") { 2.0 } else { 0.0 };
                 let at = if pointed { 4.0 } else { 0.0 };
-                let strange = STRANGE_WORD * asked.strange(&outlined.qualified(number)) as f64;
+                let strange = STRANGE_WORD * subject.unmatched_words(&outlined.qualified(number)) as f64;
                 let score = at + tests - FURTHER_DOWN * rank as f64 - strange - if test { 4.0 } else { 0.0 };
-                let words = Words::of(asked, outlined, number);
+                let words = Words::of(subject, outlined, number);
                 unnamed.push(Candidate { source, number, fit: 0.0, score, words, pointed });
             }
         }
     }
     weigh(&mut unnamed);
-    chosen.named = best(named, asked, true, MOST_TARGETS);
-    chosen.unnamed = best(unnamed, asked, false, MOST_UNNAMED);
+    chosen.named = best(named, subject, true, MAX_TARGETS);
+    chosen.unnamed = best(unnamed, subject, false, MAX_UNNAMED);
     chosen
 }
 
@@ -156,24 +159,24 @@ fn weigh(candidates: &mut Vec<Candidate<'_>>) {
     candidates.retain_mut(|candidate| {
         let words = &candidate.words;
         candidate.score += 2.0 * worth(&words.name) + worth(&words.told) + 0.25 * worth(&words.body);
-        let telling = words.name.union(&words.told).count();
+        let matched = words.name.union(&words.told).count();
         let good = candidate.score > 4.0 && !words.body.is_empty();
-        telling >= 2 || good || (candidate.pointed && telling > 0)
+        matched >= 2 || good || (candidate.pointed && matched > 0)
     });
 }
 
 /// Puts in what the survey found that fits much better than what was chosen so far, having read it.
-pub(super) fn choose_surveyed(
+pub(super) fn choose_from_search(
     chosen: &mut Chosen,
-    asked: &Asked,
-    sought: &[Sought],
-    survey: &Survey,
-    view: &View,
+    subject: &QuestionSubject,
+    wanted: &[WantedName],
+    hits: &NameHits,
+    reader: &BoundedReader,
 ) {
     let mut places: Vec<(f64, usize)> = Vec::new();
-    for (at, file) in survey.files.iter().enumerate() {
+    for (at, file) in hits.files.iter().enumerate() {
         for hit in file.hits.iter().filter(|hit| hit.kind == HitKind::Definition) {
-            let fit = fit(asked, &sought[hit.name].name, hit.within.as_deref(), &file.place.path);
+            let fit = fit(subject, &wanted[hit.name].name, hit.within.as_deref(), &file.place.path);
             places.extend(fit.map(|score| (score, at)));
         }
     }
@@ -182,15 +185,15 @@ pub(super) fn choose_surveyed(
     places.retain(|(_, at)| seen.insert(*at));
     let enough = chosen.named.iter().map(|target| target.fit).fold(0.0, f64::max) + MUCH_BETTER;
     let mut candidates = Vec::new();
-    for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MOST_UNNAMED) {
-        match view.read(&survey.files[at].place) {
-            Err(NotRead::Limited) => chosen.limited = true,
-            Err(NotRead::Access(_)) => {}
+    for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MAX_UNNAMED) {
+        match reader.read(&hits.files[at].place) {
+            Err(ReadError::LimitReached) => chosen.limited = true,
+            Err(ReadError::Access(_)) => {}
             Ok(source) => {
                 let lines = source.lines();
                 let outlined = Outlined { lines: &lines, outline: source.outline() };
                 for number in 0..source.outline().definitions.len() {
-                    let score = by_name(asked, outlined, number, &source.place.path);
+                    let score = by_name(subject, outlined, number, &source.place.path);
                     let source = Arc::clone(&source);
                     let words = Words::default();
                     candidates.extend(score.map(|score| Candidate {
@@ -205,7 +208,7 @@ pub(super) fn choose_surveyed(
             }
         }
     }
-    let better = best(candidates, asked, true, MOST_UNNAMED);
+    let better = best(candidates, subject, true, MAX_UNNAMED);
     for target in better {
         chosen.named.retain(|known| known.name != target.name);
         chosen.named.push(target);
@@ -213,7 +216,7 @@ pub(super) fn choose_surveyed(
     chosen.named.sort_by(|a, b| b.score.total_cmp(&a.score));
     let top = chosen.named.first().map_or(0.0, |first| first.score);
     chosen.named.retain(|target| target.score >= top - FAR_BEHIND);
-    chosen.named.truncate(MOST_TARGETS);
+    chosen.named.truncate(MAX_TARGETS);
 }
 
 /// A fit that only a definition has which belongs to what the question says.
@@ -221,7 +224,12 @@ const OF_THE_RIGHT_ONE: f64 = 120.0;
 /// What is so far behind the best is somebody else's namesake.
 const FAR_BEHIND: f64 = 55.0;
 
-fn best(mut candidates: Vec<Candidate<'_>>, asked: &Asked, named: bool, most: usize) -> Vec<Target> {
+fn best(
+    mut candidates: Vec<Candidate<'_>>,
+    subject: &QuestionSubject,
+    named: bool,
+    most: usize,
+) -> Vec<Target> {
     candidates.sort_by(|a, b| {
         let place = |candidate: &Candidate<'_>| (candidate.source.place.clone(), candidate.number);
         b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
@@ -234,7 +242,7 @@ fn best(mut candidates: Vec<Candidate<'_>>, asked: &Asked, named: bool, most: us
             break;
         }
         let score = named.then_some(candidate.score);
-        let mut target = Target::of(&candidate.source, candidate.number, asked, score);
+        let mut target = Target::of(&candidate.source, candidate.number, subject, score);
         target.fit = candidate.fit;
         // One of several that are called the same is enough: `impl` blocks, overloads, copies.
         if !targets.iter().any(|known| known.name == target.name) {
@@ -244,21 +252,21 @@ fn best(mut candidates: Vec<Candidate<'_>>, asked: &Asked, named: bool, most: us
     targets
 }
 
-fn by_name(asked: &Asked, outlined: Outlined<'_>, number: usize, path: &str) -> Option<f64> {
+fn by_name(subject: &QuestionSubject, outlined: Outlined<'_>, number: usize, path: &str) -> Option<f64> {
     let adds = outlined.lines[outlined.definition(number).signature.first].trim_start().starts_with("impl");
-    let score = fit(asked, outlined.name(number), outlined.parent(number), path)?;
+    let score = fit(subject, outlined.name(number), outlined.parent(number), path)?;
     Some(score - if adds { 20.0 } else { 0.0 })
 }
 
 /// How well a definition fits a name of the question; none when it has another name.
-fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f64> {
-    let order = asked.names.iter().position(|asked| asked.name == name)?;
-    let wanted = &asked.names[order];
+fn fit(subject: &QuestionSubject, name: &str, parent: Option<&str>, path: &str) -> Option<f64> {
+    let order = subject.names.iter().position(|subject| subject.name == name)?;
+    let wanted = &subject.names[order];
     let parent_is = |name: &str| parent.is_some_and(|parent| parent.eq_ignore_ascii_case(name));
-    let mut score = if wanted.sure { 100.0 } else { 40.0 };
+    let mut score = if wanted.certain { 100.0 } else { 40.0 };
     if wanted.of.as_deref().is_some_and(parent_is) {
         score += RIGHT_TYPE;
-    } else if let Some(place) = asked.names.iter().position(|other| parent_is(&other.name)) {
+    } else if let Some(place) = subject.names.iter().position(|other| parent_is(&other.name)) {
         score += 30.0 - 4.0 * place as f64;
     } else if wanted.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {
         score += 15.0;
@@ -270,7 +278,8 @@ fn fit(asked: &Asked, name: &str, parent: Option<&str>, path: &str) -> Option<f6
         // What a test tests says more of the matter than the test.
         score -= 15.0;
     }
-    let around = asked.met(path).len() + parent.map_or(0, |parent| asked.met(parent).len());
+    let around =
+        subject.matched_stems(path).len() + parent.map_or(0, |parent| subject.matched_stems(parent).len());
     Some(score + 3.0 * around as f64 - 5.0 * order as f64)
 }
 
@@ -283,15 +292,15 @@ impl Candidate<'_> {
 }
 
 impl<'a> Words<'a> {
-    fn of(asked: &'a Asked, outlined: Outlined<'_>, number: usize) -> Words<'a> {
+    fn of(subject: &'a QuestionSubject, outlined: Outlined<'_>, number: usize) -> Words<'a> {
         let definition = outlined.definition(number);
         let told = format!("{} {}", outlined.signature(number), outlined.first_sentence(number));
         let body = outlined.lines.get(definition.signature.first..=definition.last).unwrap_or_default();
         let whole = if outlined.is_type(number) { String::new() } else { body.join("\n") };
         Words {
-            name: asked.met(&outlined.qualified(number)),
-            told: asked.met(&told),
-            body: asked.met(&whole),
+            name: subject.matched_stems(&outlined.qualified(number)),
+            told: subject.matched_stems(&told),
+            body: subject.matched_stems(&whole),
         }
     }
 }

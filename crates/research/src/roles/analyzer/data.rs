@@ -4,7 +4,7 @@
 
 use tamis_syntax::LineSpan;
 
-use crate::roles::code::CodeLines;
+use crate::roles::code_lines::CodeLines;
 
 /// Something that is read or named.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -93,9 +93,9 @@ fn in_code<'a>(line: &'a str, start: usize, word: &'a str) -> Option<(DatumKind,
         let key = key.or_else(|| after.strip_prefix('.').map(leading_word).filter(|key| is_constant(key)));
         return key.filter(|key| key.len() > 1).map(|key| (DatumKind::Configuration, key));
     }
-    let telling = word.len() >= 5 || word.contains('_');
+    let is_long = word.len() >= 5 || word.contains('_');
     let defined = line[..start].trim_end().ends_with(['.', '"', '\'']) && !line[..start].ends_with("self.");
-    (telling && is_constant(word) && !defined && !NO_CONSTANTS.contains(&word))
+    (is_long && is_constant(word) && !defined && !NO_CONSTANTS.contains(&word))
         .then_some((DatumKind::Constant, word))
 }
 

@@ -4,8 +4,8 @@ use tamis_codebase::Place;
 use tamis_syntax::{Budget, LineSpan, Use, Uses};
 
 use super::data::{Datum, data};
-use crate::Source;
-use crate::roles::asked::Asked;
+use crate::SourceFile;
+use crate::question::subject::QuestionSubject;
 use crate::roles::definitions::Outlined;
 
 /// A definition.
@@ -49,7 +49,12 @@ pub(super) struct Neighbour {
 const MAKERS: [&str; 6] = ["__init__", "__new__", "initialize", "constructor", "new", "__post_init__"];
 
 impl Target {
-    pub(super) fn of(source: &Source, number: usize, asked: &Asked, score: Option<f64>) -> Target {
+    pub(super) fn of(
+        source: &SourceFile,
+        number: usize,
+        subject: &QuestionSubject,
+        score: Option<f64>,
+    ) -> Target {
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
         let definition = outlined.definition(number);
@@ -74,7 +79,7 @@ impl Target {
         let of_member = |at| (outlined.name(at).to_owned(), line_of(at));
         let mut members: Vec<(String, usize)> = all().filter(within).map(of_member).collect();
         // Those that the question speaks of first.
-        members.sort_by_key(|(name, _)| asked.met(name).is_empty());
+        members.sort_by_key(|(name, _)| subject.matched_stems(name).is_empty());
         Target {
             place: source.place.clone(),
             line: definition.signature.first + 1,
@@ -94,7 +99,7 @@ impl Target {
                     line: line_of(at),
                 })
                 .collect(),
-            coverage: asked.coverage(&format!("{} {own}", outlined.qualified(number))),
+            coverage: subject.coverage(&format!("{} {own}", outlined.qualified(number))),
             named: score.is_some(),
             score: score.unwrap_or(0.0),
             fit: 0.0,

@@ -6,21 +6,21 @@ use tamis_codebase::{Halt, Place};
 
 use super::shape::shape;
 use super::snippet::snippet;
-use super::{MOST_EXAMPLES, Sighting, Subject};
+use super::{MAX_EXAMPLES, Occurrence, Subject};
 use crate::roles::Job;
-use crate::roles::places::{folder, is_test};
-use crate::roles::survey::HitKind;
-use crate::roles::wording::shorten;
-use crate::{Fault, NotRead};
+use crate::roles::format::shorten;
+use crate::roles::name_search::HitKind;
+use crate::roles::paths::{folder, is_test};
+use crate::{ReadError, RoleError};
 
 /// When all places look alike, so many of them are shown.
-const MOST_ALIKE: usize = 2;
+const MAX_ALIKE: usize = 2;
 /// So many files are looked into for what their places look like.
-const MOST_FILES: usize = 14;
+const MAX_FILES: usize = 14;
 
 /// An example, and how many look like it.
 pub(super) struct Example {
-    pub(super) sighting: Sighting,
+    pub(super) occurrence: Occurrence,
     code: String,
     /// From 1.
     pub(super) line: usize,
@@ -31,69 +31,70 @@ pub(super) struct Example {
 /// The best places of those that differ.
 pub(super) fn examples(
     subject: &Subject,
-    mut sightings: Vec<Sighting>,
+    mut occurrences: Vec<Occurrence>,
     job: &Job,
     halt: &Halt,
-) -> Result<(Vec<Example>, bool), Fault> {
-    sightings.sort_by(|a, b| {
+) -> Result<(Vec<Example>, bool), RoleError> {
+    occurrences.sort_by(|a, b| {
         b.worth.total_cmp(&a.worth).then_with(|| a.place.cmp(&b.place)).then(a.line.cmp(&b.line))
     });
     let mut limited = false;
     let mut read: Vec<Place> = Vec::new();
     let mut groups: Vec<(HitKind, String, Example)> = Vec::new();
     let mut unread: BTreeMap<HitKind, usize> = BTreeMap::new();
-    for sighting in sightings {
+    for occurrence in occurrences {
         halt.check()?;
-        if !read.contains(&sighting.place) {
-            if read.len() == MOST_FILES || limited {
-                *unread.entry(sighting.kind).or_default() += 1;
+        if !read.contains(&occurrence.place) {
+            if read.len() == MAX_FILES || limited {
+                *unread.entry(occurrence.kind).or_default() += 1;
                 continue;
             }
-            read.push(sighting.place.clone());
+            read.push(occurrence.place.clone());
         }
-        let source = match job.view.read(&sighting.place) {
+        let source = match job.reader.read(&occurrence.place) {
             Ok(source) => source,
-            Err(NotRead::Limited) => {
+            Err(ReadError::LimitReached) => {
                 limited = true;
                 continue;
             }
-            Err(NotRead::Access(_)) => continue,
+            Err(ReadError::Access(_)) => continue,
         };
         let lines = source.lines();
-        let Some((first, code)) = snippet(&lines, sighting.line, sighting.kind) else { continue };
+        let Some((first, code)) = snippet(&lines, occurrence.line, occurrence.kind) else { continue };
         let names: &[String] = match subject {
             Subject::Names(names) => names,
             Subject::Words(_) => &[],
         };
         // Of what is defined, the first line says what it is like; the rest is its own business.
-        let whole = matches!(sighting.kind, HitKind::Call | HitKind::Assignment | HitKind::Mention);
-        let telling = if whole { code.as_str() } else { code.lines().next().unwrap_or("") };
-        let shape = shape(telling, names);
-        let own = folder(&sighting.place.path).to_owned();
-        match groups.iter_mut().find(|(kind, known, _)| *kind == sighting.kind && *known == shape) {
+        let whole = matches!(occurrence.kind, HitKind::Call | HitKind::RoleTask | HitKind::Mention);
+        let compared = if whole { code.as_str() } else { code.lines().next().unwrap_or("") };
+        let shape = shape(compared, names);
+        let own = folder(&occurrence.place.path).to_owned();
+        match groups.iter_mut().find(|(kind, known, _)| *kind == occurrence.kind && *known == shape) {
             Some((_, _, example)) => {
                 // Where the first line is alike, one that shows a little of its body shows more.
                 let bare = !whole && !example.code.contains('\n') && code.contains('\n');
-                if bare && is_test(&example.sighting.place.path) == is_test(&sighting.place.path) {
-                    *example.folders.entry(folder(&example.sighting.place.path).to_owned()).or_default() += 1;
-                    let kept = sighting.worth.max(example.sighting.worth);
-                    example.sighting = Sighting { worth: kept, ..sighting };
+                if bare && is_test(&example.occurrence.place.path) == is_test(&occurrence.place.path) {
+                    *example.folders.entry(folder(&example.occurrence.place.path).to_owned()).or_default() +=
+                        1;
+                    let kept = occurrence.worth.max(example.occurrence.worth);
+                    example.occurrence = Occurrence { worth: kept, ..occurrence };
                     (example.code, example.line) = (code, first + 1);
                     example.alike += 1;
-                } else if example.sighting.place != sighting.place || example.line != first + 1 {
+                } else if example.occurrence.place != occurrence.place || example.line != first + 1 {
                     example.alike += 1;
                     *example.folders.entry(own).or_default() += 1;
                 }
             }
             None => {
                 let example = Example {
-                    sighting: sighting.clone(),
+                    occurrence: occurrence.clone(),
                     code,
                     line: first + 1,
                     alike: 0,
                     folders: BTreeMap::new(),
                 };
-                groups.push((sighting.kind, shape, example));
+                groups.push((occurrence.kind, shape, example));
             }
         }
     }
@@ -103,34 +104,35 @@ pub(super) fn examples(
 /// What stands for the most, but from different files as long as there are such; tests only beside or for want of others.
 fn representative(groups: Vec<(HitKind, String, Example)>) -> Vec<Example> {
     let mut examples: Vec<Example> = groups.into_iter().map(|(_, _, example)| example).collect();
-    let standing = |example: &Example| example.sighting.worth + (1.0 + example.alike as f64).ln();
+    let standing = |example: &Example| example.occurrence.worth + (1.0 + example.alike as f64).ln();
     examples.sort_by(|a, b| {
-        let place = |example: &Example| (example.sighting.place.clone(), example.line);
+        let place = |example: &Example| (example.occurrence.place.clone(), example.line);
         standing(b).total_cmp(&standing(a)).then_with(|| place(a).cmp(&place(b)))
     });
     let (code, tests): (Vec<Example>, Vec<Example>) =
-        examples.into_iter().partition(|example| !is_test(&example.sighting.place.path));
-    let room = if code.len() >= MOST_ALIKE { 1 } else { MOST_EXAMPLES };
+        examples.into_iter().partition(|example| !is_test(&example.occurrence.place.path));
+    let room = if code.len() >= MAX_ALIKE { 1 } else { MAX_EXAMPLES };
     let tests = tests.into_iter().take(room);
     let mut chosen: Vec<Example> = Vec::new();
     let mut later: Vec<Example> = Vec::new();
     for example in code {
-        let same_file = chosen.iter().filter(|known| known.sighting.place == example.sighting.place).count();
+        let same_file =
+            chosen.iter().filter(|known| known.occurrence.place == example.occurrence.place).count();
         if same_file == 0 { chosen.push(example) } else { later.push(example) }
     }
     chosen.extend(later);
     chosen.truncate(
-        MOST_EXAMPLES - usize::from(!chosen.is_empty() && tests.len() > 0 && chosen.len() >= MOST_EXAMPLES),
+        MAX_EXAMPLES - usize::from(!chosen.is_empty() && tests.len() > 0 && chosen.len() >= MAX_EXAMPLES),
     );
     chosen.extend(tests);
-    chosen.truncate(MOST_EXAMPLES);
+    chosen.truncate(MAX_EXAMPLES);
     chosen
 }
 
 impl Example {
     /// `path:line: code`, and how many are like it.
-    pub(super) fn told(&self) -> String {
-        let mut told = format!("{}:{}: {}", self.sighting.place.path, self.line, self.code);
+    pub(super) fn render(&self) -> String {
+        let mut told = format!("{}:{}: {}", self.occurrence.place.path, self.line, self.code);
         if self.alike > 0 {
             let most = self
                 .folders

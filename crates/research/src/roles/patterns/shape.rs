@@ -1,7 +1,7 @@
 //! What a piece of code looks like when names, texts and numbers are taken out: two pieces of the same shape are alike.
 
 /// So much of a shape tells pieces apart; what comes after is detail.
-const LONGEST_SHAPE: usize = 60;
+const MAX_SHAPE_LENGTH: usize = 60;
 
 /// The shape of some code; `names` stay as they are.
 pub(super) fn shape(code: &str, names: &[String]) -> String {
@@ -26,7 +26,7 @@ pub(super) fn shape(code: &str, names: &[String]) -> String {
             }
             rest = &rest[c.len_utf8()..];
         }
-        if shape.len() > LONGEST_SHAPE {
+        if shape.len() > MAX_SHAPE_LENGTH {
             break;
         }
     }

@@ -2,11 +2,11 @@
 
 use tamis_syntax::{defined_name, is_attribute_line, is_comment_line};
 
-use crate::roles::survey::HitKind;
-use crate::roles::wording::dedented;
+use crate::roles::format::dedented;
+use crate::roles::name_search::HitKind;
 
-const MOST_LINES: usize = 6;
-const LONGEST_LINE: usize = 120;
+const MAX_LINES: usize = 6;
+const MAX_LINE_LENGTH: usize = 120;
 
 /// Where the statement around a line begins, and its lines. None when there is nothing to show.
 pub(super) fn snippet(lines: &[&str], line: usize, kind: HitKind) -> Option<(usize, String)> {
@@ -14,7 +14,7 @@ pub(super) fn snippet(lines: &[&str], line: usize, kind: HitKind) -> Option<(usi
     let mut first = line;
     let mut last = line;
     // A line inside of brackets belongs to the line that opens them.
-    for up in 1..MOST_LINES.min(line + 1) {
+    for up in 1..MAX_LINES.min(line + 1) {
         let depth: i32 = (line - up..line).map(|at| balance(lines[at])).sum();
         if depth > 0 && opens(lines[line - up]) {
             first = line - up;
@@ -24,14 +24,14 @@ pub(super) fn snippet(lines: &[&str], line: usize, kind: HitKind) -> Option<(usi
     if kind == HitKind::Decorator || is_attribute_line(lines[first].trim_start()) {
         // What is decorated shows what the decorator is for.
         while last + 1 < lines.len()
-            && last - first + 2 < MOST_LINES
+            && last - first + 2 < MAX_LINES
             && defined_name(lines[last], &lines[last + 1..]).is_none()
         {
             last += 1;
         }
     }
     let mut depth: i32 = (first..=last).map(|at| balance(lines[at])).sum();
-    while depth > 0 && last + 1 < lines.len() && last - first + 1 < MOST_LINES {
+    while depth > 0 && last + 1 < lines.len() && last - first + 1 < MAX_LINES {
         last += 1;
         depth += balance(lines[last]);
     }
@@ -47,7 +47,7 @@ pub(super) fn snippet(lines: &[&str], line: usize, kind: HitKind) -> Option<(usi
         };
         let most = last + if kind == HitKind::Extension { 2 } else { 1 };
         while last < most
-            && last - first + 1 < MOST_LINES
+            && last - first + 1 < MAX_LINES
             && lines.get(last + 1).is_some_and(|line| shows(line))
         {
             last += 1;
@@ -56,7 +56,7 @@ pub(super) fn snippet(lines: &[&str], line: usize, kind: HitKind) -> Option<(usi
     while last > first && lines[last].trim().is_empty() {
         last -= 1;
     }
-    let code = dedented(&lines[first..=last], LONGEST_LINE);
+    let code = dedented(&lines[first..=last], MAX_LINE_LENGTH);
     (!code.trim().is_empty()).then_some((first, code))
 }
 

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::{ask, repository};
-use crate::{Limits, Role};
+use crate::{ResearchLimits, Role};
 
 /// Pieces that files are put together from, so that something is found in what is otherwise noise.
 fn piece() -> impl Strategy<Value = Vec<u8>> {
@@ -40,10 +40,10 @@ proptest! {
         let contents: Vec<Vec<u8>> = contents.into_iter().map(|pieces| pieces.concat()).collect();
         let files: Vec<(&str, &[u8])> = names.iter().copied().zip(contents.iter().map(Vec::as_slice)).collect();
         let folder = repository(&files);
-        let spots: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+        let best: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
         for role in [Role::Analyzer, Role::Patterns, Role::Thoughts] {
-            let finding = ask(role, folder.path(), &question, &spots, Limits::default());
-            let again = ask(role, folder.path(), &question, &spots, Limits::default());
+            let finding = ask(role, folder.path(), &question, &best, ResearchLimits::default());
+            let again = ask(role, folder.path(), &question, &best, ResearchLimits::default());
             prop_assert_eq!(&finding, &again);
             prop_assert!(finding.references.len() <= 12 && finding.key_findings.len() <= 8);
             for reference in &finding.references {

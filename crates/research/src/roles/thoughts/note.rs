@@ -1,8 +1,8 @@
 //! A note: its title, its date, and the lines of it that say most about something.
 
-use crate::Source;
-use crate::roles::asked::Asked;
-use crate::roles::wording::brief;
+use crate::SourceFile;
+use crate::question::subject::QuestionSubject;
+use crate::roles::format::brief;
 
 /// What is told of a note.
 pub(super) struct Note<'a> {
@@ -15,7 +15,7 @@ pub(super) struct Note<'a> {
 }
 
 /// A line worth telling.
-pub(super) struct TellingLine {
+pub(super) struct RelevantLine {
     /// From 1.
     pub(super) number: usize,
     heading: Option<String>,
@@ -39,7 +39,7 @@ pub(super) fn is_note(path: &str) -> bool {
 }
 
 impl<'a> Note<'a> {
-    pub(super) fn of(source: &'a Source) -> Note<'a> {
+    pub(super) fn of(source: &'a SourceFile) -> Note<'a> {
         let lines = source.lines();
         let fenced = lines.first().is_some_and(|line| line.trim_end() == "---");
         let end = lines.iter().skip(1).take(60).position(|line| line.trim_end() == "---").filter(|_| fenced);
@@ -72,7 +72,7 @@ impl<'a> Note<'a> {
     }
 
     /// The lines that have most of the question's words, those that decide something before others.
-    pub(super) fn telling_lines(&self, asked: &Asked, most: usize) -> Vec<TellingLine> {
+    pub(super) fn relevant_lines(&self, subject: &QuestionSubject, most: usize) -> Vec<RelevantLine> {
         let mut under: Option<&str> = None;
         let mut fence = false;
         let mut found: Vec<(f64, usize, Option<String>)> = Vec::new();
@@ -84,9 +84,9 @@ impl<'a> Note<'a> {
             if line.trim().is_empty() || fence {
                 continue;
             }
-            let words = asked.met(line).len() as f64;
+            let words = subject.matched_stems(line).len() as f64;
             let is_heading = heading(line).is_some();
-            let context = under.map_or(0.0, |heading| 0.5 * asked.met(heading).len() as f64);
+            let context = under.map_or(0.0, |heading| 0.5 * subject.matched_stems(heading).len() as f64);
             let lower = line.to_lowercase();
             let above = under.map(str::to_lowercase).unwrap_or_default();
             let decides = DECISIONS.iter().any(|word| lower.contains(word) || above.contains(word));
@@ -104,7 +104,7 @@ impl<'a> Note<'a> {
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(most);
-        let told = found.into_iter().map(|(_, number, above)| TellingLine {
+        let told = found.into_iter().map(|(_, number, above)| RelevantLine {
             number: number + 1,
             // The title is told already.
             heading: above.filter(|above| *above != self.title),
@@ -135,8 +135,8 @@ impl Note<'_> {
     }
 }
 
-impl TellingLine {
-    pub(super) fn told(&self) -> String {
+impl RelevantLine {
+    pub(super) fn render(&self) -> String {
         let heading =
             self.heading.as_ref().map_or(String::new(), |heading| format!("{}: ", brief(heading, 60)));
         format!("{heading}{}", brief(&self.text, 150))

@@ -1,0 +1,234 @@
+//! An index of a root: how often each file has each word and name, and what it defines. It takes the place of reading
+//! everything, and nothing else: an answer is the same with it and without.
+//!
+//! It holds for what it was made of. Before it is used, every folder's and file's stamp is compared ([`tamis_codebase::changes`]);
+//! files that changed are read instead of looked up, and when files came or went the tree is walked again. What was read
+//! anew is added as a segment, by whoever gets the lock; the others only use it. It may be deleted at any time.
+//!
+//! ```text
+//! tree      folders, their files, and of each file: its stamp, and where its counts are (segment, number)
+//! segments  some thousand files each: for each file how many bytes it has; counts by hash of word, in buckets
+//! ```
+
+mod codec;
+mod db;
+mod lookup;
+mod segment;
+mod tree;
+mod write;
+
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tamis_codebase::{Changes, Halt, Halted, Roots, changes, outer_rules, tree as walk_tree};
+use tamis_store::rusqlite::{self, Connection};
+use tamis_store::{Database, Lock, StoreError, create_private_dir};
+
+use crate::indexer::IndexUse;
+use crate::survey::Survey;
+use crate::word_counter::WordCounter;
+use lookup::{LookupInput, look_up};
+use tree::Tree;
+use write::write_segments;
+
+/// Smaller roots are read faster than their index is checked.
+const LARGE: usize = 5_000;
+/// When more has changed, reading everything is as fast.
+const MAX_CHANGED_SHARE: usize = 5;
+/// How long an index that nobody changes is kept. One that is missed is made again.
+const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+/// When more pieces than that were added to it, the whole is built anew.
+const MAX_ADDED: usize = 96;
+
+/// The index of one root.
+pub(crate) struct Index {
+    /// Where its database lies.
+    path: PathBuf,
+    /// What it is made by: other rules make another index.
+    rules: String,
+}
+
+/// Why there is no help from an index.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum IndexError {
+    #[error("there is none")]
+    Missing,
+    #[error("too much has changed")]
+    Outdated,
+    #[error(transparent)]
+    Halted(#[from] Halted),
+    #[error("{}", .0.describe())]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Query(#[from] rusqlite::Error),
+    #[error("{} cannot be used: {cause}", .path.display())]
+    Folder { path: PathBuf, cause: std::io::Error },
+    #[error("it is damaged")]
+    Damaged,
+}
+
+impl Index {
+    /// The index of these roots in a folder of indexes.
+    pub(crate) fn of(folder: &Path, roots: &Roots) -> Index {
+        // Another version of this program may leave out other files by itself.
+        let rules = format!("{}\n{}", env!("CARGO_PKG_VERSION"), roots.fingerprint());
+        let name = format!("{:016x}.db", tamis_text::interner::hash(rules.as_bytes()));
+        Index { path: folder.join(format!("v{}", db::VERSION)).join(name), rules }
+    }
+
+    /// Whether a root of so many files is worth one.
+    pub(crate) fn is_worth(used: IndexUse, files: usize) -> bool {
+        match used {
+            IndexUse::Never => false,
+            IndexUse::Large => files >= LARGE,
+            IndexUse::Always => true,
+        }
+    }
+
+    /// What a survey by reading would find, and whether something has changed, so that [`Index::refresh`] is due.
+    pub(crate) fn survey(
+        &self,
+        roots: &Roots,
+        counter: &WordCounter,
+        halt: &Halt,
+    ) -> Result<(Survey, bool), IndexError> {
+        if !self.path.exists() {
+            return Err(IndexError::Missing);
+        }
+        let database = Database::open(&self.path, db::COMPONENTS)?;
+        let input = LookupInput { roots, counter };
+        database.read(|connection| Ok(self.survey_at(connection, &input, halt)))?
+    }
+
+    fn survey_at(
+        &self,
+        connection: &Connection,
+        input: &LookupInput<'_>,
+        halt: &Halt,
+    ) -> Result<(Survey, bool), IndexError> {
+        // Somebody may write meanwhile. All that is read here is of one moment.
+        let moment = connection.unchecked_transaction()?;
+        let mut known = self.load(&moment)?;
+        let outer_rules = outer_rules(input.roots);
+        let mut found = changes(input.roots, &known.folders, halt)?;
+        if found.structure || outer_rules.as_ref() != Some(&known.outer_rules) {
+            known = known.with_folders(walk_tree(input.roots, halt)?, outer_rules.unwrap_or_default());
+            found = Changes { structure: true, files: Vec::new() };
+        }
+        found.files.extend(known.without_entry());
+        found.files.sort_unstable();
+        found.files.dedup();
+        if found.files.len() * MAX_CHANGED_SHARE > known.files()
+            && found.files.len() > LARGE / MAX_CHANGED_SHARE
+        {
+            return Err(IndexError::Outdated);
+        }
+        let survey = look_up(&moment, &known, &found.files, input, halt)?;
+        Ok((survey, found.structure || !found.files.is_empty()))
+    }
+
+    /// Makes it from nothing. False when somebody else is at it.
+    pub(crate) fn build(&self, roots: &Roots, halt: &Halt) -> Result<bool, IndexError> {
+        let Some(_lock) = self.lock()? else { return Ok(false) };
+        let database = match Database::open(&self.path, db::COMPONENTS) {
+            Err(StoreError::Corrupt { .. } | StoreError::NewerSchema { .. }) => {
+                remove(&self.path);
+                Database::open(&self.path, db::COMPONENTS)
+            }
+            outcome => outcome,
+        }?;
+        let cleared = database.write(db::clear);
+        let database = match cleared {
+            Err(StoreError::Corrupt { .. }) => {
+                drop(database);
+                remove(&self.path);
+                Database::open(&self.path, db::COMPONENTS)?
+            }
+            outcome => outcome.map(|()| database)?,
+        };
+        // Asked first: what changes after that is noticed.
+        let outer_rules = outer_rules(roots).unwrap_or_default();
+        let known = Tree::new(walk_tree(roots, halt)?, outer_rules);
+        self.write(&database, roots, known, false, halt)?;
+        Ok(true)
+    }
+
+    /// Removes indexes beside this one that nobody has changed for long: of codebases that are gone, or no longer asked about.
+    pub(crate) fn sweep(&self) {
+        let Some(Ok(entries)) = self.path.parent().map(std::fs::read_dir) else { return };
+        for path in entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| *path != self.path) {
+            let age =
+                |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok()?.elapsed().ok();
+            let old = path.extension().is_some_and(|extension| extension == "db")
+                && age(&path).is_some_and(|age| age > KEPT);
+            // Whoever is at it holds its lock.
+            if old && let Ok(Some(_lock)) = Lock::try_acquire(&path.with_extension("lock")) {
+                remove(&path);
+            }
+        }
+    }
+
+    /// Before anything is opened: whoever has it may remove the database.
+    fn lock(&self) -> Result<Option<Lock>, IndexError> {
+        let acquire = || {
+            self.path.parent().map_or(Ok(()), create_private_dir)?;
+            Lock::try_acquire(&self.path.with_extension("lock"))
+        };
+        acquire().map_err(|cause| IndexError::Folder { path: self.path.clone(), cause })
+    }
+
+    fn load(&self, connection: &Connection) -> Result<Tree, IndexError> {
+        let stored = db::tree(connection, &self.rules)?.ok_or(IndexError::Missing)?;
+        Tree::decode(&stored).ok_or(IndexError::Damaged)
+    }
+
+    /// Adds what has changed. False when somebody else is at it.
+    pub(crate) fn refresh(&self, roots: &Roots, halt: &Halt) -> Result<bool, IndexError> {
+        let Some(_lock) = self.lock()? else { return Ok(false) };
+        let database = Database::open(&self.path, db::COMPONENTS)?;
+        let outer_rules = outer_rules(roots).unwrap_or_default();
+        let folders = walk_tree(roots, halt)?;
+        let added = database.read(db::count_added)? <= MAX_ADDED;
+        let known = if added {
+            let before = database.read(|connection| Ok(self.load(connection)))??;
+            before.with_folders(folders, outer_rules)
+        } else {
+            database.write(db::clear)?;
+            Tree::new(folders, outer_rules)
+        };
+        self.write(&database, roots, known, added, halt)?;
+        Ok(true)
+    }
+
+    /// Reads what has no counts and writes it down, then the tree that knows it.
+    fn write(
+        &self,
+        database: &Database,
+        roots: &Roots,
+        mut known: Tree,
+        added: bool,
+        halt: &Halt,
+    ) -> Result<(), IndexError> {
+        for ((folder, file), entry) in write_segments(database, roots, &known, added, halt)? {
+            known.entries[folder][file] = Some(entry);
+        }
+        let kept: Vec<u32> = known.segments();
+        let encoded = known.encode();
+        database.write(|transaction| {
+            db::keep_segments(transaction, &kept)?;
+            db::put_tree(transaction, &encoded, &self.rules)
+        })?;
+        Ok(())
+    }
+}
+
+/// Removes a database, which somebody may still read.
+fn remove(path: &Path) {
+    for ending in ["db", "db-wal", "db-shm"] {
+        // What is left of it is found damaged again.
+        let _ = std::fs::remove_file(path.with_extension(ending));
+    }
+}

@@ -1,0 +1,99 @@
+//! What the index has for a question, and what has changed since, by reading.
+
+use std::collections::BTreeMap;
+
+use tamis_codebase::{Halt, Place, Roots, is_binary};
+use tamis_store::rusqlite::Connection;
+
+use super::segment::{self, Key};
+use super::tree::Tree;
+use super::{IndexError, db};
+use crate::survey::{FileCounts, Survey};
+use crate::word_counter::WordCounter;
+
+/// What is looked for.
+pub(super) struct LookupInput<'a> {
+    pub(super) roots: &'a Roots,
+    pub(super) counter: &'a WordCounter,
+}
+
+/// The survey of all files of a tree; those that have changed are read. The connection must see one state of the database all
+/// the while: numbers of segments mean nothing in another.
+pub(super) fn look_up(
+    connection: &Connection,
+    known: &Tree,
+    changed: &[(usize, usize)],
+    input: &LookupInput<'_>,
+    halt: &Halt,
+) -> Result<Survey, IndexError> {
+    let counter = input.counter;
+    let mut files: Vec<Option<FileCounts>> = Vec::with_capacity(known.files());
+    // Of each segment the files' lengths, and their numbers in the survey.
+    let mut segments: BTreeMap<u32, (Vec<u8>, Vec<u32>)> = BTreeMap::new();
+    for segment in known.segments() {
+        let lengths = db::lengths(connection, segment)?;
+        let nowhere = vec![u32::MAX; segment::files(&lengths)];
+        segments.insert(segment, (lengths, nowhere));
+    }
+    let mut changed = changed.iter().copied().peekable();
+    let mut buffer = Vec::new();
+    for (number, folder) in known.folders.iter().enumerate() {
+        halt.check()?;
+        for file in 0..folder.files.len() {
+            let place = folder.place(file);
+            if changed.next_if_eq(&(number, file)).is_some() {
+                halt.check()?;
+                files.push(read(input.roots, place, counter, &mut buffer));
+                continue;
+            }
+            let entry = known.entries[number][file].ok_or(IndexError::Damaged)?;
+            let (lengths, numbers) = segments.get_mut(&entry.segment).ok_or(IndexError::Damaged)?;
+            let length = segment::length(lengths, entry.number).ok_or(IndexError::Damaged)?;
+            // Not text, or too large.
+            let Some(bytes) = length else { continue };
+            numbers[entry.number as usize] = files.len() as u32;
+            files.push(Some(FileCounts { place, bytes, counts: None, defines: 0 }));
+        }
+    }
+    let keys = keys(counter);
+    for (&segment, (_, numbers)) in &segments {
+        halt.check()?;
+        for (key, column) in &keys {
+            let Some(bucket) = db::bucket(connection, segment, key.bucket())? else { continue };
+            let read = segment::each_count(&bucket, *key, |number, count| {
+                let at = numbers.get(number as usize).map_or(usize::MAX, |&at| at as usize);
+                // One that has changed since, or has gone, has its counts elsewhere or nowhere.
+                let Some(file) = files.get_mut(at).and_then(Option::as_mut) else { return };
+                match column.checked_sub(counter.columns()) {
+                    Some(name) => file.defines |= 1 << name,
+                    None => {
+                        let counts = file
+                            .counts
+                            .get_or_insert_with(|| vec![0u16; counter.columns()].into_boxed_slice());
+                        counts[*column] = count;
+                    }
+                }
+            });
+            read.ok_or(IndexError::Damaged)?;
+        }
+    }
+    Ok(Survey { files: files.into_iter().flatten().collect() })
+}
+
+/// What is looked for in each segment: the columns of the counter, then what is defined.
+fn keys(counter: &WordCounter) -> Vec<(Key, usize)> {
+    let mut keys = Vec::new();
+    for (column, stem) in counter.query.stems.iter().enumerate() {
+        keys.push((Key::stem(stem), column));
+    }
+    for (number, name) in counter.query.names.iter().enumerate() {
+        keys.push((Key::name(name), counter.name_column(number)));
+        keys.push((Key::definition(name), counter.columns() + number));
+    }
+    keys
+}
+
+fn read(roots: &Roots, place: Place, counter: &WordCounter, bytes: &mut Vec<u8>) -> Option<FileCounts> {
+    roots.read_into(&place, roots.policy().largest_searched, bytes).ok()?;
+    (!is_binary(bytes)).then(|| FileCounts::by_reading(place, bytes, counter))
+}

@@ -1,0 +1,318 @@
+//! An answer is the same with an index and without, whatever happened to the files meanwhile.
+
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed};
+use tamis_codebase::{Halt, Policy, Roots};
+use tempfile::TempDir;
+
+use super::*;
+use crate::query;
+use crate::survey::FileCounts;
+
+struct Place {
+    folder: TempDir,
+    roots: Roots,
+    index: Index,
+}
+
+impl Place {
+    fn new() -> Place {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("code")).unwrap();
+        let roots = Roots::open(&[folder.path().join("code")], Policy::standard()).unwrap();
+        let index = Index::of(&folder.path().join("index"), &roots);
+        Place { folder, roots, index }
+    }
+
+    fn write(&self, path: &str, text: &[u8]) {
+        let path = self.folder.path().join("code").join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    fn remove(&self, path: &str) {
+        // Whether it is there is of no interest.
+        let _ = fs::remove_file(self.folder.path().join("code").join(path));
+    }
+
+    fn both(&self, text: &str) -> (Vec<FileCounts>, Result<(Survey, bool), IndexError>) {
+        let counter = WordCounter::new(query(text));
+        let read = Survey::by_reading(&self.roots, &counter, &Halt::never()).unwrap();
+        (read.files, self.index.survey(&self.roots, &counter, &Halt::never()))
+    }
+
+    fn check(&self, text: &str) -> bool {
+        let (read, looked_up) = self.both(text);
+        let (survey, stale) = looked_up.unwrap();
+        assert_eq!(sorted(survey.files), sorted(read), "{text}");
+        stale
+    }
+}
+
+fn sorted(mut files: Vec<FileCounts>) -> Vec<FileCounts> {
+    files.sort_unstable_by(|a, b| a.place.cmp(&b.place));
+    files
+}
+
+const QUESTION: &str = "How does `parse_config` in `ConfigParser` read the settings file?";
+
+#[test]
+fn it_tells_what_reading_tells() {
+    let place = Place::new();
+    assert!(matches!(place.both(QUESTION).1, Err(IndexError::Missing)));
+    place.write(
+        "src/config.py",
+        b"class ConfigParser:\n    def parse_config(self, file):\n        return file.read()\n",
+    );
+    place.write("src/other.py", b"from config import ConfigParser\nConfigParser().parse_config(settings)\n");
+    place.write("docs/settings.md", b"# Settings\n\nHow settings are parsed.\n");
+    place.write("logo.png", b"\x89PNG\0\0settings");
+    place.write("empty.txt", b"");
+    place.write("latin.c", b"/* r\xe9glages */ int parse_config(void)\n{\n}\n");
+    assert!(place.index.build(&place.roots, &Halt::never()).unwrap());
+    place.check(QUESTION);
+    place.check("nothing of this zebra");
+    place.check("");
+    let (read, _) = place.both(QUESTION);
+    let read = sorted(read);
+    let defines: Vec<_> = read.iter().map(|file| (file.place.path.as_str(), file.defines)).collect();
+    // `parse_config` is the first name, `ConfigParser` the second.
+    assert_eq!(
+        defines,
+        [
+            ("docs/settings.md", 0),
+            ("empty.txt", 0),
+            ("latin.c", 0),
+            ("src/config.py", 3),
+            ("src/other.py", 0)
+        ]
+    );
+}
+
+#[test]
+fn it_notices_every_change() {
+    let place = Place::new();
+    for number in 0..30 {
+        place.write(&format!("src/part{}/file{number}.py", number % 5), b"def parse_config(): pass\n");
+    }
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    place.check(QUESTION);
+    place.write("src/part1/file1.py", b"settings = 1\n");
+    assert!(place.check(QUESTION));
+    place.write("src/new/file.py", b"class ConfigParser:\n");
+    assert!(place.check(QUESTION));
+    place.remove("src/part2/file2.py");
+    assert!(place.check(QUESTION));
+    place.write(".gitignore", b"part3/\n");
+    assert!(place.check(QUESTION));
+    fs::rename(place.folder.path().join("code/src/part4"), place.folder.path().join("code/src/moved"))
+        .unwrap();
+    assert!(place.check(QUESTION));
+    while place.check(QUESTION) {
+        // Until the clock has moved on from what was just written.
+        assert!(place.index.refresh(&place.roots, &Halt::never()).unwrap());
+    }
+    place.check("where are the settings");
+}
+
+#[test]
+fn one_that_is_damaged_is_none() {
+    let place = Place::new();
+    place.write("a.py", b"def parse_config(): pass\n");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let database = Database::open(&place.index.path, db::COMPONENTS).unwrap();
+    let rules = &place.index.rules;
+    let tree = database.read(|connection| db::tree(connection, rules)).unwrap().unwrap();
+    for length in 0..tree.len() {
+        let cut = tree[..length].to_vec();
+        database.write(|transaction| db::put_tree(transaction, &cut, rules)).unwrap();
+        assert!(matches!(place.both(QUESTION).1, Err(IndexError::Damaged)), "{length}");
+    }
+    database.write(|transaction| db::put_tree(transaction, &tree, "another")).unwrap();
+    assert!(matches!(place.both(QUESTION).1, Err(IndexError::Missing)));
+    drop(database);
+    fs::write(&place.index.path, b"no database").unwrap();
+    assert!(place.both(QUESTION).1.is_err());
+    assert!(place.index.build(&place.roots, &Halt::never()).unwrap(), "it is made again");
+    place.check(QUESTION);
+}
+
+#[test]
+fn who_reads_while_another_builds_reads_one_state() {
+    let place = Place::new();
+    for number in 0..40 {
+        let text = "def parse_config(settings): pass\n".repeat(number);
+        place.write(&format!("d{}/f{number}.py", number % 4), text.as_bytes());
+    }
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Files lie in other segments each time, by the threads' luck; numbers of segments come again.
+            for _ in 0..25 {
+                place.index.build(&place.roots, &Halt::never()).unwrap();
+            }
+            over.store(true, Ordering::Relaxed);
+        });
+        while !over.load(Ordering::Relaxed) {
+            let (read, looked_up) = place.both(QUESTION);
+            match looked_up {
+                Ok((survey, _)) => assert_eq!(sorted(survey.files), sorted(read)),
+                Err(why) => assert!(matches!(why, IndexError::Missing), "{why}"),
+            }
+        }
+    });
+    place.check(QUESTION);
+}
+
+#[test]
+fn rules_from_above_the_root_are_noticed() {
+    let place = Place::new();
+    place.write("a.py", b"def parse_config(): pass\n");
+    place.write("b.txt", b"settings\n");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let above = |name: &str, text: &str| fs::write(place.folder.path().join(name), text).unwrap();
+    for (name, text) in [(".gitignore", "*.txt\n"), (".git", "gitdir: elsewhere\n"), (".gitignore", "*.py\n")]
+    {
+        above(name, text);
+        place.check(QUESTION);
+        place.index.refresh(&place.roots, &Halt::never()).unwrap();
+        place.check(QUESTION);
+    }
+    let (read, _) = place.both(QUESTION);
+    assert_eq!(read.iter().map(|file| file.place.path.as_str()).collect::<Vec<_>>(), ["b.txt"]);
+}
+
+#[test]
+fn a_part_of_a_root_and_a_root_of_the_same_path_are_two() {
+    let place = Place::new();
+    place.write("part/a.py", b"");
+    let part = place.folder.path().join("code/part");
+    let narrowed = place.roots.narrowed(std::slice::from_ref(&part)).unwrap();
+    let opened = Roots::open(&[part], Policy::standard()).unwrap();
+    // The rules of the folder above count for one of them only.
+    assert_ne!(
+        Index::of(Path::new("/indexes"), &narrowed).path,
+        Index::of(Path::new("/indexes"), &opened).path
+    );
+}
+
+#[test]
+fn roots_may_have_files_of_the_same_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let both = ["one", "two"].map(|name| folder.path().join(name));
+    for (root, text) in both.iter().zip(["parse_config\n", "settings settings\n"]) {
+        fs::create_dir(root).unwrap();
+        fs::write(root.join("same.py"), text).unwrap();
+    }
+    let roots = Roots::open(&both, Policy::standard()).unwrap();
+    let index = Index::of(&folder.path().join("index"), &roots);
+    index.build(&roots, &Halt::never()).unwrap();
+    let place = Place { folder, roots, index };
+    // Until the clock has moved on, and all of it is known.
+    while place.check(QUESTION) {
+        place.index.refresh(&place.roots, &Halt::never()).unwrap();
+    }
+    let known = Database::open(&place.index.path, db::COMPONENTS)
+        .unwrap()
+        .read(|connection| Ok(place.index.load(connection)))
+        .unwrap()
+        .unwrap();
+    let again = known.clone().with_folders(known.folders.clone(), String::new());
+    assert_eq!(again.without_entry(), []);
+    assert_eq!(again.entries, known.entries);
+}
+
+#[test]
+fn two_do_not_build_at_once() {
+    let place = Place::new();
+    place.write("a.py", b"");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let lock = place.index.lock().unwrap().unwrap();
+    assert!(!place.index.build(&place.roots, &Halt::never()).unwrap());
+    assert!(!place.index.refresh(&place.roots, &Halt::never()).unwrap());
+    drop(lock);
+    assert!(place.index.refresh(&place.roots, &Halt::never()).unwrap());
+}
+
+#[test]
+fn indexes_that_nobody_changes_are_swept_away() {
+    let place = Place::new();
+    place.write("a.py", b"");
+    place.index.build(&place.roots, &Halt::never()).unwrap();
+    let beside = |name: &str| place.index.path.with_file_name(name);
+    for name in ["old.db", "old.db-wal", "new.db"] {
+        fs::write(beside(name), b"").unwrap();
+    }
+    let long_ago = std::time::SystemTime::now() - KEPT - Duration::from_secs(60);
+    for path in [beside("old.db"), place.index.path.clone()] {
+        fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
+    }
+    place.index.sweep();
+    let there = [beside("old.db"), beside("old.db-wal"), beside("new.db"), place.index.path.clone()];
+    assert_eq!(there.map(|path| path.exists()), [false, false, true, true]);
+}
+
+#[test]
+fn another_policy_has_another_index() {
+    let place = Place::new();
+    let folder = Path::new("/indexes");
+    let code = place.folder.path().join("code");
+    let denying = Roots::open(&[code], Policy::denying(&["*.sql".to_owned()]).unwrap()).unwrap();
+    assert_ne!(Index::of(folder, &denying).path, Index::of(folder, &place.roots).path);
+}
+
+/// What happens to a codebase.
+#[derive(Clone, Debug)]
+enum Deed {
+    Write(u8, String),
+    Remove(u8),
+    Refresh,
+}
+
+fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let text = "((def |class |fn |)[a-cé_]{1,4}[A-C]?[ (:\n]{1,2}){0,12}";
+    let deed = prop_oneof![
+        4 => (0u8..12, text).prop_map(|(file, text)| Deed::Write(file, text)),
+        1 => (0u8..12).prop_map(Deed::Remove),
+        1 => Just(Deed::Refresh),
+    ];
+    proptest::collection::vec(deed, 0..24)
+}
+
+fn config() -> Config {
+    // The same cases every time, unless somebody asks for many.
+    match std::env::var_os("PROPTEST_CASES") {
+        Some(_) => Config::default(),
+        None => Config { cases: 48, rng_seed: RngSeed::Fixed(7), ..Config::default() },
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+    #[test]
+    fn nothing_that_happens_to_files_changes_an_answer(
+        before in deeds(),
+        after in deeds(),
+        question in "(`[a-c_]{1,3}[A-C]?`|[a-cé]{2,4}| ){0,8}",
+    ) {
+        let place = Place::new();
+        let path = |file: u8| format!("d{}/f{file}.py", file % 3);
+        let act = |deed: &Deed| match deed {
+            Deed::Write(file, text) => place.write(&path(*file), text.as_bytes()),
+            Deed::Remove(file) => place.remove(&path(*file)),
+            Deed::Refresh => drop(place.index.refresh(&place.roots, &Halt::never())),
+        };
+        before.iter().for_each(act);
+        place.index.build(&place.roots, &Halt::never()).unwrap();
+        place.check(&question);
+        for deed in &after {
+            act(deed);
+            place.check(&question);
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Making segments: files are read, counted, and written down.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use tamis_store::Database;
+
+use super::segment::SegmentBuilder;
+use super::tree::{Entry, Tree};
+use super::{IndexError, db};
+
+/// Each holds a segment in the making, and there are questions to be answered meanwhile.
+const MAX_THREADS: usize = 4;
+
+/// Where a file's counts are, by its place in the tree.
+pub(super) type Placed = ((usize, usize), Entry);
+
+/// Reads the files that have no entry, and writes a segment whenever enough has come together. Files of which it is not clear
+/// what they are have none after it.
+pub(super) fn write_segments(
+    database: &Database,
+    roots: &Roots,
+    known: &Tree,
+    added: bool,
+    halt: &Halt,
+) -> Result<Vec<Placed>, IndexError> {
+    let missing = known.without_entry();
+    let next = AtomicUsize::new(0);
+    let (failed, problem) = (AtomicBool::new(false), Mutex::new(None));
+    let work = || {
+        let mut placed: Vec<Placed> = Vec::new();
+        let mut builder = SegmentBuilder::default();
+        let mut pending: Vec<(usize, usize)> = Vec::new();
+        let mut bytes = Vec::new();
+        let mut flush = |builder: &mut SegmentBuilder, pending: &mut Vec<(usize, usize)>| {
+            let made = std::mem::take(builder).finish();
+            match database.write(|transaction| db::put_segment(transaction, &made, added)) {
+                Ok(segment) => {
+                    let numbered = pending.drain(..).enumerate();
+                    placed
+                        .extend(numbered.map(|(number, at)| (at, Entry { segment, number: number as u32 })));
+                }
+                Err(error) => {
+                    failed.store(true, Ordering::Relaxed);
+                    problem.lock().get_or_insert(error);
+                }
+            }
+        };
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(&(folder, file)) = missing.get(at) else { break };
+            if halt.is_due() || failed.load(Ordering::Relaxed) {
+                break;
+            }
+            let Some(is_text) = read(roots, &known.folders[folder].place(file), &mut bytes) else { continue };
+            builder.add(is_text.then_some(bytes.as_slice()));
+            pending.push((folder, file));
+            if builder.is_full() {
+                flush(&mut builder, &mut pending);
+            }
+        }
+        if !pending.is_empty() {
+            flush(&mut builder, &mut pending);
+        }
+        placed
+    };
+    // Half of the cores: the next question should not have to wait for what was begun after the last.
+    let placed = on_threads((cores() / 2).min(MAX_THREADS), work).concat();
+    halt.check()?;
+    match problem.into_inner() {
+        Some(error) => Err(error.into()),
+        None => Ok(placed),
+    }
+}
+
+/// Whether a file is text, which is then in the buffer. None when that is not for good: a disk that fails for once, or too many
+/// open files, would else leave it out for as long as it does not change.
+fn read(roots: &Roots, place: &Place, bytes: &mut Vec<u8>) -> Option<bool> {
+    match roots.read_into(place, roots.policy().largest_searched, bytes) {
+        Ok(()) => Some(!is_binary(bytes)),
+        Err(AccessError::TooLarge { .. } | AccessError::Denied { .. }) => Some(false),
+        // Permissions have times as contents do.
+        Err(AccessError::System { cause, .. }) if cause.kind() == io::ErrorKind::PermissionDenied => {
+            Some(false)
+        }
+        Err(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use tamis_codebase::Policy;
+
+    use super::*;
+
+    #[test]
+    fn only_what_is_certain_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("text"), "text").unwrap();
+        fs::write(folder.path().join("binary"), "\0").unwrap();
+        fs::File::create(folder.path().join("large")).unwrap().set_len(1 << 30).unwrap();
+        fs::create_dir(folder.path().join("folder")).unwrap();
+        let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+        for (name, expected) in [
+            ("text", Some(true)),
+            ("binary", Some(false)),
+            ("large", Some(false)),
+            // They were files when they were listed, and may be again.
+            ("folder", None),
+            ("gone", None),
+        ] {
+            let place = Place { root: 0, path: name.to_owned() };
+            assert_eq!(read(&roots, &place, &mut Vec::new()), expected, "{name}");
+        }
+    }
+}

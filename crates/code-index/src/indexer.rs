@@ -1,0 +1,132 @@
+//! Who asks the index, and who brings it up to date: a thread of its own, after the answer.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use tamis_codebase::{Halt, Halted, Roots};
+
+use crate::index::{Index, IndexError};
+use crate::survey::Survey;
+use crate::word_counter::WordCounter;
+
+/// When an index is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum IndexUse {
+    Never,
+    /// For roots that are large enough for it to pay.
+    Large,
+    Always,
+}
+
+/// How indexes are kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexSettings {
+    /// Where they lie.
+    pub folder: PathBuf,
+    pub used: IndexUse,
+    /// Whether one that is missing is made. A short process rather uses what is there.
+    pub builds: bool,
+}
+
+/// The indexes of a process.
+pub struct Indexer {
+    settings: IndexSettings,
+    /// Ends when the thread that is at work does.
+    at_work: Mutex<Option<Receiver<()>>>,
+}
+
+/// What is due.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Due {
+    Build,
+    Refresh,
+}
+
+impl Indexer {
+    pub fn new(settings: IndexSettings) -> Indexer {
+        Indexer { settings, at_work: Mutex::default() }
+    }
+
+    /// The survey, from an index where there is one that helps; else by reading.
+    pub fn survey(&self, roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Survey, Halted> {
+        if self.settings.used == IndexUse::Never {
+            return Survey::by_reading(roots, counter, halt);
+        }
+        let index = Index::of(&self.settings.folder, roots);
+        match index.survey(roots, counter, halt) {
+            Ok((survey, stale)) => {
+                if stale {
+                    self.set_to_work(index, roots, Due::Refresh);
+                }
+                return Ok(survey);
+            }
+            Err(IndexError::Halted(halted)) => return Err(halted),
+            Err(IndexError::Missing) => {}
+            Err(why) => tracing::debug!("the index does not help: {why}"),
+        }
+        let survey = Survey::by_reading(roots, counter, halt)?;
+        if self.settings.builds && Index::is_worth(self.settings.used, survey.files.len()) {
+            self.set_to_work(index, roots, Due::Build);
+        }
+        Ok(survey)
+    }
+
+    /// One at a time: what another question finds outdated meanwhile is found again.
+    fn set_to_work(&self, index: Index, roots: &Roots, due: Due) {
+        let mut at_work = self.at_work.lock();
+        if at_work
+            .as_ref()
+            .is_some_and(|ended| matches!(ended.try_recv(), Err(std::sync::mpsc::TryRecvError::Empty)))
+        {
+            return;
+        }
+        let (end, ended) = channel::<()>();
+        let roots = roots.clone();
+        let work = move || {
+            let _end = end;
+            let outcome = match due {
+                Due::Build => {
+                    index.sweep();
+                    index.build(&roots, &Halt::never())
+                }
+                Due::Refresh => index.refresh(&roots, &Halt::never()),
+            };
+            // Whatever is wrong with it, the next question is answered by reading.
+            if let Err(why) = outcome {
+                tracing::warn!("the index of {} cannot be brought up to date: {why}", roots_of(&roots));
+            }
+        };
+        match std::thread::SegmentBuilder::new().name("research-index".to_owned()).spawn(work) {
+            Ok(_) => *at_work = Some(ended),
+            Err(error) => tracing::warn!("no thread for the index: {error}"),
+        }
+    }
+
+    /// Waits until nothing is at work, but no longer than that.
+    pub fn wait(&self, patience: Duration) {
+        if let Some(ended) = self.at_work.lock().as_ref() {
+            // Both ends of it are an end.
+            let _ = ended.recv_timeout(patience);
+        }
+    }
+}
+
+fn roots_of(roots: &Roots) -> String {
+    roots.paths().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+}
+
+/// The survey, by whatever way there is.
+pub fn survey(
+    indexer: Option<&Arc<Indexer>>,
+    roots: &Roots,
+    counter: &WordCounter,
+    halt: &Halt,
+) -> Result<Survey, Halted> {
+    match indexer {
+        Some(indexer) => indexer.survey(roots, counter, halt),
+        None => Survey::by_reading(roots, counter, halt),
+    }
+}

@@ -1,0 +1,56 @@
+//! The survey of a codebase: of every file, how often it has each word of a query.
+
+use tamis_codebase::{Halt, Halted, Place, Roots, scan};
+
+use crate::word_counter::{WordCounter, defines_at};
+
+/// Every text file of the roots, in no order: callers sort by place.
+pub struct Survey {
+    pub files: Vec<FileCounts>,
+}
+
+/// The counts of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileCounts {
+    pub place: Place,
+    pub bytes: u64,
+    /// By column of the [`WordCounter`]; none when all are zero.
+    pub counts: Option<Box<[u16]>>,
+    /// A bit for each name that the file defines, by the name's number.
+    pub defines: u32,
+}
+
+impl FileCounts {
+    pub fn count(&self, column: usize) -> u16 {
+        self.counts.as_ref().map_or(0, |counts| counts[column])
+    }
+}
+
+impl Survey {
+    /// Counts by reading every file.
+    pub fn by_reading(roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Survey, Halted> {
+        let lists = scan(roots, halt, Vec::new, |files: &mut Vec<FileCounts>, place, bytes| {
+            files.push(FileCounts::by_reading(place, bytes, counter));
+        })?;
+        Ok(Survey { files: lists.into_iter().flatten().collect() })
+    }
+}
+
+impl FileCounts {
+    pub(crate) fn by_reading(place: Place, bytes: &[u8], counter: &WordCounter) -> FileCounts {
+        let first_name = counter.name_column(0);
+        let mut counts: Option<Box<[u16]>> = None;
+        let mut defines = 0;
+        counter.each_hit(bytes, |hit| {
+            let counts = counts.get_or_insert_with(|| vec![0; counter.columns()].into_boxed_slice());
+            counts[hit.column] = counts[hit.column].saturating_add(1);
+            if let Some(number) = hit.column.checked_sub(first_name)
+                && defines & (1 << number) == 0
+                && defines_at(bytes, hit.at)
+            {
+                defines |= 1 << number;
+            }
+        });
+        FileCounts { place, bytes: bytes.len() as u64, counts, defines }
+    }
+}

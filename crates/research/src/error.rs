@@ -1,0 +1,84 @@
+//! Why a role has no finding. The names are part of the contract: programs look at them.
+
+use serde::{Serialize, Serializer};
+use tamis_codebase::Halted;
+
+/// What went wrong, and what is to be said about it.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct RoleError {
+    pub kind: RoleErrorKind,
+    pub message: String,
+}
+
+/// What kind of thing went wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RoleErrorKind {
+    /// The deadline passed.
+    Timeout,
+    /// Whoever asked no longer wants to know.
+    Canceled,
+    /// All workers are busy and the queue is full.
+    Saturated,
+    /// There is no model where one must be.
+    ProviderUnavailable,
+    /// The model's server failed, or hung up.
+    ProviderError,
+    /// The model will not answer.
+    Refused,
+    /// The model's answer is not of the form asked for, and could not be mended.
+    InvalidAnswer,
+    /// The model used up its turns or tokens without an answer.
+    BudgetExhausted,
+    /// A defect of ours.
+    Internal,
+}
+
+impl RoleErrorKind {
+    /// `timeout`, `canceled` or `error`, as in the wrapper's `status`.
+    pub fn status(self) -> &'static str {
+        match self {
+            RoleErrorKind::Timeout => "timeout",
+            RoleErrorKind::Canceled => "canceled",
+            _ => "error",
+        }
+    }
+
+    /// As in the wrapper's `error.name`.
+    pub fn name(self) -> &'static str {
+        match self {
+            RoleErrorKind::Timeout => "TimeoutError",
+            RoleErrorKind::Canceled => "CanceledError",
+            RoleErrorKind::Saturated => "SaturatedError",
+            RoleErrorKind::ProviderUnavailable => "ProviderUnavailableError",
+            RoleErrorKind::ProviderError => "ProviderError",
+            RoleErrorKind::Refused => "ProviderRefusalError",
+            RoleErrorKind::InvalidAnswer => "InvalidAnswerError",
+            RoleErrorKind::BudgetExhausted => "BudgetExhaustedError",
+            RoleErrorKind::Internal => "InternalError",
+        }
+    }
+}
+
+impl Serialize for RoleErrorKind {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl RoleError {
+    pub fn new(kind: RoleErrorKind, message: impl Into<String>) -> RoleError {
+        RoleError { kind, message: message.into() }
+    }
+}
+
+impl From<Halted> for RoleError {
+    fn from(halted: Halted) -> RoleError {
+        match halted {
+            Halted::OutOfTime => {
+                RoleError::new(RoleErrorKind::Timeout, "the deadline passed before the work was done")
+            }
+            Halted::Cancelled => RoleError::new(RoleErrorKind::Canceled, "the request was cancelled"),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Taking a handoff up again: finding it, reading it, and saying what of it still holds.
+
+use std::path::{Path, PathBuf};
+
+use jiff::Timestamp;
+use serde::Serialize;
+use tamis_codebase::{AccessError, EntryKind, Policy, RootError, Roots, list};
+use tamis_redact::Redacted;
+
+use super::memo::parse;
+use crate::{Handoff, Reference};
+
+/// No memo is that long.
+const LARGEST: u64 = 1 << 20;
+/// Files that long are not looked at to count their lines.
+const LARGEST_REFERRED: u64 = 16 << 20;
+const MAX_LISTED: usize = 100_000;
+const MAX_OFFERED: usize = 20;
+
+/// A handoff that was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResumedHandoff {
+    pub path: PathBuf,
+    pub handoff: Handoff,
+    /// Its references, in their order.
+    pub references: Vec<(Reference, ReferenceState)>,
+}
+
+/// What has become of a reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ReferenceState {
+    /// The file is as it was.
+    Unchanged,
+    /// It was written to since: the line may be another one.
+    Changed,
+    /// The file is there, and has no such line any more.
+    LineGone,
+    /// There is no such file in the roots, or it may not be read.
+    Missing,
+}
+
+/// Why no handoff was taken up.
+#[derive(Debug, thiserror::Error)]
+pub enum ResumeError {
+    #[error("there is no handoff in {}", .root.display())]
+    NoneThere { root: PathBuf },
+    #[error("there is no handoff {wanted:?}; there are {}", offered(.available))]
+    NotFound { wanted: String, available: Vec<String> },
+    #[error("{wanted:?} names several handoffs: {}", offered(.available))]
+    Ambiguous { wanted: String, available: Vec<String> },
+    #[error("{wanted:?} lies outside of the folder for artifacts")]
+    Outside { wanted: String },
+    #[error("{name:?} is no handoff: it has none of the sections of one")]
+    NotAHandoff { name: String },
+    #[error("{name:?} cannot be read: {cause}")]
+    Unreadable { name: String, cause: AccessError },
+    #[error("{} cannot hold artifacts: it is a link", .root.display())]
+    Link { root: PathBuf },
+    #[error("the folder for artifacts cannot be read: {0}")]
+    Folder(#[source] RootError),
+}
+
+fn offered(names: &[String]) -> String {
+    let shown: Vec<&str> = names.iter().take(MAX_OFFERED).map(String::as_str).collect();
+    let more = names.len().saturating_sub(MAX_OFFERED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    format!("{}{more}", shown.join(", "))
+}
+
+/// The names of all memos in the folder for artifacts, latest first.
+pub fn list_handoffs(root: &Path) -> Result<Vec<String>, ResumeError> {
+    match open(root)? {
+        Some(folder) => Ok(names(&folder)),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Reads a handoff: the one at a path or of a name in the folder for artifacts, or the latest one; and looks in `roots` for
+/// what it refers to.
+pub fn resume_handoff(
+    root: &Path,
+    wanted: Option<&str>,
+    roots: &Roots,
+) -> Result<ResumedHandoff, ResumeError> {
+    let none_there = || ResumeError::NoneThere { root: root.to_owned() };
+    let folder = open(root)?.ok_or_else(none_there)?;
+    let available = names(&folder);
+    let name = match wanted.map(str::trim).filter(|wanted| !wanted.is_empty()) {
+        None => available.first().ok_or_else(none_there)?.clone(),
+        Some(wanted) => choose(&folder, wanted, available)?,
+    };
+    let place = tamis_codebase::Place { root: 0, path: name.clone() };
+    let memo = folder
+        .read_text(&place, LARGEST)
+        .map_err(|cause| ResumeError::Unreadable { name: name.clone(), cause })?;
+    // Somebody may have written in it what must not be shown.
+    let mut handoff = parse(&memo).ok_or_else(|| ResumeError::NotAHandoff { name: name.clone() })?.tidy();
+    let mut references = Vec::new();
+    for reference in &mut handoff.references {
+        let standing = standing(roots, reference, handoff.written);
+        if standing == ReferenceState::Missing {
+            // Then it is not the path of a file, and may be anything.
+            *reference = Reference::from(Redacted::new(reference.as_str()).into_string());
+        }
+        references.push((reference.clone(), standing));
+    }
+    let path = folder.paths().next().unwrap_or(root).join(&name);
+    Ok(ResumedHandoff { path, handoff, references })
+}
+
+/// The folder for artifacts, if there is one.
+fn open(root: &Path) -> Result<Option<Roots>, ResumeError> {
+    match root.symlink_metadata() {
+        Err(_) => return Ok(None),
+        // Nothing was written there either.
+        Ok(metadata) if metadata.is_symlink() => return Err(ResumeError::Link { root: root.to_owned() }),
+        Ok(_) => {}
+    }
+    Roots::open(&[root.to_owned()], Policy::standard()).map(Some).map_err(ResumeError::Folder)
+}
+
+fn names(folder: &Roots) -> Vec<String> {
+    let entries = list(folder, "", MAX_LISTED).map(|listing| listing.entries).unwrap_or_default();
+    let is_memo = |name: &str| name.ends_with(".md") && !name.starts_with('.');
+    let files = entries.into_iter().filter(|entry| matches!(entry.kind, EntryKind::File { .. }));
+    let mut names: Vec<String> = files.map(|entry| entry.name).filter(|name| is_memo(name)).collect();
+    names.reverse();
+    names
+}
+
+/// What is meant: a path in the folder, a name with or without its ending, or a part of only one.
+fn choose(folder: &Roots, wanted: &str, available: Vec<String>) -> Result<String, ResumeError> {
+    let wanted_path = Path::new(wanted);
+    let resolved = wanted_path.is_absolute().then(|| wanted_path.canonicalize().ok()).flatten();
+    let meant = [Some(wanted_path), resolved.as_deref()];
+    let places: Vec<_> = meant
+        .into_iter()
+        .flatten()
+        .filter_map(Path::to_str)
+        .flat_map(|path| folder.places_of(path))
+        .collect();
+    if places.is_empty() {
+        return Err(ResumeError::Outside { wanted: wanted.to_owned() });
+    }
+    for place in &places {
+        for name in [place.path.clone(), format!("{}.md", place.path)] {
+            if available.contains(&name)
+                || folder.open_file(&tamis_codebase::Place { root: 0, path: name.clone() }).is_ok()
+            {
+                return Ok(name);
+            }
+        }
+    }
+    let mut like: Vec<String> = available.iter().filter(|name| name.contains(wanted)).cloned().collect();
+    match like.len() {
+        0 if available.is_empty() => Err(ResumeError::NoneThere {
+            root: folder.paths().next().map(Path::to_owned).unwrap_or_default(),
+        }),
+        0 => Err(ResumeError::NotFound { wanted: wanted.to_owned(), available }),
+        1 => Ok(like.remove(0)),
+        _ => Err(ResumeError::Ambiguous { wanted: wanted.to_owned(), available: like }),
+    }
+}
+
+/// Looks for a reference in the roots.
+fn standing(roots: &Roots, reference: &Reference, written: Option<Timestamp>) -> ReferenceState {
+    let (path, line) = reference.split();
+    // A name may end like a line number.
+    for (path, line) in [(path, line), (reference.as_str(), None)] {
+        for place in roots.places_of(path) {
+            let Ok(file) = roots.open_file(&place) else { continue };
+            let changed = file.metadata().and_then(|metadata| metadata.modified()).ok();
+            let changed = changed.and_then(|time| Timestamp::try_from(time).ok());
+            let is_changed = changed.zip(written).is_none_or(|(changed, written)| changed > written);
+            let standing = if is_changed { ReferenceState::Changed } else { ReferenceState::Unchanged };
+            let Some(line) = line else { return standing };
+            // Whoever wrote it by hand may have named a line that never was.
+            let mut bytes = Vec::new();
+            let counted = roots.read_into(&place, LARGEST_REFERRED, &mut bytes).is_ok();
+            let lines = memchr::memchr_iter(b'\n', &bytes).count() + usize::from(!bytes.ends_with(b"\n"));
+            return if counted && line > lines { ReferenceState::LineGone } else { standing };
+        }
+    }
+    ReferenceState::Missing
+}

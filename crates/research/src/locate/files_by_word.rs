@@ -1,0 +1,180 @@
+//! Which files have which of a question's words, kept from the locator's look at all of them, so that whoever looks for a
+//! name later reads only files that may have it.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use tamis_codebase::Place;
+
+use crate::question::Question;
+use parking_lot::Mutex;
+use tamis_code_index::{FileCounts, in_run, parts_of};
+
+/// Every file that was looked at. Empty when nobody looked.
+#[derive(Debug, Default)]
+pub(crate) struct FilesByWord {
+    stems: Vec<String>,
+    names: Vec<String>,
+    /// As they came. Putting them in order takes as long as a small search, and many questions end before it matters.
+    unordered: Mutex<Vec<(Place, Bits)>>,
+    in_order: OnceLock<Vec<(Place, Bits)>>,
+}
+
+/// A bit for each column of the question's counter: its terms, then its names, of which there are fewer.
+type Bits = u128;
+
+/// A folder of so many files is searched without a second thought.
+const NEARBY: usize = 5_000;
+
+impl FilesByWord {
+    pub(crate) fn of(question: &Question, files: Vec<FileCounts>) -> FilesByWord {
+        let bits = |counts: &[u16]| {
+            let some = counts.iter().enumerate().take(Bits::BITS as usize).filter(|(_, count)| **count > 0);
+            some.fold(0, |bits, (column, _)| bits | (1 << column))
+        };
+        FilesByWord {
+            stems: question.terms.iter().map(|term| term.stem.clone()).collect(),
+            names: question.names.iter().map(|name| name.text.clone()).collect(),
+            unordered: Mutex::new(
+                files.into_iter().map(|file| (file.place, file.counts.as_deref().map_or(0, bits))).collect(),
+            ),
+            in_order: OnceLock::new(),
+        }
+    }
+
+    /// The files in the order of their places.
+    fn files(&self) -> &[(Place, Bits)] {
+        self.in_order.get_or_init(|| {
+            let mut files = std::mem::take(&mut *self.unordered.lock());
+            files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
+            files
+        })
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.files().is_empty()
+    }
+
+    /// What a file must have that has this name; none when the question's words do not tell.
+    fn required_bits(&self, name: &str) -> Option<Bits> {
+        let bit = |column: usize| if column < Bits::BITS as usize { 1 << column } else { 0 };
+        if let Some(number) = self.names.iter().position(|known| known == name) {
+            return Some(bit(self.stems.len() + number)).filter(|bits| *bits != 0);
+        }
+        if !name.bytes().all(in_run) {
+            return None;
+        }
+        let mut required_bits = 0;
+        parts_of(name.as_bytes(), |part| {
+            if let Some(column) = self.stems.iter().position(|stem| stem == part) {
+                required_bits |= bit(column);
+            }
+        });
+        Some(required_bits).filter(|bits| *bits != 0)
+    }
+
+    /// Whether the question's words tell which files may have a name.
+    pub(crate) fn narrows(&self, name: &str) -> bool {
+        self.required_bits(name).is_some()
+    }
+
+    /// The widest folder around a file that has few files enough to be searched; empty when all can be.
+    pub(crate) fn widest_folder_around(&self, place: &Place) -> String {
+        let mut widest = None;
+        for folder in Path::new(&place.path).ancestors().skip(1) {
+            let folder = folder.to_str().unwrap_or("");
+            let folder = if folder.is_empty() { String::new() } else { format!("{folder}/") };
+            if self.count(place.root, &folder) > NEARBY {
+                break;
+            }
+            widest = Some(folder);
+        }
+        // Of a folder with very many files, only the file.
+        widest.unwrap_or_else(|| place.path.clone())
+    }
+
+    fn count(&self, root: usize, folder: &str) -> usize {
+        let from =
+            self.files().partition_point(|(place, _)| (place.root, place.path.as_str()) < (root, folder));
+        let inside = |place: &Place| place.root == root && place.path.starts_with(folder);
+        self.files()[from..].partition_point(|(place, _)| inside(place))
+    }
+
+    /// Files that may have one of the names, and those in one of the folders (of a root), in order.
+    pub(crate) fn files_with<'a>(
+        &self,
+        names: impl Iterator<Item = &'a str>,
+        folders: &[(usize, String)],
+    ) -> Vec<&Place> {
+        let signs: Vec<Bits> = names.filter_map(|name| self.required_bits(name)).collect();
+        let near = |place: &Place| {
+            folders
+                .iter()
+                .any(|(root, folder)| place.root == *root && place.path.starts_with(folder.as_str()))
+        };
+        let wanted = self.files().iter().filter(|(place, bits)| {
+            signs.iter().any(|required_bits| bits & required_bits == *required_bits) || near(place)
+        });
+        wanted.map(|(place, _)| place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tamis_codebase::{Halt, Policy, Roots};
+
+    use super::*;
+    use tamis_code_index::{WordCounter, survey};
+
+    #[test]
+    fn files_without_a_name_are_not_looked_at() {
+        let folder = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("a/load.py", "def load_users(): pass"),
+            ("a/other.py", "def unload(): pass"),
+            ("b/call.py", "load_users()"),
+            ("b/words.py", "users are loaded, and so on"),
+            ("c/none.py", "x = 1"),
+        ] {
+            std::fs::create_dir_all(folder.path().join(path).parent().unwrap()).unwrap();
+            std::fs::write(folder.path().join(path), text).unwrap();
+        }
+        let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
+        let told = |question: &str, name: &str, near: &[(usize, String)]| {
+            let question = Question::new(question);
+            let survey =
+                survey(None, &roots, &WordCounter::new(question.word_query()), &Halt::never()).unwrap();
+            let files_by_word = FilesByWord::of(&question, survey.files);
+            let files = files_by_word.files_with([name].into_iter(), near);
+            (
+                files_by_word.narrows(name),
+                files.iter().map(|place| place.path.clone()).collect::<Vec<_>>().join(" "),
+            )
+        };
+        assert_eq!(told("`load_users`", "load_users", &[]), (true, "a/load.py b/call.py".into()));
+        let by_words = "a/load.py b/call.py b/words.py";
+        assert_eq!(told("how are users loaded", "load_users", &[]), (true, by_words.into()));
+        assert_eq!(told("how are sessions kept", "load_users", &[]), (false, String::new()));
+        let near = [(0, "a/".to_owned())];
+        assert_eq!(told("what does x do", "load_users", &near), (false, "a/load.py a/other.py".into()));
+        assert_eq!(told("what does `x` do", "$x", &[]), (false, String::new()));
+    }
+
+    #[test]
+    fn the_widest_folder_is_that_with_few_files() {
+        let place = |path: String| Place { root: 0, path };
+        let mut files: Vec<(Place, Bits)> = (0..NEARBY).map(|n| (place(format!("big/{n}.py")), 0)).collect();
+        files.push((place("big/sub/a.py".into()), 0));
+        files.push((place("small/b.py".into()), 0));
+        let of = |files: Vec<(Place, Bits)>| FilesByWord {
+            unordered: Mutex::new(files),
+            ..FilesByWord::default()
+        };
+        let few = files[..10].to_vec();
+        let files_by_word = of(files);
+        assert_eq!(files_by_word.widest_folder_around(&place("big/sub/a.py".into())), "big/sub/");
+        assert_eq!(files_by_word.widest_folder_around(&place("big/1.py".into())), "big/1.py");
+        assert_eq!(files_by_word.widest_folder_around(&place("small/b.py".into())), "small/");
+        assert_eq!(of(few).widest_folder_around(&place("big/1.py".into())), "");
+    }
+}

@@ -1,0 +1,89 @@
+//! Where things are: what the locator finds, and what the other roles go by.
+
+use std::sync::Arc;
+
+use tamis_codebase::{Place, Roots};
+
+use super::FilesByWord;
+use crate::Reference;
+
+/// The best places for a question, best first; no file twice.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Locations {
+    pub(crate) best: Vec<Location>,
+    pub(crate) files_scanned: u64,
+    /// What was searched for: names first, then words.
+    pub(crate) keywords: Vec<String>,
+    /// Of these, what is in no file.
+    pub(crate) absent: Vec<String>,
+    /// How much of what the question asks for the best place has, from 0 to 1.
+    pub(crate) coverage: f64,
+    /// Which files have what, for whoever looks further.
+    pub(crate) files_by_word: Arc<FilesByWord>,
+}
+
+/// A file, and the line in it to begin with.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Location {
+    pub(crate) place: Place,
+    /// From 1. None when the file was not looked into.
+    pub(crate) line: Option<usize>,
+    /// What is defined there.
+    pub(crate) name: Option<String>,
+    pub(crate) category: Category,
+    /// Comparable only within one map.
+    pub(crate) score: f64,
+}
+
+impl Locations {
+    /// The same with these places first, each where it lies in the roots.
+    pub(crate) fn led_by(&self, references: &[Reference], roots: &Roots) -> Locations {
+        let mut best: Vec<Location> = Vec::new();
+        let score = self.best.first().map_or(1.0, |location| location.score);
+        for reference in references {
+            let (path, line) = reference.split();
+            if best.iter().any(|location| location.place.path == path) {
+                continue;
+            }
+            let known = self.best.iter().find(|location| location.place.path == path);
+            let place = || roots.places_of(path).into_iter().find(|place| roots.open_file(place).is_ok());
+            if let Some(place) = known.map(|location| location.place.clone()).or_else(place) {
+                let named = known.filter(|location| line.is_none() || location.line == line);
+                best.push(Location {
+                    line: line.or(known.and_then(|location| location.line)),
+                    name: named.and_then(|location| location.name.clone()),
+                    category: Category::of(path),
+                    score,
+                    place,
+                });
+            }
+        }
+        let others =
+            self.best.iter().filter(|location| !best.iter().any(|first| first.place == location.place));
+        let others: Vec<Location> = others.cloned().collect();
+        best.extend(others);
+        Locations { best, ..self.clone() }
+    }
+}
+
+/// What a file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) enum Category {
+    EntryPoint,
+    Implementation,
+    Configuration,
+    Tests,
+    Docs,
+}
+
+impl Category {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Category::EntryPoint => "entry point",
+            Category::Implementation => "implementation",
+            Category::Configuration => "configuration",
+            Category::Tests => "tests",
+            Category::Docs => "docs",
+        }
+    }
+}

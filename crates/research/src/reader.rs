@@ -1,0 +1,144 @@
+//! What a role sees of the files: the roots of its request, within its allowance, as long as it is wanted.
+//!
+//! A file that several roles read counts once. Roles that work beside each other have a share each: who comes first must not
+//! decide what another one may still read.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::Mutex;
+use tamis_syntax::{Budget, Outline};
+use tamis_text::split_lines;
+
+use crate::ReadBudget;
+
+/// Larger files are not read, only searched.
+const LARGEST_READ: u64 = 1 << 20;
+
+/// One request's way to the files.
+pub struct BoundedReader {
+    pub roots: Roots,
+    pub budget: Arc<ReadBudget>,
+    pub halt: Halt,
+    texts: Arc<Mutex<Texts>>,
+    share: Option<Mutex<Share>>,
+}
+
+type Texts = BTreeMap<Place, Arc<SourceFile>>;
+
+/// What one of several roles may read.
+#[derive(Clone)]
+struct Share {
+    files: u64,
+    bytes: u64,
+    /// What it need not pay for: it was there before, or is paid.
+    paid: BTreeSet<Place>,
+}
+
+/// A file that was read.
+pub struct SourceFile {
+    pub place: Place,
+    pub text: String,
+    outline: OnceLock<Outline>,
+}
+
+/// Why a file was not read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    #[error(transparent)]
+    Access(#[from] AccessError),
+    #[error("the limits of this request are used up")]
+    LimitReached,
+}
+
+impl BoundedReader {
+    pub fn new(roots: Roots, budget: Arc<ReadBudget>, halt: Halt) -> BoundedReader {
+        BoundedReader { roots, budget, halt, texts: Arc::default(), share: None }
+    }
+
+    /// The same for one of several that read at once, with an equal part of what is left. What cannot be shared goes to the
+    /// first of them.
+    pub(crate) fn share(&self, number: usize, of: usize) -> BoundedReader {
+        let (limits, used) = (self.budget.limits(), self.budget.used());
+        let (number, of) = (number as u64, of.max(1) as u64);
+        let part = |most: u64, used: u64| {
+            let left = most.saturating_sub(used);
+            left / of + u64::from(number < left % of)
+        };
+        let share = Share {
+            files: part(limits.max_files_read, used.files_read),
+            bytes: part(limits.max_bytes_read, used.bytes_read),
+            paid: self.texts.lock().keys().cloned().collect(),
+        };
+        BoundedReader {
+            roots: self.roots.clone(),
+            budget: Arc::clone(&self.budget),
+            halt: self.halt.clone(),
+            texts: Arc::clone(&self.texts),
+            share: Some(Mutex::new(share)),
+        }
+    }
+
+    /// A view of other roots for the same role, which then reads only there.
+    pub(crate) fn elsewhere(&self, roots: Roots, halt: Halt) -> BoundedReader {
+        let share = self.share.as_ref().map(|share| Share { paid: BTreeSet::new(), ..share.lock().clone() });
+        let texts = Arc::default();
+        BoundedReader { roots, budget: Arc::clone(&self.budget), halt, texts, share: share.map(Mutex::new) }
+    }
+
+    /// The text of a file, which counts against the allowance the first time.
+    pub fn read(&self, place: &Place) -> Result<Arc<SourceFile>, ReadError> {
+        let mut texts = self.texts.lock();
+        if let Some(source) = texts.get(place) {
+            return self.pay(place, source.text.len() as u64).map(|()| Arc::clone(source));
+        }
+        let limit = LARGEST_READ.min(self.budget.limits().max_bytes_read);
+        let text = match self.roots.read_text(place, limit) {
+            Err(AccessError::TooLarge { bytes, .. }) if bytes <= LARGEST_READ => {
+                // It would fit into any other request.
+                self.budget.take_file(u64::MAX);
+                return Err(ReadError::LimitReached);
+            }
+            outcome => outcome?,
+        };
+        self.pay(place, text.len() as u64)?;
+        if !self.budget.take_file(text.len() as u64) {
+            return Err(ReadError::LimitReached);
+        }
+        let source = Arc::new(SourceFile { place: place.clone(), text, outline: OnceLock::new() });
+        texts.insert(place.clone(), Arc::clone(&source));
+        Ok(source)
+    }
+
+    /// Takes a file from the share, where there is one.
+    fn pay(&self, place: &Place, bytes: u64) -> Result<(), ReadError> {
+        let Some(share) = &self.share else { return Ok(()) };
+        let mut share = share.lock();
+        if share.paid.contains(place) {
+            return Ok(());
+        }
+        if share.files == 0 || share.bytes < bytes {
+            self.budget.note_limited();
+            return Err(ReadError::LimitReached);
+        }
+        share.files -= 1;
+        share.bytes -= bytes;
+        share.paid.insert(place.clone());
+        Ok(())
+    }
+}
+
+impl SourceFile {
+    /// Lines count from 0 here, from 1 in references.
+    pub fn lines(&self) -> Vec<&str> {
+        split_lines(&self.text)
+    }
+
+    /// Definitions and imports, parsed where the language is known.
+    pub fn outline(&self) -> &Outline {
+        self.outline.get_or_init(|| {
+            let budget = Budget::for_bytes(self.text.len());
+            tamis_syntax::outline(&self.text, &self.lines(), budget, &|| false)
+        })
+    }
+}

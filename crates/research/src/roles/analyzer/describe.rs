@@ -1,0 +1,254 @@
+//! What the analyzer says: short sentences, each with its place.
+
+use super::LIMITED;
+use super::callers::SearchedNames;
+use super::data::DatumKind;
+use super::target::Target;
+use crate::question::subject::QuestionSubject;
+use crate::roles::format::{Item, MAX_FINDING_LENGTH, References, brief, list_items};
+use crate::roles::name_search::HitKind;
+use crate::roles::paths::is_test;
+use crate::{Confidence, ResearchFinding};
+
+const MAX_FINDINGS: usize = 8;
+const MAX_REFERENCES: usize = 12;
+/// Of a definition that the question does not name.
+const MAX_OF_UNNAMED: usize = 4;
+/// Characters of a list in the summary.
+const IN_SUMMARY: usize = 160;
+
+/// What is being said.
+#[derive(Default)]
+pub(super) struct Description {
+    pub(super) findings: Vec<String>,
+    references: References,
+    /// How many use the first target, outside of tests and in them.
+    used: Option<(usize, usize)>,
+    /// By which names users were told already.
+    told: Vec<String>,
+    /// Others that the question may mean as well as the first target.
+    pub(super) namesakes: Vec<Item>,
+    /// Tests that use the first target, when tests are asked for.
+    tests: Vec<Item>,
+    /// Names whose users were looked for in a part of the files only.
+    partly: Vec<String>,
+}
+
+impl Description {
+    pub(super) fn tell(
+        &mut self,
+        subject: &QuestionSubject,
+        targets: &[Target],
+        searched: SearchedNames<'_>,
+    ) {
+        for target in targets {
+            self.references.add(&target.place.path, Some(target.line));
+        }
+        // The first is told whole, the others in what room is left.
+        for (number, target) in targets.iter().enumerate() {
+            let mut sentences = self.of_target(subject, target, searched, number == 0);
+            let others = targets.len() - number - 1;
+            let room = MAX_FINDINGS.saturating_sub(self.findings.len()).saturating_sub(others);
+            // Of what has only words in common with the question, that it is there is enough to say.
+            let enough = if target.named {
+                room
+            } else if number == 0 {
+                room.min(MAX_OF_UNNAMED)
+            } else {
+                1
+            };
+            sentences.truncate(enough.min(room));
+            for (sentence, items) in sentences {
+                items.iter().for_each(|item| self.references.add(&item.path, Some(item.line)));
+                self.findings.push(sentence);
+            }
+        }
+    }
+
+    fn of_target(
+        &mut self,
+        subject: &QuestionSubject,
+        target: &Target,
+        searched: SearchedNames<'_>,
+        first: bool,
+    ) -> Vec<(String, Vec<Item>)> {
+        let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
+        let doc = if target.sentence.is_empty() {
+            String::new()
+        } else {
+            format!(" — {}", brief(&target.sentence, 140))
+        };
+        let signature = brief(&target.signature, 110);
+        let mut sentences =
+            vec![(brief(&format!("{head}: {signature}{doc}"), 2 * MAX_FINDING_LENGTH), Vec::new())];
+        let mut list = |verb: &str, items: &[Item], more: usize| {
+            if !items.is_empty() {
+                let (sentence, taken) = list_items(verb, items, more, MAX_FINDING_LENGTH);
+                sentences.push((sentence, taken.to_vec()));
+            }
+        };
+        let item = |what: String, line: usize| Item { what, path: target.place.path.clone(), line };
+        let callers = searched.callers(target);
+        if first {
+            let total = |items: &[Item], more: usize| items.len() + more;
+            self.used = Some((total(&callers.code, callers.more), total(&callers.tests, callers.more_tests)));
+            if target.named {
+                self.namesakes = rivals(subject, target, &callers.namesakes);
+            }
+            if subject.wants_tests {
+                self.tests = callers.tests.clone();
+            }
+        }
+        if (first || target.named) && searched.hits.partial.iter().any(|name| name == target.used_as()) {
+            self.partly.push(target.used_as().to_owned());
+        }
+        // A constructor is used by its type's name, and the type may have been told of before.
+        if !self.told.iter().any(|name| name == target.used_as()) {
+            self.told.push(target.used_as().to_owned());
+            if subject.wants_tests {
+                list("→ is used in tests by", &callers.tests, callers.more_tests);
+            }
+            list("→ is used by", &callers.code, callers.more);
+            if callers.code.is_empty() && !subject.wants_tests {
+                list("→ is used only in tests:", &callers.tests, callers.more_tests);
+            }
+            list("→ is extended by", &callers.extensions, 0);
+        }
+        if target.is_type {
+            let members: Vec<Item> =
+                target.members.iter().map(|(name, line)| item(name.clone(), *line)).collect();
+            list("→ has", &members, 0);
+        }
+        list("→ calls", &searched.callees(target), 0);
+        let mut touched: Vec<Item> = Vec::new();
+        for write in &target.uses.writes {
+            let what = format!("sets {}.{}", write.of.as_deref().unwrap_or("…"), write.name);
+            if !touched.iter().any(|known| known.what == what) {
+                touched.push(item(what, write.line + 1));
+            }
+        }
+        let (other, constants): (Vec<_>, Vec<_>) =
+            target.data.iter().partition(|datum| datum.kind != DatumKind::Constant);
+        for datum in other.into_iter().chain(constants) {
+            touched.push(item(format!("{}{}", datum.kind.word(), datum.name), datum.line));
+        }
+        list("→ data:", &touched, 0);
+        list("→ raises", &searched.raises(target), 0);
+        // A constructor's name is everybody's, and of a function that has only words in common nobody asked for namesakes.
+        // Those that the question does not tell from it are in the summary.
+        let told = first && !self.namesakes.is_empty();
+        if target.named && !target.name.starts_with("__") && !told {
+            list("→ not to be confused with", &callers.namesakes, 0);
+        }
+        sentences
+    }
+
+    /// Where the names are set and used that nothing is defined by: fields, settings, parameters.
+    pub(super) fn places_of_names(&mut self, subject: &QuestionSubject, searched: SearchedNames<'_>) {
+        for name in subject.certain_names().take(2) {
+            let Some(number) = searched.wanted.iter().position(|wanted| wanted.name == name.name) else {
+                continue;
+            };
+            let (mut set, mut used): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
+            let mut files: Vec<_> = searched.hits.files.iter().collect();
+            files.sort_by_key(|file| is_test(&file.place.path));
+            for file in files {
+                for hit in file.hits.iter().filter(|hit| hit.name == number && hit.kind != HitKind::Import) {
+                    let what = hit.within.clone().unwrap_or_else(|| "top level".to_owned());
+                    let item = Item { what, path: file.place.path.clone(), line: hit.line + 1 };
+                    let list = if hit.kind == HitKind::RoleTask { &mut set } else { &mut used };
+                    if !list.iter().any(|known| known.what == item.what && known.path == item.path) {
+                        list.push(item);
+                    }
+                }
+            }
+            for (verb, items) in [("is set in", set), ("is used in", used)] {
+                if !items.is_empty() {
+                    let (sentence, taken) =
+                        list_items(&format!("{} {verb}", name.name), &items, 0, MAX_FINDING_LENGTH);
+                    taken.iter().for_each(|item| self.references.add(&item.path, Some(item.line)));
+                    self.findings.push(sentence);
+                }
+            }
+        }
+    }
+
+    pub(super) fn finding(
+        self,
+        targets: &[Target],
+        missing: &[String],
+        limited: bool,
+        confidence: Confidence,
+    ) -> ResearchFinding {
+        let summary = match targets.first() {
+            None => self.findings.first().cloned().unwrap_or_default(),
+            Some(target) => {
+                let sentence = target.sentence.trim_end_matches(['.', ':']);
+                let doc = if sentence.is_empty() { ".".to_owned() } else { format!(": {sentence}.") };
+                let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
+                let closest = if target.named { "" } else { "Closest definition by words: " };
+                let told = brief(&format!("{closest}{head}{doc}"), 320);
+                [told, self.usage(), self.also()]
+                    .into_iter()
+                    .filter(|text| !text.is_empty())
+                    .collect::<Vec<_>>()
+                    .join(" ")
+            }
+        };
+        let mut notes = Vec::new();
+        if limited {
+            notes.push(LIMITED.to_owned());
+        }
+        if !missing.is_empty() {
+            notes.push(format!("not found in any file: {}", missing.join(", ")));
+        }
+        if !self.partly.is_empty() {
+            let names = self.partly.join(", ");
+            notes.push(format!(
+                "users of {names} were looked for near the definition only: there are too many files"
+            ));
+        }
+        ResearchFinding {
+            summary,
+            references: self.references.into_list(MAX_REFERENCES),
+            key_findings: self.findings,
+            confidence,
+            notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), MAX_FINDING_LENGTH)),
+        }
+    }
+
+    /// How much the first target is used; in tests by whom, when that is asked.
+    fn usage(&self) -> String {
+        if !self.tests.is_empty() {
+            return format!("{}.", list_items("Tests that use it:", &self.tests, 0, IN_SUMMARY).0);
+        }
+        let places = |count: usize| if count == 1 { "place" } else { "places" };
+        match self.used {
+            Some((0, 0)) | None => String::new(),
+            Some((0, tests)) => format!("Used in {tests} {} in tests only.", places(tests)),
+            Some((code, 0)) => format!("Used in {code} {}.", places(code)),
+            Some((code, tests)) => format!("Used in {code} {}, and {tests} in tests.", places(code)),
+        }
+    }
+
+    /// What else may be meant.
+    fn also(&self) -> String {
+        match self.namesakes.as_slice() {
+            [] => String::new(),
+            some => format!("{}.", list_items("The question may also mean", some, 0, IN_SUMMARY).0),
+        }
+    }
+}
+
+/// Those of a target's namesakes that a question does not tell from it: when it names the type, those of types of that name.
+fn rivals(subject: &QuestionSubject, target: &Target, namesakes: &[Item]) -> Vec<Item> {
+    let named = |parent: &str| {
+        subject.names.iter().any(|name| {
+            name.name.eq_ignore_ascii_case(parent)
+                || name.of.as_deref().is_some_and(|of| of.eq_ignore_ascii_case(parent))
+        })
+    };
+    let own = target.qualified();
+    let told_by_type = target.parent.as_deref().is_some_and(named);
+    namesakes.iter().filter(|item| !told_by_type || item.what == own).cloned().collect()
+}

@@ -1,0 +1,308 @@
+//! One search of all files for some names as whole words, and what each place does with its name.
+//!
+//! Nothing that is found here counts as read. Of each file only the first few places are kept, so that a common name costs
+//! no memory; what is left out is counted.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use tamis_codebase::{Halt, Place, Roots, cores, is_binary, on_threads, scan};
+use tamis_syntax::{defined_name, outline_by_lines};
+use tamis_text::split_lines;
+
+use super::code_lines::CodeLines;
+use super::definitions::Outlined;
+use super::paths::is_prose_or_data;
+use crate::locate::Locations;
+use crate::{RoleError, RoleErrorKind};
+
+/// What to search for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WantedName {
+    pub(super) name: String,
+    /// Whether places that use it are wanted, or only those that define it.
+    pub(super) uses: bool,
+    /// Whether the question names it, so that no file may be left out.
+    pub(super) in_question: bool,
+}
+
+/// What was found, in the order of files and lines.
+#[derive(Debug, Default, PartialEq)]
+pub(super) struct NameHits {
+    pub(super) files: Vec<FileHits>,
+    /// Names whose uses were looked for in a part of the files only, since there are too many.
+    pub(super) partial: Vec<String>,
+}
+
+/// One file that has some of the names.
+#[derive(Debug, PartialEq)]
+pub(super) struct FileHits {
+    pub(super) place: Place,
+    pub(super) hits: Vec<Hit>,
+    /// Numbers of all names that occur in it, in order.
+    pub(super) names: Vec<usize>,
+    /// Uses by name that are not among the hits.
+    pub(super) more: Vec<(usize, usize)>,
+}
+
+/// A name at a place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Hit {
+    /// Its number among what was sought.
+    pub(super) name: usize,
+    /// From 0.
+    pub(super) line: usize,
+    pub(super) kind: HitKind,
+    /// The definition that it stands in, with its type; of a definition, the type that it belongs to.
+    pub(super) within: Option<String>,
+}
+
+/// What a place does with a name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum HitKind {
+    Definition,
+    /// `class X(Name)`, `impl Name for X`.
+    Extension,
+    /// `@name`, `#[name]`.
+    Decorator,
+    Call,
+    /// `name = …`, `self.name = …`, `const NAME: …`.
+    RoleTask,
+    /// Anything else in code.
+    Mention,
+    Import,
+}
+
+/// Many: a file may have dozens of types with a method of the same name.
+const MAX_DEFINITIONS: usize = 64;
+const MAX_USES: usize = 8;
+/// Files with longer lines are generated.
+const MAX_LINE_LENGTH: usize = 2000;
+/// More wait for the disk, or for each other.
+const MAX_THREADS: usize = 12;
+
+/// Searches once: files that may have one of the names by what the map knows of them, and for names of which it knows
+/// nothing, the surroundings of `homes`. A map that knows nothing leaves everything to be searched.
+pub(super) fn search_names(
+    roots: &Roots,
+    locations: &Locations,
+    wanted_names: &[WantedName],
+    homes: &[Place],
+    halt: &Halt,
+) -> Result<NameHits, RoleError> {
+    if wanted_names.is_empty() {
+        return Ok(NameHits::default());
+    }
+    let patterns = wanted_names.iter().map(|wanted| wanted.name.as_bytes());
+    // Names are whole words, so that the longest at a place is the only one that can be meant there.
+    let finder = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(patterns)
+        .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
+    let files_by_word = &locations.files_by_word;
+    let unknown = |wanted: &&WantedName| !files_by_word.narrows(&wanted.name);
+    if files_by_word.is_empty() || wanted_names.iter().filter(unknown).any(|wanted| wanted.in_question) {
+        let lists = scan(roots, halt, Vec::new, |list: &mut Vec<FileHits>, place, bytes| {
+            if !is_prose_or_data(&place.path) {
+                list.extend(search_file(&finder, wanted_names, &place, bytes));
+            }
+        })?;
+        return Ok(NameHits::of(lists, Vec::new()));
+    }
+    let mut folders: Vec<(usize, String)> = Vec::new();
+    if wanted_names.iter().any(|wanted| unknown(&wanted)) {
+        let near = homes.iter().map(|place| (place.root, files_by_word.widest_folder_around(place)));
+        folders.extend(
+            near.chain(
+                locations.best.iter().map(|location| (location.place.root, location.place.path.clone())),
+            ),
+        );
+    }
+    let mut places =
+        files_by_word.files_with(wanted_names.iter().map(|wanted| wanted.name.as_str()), &folders);
+    places.retain(|place| !is_prose_or_data(&place.path));
+    let lists = read_each(roots, &places, halt, |list: &mut Vec<FileHits>, place, bytes| {
+        list.extend(search_file(&finder, wanted_names, place, bytes));
+    })?;
+    let everywhere =
+        homes.iter().all(|place| files_by_word.widest_folder_around(place).is_empty()) && roots.len() == 1;
+    let partial = wanted_names.iter().filter(|wanted| wanted.uses && !everywhere).filter(unknown);
+    Ok(NameHits::of(lists, partial.map(|wanted| wanted.name.clone()).collect()))
+}
+
+/// Calls `each` with the bytes of these files, from several threads.
+fn read_each<S: Default + Send>(
+    roots: &Roots,
+    places: &[&Place],
+    halt: &Halt,
+    each: impl Fn(&mut S, &Place, &[u8]) + Sync,
+) -> Result<Vec<S>, RoleError> {
+    let limit = roots.policy().largest_searched;
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let (mut state, mut bytes) = (S::default(), Vec::new());
+        while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if halt.is_due() {
+                break;
+            }
+            // What has gone since, nobody looks for.
+            if roots.read_into(place, limit, &mut bytes).is_ok() && !is_binary(&bytes) {
+                each(&mut state, place, &bytes);
+            }
+        }
+        state
+    };
+    let states = on_threads(cores().min(MAX_THREADS).min(places.len()), work);
+    halt.check()?;
+    Ok(states)
+}
+
+impl NameHits {
+    fn of(lists: Vec<Vec<FileHits>>, partial: Vec<String>) -> NameHits {
+        let mut files: Vec<FileHits> = lists.into_iter().flatten().collect();
+        files.sort_by(|a, b| a.place.cmp(&b.place));
+        NameHits { files, partial }
+    }
+}
+
+fn search_file(
+    finder: &AhoCorasick,
+    wanted_names: &[WantedName],
+    place: &Place,
+    bytes: &[u8],
+) -> Option<FileHits> {
+    let word = |at: Option<usize>| {
+        at.and_then(|at| bytes.get(at)).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80)
+    };
+    let mut found = finder
+        .find_iter(bytes)
+        .filter(|found| !word(found.start().checked_sub(1)) && !word(Some(found.end())))
+        .map(|found| (found.pattern().as_usize(), found.start()))
+        .peekable();
+    found.peek()?;
+    let text = String::from_utf8_lossy(bytes);
+    let lines = split_lines(&text);
+    let mut file = File { lines: &lines, code: None, outline: None, path: &place.path };
+    let mut file_hits =
+        FileHits { place: place.clone(), hits: Vec::new(), names: Vec::new(), more: Vec::new() };
+    let (mut line, mut line_start, mut counted) = (0, 0, 0);
+    for (name, at) in found {
+        for newline in memchr::memchr_iter(b'\n', &bytes[counted..at]) {
+            line += 1;
+            line_start = counted + newline + 1;
+        }
+        counted = at;
+        file_hits.names.push(name);
+        // Bytes that are no text take more room in `lines` than in the file: then the name lies elsewhere in its line.
+        let column = at - line_start;
+        let content = lines.get(line).copied().unwrap_or("");
+        if content.len() > MAX_LINE_LENGTH
+            || !content[..].get(column..).is_some_and(|rest| rest.starts_with(&wanted_names[name].name))
+        {
+            continue;
+        }
+        let Some((kind, within)) =
+            file.judge(line, column, &wanted_names[name].name, wanted_names[name].uses)
+        else {
+            continue;
+        };
+        let same = |hit: &&Hit| {
+            hit.name == name && (hit.kind == HitKind::Definition) == (kind == HitKind::Definition)
+        };
+        let known = file_hits.hits.iter().filter(same).count();
+        let most = if kind == HitKind::Definition { MAX_DEFINITIONS } else { MAX_USES };
+        if file_hits.hits.last().is_some_and(|last| last.name == name && last.line == line) {
+            continue;
+        }
+        if known < most {
+            file_hits.hits.push(Hit { name, line, kind, within });
+        } else if kind != HitKind::Definition {
+            match file_hits.more.iter_mut().find(|(of, _)| *of == name) {
+                Some((_, count)) => *count += 1,
+                None => file_hits.more.push((name, 1)),
+            }
+        }
+    }
+    file_hits.names.sort_unstable();
+    file_hits.names.dedup();
+    Some(file_hits)
+}
+
+/// A file that has one of the names; what is dear to know of it is found out when it is asked for.
+struct File<'a> {
+    lines: &'a [&'a str],
+    code: Option<CodeLines>,
+    outline: Option<tamis_syntax::Outline>,
+    path: &'a str,
+}
+
+impl File<'_> {
+    fn judge(
+        &mut self,
+        line: usize,
+        column: usize,
+        name: &str,
+        uses: bool,
+    ) -> Option<(HitKind, Option<String>)> {
+        let lines = self.lines;
+        let content = lines[line];
+        let here = column..column + name.len();
+        let defined = defined_name(content, lines.get(line + 1..).unwrap_or_default());
+        let defines = defined.as_ref() == Some(&here);
+        if !defines && !uses {
+            return None;
+        }
+        let (path, code) = (self.path, &mut self.code);
+        if !code.get_or_insert_with(|| CodeLines::of(lines, path)).is_code(lines, line, column) {
+            return None;
+        }
+        let outline = self.outline.get_or_insert_with(|| outline_by_lines(lines, &|| false));
+        let outlined = Outlined { lines, outline };
+        let around = outlined.around(line);
+        if defines {
+            // `impl Name` adds to what is defined elsewhere.
+            let adds = content.trim_start().starts_with("impl");
+            let own = around.filter(|&at| outlined.definition(at).signature.first == line);
+            let parent = own.and_then(|at| outlined.parent(at)).map(str::to_owned);
+            return (!adds).then_some((HitKind::Definition, parent));
+        }
+        let within = around.map(|at| outlined.qualified(at));
+        if outline.imports.iter().any(|span| span.first <= line && line <= span.last) {
+            return Some((HitKind::Import, within));
+        }
+        let kind = kind(
+            content,
+            &here,
+            around.is_some_and(|at| outlined.is_type(at) && outlined.definition(at).signature.first == line),
+        );
+        Some((kind, within))
+    }
+}
+
+fn kind(line: &str, here: &std::ops::Range<usize>, opens_type: bool) -> HitKind {
+    let (before, after) = (&line[..here.start], &line[here.end..]);
+    let opening = before.trim_start();
+    if opening.starts_with('@') || opening.starts_with("#[") {
+        return HitKind::Decorator;
+    }
+    // `struct X(Name)` has one, and is none.
+    if opens_type && (!before.contains("struct ") || before.contains(':')) {
+        return HitKind::Extension;
+    }
+    let call = after.trim_start_matches("::");
+    let call = if call.starts_with('<') { call.split_once('>').map_or("", |(_, rest)| rest) } else { after };
+    if call.starts_with('(') || ["!(", "![", "!{"].iter().any(|open| call.starts_with(open)) {
+        return HitKind::Call;
+    }
+    let rest = after.trim_start();
+    let set = rest.strip_prefix('=').is_some_and(|value| !value.starts_with(['=', '>', '~']));
+    let declared =
+        ["const ", "static ", "let ", "var ", "#define "].iter().any(|word| before.ends_with(word));
+    let plain = before
+        .chars()
+        .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' ' | '\t' | '@' | '*' | '>' | '-'));
+    if declared || (plain && (set || (rest.starts_with(": ") && rest.contains(" = ")))) {
+        return HitKind::RoleTask;
+    }
+    HitKind::Mention
+}

@@ -1,0 +1,289 @@
+//! A fixed number of workers, and a queue in front of them that has an end.
+//!
+//! Whoever waits for a task waits no longer than its deadline and no longer than it is wanted. The worker itself stops at the
+//! next place where the task asks its [`Halt`], and takes nothing new before that: there are never more tasks at work than
+//! workers, whatever deadlines have passed. Waiting in the queue counts against the deadline; what is over before its turn
+//! comes is not begun, and takes no place from others.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+use tamis_codebase::Halt;
+
+use crate::{RoleError, RoleErrorKind};
+
+/// A task in the queue. Whatever becomes of it, its ticket is told by `run`, which does not begin what is over.
+struct Work {
+    halt: Halt,
+    run: Box<dyn FnOnce() + Send>,
+}
+
+/// The workers. After it is dropped they finish what was submitted, and end.
+pub struct WorkerPool {
+    shared: Arc<Shared>,
+    workers: usize,
+    most_waiting: usize,
+}
+
+#[derive(Default)]
+struct Shared {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Work>,
+    closed: bool,
+}
+
+impl Queue {
+    /// Takes out what nobody waits for any more.
+    fn take_over(&mut self) -> Vec<Work> {
+        let (over, waiting) = std::mem::take(&mut self.waiting)
+            .into_iter()
+            .partition::<VecDeque<_>, _>(|work| work.halt.is_due());
+        self.waiting = waiting;
+        Vec::from(over)
+    }
+}
+
+/// The queue is full.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("all {workers} workers are busy and {waiting} tasks wait already")]
+pub struct QueueFull {
+    pub workers: usize,
+    pub waiting: usize,
+}
+
+/// How often a waiting caller looks whether it is still wanted.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
+
+impl WorkerPool {
+    /// So many workers, and so many tasks that may wait for one.
+    pub fn new(workers: usize, most_waiting: usize) -> WorkerPool {
+        let shared = Arc::new(Shared::default());
+        let workers = workers.max(1);
+        for number in 0..workers {
+            let shared = Arc::clone(&shared);
+            let named = std::thread::Builder::new().name(format!("research-{number}"));
+            // Where no thread can be had, the others do the work; with none of them, tasks end at their deadline.
+            if let Err(error) = named.spawn(move || shared.work()) {
+                tracing::warn!("a worker cannot be started: {error}");
+            }
+        }
+        WorkerPool { shared, workers, most_waiting }
+    }
+
+    /// Puts a task into the queue. It is given the halt that it must ask now and then.
+    pub fn submit<T: Send + 'static>(
+        &self,
+        halt: Halt,
+        task: impl FnOnce(&Halt) -> Result<T, RoleError> + Send + 'static,
+    ) -> Result<TaskHandle<T>, QueueFull> {
+        let (send, receive) = channel();
+        let seen = halt.clone();
+        let run = Box::new(move || {
+            let outcome = match seen.check() {
+                Err(halted) => Err(halted.into()),
+                Ok(()) => catch_unwind(AssertUnwindSafe(|| task(&seen)))
+                    .unwrap_or_else(|_| Err(RoleError::new(RoleErrorKind::Internal, "the task panicked"))),
+            };
+            // Whoever asked may have left.
+            let _ = send.send(outcome);
+        });
+        let mut queue = self.shared.queue.lock();
+        let over = if queue.waiting.len() >= self.most_waiting { queue.take_over() } else { Vec::new() };
+        let waiting = queue.waiting.len();
+        let is_full = waiting >= self.most_waiting;
+        if !is_full {
+            queue.waiting.push_back(Work { halt: halt.clone(), run });
+        }
+        drop(queue);
+        for work in over {
+            (work.run)();
+        }
+        if is_full {
+            return Err(QueueFull { workers: self.workers, waiting });
+        }
+        self.shared.changed.notify_one();
+        Ok(TaskHandle { receive, halt })
+    }
+}
+
+impl Drop for WorkerPool {
+    fn drop(&mut self) {
+        self.shared.queue.lock().closed = true;
+        self.shared.changed.notify_all();
+    }
+}
+
+impl Shared {
+    fn work(&self) {
+        loop {
+            let mut queue = self.queue.lock();
+            let work = loop {
+                if let Some(work) = queue.waiting.pop_front() {
+                    break work;
+                }
+                if queue.closed {
+                    return;
+                }
+                self.changed.wait(&mut queue);
+            };
+            drop(queue);
+            (work.run)();
+        }
+    }
+}
+
+/// A task under way.
+pub struct TaskHandle<T> {
+    receive: Receiver<Result<T, RoleError>>,
+    halt: Halt,
+}
+
+impl<T> TaskHandle<T> {
+    /// What came of it. Ends with the deadline and with a cancellation, and tells the task so.
+    pub fn wait(self) -> Result<T, RoleError> {
+        loop {
+            let patience = self.halt.remaining().map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL));
+            match self.receive.recv_timeout(patience) {
+                Ok(outcome) => return outcome,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(RoleError::new(RoleErrorKind::Internal, "the worker is gone"));
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if let Err(halted) = self.halt.check() {
+                // It may have come in at the last moment.
+                return self.receive.try_recv().unwrap_or_else(|_| Err(halted.into()));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::mpsc;
+    use std::time::Instant;
+
+    use super::*;
+
+    #[test]
+    fn there_are_never_more_at_work_than_workers() {
+        let pool = WorkerPool::new(3, 100);
+        let (at_work, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+        let tickets: Vec<_> = (0..40)
+            .map(|number| {
+                let (at_work, most) = (Arc::clone(&at_work), Arc::clone(&most));
+                let task = move |_: &Halt| {
+                    let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
+                    most.fetch_max(now, Ordering::SeqCst);
+                    std::thread::yield_now();
+                    at_work.fetch_sub(1, Ordering::SeqCst);
+                    Ok(number)
+                };
+                pool.submit(Halt::never(), task).unwrap()
+            })
+            .collect();
+        let results: Vec<i32> = tickets.into_iter().map(|ticket| ticket.wait().unwrap()).collect();
+        assert_eq!(results, (0..40).collect::<Vec<_>>());
+        assert!(most.load(Ordering::SeqCst) <= 3);
+    }
+
+    #[test]
+    fn a_full_queue_is_told_at_once() {
+        let pool = WorkerPool::new(1, 1);
+        let (begun, has_begun) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let first = pool
+            .submit(Halt::never(), move |_| {
+                begun.send(()).unwrap();
+                Ok(released.recv().is_ok())
+            })
+            .unwrap();
+        has_begun.recv().unwrap();
+        let second = pool.submit(Halt::never(), |_| Ok(true)).unwrap();
+        let third = pool.submit(Halt::never(), |_| Ok(true)).err();
+        assert_eq!(third, Some(QueueFull { workers: 1, waiting: 1 }));
+        release.send(()).unwrap();
+        assert_eq!((first.wait(), second.wait()), (Ok(true), Ok(true)));
+    }
+
+    #[test]
+    fn what_is_over_takes_no_place_in_the_queue() {
+        let pool = WorkerPool::new(1, 1);
+        let (begun, has_begun) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let first = pool
+            .submit(Halt::never(), move |_| {
+                begun.send(()).unwrap();
+                Ok(released.recv().is_ok())
+            })
+            .unwrap();
+        has_begun.recv().unwrap();
+        let cancelled = Halt::never();
+        let left = pool.submit(cancelled.clone(), |_| -> Result<(), RoleError> { panic!("begun") }).unwrap();
+        cancelled.cancel();
+        let late = Halt::never().by(Instant::now());
+        let late = pool.submit(late, |_| -> Result<(), RoleError> { panic!("begun") }).unwrap();
+        let next = pool.submit(Halt::never(), |_| Ok(true)).unwrap();
+        assert_eq!(left.wait().unwrap_err().kind, RoleErrorKind::Canceled);
+        assert_eq!(late.wait().unwrap_err().kind, RoleErrorKind::Timeout);
+        release.send(()).unwrap();
+        assert_eq!((first.wait(), next.wait()), (Ok(true), Ok(true)));
+    }
+
+    #[test]
+    fn a_deadline_ends_the_waiting_and_the_work() {
+        let pool = WorkerPool::new(1, 4);
+        let (ended, has_ended) = mpsc::channel();
+        let halt = Halt::never().by(Instant::now() + Duration::from_millis(5));
+        let slow = pool.submit(halt, move |halt| {
+            while !halt.is_due() {
+                std::thread::yield_now();
+            }
+            ended.send(()).unwrap();
+            Ok(())
+        });
+        // Either the waiting ends first or the task's own answer comes just then.
+        let outcome = slow.unwrap().wait();
+        assert!(outcome.as_ref().is_ok() || outcome.unwrap_err().kind == RoleErrorKind::Timeout);
+        // It has ended, or on a busy machine was never begun and is dropped; it does not go on.
+        let _ = has_ended.recv();
+        let late = Halt::never().by(Instant::now());
+        let never_begun = pool.submit(late, |_| -> Result<(), RoleError> { panic!("begun") }).unwrap();
+        assert_eq!(never_begun.wait().unwrap_err().kind, RoleErrorKind::Timeout);
+    }
+
+    #[test]
+    fn a_cancellation_stops_the_work() {
+        let pool = WorkerPool::new(1, 4);
+        let (ended, has_ended) = mpsc::channel();
+        let halt = Halt::never();
+        let ticket = pool
+            .submit(halt.clone(), move |halt| {
+                halt.cancel();
+                ended.send(halt.check()).unwrap();
+                Err::<(), RoleError>(RoleError::from(halt.check().unwrap_err()))
+            })
+            .unwrap();
+        assert_eq!(ticket.wait().unwrap_err().kind, RoleErrorKind::Canceled);
+        assert!(has_ended.recv().unwrap().is_err());
+    }
+
+    #[test]
+    fn a_panic_ends_its_task_alone() {
+        let pool = WorkerPool::new(1, 4);
+        let ticket =
+            pool.submit(Halt::never(), |_| -> Result<(), RoleError> { panic!("as it should") }).unwrap();
+        assert_eq!(ticket.wait().unwrap_err().kind, RoleErrorKind::Internal);
+        assert_eq!(pool.submit(Halt::never(), |_| Ok(1)).unwrap().wait(), Ok(1));
+    }
+}

@@ -1,0 +1,84 @@
+//! The way of every call: a researcher that is ready, a thread that may block, and an end when nobody waits any more.
+
+use std::sync::Arc;
+
+use tamis_codebase::Halt;
+use tamis_research::{ResearchProgress, ResearchReport, ResearchRequest, Researcher, Role, RoleErrorKind};
+
+use super::failure::{no_roots, saturated, told};
+use crate::services::blocking;
+use crate::{Context, Failure, ProgressUpdate};
+
+/// Whoever answers questions about a codebase, or why nobody can.
+pub struct Research {
+    researcher: Result<Arc<Researcher>, String>,
+}
+
+impl Research {
+    pub fn new(researcher: Arc<Researcher>) -> Research {
+        Research { researcher: Ok(researcher) }
+    }
+
+    /// The other tools of the process work all the same; these say why they do not.
+    pub fn unusable(why: String) -> Research {
+        Research { researcher: Err(why) }
+    }
+
+    pub(crate) fn researcher(&self) -> Result<&Arc<Researcher>, Failure> {
+        self.researcher.as_ref().map_err(|why| no_roots(why))
+    }
+}
+
+/// The researcher of this process.
+pub(crate) fn researcher(context: &Context) -> Result<Arc<Researcher>, Failure> {
+    match context.services.research() {
+        Some(research) => research.researcher().cloned(),
+        None => Err(Failure::internal("research is not served here")),
+    }
+}
+
+/// Asks one role, or all that the question calls for.
+pub(crate) async fn answer(
+    role: Option<Role>,
+    request: ResearchRequest,
+    context: Context,
+) -> Result<ResearchReport, Failure> {
+    let progress = context.progress.clone();
+    let halt = Halt::on(context.cancellation.clone());
+    let report = blocking_with(&context, move |researcher| {
+        let tell = |step: ResearchProgress| progress.report(update(step));
+        let report = match role {
+            Some(role) => researcher.ask_role(role, &request, &halt, &tell),
+            None => researcher.research(&request, &halt, &tell),
+        };
+        report.map_err(told)
+    })
+    .await?;
+    let faults: Vec<_> = report.outcomes().map(|(_, outcome)| outcome.result.as_ref().err()).collect();
+    let turned_away = |fault: &Option<&tamis_research::RoleError>| {
+        fault.is_some_and(|fault| fault.kind == RoleErrorKind::Saturated)
+    };
+    // A report of nothing but that is none.
+    if !faults.is_empty() && faults.iter().all(turned_away) {
+        return Err(saturated(faults[0].map_or("", |fault| fault.message.as_str())));
+    }
+    Ok(report)
+}
+
+/// Runs what blocks away from the threads that serve connections, until it ends or nobody waits any more.
+pub(crate) async fn blocking_with<T: Send + 'static>(
+    context: &Context,
+    work: impl FnOnce(&Researcher) -> Result<T, Failure> + Send + 'static,
+) -> Result<T, Failure> {
+    let researcher = researcher(context)?;
+    let cancellation = context.cancellation.clone();
+    let working = blocking(move || work(&researcher));
+    tokio::select! {
+        outcome = working => if cancellation.is_cancelled() { Err(Failure::Cancelled) } else { outcome? },
+        () = cancellation.cancelled() => Err(Failure::Cancelled),
+    }
+}
+
+fn update(step: ResearchProgress) -> ProgressUpdate {
+    ProgressUpdate { done: step.done as f64, total: Some(step.total as f64), message: Some(step.message) }
+}
