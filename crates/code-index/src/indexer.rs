@@ -99,7 +99,7 @@ impl Indexer {
                 tracing::warn!("the index of {} cannot be brought up to date: {why}", roots_of(&roots));
             }
         };
-        match std::thread::SegmentBuilder::new().name("research-index".to_owned()).spawn(work) {
+        match std::thread::Builder::new().name("research-index".to_owned()).spawn(work) {
             Ok(_) => *at_work = Some(ended),
             Err(error) => tracing::warn!("no thread for the index: {error}"),
         }

@@ -146,7 +146,7 @@ impl WordCounter {
 }
 
 /// Whether the run that begins at `at` is a name that is defined there.
-pub fn defines_at(bytes: &[u8], at: usize) -> bool {
+pub(crate) fn defines_at(bytes: &[u8], at: usize) -> bool {
     let from = at.saturating_sub(MAX_LINE_LENGTH);
     let start = match memrchr(b'\n', &bytes[from..at]) {
         Some(newline) => from + newline + 1,
@@ -157,7 +157,7 @@ pub fn defines_at(bytes: &[u8], at: usize) -> bool {
 }
 
 /// Calls `visit` with each run that is a name defined where it stands.
-pub fn each_definition(bytes: &[u8], mut visit: impl FnMut(&str)) {
+pub(crate) fn each_definition(bytes: &[u8], mut visit: impl FnMut(&str)) {
     let mut start = 0;
     while start < bytes.len() {
         if let Some(at) = defined_in_line(bytes, start)

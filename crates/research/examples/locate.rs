@@ -11,10 +11,9 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
+use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Halt, Policy, Roots};
-use tamis_research::{
-    IndexSettings, IndexUse, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role,
-};
+use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
+use tamis_codebase::{AccessError, Halt, Place, Roots};
 use tamis_syntax::{Budget, Outline};
 use tamis_text::split_lines;
 

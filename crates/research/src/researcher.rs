@@ -13,7 +13,6 @@ use tamis_codebase::{Halt, RootError, Roots};
 use crate::role_runner::{CustomRoles, RoleRunner};
 use crate::{Model, ResearchConstraints, ResearchLimits, ResearchReport, Role, WorkerPool};
 use request::RequestRun;
-use tamis_code_index::Indexer;
 
 /// How a researcher is set up.
 pub struct ResearchSettings {

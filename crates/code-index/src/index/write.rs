@@ -4,6 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
+use tamis_codebase::{AccessError, Halt, Place, Roots, cores, is_binary, on_threads};
 use tamis_store::Database;
 
 use super::segment::SegmentBuilder;

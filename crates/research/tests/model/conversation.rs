@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
+use tamis_codebase::Halt;
 use tamis_research::{
     Model, ModelLimits, ModelSettings, ModelTask, ResearchFinding, Role, RoleError, RoleErrorKind,
 };

@@ -1,6 +1,7 @@
 //! What a model gets to see of files.
 
 use serde_json::json;
+use tamis_codebase::Halt;
 use tamis_research::{ModelTask, Reference, ResearchLimits, Role};
 use tamis_testkit::{ChatServer, ChatStep};
 

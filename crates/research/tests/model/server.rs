@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
+use tamis_codebase::Halt;
 use tamis_research::{Model, ModelSettings, Role, RoleErrorKind};
 use tamis_testkit::{ChatServer, ChatStep};
 

@@ -4,12 +4,12 @@ use serde_json::json;
 use tamis_codebase::RootError;
 use tamis_research::{ResearchConstraints, ResearchError, ResearchRequest};
 
-use crate::fixture::{House, asking, research, secret, texts};
+use crate::fixture::{Fixture, asking, research, secret, texts};
 
 #[test]
 fn locate_only() {
-    let house = House::new();
-    let ask = || research(&house.researcher(), &asking("Where is parse_shop_config implemented?")).1;
+    let fixture = Fixture::new();
+    let ask = || research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?")).1;
     let told = ask();
     assert_eq!(told["locator"]["status"], "ok");
     let references = texts(&told["locator"]["value"]["references"]);
@@ -23,8 +23,8 @@ fn locate_only() {
 
 #[test]
 fn not_found() {
-    let house = House::new();
-    let (_, told) = research(&house.researcher(), &asking("Where is frobnicate_zyxwv implemented?"));
+    let fixture = Fixture::new();
+    let (_, told) = research(&fixture.researcher(), &asking("Where is frobnicate_zyxwv implemented?"));
     for value in [&told["locator"]["value"], &told["synthesis"]] {
         assert_eq!(value["references"], json!([]), "{told}");
         assert!(value["summary"].as_str().unwrap().to_lowercase().contains("not found"), "{told}");
@@ -34,11 +34,11 @@ fn not_found() {
 
 #[test]
 fn scope_restriction() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let request =
         ResearchRequest { roots: vec!["tests".into()], ..asking("Where is serve_orders implemented?") };
-    let (report, told) = research(&house.researcher(), &request);
-    let root = house.code().join("tests").canonicalize().unwrap();
+    let (report, told) = research(&fixture.researcher(), &request);
+    let root = fixture.code().join("tests").canonicalize().unwrap();
     assert_eq!(told["rootsSearched"], json!([root]));
     let text = serde_json::to_string(&report).unwrap();
     assert!(!text.contains("orders.rs"), "{text}");
@@ -46,7 +46,7 @@ fn scope_restriction() {
     // Folders outside of the roots are refused, without a word on what is there.
     for outside in ["/etc", "..", "../code-of-others"] {
         let request = ResearchRequest { roots: vec![outside.into()], ..asking("Where?") };
-        let refused = house.researcher().research(&request, &tamis_codebase::Halt::never(), &|_| ());
+        let refused = fixture.researcher().research(&request, &tamis_codebase::Halt::never(), &|_| ());
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ResearchError::Root(RootError::Outside { .. })), "{outside}: {refused}");
     }
@@ -54,7 +54,7 @@ fn scope_restriction() {
 
 #[test]
 fn budget_pressure() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let ask = |max_files_read, max_bytes_read| {
         let constraints = ResearchConstraints {
             max_files_read: Some(max_files_read),
@@ -62,7 +62,7 @@ fn budget_pressure() {
             ..ResearchConstraints::default()
         };
         let question = asking("How does parse_shop_config work, and how do retries? Show examples.");
-        research(&house.researcher(), &ResearchRequest { constraints, ..question }).1
+        research(&fixture.researcher(), &ResearchRequest { constraints, ..question }).1
     };
     for (files, bytes) in [(1, 1 << 20), (50, 60), (0, 0)] {
         let told = ask(files, bytes);
@@ -78,11 +78,11 @@ fn budget_pressure() {
 
 #[test]
 fn redaction() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let text = format!("pub fn call_gateway() {{\n    let token = \"{}\";\n    send(token);\n}}\n", secret());
-    house.write("src/gateway.rs", &text);
+    fixture.write("src/gateway.rs", &text);
     let question = "How does call_gateway work? Show examples of call_gateway and its token.";
-    let (report, told) = research(&house.researcher(), &asking(question));
+    let (report, told) = research(&fixture.researcher(), &asking(question));
     assert!(!serde_json::to_string(&report).unwrap().contains(&secret()));
     assert!(texts(&told["locator"]["value"]["references"])[0].starts_with("src/gateway.rs"), "{told}");
 }

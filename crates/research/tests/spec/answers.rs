@@ -5,11 +5,11 @@ use std::sync::{Arc, Barrier};
 use serde_json::{Value, json};
 use tamis_research::{Reference, ResearchConstraints, ResearchRequest, Role};
 
-use crate::fixture::{House, Roles, asking, finding, research, secret, texts};
+use crate::fixture::{Fixture, Roles, asking, finding, research, secret, texts};
 
 #[test]
 fn synthesizer_ordering_determinism_same_inputs_produce_stable_ordering_and_deduplication() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let question = asking("Show examples of retries");
     let mut answers: Vec<Value> = Vec::new();
     for last in [Role::Analyzer, Role::Patterns] {
@@ -36,7 +36,7 @@ fn synthesizer_ordering_determinism_same_inputs_produce_stable_ordering_and_dedu
                 Ok(said.clone())
             });
         }
-        let (_, told) = research(&house.with(roles), &question);
+        let (_, told) = research(&fixture.with(roles), &question);
         answers.push(told["synthesis"].clone());
     }
     assert_eq!(answers[0], answers[1]);
@@ -45,7 +45,7 @@ fn synthesizer_ordering_determinism_same_inputs_produce_stable_ordering_and_dedu
 
 #[test]
 fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let many: Vec<String> = (1..=24).map(|line| format!("src/folder_{line}/orders.rs:{line}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let long: Vec<String> =
@@ -56,7 +56,7 @@ fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
         roles = roles.finding(role, said.clone());
     }
-    let researcher = house.with(roles);
+    let researcher = fixture.with(roles);
     for max_tokens in [400, 800, 2000, 4000] {
         let constraints =
             ResearchConstraints { max_tokens: Some(max_tokens), ..ResearchConstraints::default() };
@@ -75,7 +75,7 @@ fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes
 
 #[test]
 fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_references() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let jwt = [
         "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9",
         "eyJzdWIiOiIxMjM0NTY3ODkwIn0",
@@ -90,7 +90,7 @@ fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_ref
     let roles = Roles::default().finding(Role::Locator, leaking.clone()).with(Role::Analyzer, move |_| {
         Err(tamis_research::RoleError::new(tamis_research::RoleErrorKind::ProviderError, said.clone()))
     });
-    let (report, told) = research(&house.with(roles), &asking(&format!("What is {}?", secrets[0])));
+    let (report, told) = research(&fixture.with(roles), &asking(&format!("What is {}?", secrets[0])));
     let text = serde_json::to_string(&report).unwrap();
     for secret in &secrets {
         assert!(!text.contains(secret), "{secret} in {text}");
@@ -102,33 +102,33 @@ fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_ref
 
 #[test]
 fn reference_formatting_file_references_are_path_and_line_and_never_full_dumps() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let (report, told) =
-        research(&house.researcher(), &asking("How does parse_shop_config work? Show examples."));
+        research(&fixture.researcher(), &asking("How does parse_shop_config work? Show examples."));
     let mut with_line = 0;
     for part in ["locator", "analyzer", "patterns"] {
         for reference in texts(&told[part]["value"]["references"]) {
-            assert!(house.has(reference), "{part}: {reference}");
+            assert!(fixture.has(reference), "{part}: {reference}");
             with_line += usize::from(Reference::from(reference.to_owned()).split().1.is_some());
         }
     }
     assert!(with_line > 0, "{told}");
     let text = serde_json::to_string(&report).unwrap();
-    let whole = std::fs::read_to_string(house.code().join("src/config.rs")).unwrap();
+    let whole = std::fs::read_to_string(fixture.code().join("src/config.rs")).unwrap();
     let dumped = serde_json::to_string(&whole).unwrap();
     assert!(!text.contains(dumped.trim_matches('"')));
 }
 
 #[test]
 fn answers_under_tight_limits_do_not_depend_on_which_role_was_first() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for number in 0..12 {
         let text = format!(
             "pub fn retry_{number}(attempt: u32) -> bool {{\n    retry_order(attempt) && attempt < {number}\n}}\n"
         );
-        house.write(&format!("src/more/retry_{number}.rs"), &text);
+        fixture.write(&format!("src/more/retry_{number}.rs"), &text);
     }
-    let researcher = house.researcher();
+    let researcher = fixture.researcher();
     for most in [1, 3, 6, 9] {
         let constraints = ResearchConstraints {
             max_files_read: Some(most),

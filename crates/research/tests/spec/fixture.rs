@@ -12,7 +12,7 @@ use tamis_research::{
 };
 use tamis_testkit::assert_report;
 
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
 }
 
@@ -41,11 +41,11 @@ const FILES: &[(&str, &str)] = &[
     ("README.md", "# Shop\n\nThe configuration of the shop lies in `shop.toml`.\n"),
 ];
 
-impl House {
-    pub(crate) fn new() -> House {
-        let house = House { folder: tempfile::tempdir().unwrap() };
-        FILES.iter().for_each(|(path, text)| house.write(path, text));
-        house
+impl Fixture {
+    pub(crate) fn new() -> Fixture {
+        let fixture = Fixture { folder: tempfile::tempdir().unwrap() };
+        FILES.iter().for_each(|(path, text)| fixture.write(path, text));
+        fixture
     }
 
     pub(crate) fn code(&self) -> PathBuf {

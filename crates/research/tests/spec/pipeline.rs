@@ -8,7 +8,7 @@ use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{ResearchConstraints, ResearchRequest, Researcher, Role, RoleError, RoleErrorKind};
 
-use crate::fixture::{House, Roles, asking, finding, research, texts};
+use crate::fixture::{Fixture, Roles, asking, finding, research, texts};
 
 fn mocked() -> Roles {
     Roles::default()
@@ -40,8 +40,8 @@ fn mocked() -> Roles {
 
 #[test]
 fn pipeline_orchestrator_given_mocked_role_results_synthesis_returns_a_compact_report_with_stable_ordering() {
-    let house = House::new();
-    let (_, told) = research(&house.with(mocked()), &asking("Show similar retries"));
+    let fixture = Fixture::new();
+    let (_, told) = research(&fixture.with(mocked()), &asking("Show similar retries"));
     assert_eq!(
         told["synthesis"],
         json!({
@@ -62,11 +62,11 @@ fn pipeline_orchestrator_given_mocked_role_results_synthesis_returns_a_compact_r
 
 #[test]
 fn partial_results_when_a_role_times_out_or_errors_synthesis_still_returns_a_valid_report_and_records_it() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
         for kind in [RoleErrorKind::Timeout, RoleErrorKind::ProviderError, RoleErrorKind::Internal] {
             let roles = mocked().with(role, move |_| Err(RoleError::new(kind, "it went wrong")));
-            let (_, told) = research(&house.with(roles), &asking("Show similar retries"));
+            let (_, told) = research(&fixture.with(roles), &asking("Show similar retries"));
             assert_eq!(told[role.key()]["error"]["name"], kind.name());
             let partial = texts(&told["run"]["partial"]);
             assert!(partial.len() == 1 && partial[0].starts_with(role.key()), "{partial:?}");
@@ -81,9 +81,9 @@ fn partial_results_when_a_role_times_out_or_errors_synthesis_still_returns_a_val
 
 #[test]
 fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_the_whole_pipeline() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for number in 0..40 {
-        house.write(&format!("src/part_{number}.rs"), &format!("pub fn part_{number}() {{}}\n"));
+        fixture.write(&format!("src/part_{number}.rs"), &format!("pub fn part_{number}() {{}}\n"));
     }
     let (at_work, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
     let mut roles = Roles::default();
@@ -101,9 +101,9 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
             Ok(finding(&format!("read {read}"), &["src/main.rs:1"], &[]))
         });
     }
-    let mut settings = house.settings();
+    let mut settings = fixture.settings();
     settings.workers = 2;
-    settings.thoughts = Some(Roots::open(&[house.code().join("tests")], Policy::standard()).unwrap());
+    settings.thoughts = Some(Roots::open(&[fixture.code().join("tests")], Policy::standard()).unwrap());
     let researcher = Researcher::with_custom_roles(settings, Arc::new(roles));
     let constraints = ResearchConstraints {
         max_files_read: Some(7),
@@ -121,7 +121,7 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
         Ok(finding(&left.as_millis().to_string(), &["src/main.rs:1"], &[]))
     });
     let constraints = ResearchConstraints { deadline_ms: Some(5_000), ..ResearchConstraints::default() };
-    let (report, _) = research(&house.with(roles), &ResearchRequest { constraints, ..asking("where?") });
+    let (report, _) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
     let left: u64 = report.locator.unwrap().result.unwrap().summary.parse().unwrap();
     assert!(left <= 5_000);
 }
@@ -129,8 +129,8 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
 #[test]
 fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_without_losing_role_specific_findings()
  {
-    let house = House::new();
-    let (_, told) = research(&house.with(mocked()), &asking("Show similar retries"));
+    let fixture = Fixture::new();
+    let (_, told) = research(&fixture.with(mocked()), &asking("Show similar retries"));
     let references = texts(&told["synthesis"]["references"]);
     assert_eq!(references, ["src/orders.rs:6", "src/payments.rs:1", "shop.toml"]);
     // Each role keeps what it found, where it found it.
@@ -145,20 +145,20 @@ fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_withou
 
 #[test]
 fn notes_of_former_work_are_asked_only_when_configured_and_never_beyond_the_roots_of_a_call() {
-    let house = House::new();
-    let notes = house.folder.path().join("notes");
+    let fixture = Fixture::new();
+    let notes = fixture.folder.path().join("notes");
     std::fs::create_dir(&notes).unwrap();
     std::fs::write(notes.join("2024-retries.md"), "# Retries\n\nDecided: retry_order gives up after 3.\n")
         .unwrap();
     let question = asking("Why does retry_order give up?");
-    let (_, told) = research(&house.researcher(), &question);
+    let (_, told) = research(&fixture.researcher(), &question);
     assert_eq!(told.get("thoughts"), None);
-    let mut settings = house.settings();
+    let mut settings = fixture.settings();
     settings.thoughts = Some(Roots::open(std::slice::from_ref(&notes), Policy::standard()).unwrap());
     let researcher = Researcher::new(settings);
     let (_, told) = research(&researcher, &question);
     assert!(texts(&told["thoughts"]["value"]["references"])[0].starts_with("2024-retries.md"), "{told}");
-    let roots = [house.code(), notes].map(|path| path.canonicalize().unwrap());
+    let roots = [fixture.code(), notes].map(|path| path.canonicalize().unwrap());
     assert_eq!(told["rootsSearched"], json!(roots));
     let (_, told) = research(&researcher, &ResearchRequest { roots: vec!["src".into()], ..question });
     assert_eq!(told.get("thoughts"), None);
@@ -167,10 +167,13 @@ fn notes_of_former_work_are_asked_only_when_configured_and_never_beyond_the_root
 
 #[test]
 fn progress_tells_of_tasks_as_they_begin_and_end_and_only_grows() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let told = std::sync::Mutex::new(Vec::new());
     let request = asking("Show similar retries");
-    house.with(mocked()).research(&request, &Halt::never(), &|step| told.lock().unwrap().push(step)).unwrap();
+    fixture
+        .with(mocked())
+        .research(&request, &Halt::never(), &|step| told.lock().unwrap().push(step))
+        .unwrap();
     let told = told.into_inner().unwrap();
     assert!(told.windows(2).all(|pair| pair[0].done < pair[1].done), "{told:?}");
     assert!(told.iter().all(|step| step.done <= step.total), "{told:?}");
@@ -186,10 +189,10 @@ fn progress_tells_of_tasks_as_they_begin_and_end_and_only_grows() {
 
 #[test]
 fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_semantic_results() {
-    let house = House::new();
-    let folder = house.folder.path().join("indexes");
+    let fixture = Fixture::new();
+    let folder = fixture.folder.path().join("indexes");
     let with = |used| {
-        let mut settings = house.settings();
+        let mut settings = fixture.settings();
         settings.index = Some(IndexSettings { folder: folder.clone(), used, builds: true });
         Researcher::new(settings)
     };
@@ -225,7 +228,7 @@ fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_sem
         assert_eq!(databases().len(), 1);
     }
     // What changes is seen at once.
-    house.write("src/frobnicate.rs", "pub fn frobnicate_zyxwv() {}\n");
+    fixture.write("src/frobnicate.rs", "pub fn frobnicate_zyxwv() {}\n");
     let told = answers(&with(IndexUse::Always));
     assert_eq!(told, answers(&with(IndexUse::Never)));
     assert_eq!(told[2]["synthesis"]["references"][0], "src/frobnicate.rs:1");

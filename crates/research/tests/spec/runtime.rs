@@ -9,7 +9,7 @@ use serde_json::json;
 use tamis_codebase::Halt;
 use tamis_research::{ResearchConstraints, ResearchRequest, Role, RoleError, RoleErrorKind, WorkerPool};
 
-use crate::fixture::{House, Roles, asking, finding, research, research_until, texts};
+use crate::fixture::{Fixture, Roles, asking, finding, research, research_until, texts};
 
 #[test]
 fn worker_pool_enforces_max_concurrent_tasks_and_queues_or_rejects_predictably_when_saturated() {
@@ -43,7 +43,7 @@ fn worker_pool_enforces_max_concurrent_tasks_and_queues_or_rejects_predictably_w
 
 #[test]
 fn a_request_that_finds_the_queue_full_is_told_so_in_a_valid_report() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let (begun, has_begun) = channel();
     let (release, released) = channel::<()>();
     let (begun, released) = (Mutex::new(begun), Mutex::new(released));
@@ -52,7 +52,7 @@ fn a_request_that_finds_the_queue_full_is_told_so_in_a_valid_report() {
         let _ = released.lock().unwrap().recv();
         Ok(finding("Here", &["src/main.rs:1"], &[]))
     });
-    let mut settings = house.settings();
+    let mut settings = fixture.settings();
     (settings.workers, settings.most_waiting) = (1, 1);
     let researcher = Arc::new(tamis_research::Researcher::with_custom_roles(settings, Arc::new(roles)));
     let first = {
@@ -91,7 +91,7 @@ fn a_request_that_finds_the_queue_full_is_told_so_in_a_valid_report() {
 
 #[test]
 fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let (ended, has_ended) = channel();
     let ended = Mutex::new(ended);
     let roles = Roles::default().finding(Role::Locator, finding("Here", &["src/main.rs:1"], &[])).with(
@@ -105,7 +105,7 @@ fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out(
         },
     );
     let constraints = ResearchConstraints { deadline_ms: Some(100), ..ResearchConstraints::default() };
-    let (_, told) = research(&house.with(roles), &ResearchRequest { constraints, ..asking("where?") });
+    let (_, told) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
     has_ended.recv_timeout(Duration::from_secs(60)).expect("the task itself is stopped");
     assert_eq!(told["analyzer"]["status"], "timeout");
     assert_eq!(told["analyzer"]["error"]["name"], "TimeoutError");
@@ -119,7 +119,7 @@ fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out(
 
 #[test]
 fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let halt = Halt::never();
     let (calls, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let (ended, has_ended) = channel();
@@ -139,13 +139,13 @@ fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
         ended.lock().unwrap().send(()).unwrap();
         Err(task.halt.check().unwrap_err().into())
     });
-    let (_, told) = research_until(&house.with(roles), &asking("where?"), &halt);
+    let (_, told) = research_until(&fixture.with(roles), &asking("where?"), &halt);
     has_ended.recv_timeout(Duration::from_secs(60)).unwrap();
     assert_eq!(told["analyzer"]["status"], "canceled");
     assert_eq!(told["analyzer"]["error"]["name"], "CanceledError");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
     // Nothing is begun for somebody who has left already.
-    let (_, told) = research_until(&house.researcher(), &asking("where is parse_shop_config?"), &halt);
+    let (_, told) = research_until(&fixture.researcher(), &asking("where is parse_shop_config?"), &halt);
     assert_eq!(
         (&told["locator"]["status"], &told["analyzer"]["status"]),
         (&json!("canceled"), &json!("canceled"))
@@ -155,7 +155,7 @@ fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
 
 #[test]
 fn error_mapping_provider_and_tool_failures_surface_as_structured_errors_with_stable_codes() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for (kind, status, name) in [
         (RoleErrorKind::Timeout, "timeout", "TimeoutError"),
         (RoleErrorKind::Canceled, "canceled", "CanceledError"),
@@ -169,19 +169,19 @@ fn error_mapping_provider_and_tool_failures_surface_as_structured_errors_with_st
     ] {
         let roles =
             Roles::default().with(Role::Analyzer, move |_| Err(RoleError::new(kind, "it went wrong")));
-        let (_, told) = research(&house.with(roles), &asking("where?"));
+        let (_, told) = research(&fixture.with(roles), &asking("where?"));
         assert_eq!(told["analyzer"]["status"], status);
         assert_eq!(told["analyzer"]["error"], json!({"name": name, "message": "it went wrong"}));
     }
     let panicking = Roles::default().with(Role::Analyzer, |_| panic!("as it should"));
-    let (_, told) = research(&house.with(panicking), &asking("where?"));
+    let (_, told) = research(&fixture.with(panicking), &asking("where?"));
     assert_eq!(told["analyzer"]["error"]["name"], "InternalError");
 }
 
 #[test]
 fn locator_output_schema_has_summary_references_key_findings_and_confidence_present_and_bounded() {
-    let house = House::new();
-    let (_, told) = research(&house.researcher(), &asking("Where is parse_shop_config implemented?"));
+    let fixture = Fixture::new();
+    let (_, told) = research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?"));
     assert_eq!(told["locator"]["status"], "ok");
     // However much a role says.
     let long = "x".repeat(10_000);
@@ -191,7 +191,7 @@ fn locator_output_schema_has_summary_references_key_findings_and_confidence_pres
     said.notes = Some(long.clone());
     let roles = Roles::default().finding(Role::Locator, said);
     let constraints = ResearchConstraints { max_tokens: Some(50_000), ..ResearchConstraints::default() };
-    let (_, told) = research(&house.with(roles), &ResearchRequest { constraints, ..asking("where?") });
+    let (_, told) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
     for value in [&told["locator"]["value"], &told["synthesis"]] {
         let length = |name: &str| value[name].as_str().unwrap().chars().count();
         assert!(length("summary") <= 1200 && length("notes") <= 800, "{value}");
@@ -201,14 +201,14 @@ fn locator_output_schema_has_summary_references_key_findings_and_confidence_pres
 
 #[test]
 fn locator_evidence_references_are_deduped_and_stable_ordered_with_no_large_excerpts() {
-    let house = House::new();
-    let ask = || research(&house.researcher(), &asking("Where is parse_shop_config implemented?")).1;
+    let fixture = Fixture::new();
+    let ask = || research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?")).1;
     let told = ask();
     let locator = &told["locator"]["value"];
     let references = texts(&locator["references"]);
     assert!(references[0].starts_with("src/config.rs"), "{references:?}");
     for (number, reference) in references.iter().enumerate() {
-        assert!(house.has(reference), "{reference} is there");
+        assert!(fixture.has(reference), "{reference} is there");
         assert!(!references[..number].contains(reference), "{reference} is there once");
     }
     for text in texts(&locator["key_findings"]) {
@@ -223,7 +223,7 @@ fn locator_evidence_references_are_deduped_and_stable_ordered_with_no_large_exce
 
 #[test]
 fn research_codebase_orchestration_runs_locator_first_and_propagates_constraints_and_roots() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let seen = Arc::new(Mutex::new(Vec::new()));
     let mut roles = Roles::default();
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
@@ -246,11 +246,11 @@ fn research_codebase_orchestration_runs_locator_first_and_propagates_constraints
         constraints,
         ..asking("Show examples of how the shop is configured")
     };
-    let (report, told) = research(&house.with(roles), &request);
+    let (report, told) = research(&fixture.with(roles), &request);
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0].0, Role::Locator, "before all others");
     assert_eq!(seen.len(), 3);
-    let source = house.code().join("src").canonicalize().unwrap();
+    let source = fixture.code().join("src").canonicalize().unwrap();
     for (role, roots, limits, timed) in seen.iter() {
         assert_eq!((roots, *limits), (&vec![source.clone()], report.run.limits), "{role:?}");
         assert!(timed);

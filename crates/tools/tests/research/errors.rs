@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use tamis_codebase::{Policy, Roots};
 use tamis_research::{ResearchSettings, Researcher, RoleTask};
 use tamis_tools::{Reply, Research};
 
-use crate::house::{House, Says, call, context, registry};
+use crate::fixture::{Fixture, Says, call, context, registry};
 
 /// An error has these four members and no others.
 fn code(error: &Value) -> &str {
@@ -19,11 +20,11 @@ fn code(error: &Value) -> &str {
 
 #[test]
 fn tool_input_validation_missing_required_fields_returns_a_structured_error() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for tool in
         ["research_codebase", "locate_in_codebase", "find_patterns", "analyze_component", "create_handoff"]
     {
-        let error = house.fail(tool, json!({}));
+        let error = fixture.fail(tool, json!({}));
         assert_eq!(
             (code(&error), &error["details"]["parameter"]),
             ("invalid_parameter", &json!("question")),
@@ -40,34 +41,34 @@ fn tool_input_validation_missing_required_fields_returns_a_structured_error() {
         (json!({"question": "a", "constraints": {"maxTokens": -1}}), "constraints.maxTokens"),
         (json!({"question": "a", "artifact": "yes"}), "artifact"),
     ] {
-        let error = house.fail("research_codebase", arguments);
+        let error = fixture.fail("research_codebase", arguments);
         assert_eq!(
             (code(&error), &error["details"]["parameter"]),
             ("invalid_parameter", &json!(parameter)),
             "{error}"
         );
     }
-    let error = house.fail("locate_in_codebase", json!({"question": "a", "artifact": true}));
+    let error = fixture.fail("locate_in_codebase", json!({"question": "a", "artifact": true}));
     assert_eq!(code(&error), "invalid_parameter", "only research_codebase writes");
 }
 
 #[test]
 fn a_root_that_is_gone_is_told_and_one_that_is_made_again_is_read() {
-    let house = House::new();
-    let settings = house.settings();
+    let fixture = Fixture::new();
+    let settings = fixture.settings();
     let research = Arc::new(Researcher::new(settings));
     let ask = |tool: &str, arguments| call(Research::new(Arc::clone(&research)), tool, arguments);
     let question = json!({"question": "Where is parse_price?"});
-    std::fs::rename(house.path("shop"), house.path("away")).unwrap();
+    std::fs::rename(fixture.path("shop"), fixture.path("away")).unwrap();
     for tool in ["research_codebase", "locate_in_codebase", "find_patterns", "analyze_component"] {
         let (answer, is_error) = ask(tool, question.clone());
         assert!(is_error, "{tool}: {answer}");
         assert_eq!(code(&answer["error"]), "root_unreadable", "{tool}");
     }
-    std::os::unix::fs::symlink(house.path("away"), house.path("shop")).unwrap();
+    std::os::unix::fs::symlink(fixture.path("away"), fixture.path("shop")).unwrap();
     assert!(ask("locate_in_codebase", question.clone()).1, "a link in its place is not it");
-    std::fs::remove_file(house.path("shop")).unwrap();
-    std::fs::rename(house.path("away"), house.path("shop")).unwrap();
+    std::fs::remove_file(fixture.path("shop")).unwrap();
+    std::fs::rename(fixture.path("away"), fixture.path("shop")).unwrap();
     let (answer, is_error) = ask("locate_in_codebase", question);
     assert!(!is_error, "{answer}");
     assert_eq!(answer["locator"]["value"]["references"][0], "src/prices.rs:2");
@@ -75,12 +76,12 @@ fn a_root_that_is_gone_is_told_and_one_that_is_made_again_is_read() {
 
 #[test]
 fn one_root_of_two_that_is_gone_is_named_in_the_answer_of_the_other() {
-    let house = House::new();
-    let folders = [house.path("shop"), house.path("bakery")];
+    let fixture = Fixture::new();
+    let folders = [fixture.path("shop"), fixture.path("bakery")];
     let settings =
-        ResearchSettings { roots: Roots::open(&folders, Policy::standard()).unwrap(), ..house.settings() };
+        ResearchSettings { roots: Roots::open(&folders, Policy::standard()).unwrap(), ..fixture.settings() };
     let research = Arc::new(Researcher::new(settings));
-    std::fs::remove_dir_all(house.path("bakery")).unwrap();
+    std::fs::remove_dir_all(fixture.path("bakery")).unwrap();
     for tool in ["research_codebase", "locate_in_codebase"] {
         let arguments = json!({"question": "Where is parse_price?"});
         let (answer, is_error) = call(Research::new(Arc::clone(&research)), tool, arguments);
@@ -95,17 +96,17 @@ fn one_root_of_two_that_is_gone_is_named_in_the_answer_of_the_other() {
 
 #[test]
 fn folders_outside_of_the_roots_are_refused_without_a_word_on_what_is_there() {
-    let house = House::new();
-    std::os::unix::fs::symlink(house.path("bakery"), house.path("shop/linked")).unwrap();
-    let bakery = house.path("bakery");
+    let fixture = Fixture::new();
+    std::os::unix::fs::symlink(fixture.path("bakery"), fixture.path("shop/linked")).unwrap();
+    let bakery = fixture.path("bakery");
     for outside in [bakery.to_str().unwrap(), "../bakery", "/etc", "/nowhere", "linked"] {
-        let error = house.fail("locate_in_codebase", json!({"question": "bake_bread", "roots": [outside]}));
+        let error = fixture.fail("locate_in_codebase", json!({"question": "bake_bread", "roots": [outside]}));
         assert_eq!(code(&error), "outside_roots", "{outside}");
         assert!(!error.to_string().contains("bread.py"));
     }
     // What is in the roots and what is not is not told apart by what exists.
-    let there = house.fail("locate_in_codebase", json!({"question": "x", "roots": ["/etc"]}));
-    let not_there = house.fail("locate_in_codebase", json!({"question": "x", "roots": ["/xyz"]}));
+    let there = fixture.fail("locate_in_codebase", json!({"question": "x", "roots": ["/etc"]}));
+    let not_there = fixture.fail("locate_in_codebase", json!({"question": "x", "roots": ["/xyz"]}));
     assert_eq!(there.to_string().replace("/etc", "/xyz"), not_there.to_string());
 }
 
@@ -119,14 +120,14 @@ fn without_roots_the_tools_say_why_and_ping_answers() {
         assert_eq!(code(&answer["error"]), "no_roots");
         assert!(answer["error"]["message"].as_str().unwrap().contains(why));
     }
-    let pong = crate::house::reply("ping", json!({}), context(Research::unusable(why.to_owned())));
+    let pong = crate::fixture::reply("ping", json!({}), context(Research::unusable(why.to_owned())));
     assert_eq!(pong, Reply::Text { text: "pong".into(), is_error: false });
 }
 
 #[test]
 fn a_full_queue_is_an_error_that_says_to_try_again() {
-    let house = House::new();
-    let mut settings = house.settings();
+    let fixture = Fixture::new();
+    let mut settings = fixture.settings();
     settings.most_waiting = 0;
     let idle = Says(|_: &RoleTask<'_>| unreachable!("nobody gets that far"));
     let research = Research::new(Arc::new(Researcher::with_custom_roles(settings, Arc::new(idle))));
@@ -137,7 +138,7 @@ fn a_full_queue_is_an_error_that_says_to_try_again() {
 
 #[test]
 fn a_call_that_is_cancelled_ends_at_once_and_its_work_stops() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let (begun, has_begun) = channel();
     let (ended, has_ended) = channel();
     let ends = Mutex::new((begun, ended));
@@ -150,7 +151,7 @@ fn a_call_that_is_cancelled_ends_at_once_and_its_work_stops() {
         Err(task.halt.check().unwrap_err().into())
     });
     let research =
-        Research::new(Arc::new(Researcher::with_custom_roles(house.settings(), Arc::new(patient))));
+        Research::new(Arc::new(Researcher::with_custom_roles(fixture.settings(), Arc::new(patient))));
     let context = context(research);
     let cancellation = context.cancellation.clone();
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

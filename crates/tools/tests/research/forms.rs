@@ -7,7 +7,7 @@ use tamis_research::{Confidence, ResearchFinding, Researcher, Role, RoleError, R
 use tamis_testkit::{assert_outcome, assert_report};
 use tamis_tools::{Research, Toolset};
 
-use crate::house::{House, Says, call};
+use crate::fixture::{Fixture, Says, call};
 
 /// The tools that answer with a report, with the keys that it has beside those that every report has.
 const REPORTING: [(&str, &[&str]); 4] = [
@@ -26,7 +26,7 @@ fn keys(report: &Value) -> Vec<&str> {
 
 #[test]
 fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_fields() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let questions = [
         "Where is parse_price implemented?",
         "How does parse_price work?",
@@ -35,7 +35,7 @@ fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_field
     ];
     for (tool, wanted) in REPORTING {
         for question in questions {
-            let told = house.ask(tool, json!({"question": question}));
+            let told = fixture.ask(tool, json!({"question": question}));
             assert_report(&told);
             let mut keys = keys(&told);
             keys.sort_by_key(|key| wanted.iter().position(|wanted| wanted == key));
@@ -43,15 +43,15 @@ fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_field
             assert!(told.to_string().len() <= 8000, "{tool}: {question}");
         }
     }
-    let told =
-        house.ask("research_codebase", json!({"question": "Show examples of parse_price", "artifact": true}));
+    let told = fixture
+        .ask("research_codebase", json!({"question": "Show examples of parse_price", "artifact": true}));
     assert_report(&told);
     assert!(told["patterns"].is_object() && told["artifactPath"].is_string(), "{told}");
 }
 
 #[test]
 fn schema_validation_holds_however_a_role_ends() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let finding = ResearchFinding {
         summary: "Here".into(),
         references: vec!["src/main.rs:1".to_owned().into()],
@@ -71,7 +71,7 @@ fn schema_validation_holds_however_a_role_ends() {
             _ => Err(RoleError::new(kind, "it went wrong")),
         });
         let research =
-            Research::new(Arc::new(Researcher::with_custom_roles(house.settings(), Arc::new(roles))));
+            Research::new(Arc::new(Researcher::with_custom_roles(fixture.settings(), Arc::new(roles))));
         let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
         assert!(!is_error);
         assert_report(&told);
@@ -82,7 +82,7 @@ fn schema_validation_holds_however_a_role_ends() {
         panic!("as it should")
     });
     let research =
-        Research::new(Arc::new(Researcher::with_custom_roles(house.settings(), Arc::new(panicking))));
+        Research::new(Arc::new(Researcher::with_custom_roles(fixture.settings(), Arc::new(panicking))));
     let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
     assert!(!is_error);
     assert_report(&told);
@@ -91,15 +91,15 @@ fn schema_validation_holds_however_a_role_ends() {
 
 #[test]
 fn redaction_holds_in_every_tool_and_references_stay() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let token = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
-    house.write("shop/src/gateway.rs", "pub fn call_gateway(token: &str) {\n    send(token);\n}\n");
+    fixture.write("shop/src/gateway.rs", "pub fn call_gateway(token: &str) {\n    send(token);\n}\n");
     for name in ["orders", "payments"] {
         let text = format!("pub fn send_{name}() {{\n    call_gateway(\"{token}\");\n}}\n");
-        house.write(&format!("shop/src/{name}.rs"), &text);
+        fixture.write(&format!("shop/src/{name}.rs"), &text);
     }
     for (tool, _) in REPORTING {
-        let told = house.ask(tool, json!({"question": "examples of call_gateway token"}));
+        let told = fixture.ask(tool, json!({"question": "examples of call_gateway token"}));
         assert!(!told.to_string().contains(&token), "{tool}");
         assert!(
             ["gateway", "orders"].iter().any(|name| told.to_string().contains(&format!("src/{name}.rs:"))),

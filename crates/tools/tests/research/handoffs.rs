@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::house::House;
+use crate::fixture::Fixture;
 
-fn files(house: &House) -> usize {
-    std::fs::read_dir(house.path("artifacts")).map_or(0, Iterator::count)
+fn files(fixture: &Fixture) -> usize {
+    std::fs::read_dir(fixture.path("artifacts")).map_or(0, Iterator::count)
 }
 
 const MEMBERS: [&str; 9] = [
@@ -26,15 +26,15 @@ fn members(told: &Value) -> Vec<&str> {
 
 #[test]
 fn artifact_writing_artifacts_are_only_written_when_requested_are_redacted_and_within_the_artifact_root() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let token = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
-    house.write("shop/src/gateway.rs", &format!("pub fn call_gateway() {{\n    send(\"{token}\");\n}}\n"));
+    fixture.write("shop/src/gateway.rs", &format!("pub fn call_gateway() {{\n    send(\"{token}\");\n}}\n"));
     let question = format!("How does call_gateway work with {token}?");
-    let told = house.ask("research_codebase", json!({"question": question}));
-    assert_eq!((files(&house), told.get("artifactPath")), (0, None));
-    let told = house.ask("research_codebase", json!({"question": question, "artifact": true}));
+    let told = fixture.ask("research_codebase", json!({"question": question}));
+    assert_eq!((files(&fixture), told.get("artifactPath")), (0, None));
+    let told = fixture.ask("research_codebase", json!({"question": question, "artifact": true}));
     let path = std::path::PathBuf::from(told["artifactPath"].as_str().unwrap());
-    assert_eq!((path.parent(), files(&house)), (Some(house.path("artifacts").as_path()), 1));
+    assert_eq!((path.parent(), files(&fixture)), (Some(fixture.path("artifacts").as_path()), 1));
     let memo = std::fs::read_to_string(&path).unwrap();
     assert!(!memo.contains(&token));
     let mut at = 0;
@@ -53,27 +53,27 @@ fn artifact_writing_artifacts_are_only_written_when_requested_are_redacted_and_w
 
 #[test]
 fn what_was_found_out_is_not_dropped_for_want_of_a_summary() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for (name, value) in [
         ("key_findings", json!(["cents"])),
         ("references", json!(["src/prices.rs:2"])),
         ("notes", json!("n")),
     ] {
         for summary in [json!(null), json!(" ")] {
-            let error =
-                house.fail("create_handoff", json!({"question": "prices", "summary": summary, name: value}));
+            let error = fixture
+                .fail("create_handoff", json!({"question": "prices", "summary": summary, name: value}));
             assert_eq!(
                 (&error["code"], &error["details"]["parameter"]),
                 (&json!("invalid_parameter"), &json!("summary"))
             );
         }
     }
-    assert_eq!(files(&house), 0);
+    assert_eq!(files(&fixture), 0);
 }
 
 #[test]
 fn a_handoff_is_written_and_taken_up_again() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let said = json!({
         "question": "Make prices exact",
         "summary": "parse_price drops cents. It should not.",
@@ -81,31 +81,31 @@ fn a_handoff_is_written_and_taken_up_again() {
         "references": ["src/prices.rs:2", "src/gone.rs"],
         "notes": "Next: decimals.",
     });
-    let told = house.ask("create_handoff", said.clone());
+    let told = fixture.ask("create_handoff", said.clone());
     assert_eq!(members(&told), MEMBERS);
     for name in ["question", "summary", "key_findings", "references", "notes"] {
         assert_eq!(told[name], said[name], "{name}");
     }
     assert_eq!(told["stale"], json!([{"reference": "src/gone.rs", "standing": "missing"}]));
-    assert_eq!(house.ask("resume_handoff", json!({})), told, "the latest");
-    assert_eq!(house.ask("resume_handoff", json!({"path": told["artifactPath"]})), told);
+    assert_eq!(fixture.ask("resume_handoff", json!({})), told, "the latest");
+    assert_eq!(fixture.ask("resume_handoff", json!({"path": told["artifactPath"]})), told);
     // A question alone is researched.
-    let researched = house.ask("create_handoff", json!({"question": "Where is parse_price implemented?"}));
+    let researched = fixture.ask("create_handoff", json!({"question": "Where is parse_price implemented?"}));
     assert_eq!(members(&researched), MEMBERS);
     assert!(researched["references"][0].as_str().unwrap().starts_with("src/"), "{researched}");
-    assert_eq!(files(&house), 2);
-    assert_eq!(house.ask("resume_handoff", json!({"name": "make-prices"})), told);
+    assert_eq!(files(&fixture), 2);
+    assert_eq!(fixture.ask("resume_handoff", json!({"name": "make-prices"})), told);
     for (name, code) in [
         ("nothing-like-it", "handoff_not_found"),
         ("2", "ambiguous_handoff"),
         ("../shop/README.md", "outside_roots"),
         ("/etc/passwd", "outside_roots"),
     ] {
-        assert_eq!(house.fail("resume_handoff", json!({"name": name}))["code"], code, "{name}");
+        assert_eq!(fixture.fail("resume_handoff", json!({"name": name}))["code"], code, "{name}");
     }
 }
 
 #[test]
 fn without_a_handoff_there_is_none_to_resume() {
-    assert_eq!(House::new().fail("resume_handoff", json!({}))["code"], "handoff_not_found");
+    assert_eq!(Fixture::new().fail("resume_handoff", json!({}))["code"], "handoff_not_found");
 }

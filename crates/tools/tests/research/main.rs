@@ -5,7 +5,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod errors;
+mod fixture;
 mod forms;
 mod handoffs;
-mod house;
 mod routing;

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 use tamis_testkit::assert_plain_schema;
-use tamis_tools::{Access, Reply, ResearchProgress};
+use tamis_tools::{Access, Progress, Reply};
 
-use crate::house::{House, context, registry, reply};
+use crate::fixture::{Fixture, context, registry, reply};
 
 const NAMES: [&str; 8] = [
     "ping",
@@ -23,8 +23,8 @@ fn server_boots_with_minimal_config_and_registers_expected_tool_names() {
     let names: Vec<&str> = registry.list(Access::Full).map(|tool| tool.name).collect();
     assert_eq!(names, NAMES);
     assert_eq!(registry.list(Access::Open).count(), 0, "nobody's files without the token");
-    let house = House::new();
-    let pong = reply("ping", json!({}), context(house.research()));
+    let fixture = Fixture::new();
+    let pong = reply("ping", json!({}), context(fixture.research()));
     assert_eq!(pong, Reply::Text { text: "pong".into(), is_error: false });
     // No tool uses the network: it would have to be asked for.
     assert!(!names.contains(&"web_research"));
@@ -32,8 +32,8 @@ fn server_boots_with_minimal_config_and_registers_expected_tool_names() {
 
 #[test]
 fn list_roots_returns_only_configured_roots_and_never_leaks_non_allowlisted_paths() {
-    let house = House::new();
-    assert_eq!(house.ask("list_roots", json!({})), json!({"roots": [house.path("shop")]}));
+    let fixture = Fixture::new();
+    assert_eq!(fixture.ask("list_roots", json!({})), json!({"roots": [fixture.path("shop")]}));
 }
 
 #[test]
@@ -59,23 +59,23 @@ fn schemas_are_plain_and_described_and_descriptions_short() {
 
 #[test]
 fn a_question_may_go_by_the_name_of_the_tools_subject_and_nulls_are_left_out() {
-    let house = House::new();
+    let fixture = Fixture::new();
     for (tool, name) in [
         ("locate_in_codebase", "query"),
         ("find_patterns", "pattern"),
         ("analyze_component", "component"),
         ("research_codebase", "question"),
     ] {
-        let told = house.ask(tool, json!({name: "parse_price", "roots": null, "constraints": null}));
+        let told = fixture.ask(tool, json!({name: "parse_price", "roots": null, "constraints": null}));
         assert_eq!(told["question"], "parse_price");
     }
 }
 
 #[test]
 fn progress_is_reported_while_it_works_and_only_grows() {
-    let house = House::new();
-    let mut context = context(house.research());
-    let (progress, mut updates) = ResearchProgress::channel();
+    let fixture = Fixture::new();
+    let mut context = context(fixture.research());
+    let (progress, mut updates) = Progress::channel();
     context.progress = progress;
     reply("research_codebase", json!({"question": "Where is parse_price?"}), context);
     let mut all = Vec::new();

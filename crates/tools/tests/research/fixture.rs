@@ -4,29 +4,30 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use tamis_codebase::{Policy, Roots};
 use tamis_research::{
     CustomRoles, ResearchFinding, ResearchLimits, ResearchSettings, Researcher, RoleError, RoleTask,
 };
 use tamis_tools::{Access, Caller, Context, Registry, Reply, Research, Services, Toolset, Workbench};
 
-pub(crate) struct House {
+pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
 }
 
-impl House {
-    pub(crate) fn new() -> House {
-        let house = House { folder: tempfile::tempdir().unwrap() };
-        house.write(
+impl Fixture {
+    pub(crate) fn new() -> Fixture {
+        let fixture = Fixture { folder: tempfile::tempdir().unwrap() };
+        fixture.write(
             "shop/src/prices.rs",
             "/// Reads a price.\npub fn parse_price(text: &str) -> u32 {\n    text.parse().unwrap_or(0)\n}\n",
         );
-        house.write(
+        fixture.write(
             "shop/src/main.rs",
             "mod prices;\n\nfn main() {\n    println!(\"{}\", prices::parse_price(\"7\"));\n}\n",
         );
-        house.write("shop/README.md", "# Shop\n\nPrices are read by `parse_price`.\n");
-        house.write("bakery/bread.py", "def bake_bread(flour):\n    return flour * 2\n");
-        house
+        fixture.write("shop/README.md", "# Shop\n\nPrices are read by `parse_price`.\n");
+        fixture.write("bakery/bread.py", "def bake_bread(flour):\n    return flour * 2\n");
+        fixture
     }
 
     pub(crate) fn write(&self, path: &str, text: &str) {
