@@ -1,9 +1,8 @@
-//! An index of a root: how often each file has each word and name, and what it defines. It takes the place of reading
-//! everything, and nothing else: an answer is the same with it and without.
-//!
-//! It holds for what it was made of. Before it is used, every folder's and file's stamp is compared ([`tamis_codebase::changes`]);
-//! files that changed are read instead of looked up, and when files came or went the tree is walked again. What was read
-//! anew is added as a segment, by whoever gets the lock; the others only use it. It may be deleted at any time.
+//! The index of a set of roots: how often each file has each word and name, and what it defines. It replaces reading
+//! everything, and gives the same counts.
+//! Before it is used, every folder's and file's stamp is compared ([`tamis_codebase::changes`]);
+//! files that changed are read instead of looked up, and when files came or went the tree is walked again. The process that gets
+//! the lock adds what changed as a new segment; the others only read. It may be deleted at any time.
 //!
 //! ```text
 //! tree      folders, their files, and of each file: its stamp, and where its counts are (segment, number)
@@ -38,20 +37,20 @@ use write::write_segments;
 const LARGE: usize = 5_000;
 /// When more has changed, reading everything is as fast.
 const MAX_CHANGED_SHARE: usize = 5;
-/// How long an index that nobody changes is kept. One that is missed is made again.
+/// How long an index without changes is kept. It is rebuilt when needed.
 const KEPT: Duration = Duration::from_secs(30 * 24 * 60 * 60);
-/// When more pieces than that were added to it, the whole is built anew.
+/// With more added segments than this, the index is rebuilt.
 const MAX_ADDED: usize = 96;
 
 /// The index of one root.
 pub(crate) struct Index {
-    /// Where its database lies.
+    /// The path of its database.
     path: PathBuf,
-    /// What it is made by: other rules make another index.
+    /// The rules that it was built by: other rules have another index.
     rules: String,
 }
 
-/// Why there is no help from an index.
+/// Why the index cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum IndexError {
     #[error("there is none")]
@@ -73,13 +72,13 @@ pub(crate) enum IndexError {
 impl Index {
     /// The index of these roots in a folder of indexes.
     pub(crate) fn of(folder: &Path, roots: &Roots) -> Index {
-        // Another version of this program may leave out other files by itself.
+        // Another version of this program may skip other files.
         let rules = format!("{}\n{}", env!("CARGO_PKG_VERSION"), roots.fingerprint());
         let name = format!("{:016x}.db", tamis_text::interner::hash(rules.as_bytes()));
         Index { path: folder.join(format!("v{}", db::VERSION)).join(name), rules }
     }
 
-    /// Whether a root of so many files is worth one.
+    /// Whether roots of this many files are worth an index.
     pub(crate) fn is_worth(used: IndexUse, files: usize) -> bool {
         match used {
             IndexUse::Never => false,
@@ -88,7 +87,7 @@ impl Index {
         }
     }
 
-    /// What a survey by reading would find, and whether something has changed, so that [`Index::refresh`] is due.
+    /// The survey from the index, and whether something has changed, so that [`Index::refresh`] is due.
     pub(crate) fn survey(
         &self,
         roots: &Roots,
@@ -109,7 +108,7 @@ impl Index {
         input: &LookupInput<'_>,
         halt: &Halt,
     ) -> Result<(Survey, bool), IndexError> {
-        // Somebody may write meanwhile. All that is read here is of one moment.
+        // Another process may write meanwhile: one transaction sees one state.
         let moment = connection.unchecked_transaction()?;
         let mut known = self.load(&moment)?;
         let outer_rules = outer_rules(input.roots);
@@ -130,7 +129,7 @@ impl Index {
         Ok((survey, found.structure || !found.files.is_empty()))
     }
 
-    /// Makes it from nothing. False when somebody else is at it.
+    /// Builds it from scratch. False when another process holds the lock.
     pub(crate) fn build(&self, roots: &Roots, halt: &Halt) -> Result<bool, IndexError> {
         let Some(_lock) = self.lock()? else { return Ok(false) };
         let database = match Database::open(&self.path, db::COMPONENTS) {
@@ -149,14 +148,14 @@ impl Index {
             }
             outcome => outcome.map(|()| database)?,
         };
-        // Asked first: what changes after that is noticed.
+        // Read first, so that later changes are noticed.
         let outer_rules = outer_rules(roots).unwrap_or_default();
         let known = Tree::new(walk_tree(roots, halt)?, outer_rules);
         self.write(&database, roots, known, false, halt)?;
         Ok(true)
     }
 
-    /// Removes indexes beside this one that nobody has changed for long: of codebases that are gone, or no longer asked about.
+    /// Removes other indexes that have not changed for long.
     pub(crate) fn sweep(&self) {
         let Some(Ok(entries)) = self.path.parent().map(std::fs::read_dir) else { return };
         for path in entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| *path != self.path) {
@@ -164,14 +163,14 @@ impl Index {
                 |path: &Path| path.metadata().and_then(|metadata| metadata.modified()).ok()?.elapsed().ok();
             let old = path.extension().is_some_and(|extension| extension == "db")
                 && age(&path).is_some_and(|age| age > KEPT);
-            // Whoever is at it holds its lock.
+            // A process that uses it holds its lock.
             if old && let Ok(Some(_lock)) = Lock::try_acquire(&path.with_extension("lock")) {
                 remove(&path);
             }
         }
     }
 
-    /// Before anything is opened: whoever has it may remove the database.
+    /// Taken before anything is opened, since its holder may remove the database.
     fn lock(&self) -> Result<Option<Lock>, IndexError> {
         let acquire = || {
             self.path.parent().map_or(Ok(()), create_private_dir)?;
@@ -185,7 +184,7 @@ impl Index {
         Tree::decode(&stored).ok_or(IndexError::Damaged)
     }
 
-    /// Adds what has changed. False when somebody else is at it.
+    /// Adds what has changed. False when another process holds the lock.
     pub(crate) fn refresh(&self, roots: &Roots, halt: &Halt) -> Result<bool, IndexError> {
         let Some(_lock) = self.lock()? else { return Ok(false) };
         let database = Database::open(&self.path, db::COMPONENTS)?;
@@ -203,7 +202,7 @@ impl Index {
         Ok(true)
     }
 
-    /// Reads what has no counts and writes it down, then the tree that knows it.
+    /// Counts the files without counts, then stores the tree.
     fn write(
         &self,
         database: &Database,
@@ -225,10 +224,10 @@ impl Index {
     }
 }
 
-/// Removes a database, which somebody may still read.
+/// Removes a database, which other processes may still read.
 fn remove(path: &Path) {
     for ending in ["db", "db-wal", "db-shm"] {
-        // What is left of it is found damaged again.
+        // A file that stays is found damaged and removed next time.
         let _ = std::fs::remove_file(path.with_extension(ending));
     }
 }

@@ -1,4 +1,4 @@
-//! Who asks the index, and who brings it up to date: a thread of its own, after the answer.
+//! Surveys with an index, and refreshes it in a background thread after the answer.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,21 +24,21 @@ pub enum IndexUse {
 /// How indexes are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexSettings {
-    /// Where they lie.
+    /// The folder of the indexes.
     pub folder: PathBuf,
     pub used: IndexUse,
-    /// Whether one that is missing is made. A short process rather uses what is there.
+    /// Whether a missing index is built. A short process only uses what exists.
     pub builds: bool,
 }
 
 /// The indexes of a process.
 pub struct Indexer {
     settings: IndexSettings,
-    /// Ends when the thread that is at work does.
+    /// Disconnected when the background thread ends.
     at_work: Mutex<Option<Receiver<()>>>,
 }
 
-/// What is due.
+/// The work that is due.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Due {
     Build,
@@ -50,7 +50,7 @@ impl Indexer {
         Indexer { settings, at_work: Mutex::default() }
     }
 
-    /// The survey, from an index where there is one that helps; else by reading.
+    /// The survey, from the index where it is usable, else by reading.
     pub fn survey(&self, roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Survey, Halted> {
         if self.settings.used == IndexUse::Never {
             return Survey::by_reading(roots, counter, halt);
@@ -74,7 +74,7 @@ impl Indexer {
         Ok(survey)
     }
 
-    /// One at a time: what another question finds outdated meanwhile is found again.
+    /// Starts one update at a time: the next question notices what is still outdated.
     fn set_to_work(&self, index: Index, roots: &Roots, due: Due) {
         let mut at_work = self.at_work.lock();
         if at_work
@@ -94,7 +94,7 @@ impl Indexer {
                 }
                 Due::Refresh => index.refresh(&roots, &Halt::never()),
             };
-            // Whatever is wrong with it, the next question is answered by reading.
+            // The next question is then answered by reading.
             if let Err(why) = outcome {
                 tracing::warn!("the index of {} cannot be brought up to date: {why}", roots_of(&roots));
             }
@@ -105,10 +105,10 @@ impl Indexer {
         }
     }
 
-    /// Waits until nothing is at work, but no longer than that.
+    /// Waits for a running update, at most this long.
     pub fn wait(&self, patience: Duration) {
         if let Some(ended) = self.at_work.lock().as_ref() {
-            // Both ends of it are an end.
+            // The update has ended, or time is up.
             let _ = ended.recv_timeout(patience);
         }
     }
@@ -118,7 +118,7 @@ fn roots_of(roots: &Roots) -> String {
     roots.paths().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// The survey, by whatever way there is.
+/// Surveys the roots, with the indexer where there is one.
 pub fn survey(
     indexer: Option<&Arc<Indexer>>,
     roots: &Roots,

@@ -1,11 +1,11 @@
-//! Counting a question's words in files: the first look at everything, so it must be fast.
+//! Counts a query's words in files. It scans everything, so it must be fast.
 //!
-//! Text is a sequence of **runs**: letters, digits, underscores. A run is a name when it is spelled just so, and its parts
-//! (`parseYaml` has two) are terms when their stems are. Whoever keeps counts for later must count by [`each_run`] and
-//! [`parts_of`] too, so that the numbers are the same.
+//! Text is a sequence of **runs**: letters, digits, underscores. A run matches a name when it is spelled the same, and its
+//! parts (`parseYaml` has two) match stems. The index must count with [`each_run`] and [`parts_of`] too, so that the numbers
+//! are the same.
 //!
-//! Most of a text is of no interest, and is passed over by an automaton that knows the stems: a stem is the beginning of
-//! every word that has it. Only runs that it stops at are taken apart.
+//! An Aho-Corasick automaton of the stems skips most of a text: every word begins with its stem. Only runs with a match are
+//! split into parts.
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::{memchr, memrchr};
@@ -25,22 +25,22 @@ pub struct WordCounter {
     automaton: Option<AhoCorasick>,
     stems: Vocabulary,
     names: Vocabulary,
-    /// Terms with letters that have a large and a small form beyond ASCII, for which the automaton is no help.
+    /// Whether a stem is not ASCII: the automaton ignores only ASCII case.
     foreign: bool,
 }
 
-/// One hit: where it is, and of which column.
+/// One hit: its position and its column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hit {
     pub at: usize,
     pub column: usize,
 }
 
-/// Of a run that is longer no more is read: it is no word.
+/// Longer runs are cut: they are not words.
 const MAX_RUN_LENGTH: usize = 96;
 
-/// Bytes of a line that may say what is defined there: one that is longer is no line that anybody wrote, and looking at all
-/// of it for each of its words would take as long as the file is large, squared.
+/// Bytes of a line that are searched for a definition. A longer line is generated, and searching it for each of its words would
+/// take quadratic time.
 const MAX_LINE_LENGTH: usize = 1 << 10;
 
 pub fn in_run(byte: u8) -> bool {
@@ -63,7 +63,7 @@ pub fn each_run(bytes: &[u8], mut visit: impl FnMut(usize, &[u8])) {
 
 /// Calls `visit` with the stem of each part of a run.
 pub fn parts_of(run: &[u8], mut visit: impl FnMut(&str)) {
-    let mut tell = |text: &str| {
+    let mut describe = |text: &str| {
         each_word(text, |word, piece| {
             if piece == Piece::Part && word.starts_with(|c: char| c.is_alphabetic()) {
                 visit(stem(word));
@@ -71,8 +71,8 @@ pub fn parts_of(run: &[u8], mut visit: impl FnMut(&str)) {
         });
     };
     match std::str::from_utf8(run) {
-        Ok(text) => tell(text),
-        Err(_) => tell(&String::from_utf8_lossy(run)),
+        Ok(text) => describe(text),
+        Err(_) => describe(&String::from_utf8_lossy(run)),
     }
 }
 
@@ -156,7 +156,7 @@ pub(crate) fn defines_at(bytes: &[u8], at: usize) -> bool {
     defined_in_line(bytes, start).is_some_and(|name| name == at)
 }
 
-/// Calls `visit` with each run that is a name defined where it stands.
+/// Calls `visit` with each name that the text defines.
 pub(crate) fn each_definition(bytes: &[u8], mut visit: impl FnMut(&str)) {
     let mut start = 0;
     while start < bytes.len() {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_told_from_a_use() {
+    fn definitions_and_uses_are_distinguished() {
         let text = b"load()\nimport load\n\ndef load(path):\n    return load(path)\n";
         let counter = WordCounter::new(query("`load`"));
         let mut defined = Vec::new();

@@ -62,10 +62,10 @@ fn main() {
             continue;
         }
         let score = measure(&checkouts.join(&name), &subject, verbose);
-        tell(&name, &score);
+        describe(&name, &score);
         all = all.and(&score);
     }
-    tell("all", &all);
+    describe("all", &all);
 }
 
 fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> Score {
@@ -178,7 +178,7 @@ impl Score {
     }
 }
 
-fn tell(name: &str, score: &Score) {
+fn describe(name: &str, score: &Score) {
     let share = |hits: usize, of: usize| 100.0 * hits as f64 / of.max(1) as f64;
     println!(
         "{name:14} rows {:4}: {:3.0} % @5 {:3.0} % @10 | questions {:4}: {:3.0} % @5 {:3.0} % @10 | grep rows {:3.0} % {:3.0} % | tokens mean {} most {} | {:.0} ms each",

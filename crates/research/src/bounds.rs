@@ -1,10 +1,11 @@
-//! The last look at what a role says: no secrets, no reference twice, and no more than fits a glance.
+//! Bounds of a finding: redacted, without duplicates, and within limits of length.
 
 use std::borrow::Cow;
 
 use tamis_redact::Redactor;
 
-use crate::{Reference, ResearchFinding, RoleError};
+use crate::report::cut_notes;
+use crate::{KeyFinding, Note, Reference, ResearchFinding, RoleError};
 
 /// Characters of a summary, of a finding, of notes. A pattern's snippet is a finding, and the longest.
 const SUMMARY: usize = 1200;
@@ -15,7 +16,7 @@ const MESSAGE: usize = 400;
 const MAX_REFERENCES: usize = 24;
 const MAX_KEY_FINDINGS: usize = 16;
 
-/// A finding as it may leave.
+/// A finding within its bounds.
 pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
     let mut references: Vec<Reference> = Vec::new();
     for reference in finding.references {
@@ -24,11 +25,12 @@ pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
         }
     }
     references.truncate(MAX_REFERENCES);
-    let mut key_findings: Vec<String> = Vec::new();
-    for text in &finding.key_findings {
-        let text = short(text, KEY_FINDING);
-        if !text.is_empty() && !key_findings.contains(&text) {
-            key_findings.push(text);
+    let mut key_findings: Vec<KeyFinding> = Vec::new();
+    for finding in finding.key_findings {
+        let text = short(&finding.text, KEY_FINDING);
+        if !text.is_empty() && !key_findings.iter().any(|known| known.text == text) {
+            let shorter = finding.short.map(|text| short(&text, KEY_FINDING));
+            key_findings.push(KeyFinding { text, short: shorter, ..finding });
         }
     }
     key_findings.truncate(MAX_KEY_FINDINGS);
@@ -37,21 +39,29 @@ pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
         references,
         key_findings,
         confidence: finding.confidence,
-        notes: finding.notes.map(|notes| short(&notes, NOTES)).filter(|notes| !notes.is_empty()),
+        notes: notes(finding.notes),
+        not_found: finding.not_found,
     }
+}
+
+fn notes(notes: Vec<Note>) -> Vec<Note> {
+    let mut notes: Vec<Note> =
+        notes.into_iter().map(|note| Note { text: short(&note.text, NOTES), ..note }).collect();
+    notes.retain(|note| !note.text.is_empty());
+    cut_notes(&mut notes, NOTES);
+    notes
 }
 
 pub(crate) fn error(error: RoleError) -> RoleError {
     RoleError { kind: error.kind, message: short(&error.message, MESSAGE) }
 }
 
-/// A text without secrets, and without what is longer than so many characters. Secrets go first: half of one is not known
-/// for one.
+/// A text without secrets, cut to a number of characters. Redaction comes first: no rule recognises half of a secret.
 pub(crate) fn short(text: &str, most: usize) -> String {
     cut(&Redactor::standard().redact(text), most).into_owned()
 }
 
-/// The beginning of a text, of so many characters at most.
+/// The beginning of a text, of at most this many characters.
 pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     let text = text.trim();
     match text.char_indices().nth(most) {
@@ -66,7 +76,7 @@ pub(crate) fn cut(text: &str, most: usize) -> Cow<'_, str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Confidence;
+    use crate::{Confidence, FindingKind, NoteFact};
 
     #[test]
     fn secrets_go_before_anything_is_cut_and_references_stay() {
@@ -74,19 +84,23 @@ mod tests {
         let said = ResearchFinding {
             summary: format!("{}{key}", "x ".repeat(590)),
             references: [":3", ":3", ""].map(|line| format!("src/{key}.rs{line}").into()).to_vec(),
-            key_findings: vec![format!("uses {key}"), "uses".into(), " uses ".into(), "  ".into()],
+            key_findings: [&format!("uses {key}"), "uses", " uses ", "  "]
+                .map(|text| KeyFinding::new(FindingKind::History, text.to_owned()))
+                .to_vec(),
             confidence: Confidence::High,
-            notes: Some(String::new()),
+            notes: vec![NoteFact::Text(String::new()).into()],
+            not_found: None,
         };
         let told = finding(said.clone());
         assert!(!told.summary.contains("ghp_") && told.summary.chars().count() <= SUMMARY);
         assert_eq!(told.references, [said.references[0].clone(), said.references[2].clone()]);
-        assert_eq!(told.key_findings, ["uses [redacted:github-token]", "uses"]);
-        assert_eq!(told.notes, None);
+        let texts: Vec<&str> = told.key_findings.iter().map(|finding| finding.text.as_str()).collect();
+        assert_eq!(texts, ["uses [redacted:github-token]", "uses"]);
+        assert_eq!(told.notes, []);
     }
 
     #[test]
-    fn a_cut_says_so_and_counts_characters() {
+    fn a_cut_ends_with_an_ellipsis_and_counts_characters() {
         assert_eq!((cut("ééé", 3), cut("éééé", 3), cut("ab", 0)), ("ééé".into(), "éé…".into(), "…".into()));
     }
 }

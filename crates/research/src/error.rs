@@ -1,9 +1,9 @@
-//! Why a role has no finding. The names are part of the contract: programs look at them.
+//! Why a role has no finding. The names are part of the contract.
 
 use serde::{Serialize, Serializer};
 use tamis_codebase::Halted;
 
-/// What went wrong, and what is to be said about it.
+/// The error of a role.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct RoleError {
@@ -11,26 +11,26 @@ pub struct RoleError {
     pub message: String,
 }
 
-/// What kind of thing went wrong.
+/// Kinds of errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RoleErrorKind {
     /// The deadline passed.
     Timeout,
-    /// Whoever asked no longer wants to know.
+    /// The caller cancelled the request.
     Canceled,
     /// All workers are busy and the queue is full.
     Saturated,
-    /// There is no model where one must be.
+    /// There is no model, and one is required.
     ProviderUnavailable,
     /// The model's server failed, or hung up.
     ProviderError,
     /// The model will not answer.
     Refused,
-    /// The model's answer is not of the form asked for, and could not be mended.
+    /// The model's answer has the wrong form, and a retry did not fix it.
     InvalidAnswer,
     /// The model used up its turns or tokens without an answer.
     BudgetExhausted,
-    /// A defect of ours.
+    /// A bug.
     Internal,
 }
 

@@ -1,7 +1,6 @@
 //! A handoff: what is known about a question, small enough to begin again with.
 //!
-//! It is made of a report or of what a caller says, and holds nothing that may not be shown: every text in it has been
-//! through the redactor, and has its bounds.
+//! It comes from a report or from a caller. Every text in it is redacted and bounded.
 
 mod memo;
 mod resume;
@@ -13,12 +12,12 @@ use tamis_redact::Redacted;
 pub use resume::{ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff};
 pub use write::{ArtifactError, write_artifact, write_handoff};
 
-use crate::{Reference, ResearchFinding, ResearchReport};
+use crate::{Confidence, Reference, ResearchFinding, ResearchReport, joined};
 
 /// What goes into an artifact.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Handoff {
-    /// As it was asked, but for secrets; or a topic.
+    /// The question as given, redacted; or a topic.
     pub question: String,
     /// A few sentences.
     pub summary: String,
@@ -42,7 +41,7 @@ const MAX_REFERENCE_LENGTH: usize = 1024;
 const MAX_NOTES_LENGTH: usize = 2000;
 
 impl Handoff {
-    /// What a report comes to.
+    /// The handoff of a report.
     pub fn of(report: &ResearchReport) -> Handoff {
         let nothing;
         let finding = match (
@@ -55,12 +54,12 @@ impl Handoff {
                 &nothing
             }
         };
-        let mut notes: Vec<&str> = finding.notes.iter().map(String::as_str).collect();
-        notes.extend(report.run.partial.iter().map(String::as_str));
+        let mut notes = vec![joined(&finding.notes)];
+        notes.extend(report.run.partial.iter().map(|note| note.text.clone()));
         let handoff = Handoff {
             question: report.question.clone(),
             summary: finding.summary.clone(),
-            key_findings: finding.key_findings.clone(),
+            key_findings: finding.key_findings.iter().map(|finding| finding.text.clone()).collect(),
             references: finding.references.clone(),
             constraints: constraints(report),
             notes: Some(notes.join("\n")),
@@ -69,8 +68,7 @@ impl Handoff {
         let mut handoff = handoff.tidy();
         if sentences(&handoff.summary).count() < 2 {
             let places = handoff.references.len();
-            let confidence = serde_json::to_value(finding.confidence).unwrap_or_default();
-            let confidence = confidence.as_str().unwrap_or("low");
+            let confidence = finding.confidence.name();
             let end = if handoff.summary.ends_with(['.', '!', '?']) || handoff.summary.is_empty() {
                 ""
             } else {
@@ -82,8 +80,7 @@ impl Handoff {
         handoff
     }
 
-    /// The same without secrets, within bounds, and in a form that can be written down and read back. What is left out is
-    /// told in the notes.
+    /// The same, redacted, within bounds, and in a form that can be written and read back. The notes say what is left out.
     #[must_use]
     pub fn tidy(self) -> Handoff {
         let mut left_out: Vec<String> = Vec::new();
@@ -116,10 +113,7 @@ impl Handoff {
         let notes = format!("{}\n{}", self.notes.as_deref().unwrap_or_default(), rest.trim());
         let mut notes = clean(&notes, MAX_NOTES_LENGTH);
         for sentence in left_out {
-            // Once is enough, however often this is done.
-            if !notes.contains(&sentence) {
-                notes = format!("{notes}\n{sentence}").trim().to_owned();
-            }
+            notes = format!("{notes}\n{sentence}").trim().to_owned();
         }
         Handoff {
             question: clean(&self.question, MAX_QUESTION_LENGTH),
@@ -138,8 +132,9 @@ fn no_finding() -> ResearchFinding {
         summary: "Nothing was found out: no role came to an end.".to_owned(),
         references: Vec::new(),
         key_findings: Vec::new(),
-        confidence: crate::Confidence::Low,
-        notes: None,
+        confidence: Confidence::Low,
+        notes: Vec::new(),
+        not_found: None,
     }
 }
 
@@ -159,12 +154,16 @@ fn constraints(report: &ResearchReport) -> Vec<String> {
         "used: {} files read, {} bytes read, {} files scanned, {} ms",
         run.used.files_read, run.used.bytes_read, run.files_scanned, run.elapsed_ms
     ));
-    lines.push(format!("model: {}", run.model.as_deref().unwrap_or("none")));
+    lines.push(format!("model: {}", models(&run.models)));
     lines.push(format!(
         "timeouts: {}",
         if timeouts.is_empty() { "none".to_owned() } else { timeouts.join(", ") }
     ));
     lines
+}
+
+fn models(names: &[String]) -> String {
+    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Redacted, without control characters and space at the ends of lines, and no longer than that.
@@ -182,7 +181,7 @@ fn clean(text: &str, longest: usize) -> String {
     format!("{}…", text[..end].trim_end())
 }
 
-/// Whether a reference can be told on a line of its own.
+/// Whether a reference fits on a line of its own.
 fn is_plain(reference: &str) -> bool {
     !reference.is_empty()
         && reference.len() <= MAX_REFERENCE_LENGTH
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_hold_and_what_is_left_out_is_told_once() {
+    fn bounds_hold_and_what_is_left_out_is_noted_once() {
         let handoff = Handoff {
             question: "a\r\nb\u{7} ".into(),
             summary: "One. ".repeat(9),

@@ -1,15 +1,14 @@
-//! Questions about a codebase, answered in few tokens with evidence.
+//! Answers questions about a codebase in few tokens, with `path:line` evidence.
 //!
-//! A question goes to roles: the **locator** says where things are, the **analyzer** how they work, the **pattern finder**
-//! shows how it is done elsewhere, **thoughts** what was written down before. Each role is a task of a fixed [`WorkerPool`], has a
-//! share of the request's [`ReadBudget`], sees files only through a [`BoundedReader`], and ends in a [`ResearchFinding`] or a [`RoleError`]. The
-//! synthesis makes one report of them.
+//! Entry points: [`Researcher::research`] runs all roles that a question needs, [`Researcher::ask_role`] one of them; [`Handoff`]
+//! and its functions write and resume memos. A question is parsed (`question`), files are ranked (`locate`), and `roles` work
+//! from there: the **locator** finds where things are, the **analyzer** how they work, **patterns** how it is done elsewhere,
+//! **thoughts** what notes say. Each role is a task of the [`WorkerPool`], reads through a [`BoundedReader`] within the request's
+//! limits, and ends in a [`ResearchFinding`] or a [`RoleError`]; `synthesis` makes one [`ResearchReport`] of them. Without a model
+//! the roles are deterministic; with one (`model`) they are a loop of read-only tool calls whose answer is checked.
 //!
-//! A role works in two ways. Without a model it is deterministic: words and identifiers of the question against paths,
-//! definitions and contents. With a local model it is a loop in which the model calls read-only tools, and its answer is
-//! checked against the files before anybody sees it.
-//!
-//! File and byte limits count what is read for an answer, not what is scanned to find it.
+//! It must never write outside the artifacts folder, return text that is not redacted, cite a file that does not exist, or decide
+//! by the wording of a sentence: facts are typed (`report`), and words are chosen where text is written.
 
 mod bounds;
 mod error;
@@ -32,10 +31,12 @@ pub use handoff::{
     write_artifact, write_handoff,
 };
 pub use limits::{ReadBudget, ResearchConstraints, ResearchLimits, ResearchUsage};
+pub use locate::Category;
 pub use model::{Model, ModelLimits, ModelSettings, ModelTask, ModelUse};
 pub use reader::{BoundedReader, ReadError, SourceFile};
 pub use report::{
-    Confidence, Reference, ResearchFinding, ResearchReport, Role, RoleOutcome, RoleTiming, RunRecord,
+    Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, Reference, ResearchFinding,
+    ResearchReport, Role, RoleOutcome, RoleTiming, RunRecord, joined,
 };
 pub use researcher::{ResearchError, ResearchProgress, ResearchRequest, ResearchSettings, Researcher};
 pub use role_runner::{CustomRoles, RoleTask};

@@ -1,4 +1,4 @@
-//! What one request may take, over all of its roles together.
+//! The limits of one request over all of its roles, and what is used of them.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ pub struct ResearchLimits {
     pub deadline: Duration,
     pub max_files_read: u64,
     pub max_bytes_read: u64,
-    /// What the report may weigh.
+    /// Tokens of the report.
     pub max_tokens: u64,
 }
 
@@ -28,7 +28,7 @@ impl Default for ResearchLimits {
     }
 }
 
-/// What a caller asks for in place of what is configured.
+/// Limits that a caller sets in place of the configured ones.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResearchConstraints {
     pub deadline_ms: Option<u64>,
@@ -37,7 +37,7 @@ pub struct ResearchConstraints {
     pub max_tokens: Option<u64>,
 }
 
-/// Beyond these nobody may go, whatever is asked for: a research is no backup.
+/// The ceiling for every request.
 const CEILING: ResearchLimits = ResearchLimits {
     deadline: Duration::from_secs(600),
     max_files_read: 10_000,
@@ -46,7 +46,7 @@ const CEILING: ResearchLimits = ResearchLimits {
 };
 
 impl ResearchLimits {
-    /// These with a caller's wishes.
+    /// These limits with a caller's constraints.
     pub fn with(self, wishes: ResearchConstraints) -> ResearchLimits {
         let wished = wishes.deadline_ms.map(Duration::from_millis);
         ResearchLimits {
@@ -62,19 +62,19 @@ fn milliseconds<S: serde::Serializer>(duration: &Duration, serializer: S) -> Res
     serializer.serialize_u64(u64::try_from(duration.as_millis()).unwrap_or(u64::MAX))
 }
 
-/// What of a request's limits is used up, shared by all that work for it.
+/// What a request has read so far, shared by all of its roles.
 pub struct ReadBudget {
     limits: ResearchLimits,
     used: Mutex<ResearchUsage>,
 }
 
-/// What was used.
+/// What a request used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ResearchUsage {
     pub files_read: u64,
     pub bytes_read: u64,
-    /// What a model took in and gave out.
+    /// Prompt and completion tokens of models.
     pub model_tokens: u64,
     /// Whether something was not read because of the limits.
     #[serde(skip)]
@@ -94,7 +94,7 @@ impl ReadBudget {
         *self.used.lock()
     }
 
-    /// Takes the reading of one more file of this many bytes, if there is room for it.
+    /// Counts one more file of this many bytes, if the limits allow it.
     pub fn take_file(&self, bytes: u64) -> bool {
         let mut used = self.used.lock();
         let fits = used.files_read < self.limits.max_files_read
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn limits_hold_over_all_who_read() {
+    fn limits_hold_over_all_readers() {
         let limits = ResearchLimits { max_files_read: 2, max_bytes_read: 10, ..ResearchLimits::default() };
         let budget = ReadBudget::of(limits);
         assert!(budget.take_file(8));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn wishes_replace_what_is_configured_up_to_a_ceiling() {
+    fn constraints_replace_configured_limits_up_to_a_ceiling() {
         let wishes = ResearchConstraints {
             deadline_ms: Some(5),
             max_files_read: Some(u64::MAX),

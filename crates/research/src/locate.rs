@@ -11,9 +11,10 @@ use std::sync::Arc;
 use tamis_code_index::{Indexer, WordCounter, survey};
 use tamis_codebase::Halt;
 
-pub(crate) use file_class::FileClass;
+pub(crate) use file_class::{FileClass, is_test};
 pub(crate) use files_by_word::FilesByWord;
-pub(crate) use locations::{Category, Location, Locations};
+pub use locations::Category;
+pub(crate) use locations::{Location, Locations};
 
 use crate::question::Question;
 use crate::{BoundedReader, RoleError};
@@ -21,10 +22,10 @@ use corpus::Corpus;
 use rank::{Weights, rank};
 
 const MAX_SPOTS: usize = 12;
-/// Beyond this share of what is asked for being nowhere, what is left is another question.
+/// With more than this share of the question's weight in no file, nothing is found.
 const MAX_ABSENT: f64 = 0.6;
 
-/// Finds the best places: scans every file of the view's roots, or asks their index.
+/// Finds the best files: scans every file of the roots, or looks them up in the index.
 pub(crate) fn locate(
     question: &Question,
     reader: &BoundedReader,
@@ -69,7 +70,7 @@ pub(crate) fn locate(
     })
 }
 
-/// Whether the question spells a name that is there: whatever else it says, that can be found.
+/// Whether the question spells a name that exists.
 fn names_something(question: &Question, counter: &WordCounter, weights: &Weights) -> bool {
     let names = question.names.iter().enumerate();
     names

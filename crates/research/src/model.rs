@@ -1,9 +1,7 @@
-//! Roles with a local model: a loop in which the model calls read-only tools, and an answer that is checked before anybody
-//! sees it.
+//! Roles with a local model: a loop in which the model calls read-only tools, and checks of its answer.
 //!
-//! Models fail in every way there is: they refuse, hang, make up files, call tools for ever, and are not there. Each of these
-//! ends in a [`RoleError`] within the time and tokens that the role has; what then happens is `model.use`'s to say: as a rule the
-//! deterministic role answers instead, in the time that was kept back for it.
+//! Models refuse, hang, invent files, call tools forever, or are not there. Each of these ends in a [`RoleError`] within the
+//! role's time and tokens. With `model.use = auto` the deterministic role then answers, in the time reserved for it.
 //!
 //! Deliberately missing: streaming, sampling parameters, and calls that a model writes into its text: its server reads those.
 
@@ -26,34 +24,34 @@ pub use settings::{ModelLimits, ModelSettings, ModelUse};
 pub use tool_loop::ModelTask;
 
 use crate::roles::{self, Job};
-use crate::{ResearchFinding, Role, RoleError, RoleErrorKind};
+use crate::{NoteFact, ResearchFinding, Role, RoleError, RoleErrorKind};
 
-/// The model's share of the time that is left, in per cent; the rest is for the deterministic role, should it be needed. The
-/// other roles come after the locator, so it leaves them some.
+/// The model's share of the remaining time, in per cent; the rest is reserved for the deterministic role. The other roles
+/// come after the locator, so it gets less.
 fn share(role: Role) -> u32 {
     if role == Role::Locator { 40 } else { 75 }
 }
 
-/// How many places of the map a model is told of.
+/// Maximum locations that a model gets as hints.
 const MAX_HINTS: usize = 12;
 
-/// What came of a role, and who did it.
+/// The result of a role, and what produced it.
 #[derive(Debug)]
 pub(crate) struct RoleRun {
     pub(crate) result: Result<ResearchFinding, RoleError>,
-    /// The model whose answer it is.
+    /// The model that answered.
     pub(crate) model: Option<String>,
-    /// Why the deterministic role answered in the model's place.
-    pub(crate) instead_of: Option<RoleError>,
+    /// Why the deterministic role answered in place of the model.
+    pub(crate) model_error: Option<RoleError>,
 }
 
 impl RoleRun {
-    fn deterministic(result: Result<ResearchFinding, RoleError>) -> RoleRun {
-        RoleRun { result, model: None, instead_of: None }
+    pub(crate) fn deterministic(result: Result<ResearchFinding, RoleError>) -> RoleRun {
+        RoleRun { result, model: None, model_error: None }
     }
 }
 
-/// Runs a role by the model where there is one and it may be used, and without it where not.
+/// Runs a role with the model where there is one and it may be used, else without.
 pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>) -> RoleRun {
     let without = || RoleRun::deterministic(roles::run(role, job, halt));
     let Some(model) = model.filter(|model| model.usage() != ModelUse::Never) else { return without() };
@@ -63,7 +61,7 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
         Err(error) if always || error.kind == RoleErrorKind::Canceled => {
             return RoleRun::deterministic(Err(error));
         }
-        // That there is no model is how most people have it.
+        // Most machines have no model.
         Err(_) => return without(),
     };
     let patience = match halt.remaining() {
@@ -71,29 +69,32 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
         _ => halt.clone(),
     };
     let error = match run(role, job, &patience, model) {
-        Ok(finding) => return RoleRun { result: Ok(finding), model: Some(name), instead_of: None },
+        Ok(finding) => return RoleRun { result: Ok(finding), model: Some(name), model_error: None },
         Err(error) => error,
     };
     if always || halt.is_due() || error.kind == RoleErrorKind::Canceled {
-        return RoleRun { result: Err(error), model: Some(name), instead_of: None };
+        return RoleRun { result: Err(error), model: Some(name), model_error: None };
     }
     tracing::info!(
         "the model's {} failed ({}), the deterministic one answers",
         role.key(),
         error.kind.name()
     );
-    let result = roles::run(role, job, halt).map(|finding| mention(finding, &error));
-    RoleRun { result, model: None, instead_of: Some(error) }
+    let result = roles::run(role, job, halt).map(|mut finding| {
+        finding.notes.push(NoteFact::ModelFailed(error.clone()).into());
+        finding
+    });
+    RoleRun { result, model: None, model_error: Some(error) }
 }
 
-/// Runs a role by the model alone.
+/// Runs a role with the model alone.
 pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<ResearchFinding, RoleError> {
     let hints: Vec<String> = job.locations.best.iter().take(MAX_HINTS).map(hint).collect();
     let own;
     let (reader, hints) = match (role, &job.thoughts) {
         (Role::Thoughts, Some(thoughts)) => {
             own = job.reader.elsewhere(thoughts.clone(), halt.clone());
-            // The map is one of the code.
+            // The locations are of the code, not of the notes.
             (&own, &[][..])
         }
         _ => (job.reader.as_ref(), hints.as_slice()),
@@ -111,15 +112,6 @@ fn hint(location: &crate::locate::Location) -> String {
         text.push_str(&format!(" {name}"));
     }
     text
-}
-
-fn mention(mut finding: ResearchFinding, error: &RoleError) -> ResearchFinding {
-    let added = format!("found without the model, which failed ({}: {error})", error.kind.name());
-    finding.notes = Some(match finding.notes {
-        Some(notes) => format!("{notes} {added}"),
-        None => added,
-    });
-    finding
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! A question, taken apart: the names that it spells, the words that may lead somewhere, and whether it wants examples.
+//! Parses a question: the names that it spells, the words to search for, and whether it wants examples.
 //!
 //! A **name** is something written as code writes it: in backticks, with an underscore, dots or a change of case, or with
-//! brackets after it. It is looked for just so. A **term** is the stem of any other word that says something; the parts of
-//! names are terms too. Words that every question about software is made of say nothing, and are left out.
+//! brackets after it. It is searched for in that spelling. A **term** is the stem of any other content word; the parts of
+//! names are terms too. Stop words are left out.
 
 mod stop_words;
 pub(crate) mod subject;
@@ -15,11 +15,11 @@ use stop_words::{EXAMPLE_WORDS, JARGON, STOP_WORDS};
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Question {
-    /// As it was asked.
+    /// The question as given.
     pub(crate) text: String,
     pub(crate) names: Vec<Name>,
     pub(crate) terms: Vec<Term>,
-    /// Names of which one was written as the other's, as in `Owner.member`, by number.
+    /// Owner and member of names such as `Owner.member`, by number.
     pub(crate) members: Vec<(usize, usize)>,
     /// Whether it wants examples or similar implementations, so that the pattern finder is worth its time.
     pub(crate) wants_examples: bool,
@@ -39,7 +39,7 @@ pub(crate) struct Term {
     pub(crate) stem: String,
     /// As the question has it.
     pub(crate) word: String,
-    /// Whether it stands in the question by itself, and not only as a part of a name.
+    /// Whether it is a word of the question, and not only part of a name.
     pub(crate) spoken: bool,
 }
 
@@ -123,7 +123,7 @@ struct Parts {
 }
 
 impl Parts {
-    /// Notes a name, and says its number.
+    /// Adds a name and returns its number.
     fn name(&mut self, name: &str) -> Option<usize> {
         if name.len() < 2 {
             return None;
@@ -142,7 +142,7 @@ impl Parts {
         }
     }
 
-    /// What stands in backticks is code: each identifier in it is a name.
+    /// Text in backticks is code: each identifier in it is a name.
     fn quote(&mut self, piece: &str) {
         let mut owner = None;
         for part in piece.split_inclusive(|c: char| !is_word(c)) {
@@ -201,7 +201,7 @@ impl Parts {
             if piece.is_ascii() {
                 self.words.push(piece.to_owned());
             } else {
-                // Where nobody puts spaces between words, each sign is one.
+                // In scripts without spaces between words, each character is a word.
                 each_word(piece, |word, kind| {
                     if kind == Piece::Part {
                         self.words.push(word.to_owned());
@@ -213,7 +213,7 @@ impl Parts {
     }
 }
 
-/// Whether it is a word that opens any question.
+/// Whether it is a stop word.
 fn is_common(word: &str) -> bool {
     let word = word.to_lowercase();
     STOP_WORDS.contains(&word.as_str()) || JARGON.contains(&word.as_str())
@@ -223,7 +223,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || c == '_'
 }
 
-/// Whether nobody writes a word of a sentence like that: `a_b`, `aB`, `ABc`, `a1`.
+/// Whether it is spelled as only code is: `a_b`, `aB`, `ABc`, `a1`.
 fn is_code(word: &str) -> bool {
     let bytes = word.as_bytes();
     let pair = |test: fn(u8, u8) -> bool| bytes.windows(2).any(|pair| test(pair[0], pair[1]));
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_told_from_words() {
+    fn names_and_words_are_distinguished() {
         for (text, names, terms) in [
             (
                 "How does the `initial_form_count` method in `BaseFormSet` reconcile the management form?",
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn members_are_told_from_their_owners() {
+    fn owners_and_members_are_distinguished() {
         for (text, members) in [
             ("How does Config.load() work?", vec![(0, 1)]),
             ("What do `Registry::call` and `a.b.c` do with `x`?", vec![(0, 1)]),
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_asked_for_in_words() {
+    fn words_of_the_question_request_examples() {
         assert!(Question::new("Show me similar handlers").wants_examples);
         assert!(Question::new("Are there other Examples of retries?").wants_examples);
         assert!(!Question::new("Where is X implemented?").wants_examples);

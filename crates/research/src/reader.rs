@@ -1,7 +1,7 @@
-//! What a role sees of the files: the roots of its request, within its allowance, as long as it is wanted.
+//! Bounded reading: a role reads files of the request's roots, within its limits.
 //!
-//! A file that several roles read counts once. Roles that work beside each other have a share each: who comes first must not
-//! decide what another one may still read.
+//! A file that several roles read counts once. Roles that run in parallel have a share each, so that the first cannot use up
+//! what another may read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -16,7 +16,7 @@ use crate::ReadBudget;
 /// Larger files are not read, only searched.
 const LARGEST_READ: u64 = 1 << 20;
 
-/// One request's way to the files.
+/// Reads files for one request.
 pub struct BoundedReader {
     pub roots: Roots,
     pub budget: Arc<ReadBudget>,
@@ -32,7 +32,7 @@ type Texts = BTreeMap<Place, Arc<SourceFile>>;
 struct Share {
     files: u64,
     bytes: u64,
-    /// What it need not pay for: it was there before, or is paid.
+    /// Files that are already counted.
     paid: BTreeSet<Place>,
 }
 
@@ -57,8 +57,7 @@ impl BoundedReader {
         BoundedReader { roots, budget, halt, texts: Arc::default(), share: None }
     }
 
-    /// The same for one of several that read at once, with an equal part of what is left. What cannot be shared goes to the
-    /// first of them.
+    /// A reader for one of several roles, with an equal share of what is left. The remainder goes to the first of them.
     pub(crate) fn share(&self, number: usize, of: usize) -> BoundedReader {
         let (limits, used) = (self.budget.limits(), self.budget.used());
         let (number, of) = (number as u64, of.max(1) as u64);
@@ -80,14 +79,14 @@ impl BoundedReader {
         }
     }
 
-    /// A view of other roots for the same role, which then reads only there.
+    /// A reader of other roots for the same role, which then reads only there.
     pub(crate) fn elsewhere(&self, roots: Roots, halt: Halt) -> BoundedReader {
         let share = self.share.as_ref().map(|share| Share { paid: BTreeSet::new(), ..share.lock().clone() });
         let texts = Arc::default();
         BoundedReader { roots, budget: Arc::clone(&self.budget), halt, texts, share: share.map(Mutex::new) }
     }
 
-    /// The text of a file, which counts against the allowance the first time.
+    /// The text of a file, which counts against the budget the first time.
     pub fn read(&self, place: &Place) -> Result<Arc<SourceFile>, ReadError> {
         let mut texts = self.texts.lock();
         if let Some(source) = texts.get(place) {
@@ -96,7 +95,7 @@ impl BoundedReader {
         let limit = LARGEST_READ.min(self.budget.limits().max_bytes_read);
         let text = match self.roots.read_text(place, limit) {
             Err(AccessError::TooLarge { bytes, .. }) if bytes <= LARGEST_READ => {
-                // It would fit into any other request.
+                // It exceeds this request's limit only.
                 self.budget.take_file(u64::MAX);
                 return Err(ReadError::LimitReached);
             }

@@ -1,15 +1,22 @@
-//! The forms of the contract: what a role finds, how it is wrapped, and the report that roles add up to.
+//! The schemas of the contract: findings, outcomes and the report.
+
+mod key_finding;
+mod note;
 
 use std::fmt;
 
 use serde::ser::SerializeMap;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Serialize, Serializer};
 use serde_json::json;
+
+pub use key_finding::{FindingKind, KeyFinding};
+pub(crate) use note::cut_notes;
+pub use note::{Note, NoteFact, joined};
 
 use crate::{ResearchLimits, ResearchUsage, RoleError};
 
 /// `path`, `path:line` or `path:line:col`; the path is relative to its root.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Reference(String);
 
@@ -28,7 +35,7 @@ impl Reference {
         self.split().0
     }
 
-    /// Path and line, as whoever wrote it meant them: a path may have a colon in it.
+    /// Path and line. A path may contain a colon.
     pub fn split(&self) -> (&str, Option<usize>) {
         let number = |text: &str| text.parse::<usize>().ok().filter(|&number| number > 0);
         let Some((rest, last)) = self.0.rsplit_once(':') else { return (&self.0, None) };
@@ -52,7 +59,7 @@ impl From<String> for Reference {
     }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Confidence {
     Low,
@@ -60,18 +67,40 @@ pub enum Confidence {
     High,
 }
 
-/// What every role gives back.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+impl Confidence {
+    pub fn name(self) -> &'static str {
+        match self {
+            Confidence::Low => "low",
+            Confidence::Med => "med",
+            Confidence::High => "high",
+        }
+    }
+}
+
+/// What a role found out, and what the synthesis makes of all roles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ResearchFinding {
     pub summary: String,
     pub references: Vec<Reference>,
-    pub key_findings: Vec<String>,
+    pub key_findings: Vec<KeyFinding>,
     pub confidence: Confidence,
-    pub notes: Option<String>,
+    #[serde(serialize_with = "note::serialize_joined")]
+    pub notes: Vec<Note>,
+    /// Set when the summary says that nothing was found.
+    #[serde(skip)]
+    pub not_found: Option<NotFound>,
 }
 
-/// When a task began and how long it took.
+/// What a summary says was not found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotFound {
+    /// Names of the question, which the summary spells.
+    Names,
+    /// Anything that matches the question's words.
+    Words,
+}
+
+/// When a task started and how long it took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RoleTiming {
@@ -108,7 +137,7 @@ impl Serialize for RoleOutcome {
     }
 }
 
-/// Who works on a question.
+/// The roles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Role {
@@ -153,27 +182,42 @@ pub struct ResearchReport {
     pub artifact_path: Option<String>,
 }
 
-/// How an answer came about: enough to judge it, and to ask again.
+/// How the run went: enough to judge the answer and to repeat the request.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRecord {
-    /// The model's name; none when the roles were deterministic.
-    pub model: Option<String>,
+    /// The names of the models that answered; none when the roles were deterministic.
+    #[serde(rename = "model", serialize_with = "one_text")]
+    pub models: Vec<String>,
     pub tasks_spawned: u64,
     pub roles: Vec<Role>,
-    /// What was searched for.
+    /// The words searched for.
     pub keywords: Vec<String>,
     pub files_scanned: u64,
     pub elapsed_ms: u64,
     /// Roles that ran out of time.
     pub timeouts: Vec<Role>,
-    /// What is missing in the answer, and why; one sentence each.
-    pub partial: Vec<String>,
+    /// What is missing in the answer, and why.
+    pub partial: Vec<Note>,
     pub limits: ResearchLimits,
     pub used: ResearchUsage,
 }
 
+/// Several names are one text in the contract.
+fn one_text<S: Serializer>(names: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    match names {
+        [] => serializer.serialize_none(),
+        names => serializer.serialize_str(&names.join(", ")),
+    }
+}
+
 impl ResearchReport {
+    /// Why the artifact was not written, when one was wanted and is missing.
+    pub fn artifact_error(&self) -> Option<&str> {
+        let failed = self.run.partial.iter().find(|note| matches!(note.fact, NoteFact::NoArtifact(_)));
+        failed.map(|note| note.text.as_str())
+    }
+
     /// The roles that ran, in order.
     pub fn outcomes(&self) -> impl Iterator<Item = (Role, &RoleOutcome)> {
         let all = [
@@ -198,7 +242,8 @@ mod tests {
             references: vec![Reference::new("a.rs", Some(3))],
             key_findings: vec![],
             confidence: Confidence::Med,
-            notes: None,
+            notes: vec![],
+            not_found: None,
         };
         let timing = RoleTiming { started_at: 1, elapsed_ms: 2 };
         let told = |result| serde_json::to_value(RoleOutcome { result, timing }).unwrap();

@@ -1,4 +1,4 @@
-//! The way of a question: locate, analyse, find patterns, put together.
+//! The entry point: locate, analyse, find patterns, synthesise.
 
 mod request;
 mod task;
@@ -14,54 +14,54 @@ use crate::role_runner::{CustomRoles, RoleRunner};
 use crate::{Model, ResearchConstraints, ResearchLimits, ResearchReport, Role, WorkerPool};
 use request::RequestRun;
 
-/// How a researcher is set up.
+/// Settings of a researcher.
 pub struct ResearchSettings {
     pub roots: Roots,
-    /// Notes of former work; the role for them is there only when these are.
+    /// Notes of former work; without them there is no role for notes.
     pub thoughts: Option<Roots>,
     /// Where artifacts are written.
     pub artifacts: PathBuf,
-    /// What a request may take unless it says otherwise.
+    /// The limits of a request unless it sets its own.
     pub limits: ResearchLimits,
     /// The local model; without one the roles are deterministic.
     pub model: Option<Arc<Model>>,
-    /// Without them everything is read for every question.
+    /// Without an index every question scans all files.
     pub index: Option<IndexSettings>,
     pub workers: usize,
     pub most_waiting: usize,
 }
 
-/// Answers questions. One a process; any number of threads may ask.
+/// Answers questions. One per process, shared by all threads.
 pub struct Researcher {
     settings: ResearchSettings,
     runner: RoleRunner,
     indexer: Option<Arc<Indexer>>,
-    /// A process that is never asked has no workers.
+    /// Started with the first request.
     pool: LazyLock<WorkerPool, Box<dyn FnOnce() -> WorkerPool + Send + Sync>>,
 }
 
-/// What is asked.
+/// A question and its constraints.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ResearchRequest {
     pub question: String,
-    /// Only these; all roots when empty.
+    /// Search only these; all roots when empty.
     pub roots: Vec<PathBuf>,
     pub constraints: ResearchConstraints,
     pub artifact: bool,
 }
 
-/// Why there is no report at all. What goes wrong in a role is in the report.
+/// Why there is no report. Errors of roles are in the report.
 #[derive(Debug, thiserror::Error)]
 pub enum ResearchError {
     #[error("the question is empty")]
     NoQuestion,
-    #[error("the question has {length} characters, and {most} at most are read")]
+    #[error("the question has {length} characters; the maximum is {most}")]
     LongQuestion { length: usize, most: usize },
     #[error(transparent)]
     Root(#[from] RootError),
 }
 
-/// How far a request is. `done` grows with every report of one request.
+/// Progress of a request. `done` grows with every update.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResearchProgress {
     pub done: u64,
@@ -69,7 +69,7 @@ pub struct ResearchProgress {
     pub message: String,
 }
 
-/// Longer questions are texts.
+/// Maximum characters of a question.
 const MAX_QUESTION_LENGTH: usize = 4000;
 
 impl Researcher {
@@ -78,7 +78,7 @@ impl Researcher {
         Researcher::of(settings, RoleRunner::BuiltIn(model))
     }
 
-    /// The same with others in place of the roles.
+    /// The same with custom roles.
     pub fn with_custom_roles(settings: ResearchSettings, stand_in: Arc<dyn CustomRoles>) -> Researcher {
         Researcher::of(settings, RoleRunner::CustomRoles(stand_in))
     }
@@ -94,19 +94,19 @@ impl Researcher {
         &self.settings
     }
 
-    /// Waits for an index that is being brought up to date, but no longer than that. For processes that are about to end.
+    /// Waits for a running index update, at most this long. For processes that are about to end.
     pub fn wait_for_index(&self, patience: Duration) {
         if let Some(indexer) = &self.indexer {
             indexer.wait(patience);
         }
     }
 
-    /// Where it may look.
+    /// The roots it may search.
     pub fn roots(&self) -> Vec<String> {
         shown(&self.settings.roots)
     }
 
-    /// Answers a question by all roles that it calls for.
+    /// Answers a question with all roles that it needs.
     pub fn research(
         &self,
         request: &ResearchRequest,
@@ -116,7 +116,7 @@ impl Researcher {
         Ok(RequestRun::start(self, request, halt, progress)?.research(request.artifact))
     }
 
-    /// Asks one role; the locator goes before the others.
+    /// Runs one role; the locator runs before the others.
     pub fn ask_role(
         &self,
         role: Role,

@@ -1,5 +1,4 @@
-//! The roles without a model. Each is one function from a [`Job`] to a [`ResearchFinding`]; none of them prints, writes or guesses, and
-//! the same files give the same finding.
+//! The roles without a model. Each is one function from a [`Job`] to a [`ResearchFinding`]; the same files give the same finding.
 
 pub(crate) mod analyzer;
 mod code_lines;
@@ -26,13 +25,13 @@ use crate::{BoundedReader, ResearchFinding, Role, RoleError};
 pub(crate) struct Job {
     pub(crate) question: Arc<Question>,
     pub(crate) reader: Arc<BoundedReader>,
-    /// What the locator found: the others go by it.
+    /// What the locator found: the other roles begin there.
     pub(crate) locations: Arc<Locations>,
-    /// Where notes of former work lie, if anywhere.
+    /// The root of notes of former work, if configured.
     pub(crate) thoughts: Option<Roots>,
 }
 
-/// Runs a role, but for the locator, which makes the map that a job has.
+/// Runs a role on the locations of a job.
 pub(crate) fn run(role: Role, job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
     match role {
         Role::Locator => Ok(locator::finding(&job.question, &job.reader, &job.locations)),

@@ -1,67 +1,68 @@
-//! One answer of what the roles found, and the whole report in no more tokens than were asked for.
+//! The synthesis: one answer from the findings of all roles, in a report within its limit of tokens.
 //!
-//! Both are pure: the same outcomes give the same answer, in whatever order the roles ended.
+//! Pure: the same outcomes give the same answer, in whatever order the roles ended.
 
 mod fit;
 
 pub(crate) use fit::fit;
 
-use crate::bounds::{cut, finding as bounded};
-use crate::{Confidence, Reference, ResearchFinding, Role, RoleError, RoleOutcome};
+use crate::bounds::finding as bounded;
+use crate::{
+    Category, Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, Reference, ResearchFinding,
+    Role, RoleError, RoleOutcome,
+};
 
 /// Key findings of the answer, over all roles.
 const MAX_FINDINGS: usize = 12;
-/// The findings have the lines: beyond the files, a few are enough.
+/// A few lines beyond the files are enough: the findings have the others.
 const MAX_REFERENCES: usize = 14;
-/// Of them to notes of former work.
+/// Of them, to notes of former work.
 const MAX_NOTES: usize = 4;
-/// Characters of a pattern in the answer: its head, without the snippet, which is in the role's own findings.
-const PATTERN: usize = 160;
 
 /// What a finding contributes to: the order of the answer, with how many of each kind it has.
-const PRIORITIES: [(Kind, usize); 8] = [
-    (Kind::Answer, 6),
-    (Kind::Implementation, 3),
-    (Kind::EntryPoint, 2),
-    (Kind::Configuration, 2),
-    (Kind::Other, 2),
-    (Kind::Pattern, 3),
-    (Kind::TestsAndDocs, 2),
-    (Kind::History, 2),
+const PRIORITIES: [(Priority, usize); 8] = [
+    (Priority::Answer, 6),
+    (Priority::Implementation, 3),
+    (Priority::EntryPoint, 2),
+    (Priority::Configuration, 2),
+    (Priority::Other, 2),
+    (Priority::Example, 3),
+    (Priority::TestsAndDocs, 2),
+    (Priority::History, 2),
 ];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum Priority {
     Answer,
     Implementation,
     EntryPoint,
     Configuration,
-    /// Of the locator, in no category.
+    /// Places in no category.
     Other,
-    Pattern,
+    Example,
     TestsAndDocs,
     History,
 }
 
-impl Kind {
-    fn of(role: Role, finding: &str) -> Kind {
-        // The locator says of each place what it is.
-        let category = |name: &str| finding.starts_with(name);
-        match role {
-            Role::Analyzer => Kind::Answer,
-            Role::Patterns => Kind::Pattern,
-            Role::Thoughts => Kind::History,
-            Role::Locator if category("implementation") => Kind::Implementation,
-            Role::Locator if category("entry point") => Kind::EntryPoint,
-            Role::Locator if category("configuration") => Kind::Configuration,
-            Role::Locator if category("tests") || category("docs") => Kind::TestsAndDocs,
-            Role::Locator => Kind::Other,
+impl Priority {
+    fn of(kind: &FindingKind) -> Priority {
+        match kind {
+            FindingKind::Explanation { .. } => Priority::Answer,
+            FindingKind::Example { .. } => Priority::Example,
+            FindingKind::History => Priority::History,
+            FindingKind::Definition { category, .. } | FindingKind::Places { category } => match category {
+                Some(Category::Implementation) => Priority::Implementation,
+                Some(Category::EntryPoint) => Priority::EntryPoint,
+                Some(Category::Configuration) => Priority::Configuration,
+                Some(Category::Tests | Category::Docs) => Priority::TestsAndDocs,
+                None => Priority::Other,
+            },
         }
     }
 }
 
-/// The answer that the outcomes add up to. `remarks` are what else must be said, such as that a limit was reached.
-pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], remarks: &[String]) -> ResearchFinding {
+/// The answer from all outcomes. `run_notes` are notes of the run and not of a role, such as that a limit was reached.
+pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], run_notes: &[Note]) -> ResearchFinding {
     let found: Vec<(Role, &ResearchFinding)> =
         outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().ok()?))).collect();
     let missing: Vec<(Role, &RoleError)> =
@@ -71,19 +72,21 @@ pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], remarks: &[String]) 
         summary: summary(&found, &missing, references.is_empty()),
         key_findings: key_findings(&found),
         confidence: confidence(&found, &missing, references.is_empty()),
-        notes: notes(&found, &missing, remarks),
+        notes: notes(&found, &missing, run_notes),
+        not_found: references.is_empty().then_some(NotFound::Words),
         references,
     })
 }
 
-/// The roles' own words: how it works, else where it is; then what examples and notes there are. Where the locator has
-/// another file first than the one that is told of, that is said too.
+/// The roles' summaries: how it works, else where it is; then examples and notes. Names the locator's first file where the
+/// analyzer is about another one.
 fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], nothing: bool) -> String {
     let of = |wanted: Role| found.iter().find(|(role, _)| *role == wanted).map(|(_, finding)| *finding);
     let telling = |finding: &&ResearchFinding| !finding.references.is_empty();
     let mut sentences: Vec<&str> = Vec::new();
+    let mut says_not_found = false;
     let answers = [Role::Analyzer, Role::Locator].map(|role| of(role).filter(telling));
-    // Who is sure need not be told of others, and who is not comes second.
+    // A confident analyzer needs no addition; one of low confidence comes second.
     let best = match answers {
         [Some(analyzer), Some(locator)]
             if analyzer.confidence < Confidence::High
@@ -102,16 +105,19 @@ fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], n
         sentences.extend(of(role).filter(telling).map(|finding| &*finding.summary));
     }
     if nothing {
-        // The analyzer says which name it is that is nowhere.
-        let said = [Role::Locator, Role::Analyzer].map(|role| of(role).map(|finding| &*finding.summary));
-        let by_name = said[1].filter(|said| said.contains('`'));
-        sentences.extend(by_name.or(said[0]));
+        // The analyzer may say which name it is that is in no file.
+        let by_name = of(Role::Analyzer).filter(|finding| finding.not_found == Some(NotFound::Names));
+        let finding = by_name.or(of(Role::Locator));
+        says_not_found = finding.is_some_and(|finding| finding.not_found.is_some());
+        sentences.extend(finding.map(|finding| &*finding.summary));
     }
     let mut text = String::new();
+    let mut added: Vec<&str> = Vec::new();
     for sentence in sentences.into_iter().map(str::trim).filter(|sentence| !sentence.is_empty()) {
-        if text.contains(sentence) {
+        if added.contains(&sentence) {
             continue;
         }
+        added.push(sentence);
         if !text.is_empty() {
             text.push(' ');
         }
@@ -120,11 +126,11 @@ fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], n
             text.push('.');
         }
     }
-    // A search that was broken off found nothing either, but that is not the same.
+    // A search that did not finish is not the same as one that found nothing.
     let looked = !missing.iter().any(|(role, _)| *role == Role::Locator);
-    if nothing && !text.to_lowercase().contains("not found") {
-        let said = if looked { "Not found." } else { "Not found, since the search did not come to its end." };
-        text = if text.is_empty() { said.to_owned() } else { format!("{said} {text}") };
+    if nothing && !says_not_found {
+        let opening = if looked { "Not found." } else { "Not found, since the search did not finish." };
+        text = if text.is_empty() { opening.to_owned() } else { format!("{opening} {text}") };
     }
     text
 }
@@ -132,7 +138,7 @@ fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], n
 /// The first ten are different files, in the order of the locator, then of the others; further lines of the same files
 /// follow. Of two that differ only in how exactly they point, the more exact one takes the place of the first.
 fn references(found: &[(Role, &ResearchFinding)]) -> Vec<Reference> {
-    // Notes lie in a root of their own, where the same path is another file: they follow, and are merged with nothing.
+    // Notes have a root of their own, where the same path is another file, so they are not merged.
     let of_notes = |(role, _): &&(Role, &ResearchFinding)| *role == Role::Thoughts;
     let notes = found.iter().filter(of_notes).flat_map(|(_, finding)| &finding.references);
     let all = || found.iter().filter(|one| !of_notes(one)).flat_map(|(_, finding)| &finding.references);
@@ -167,7 +173,7 @@ fn references(found: &[(Role, &ResearchFinding)]) -> Vec<Reference> {
     references
 }
 
-/// Whether one says the same place as another, and more of it.
+/// Whether one reference is for the same place as another, and more exact.
 fn more_exact(one: &Reference, other: &Reference) -> bool {
     match (one.split().1, other.split().1) {
         (Some(_), None) => true,
@@ -176,47 +182,32 @@ fn more_exact(one: &Reference, other: &Reference) -> bool {
     }
 }
 
-fn key_findings(found: &[(Role, &ResearchFinding)]) -> Vec<String> {
-    let mut chosen: Vec<String> = Vec::new();
-    for (kind, most) in PRIORITIES {
-        let of_kind = found
-            .iter()
-            .flat_map(|(role, finding)| finding.key_findings.iter().map(move |text| (*role, text)))
-            .filter(|(role, text)| Kind::of(*role, text) == kind)
-            .take(most);
-        for (role, text) in of_kind {
-            let text = match kind {
-                Kind::Pattern => cut(text.lines().next().unwrap_or_default(), PATTERN).into_owned(),
-                _ if role == Role::Locator => place_alone(text).to_owned(),
-                _ => text.clone(),
-            };
-            if role == Role::Locator && chosen.iter().any(|told| tells_of(told, &text)) {
-                continue;
-            }
-            if chosen.len() < MAX_FINDINGS && !chosen.contains(&text) {
-                chosen.push(text);
+fn key_findings(found: &[(Role, &ResearchFinding)]) -> Vec<KeyFinding> {
+    let mut chosen: Vec<KeyFinding> = Vec::new();
+    for (priority, most) in PRIORITIES {
+        let all = found.iter().flat_map(|(_, finding)| &finding.key_findings);
+        for finding in all.filter(|finding| Priority::of(&finding.kind) == priority).take(most) {
+            let finding = finding.shortened();
+            let known = |one: &KeyFinding| one.text == finding.text || explains(one, &finding);
+            if chosen.len() < MAX_FINDINGS && !chosen.iter().any(known) {
+                chosen.push(finding);
             }
         }
     }
     chosen
 }
 
-/// `implementation: a.rs:1 defines parse: fn parse(…)` without what stands there, which the locator's own findings have.
-fn place_alone(text: &str) -> &str {
-    let name = text.find(DEFINES).map(|at| at + DEFINES.len());
-    let end = name.and_then(|from| Some(from + text[from..].find(": ")?));
-    &text[..end.unwrap_or(text.len())]
+/// Whether an explanation gives the place of the definition that another finding points at.
+fn explains(explanation: &KeyFinding, definition: &KeyFinding) -> bool {
+    match (&explanation.kind, &definition.kind) {
+        (FindingKind::Explanation { places }, FindingKind::Definition { place, .. }) => {
+            places.contains(place)
+        }
+        _ => false,
+    }
 }
 
-/// Whether a finding says already where the definition is that the locator's finding points at.
-fn tells_of(told: &str, text: &str) -> bool {
-    let place = text.split_once(DEFINES).and_then(|(place, _)| place.split_whitespace().last());
-    place.is_some_and(|place| told.contains(&format!("({place})")))
-}
-
-const DEFINES: &str = " defines ";
-
-/// That of the role that answers; never high when something is missing.
+/// The confidence of the role that answers; never high when a role is missing.
 fn confidence(
     found: &[(Role, &ResearchFinding)],
     missing: &[(Role, &RoleError)],
@@ -236,30 +227,20 @@ fn confidence(
 fn notes(
     found: &[(Role, &ResearchFinding)],
     missing: &[(Role, &RoleError)],
-    remarks: &[String],
-) -> Option<String> {
-    let mut notes: Vec<String> = remarks.to_vec();
-    notes.extend(missing.iter().map(|(role, error)| missing_role(*role, error)));
+    run_notes: &[Note],
+) -> Vec<Note> {
+    let mut notes: Vec<Note> = run_notes.to_vec();
+    notes.extend(missing.iter().map(|(role, error)| NoteFact::RoleFailed(*role, (*error).clone()).into()));
+    let mut known: Vec<NoteFact> = notes.iter().map(|note| note.fact.clone()).collect();
     for (role, finding) in found {
-        // What one role says of itself, and all the same, is said once.
-        if let Some(note) = finding.notes.as_deref().map(str::trim).filter(|note| !note.is_empty())
-            && !notes.iter().any(|known| known.contains(note))
-        {
-            notes.push(format!("{}: {note}", role.key()));
+        let facts: Vec<NoteFact> = finding.notes.iter().map(|note| note.fact.clone()).collect();
+        // What several roles state is stated once.
+        if !facts.iter().all(|fact| known.contains(fact)) {
+            known.extend(facts.iter().cloned());
+            notes.push(NoteFact::OfRole(*role, facts).into());
         }
     }
-    (!notes.is_empty()).then(|| notes.join(" "))
-}
-
-/// That a role is missing, and why, in one sentence.
-pub(crate) fn missing_role(role: Role, error: &RoleError) -> String {
-    let ended = match error.kind.status() {
-        "timeout" => "ran out of time",
-        "canceled" => "was cancelled",
-        _ => "failed",
-    };
-    let message = cut(&error.message, 160);
-    format!("{} {ended} ({}: {}).", role.key(), error.kind.name(), message.trim_end_matches('.'))
+    notes
 }
 
 #[cfg(test)]

@@ -1,9 +1,8 @@
-//! A fixed number of workers, and a queue in front of them that has an end.
+//! A worker pool: a fixed number of workers and a bounded queue.
 //!
-//! Whoever waits for a task waits no longer than its deadline and no longer than it is wanted. The worker itself stops at the
-//! next place where the task asks its [`Halt`], and takes nothing new before that: there are never more tasks at work than
-//! workers, whatever deadlines have passed. Waiting in the queue counts against the deadline; what is over before its turn
-//! comes is not begun, and takes no place from others.
+//! A caller waits for a task until its deadline or its cancellation. The worker stops where the task next checks its
+//! [`Halt`], and takes no other task before: there are never more running tasks than workers. Time in the queue counts
+//! against the deadline; a task that is cancelled or late before its turn is not started, and frees its place.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,13 +15,13 @@ use tamis_codebase::Halt;
 
 use crate::{RoleError, RoleErrorKind};
 
-/// A task in the queue. Whatever becomes of it, its ticket is told by `run`, which does not begin what is over.
+/// A queued task. `run` always answers its handle, and does not start a task that is cancelled or late.
 struct Work {
     halt: Halt,
     run: Box<dyn FnOnce() + Send>,
 }
 
-/// The workers. After it is dropped they finish what was submitted, and end.
+/// The pool. After it is dropped, workers finish what was submitted and end.
 pub struct WorkerPool {
     shared: Arc<Shared>,
     workers: usize,
@@ -42,7 +41,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Takes out what nobody waits for any more.
+    /// Removes tasks that are cancelled or late.
     fn take_over(&mut self) -> Vec<Work> {
         let (over, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()
@@ -54,24 +53,24 @@ impl Queue {
 
 /// The queue is full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("all {workers} workers are busy and {waiting} tasks wait already")]
+#[error("all {workers} workers are busy and {waiting} tasks are waiting")]
 pub struct QueueFull {
     pub workers: usize,
     pub waiting: usize,
 }
 
-/// How often a waiting caller looks whether it is still wanted.
+/// How often a waiting caller checks for cancellation.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 impl WorkerPool {
-    /// So many workers, and so many tasks that may wait for one.
+    /// A pool of `workers`, with at most `most_waiting` tasks in the queue.
     pub fn new(workers: usize, most_waiting: usize) -> WorkerPool {
         let shared = Arc::new(Shared::default());
         let workers = workers.max(1);
         for number in 0..workers {
             let shared = Arc::clone(&shared);
             let named = std::thread::Builder::new().name(format!("research-{number}"));
-            // Where no thread can be had, the others do the work; with none of them, tasks end at their deadline.
+            // The other workers do the work; without any, tasks end at their deadline.
             if let Err(error) = named.spawn(move || shared.work()) {
                 tracing::warn!("a worker cannot be started: {error}");
             }
@@ -79,7 +78,7 @@ impl WorkerPool {
         WorkerPool { shared, workers, most_waiting }
     }
 
-    /// Puts a task into the queue. It is given the halt that it must ask now and then.
+    /// Submits a task, which must check its halt regularly.
     pub fn submit<T: Send + 'static>(
         &self,
         halt: Halt,
@@ -93,7 +92,7 @@ impl WorkerPool {
                 Ok(()) => catch_unwind(AssertUnwindSafe(|| task(&seen)))
                     .unwrap_or_else(|_| Err(RoleError::new(RoleErrorKind::Internal, "the task panicked"))),
             };
-            // Whoever asked may have left.
+            // The caller may have stopped waiting.
             let _ = send.send(outcome);
         });
         let mut queue = self.shared.queue.lock();
@@ -141,14 +140,14 @@ impl Shared {
     }
 }
 
-/// A task under way.
+/// A submitted task.
 pub struct TaskHandle<T> {
     receive: Receiver<Result<T, RoleError>>,
     halt: Halt,
 }
 
 impl<T> TaskHandle<T> {
-    /// What came of it. Ends with the deadline and with a cancellation, and tells the task so.
+    /// Waits for the result, at most until the deadline or the cancellation.
     pub fn wait(self) -> Result<T, RoleError> {
         loop {
             let patience = self.halt.remaining().map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL));
@@ -160,7 +159,7 @@ impl<T> TaskHandle<T> {
                 Err(RecvTimeoutError::Timeout) => {}
             }
             if let Err(halted) = self.halt.check() {
-                // It may have come in at the last moment.
+                // The result may have arrived just now.
                 return self.receive.try_recv().unwrap_or_else(|_| Err(halted.into()));
             }
         }
@@ -176,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_never_more_at_work_than_workers() {
+    fn no_more_tasks_run_than_there_are_workers() {
         let pool = WorkerPool::new(3, 100);
         let (at_work, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let tickets: Vec<_> = (0..40)
@@ -198,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_queue_is_told_at_once() {
+    fn a_full_queue_rejects_at_once() {
         let pool = WorkerPool::new(1, 1);
         let (begun, has_begun) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
@@ -217,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_over_takes_no_place_in_the_queue() {
+    fn cancelled_and_late_tasks_free_their_place_in_the_queue() {
         let pool = WorkerPool::new(1, 1);
         let (begun, has_begun) = mpsc::channel();
         let (release, released) = mpsc::channel::<()>();
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deadline_ends_the_waiting_and_the_work() {
+    fn a_deadline_ends_the_wait_and_the_task() {
         let pool = WorkerPool::new(1, 4);
         let (ended, has_ended) = mpsc::channel();
         let halt = Halt::never().by(Instant::now() + Duration::from_millis(5));

@@ -9,9 +9,9 @@ use std::time::{Duration, SystemTime};
 use jiff::Timestamp;
 use tamis_codebase::{Policy, Roots};
 use tamis_research::{
-    ArtifactError, Confidence, Handoff, Reference, ReferenceState, ResearchFinding, ResearchReport,
-    ResumeError, Role, RoleOutcome, RoleTiming, RunRecord, list_handoffs, resume_handoff, write_artifact,
-    write_handoff,
+    ArtifactError, Confidence, FindingKind, Handoff, KeyFinding, NoteFact, Reference, ReferenceState,
+    ResearchFinding, ResearchReport, ResumeError, Role, RoleOutcome, RoleTiming, RunRecord, list_handoffs,
+    resume_handoff, write_artifact, write_handoff,
 };
 
 /// In two pieces, so that nobody takes this file for one with a secret in it.
@@ -27,9 +27,13 @@ fn report() -> ResearchReport {
             Reference::new("src/a.rs", Some(2)),
             Reference::new("b.rs", None),
         ],
-        key_findings: vec!["implementation: src/a.rs:2 defines parse".into()],
+        key_findings: vec![KeyFinding::new(
+            FindingKind::Places { category: None },
+            "implementation: src/a.rs:2 defines parse".into(),
+        )],
         confidence: Confidence::High,
-        notes: Some("The limits left out some files.".into()),
+        notes: vec![NoteFact::Text("The limits left out some files.".into()).into()],
+        not_found: None,
     };
     ResearchReport {
         question: format!("Where is parse?\n## Summary\nand {}", token()),
@@ -41,7 +45,7 @@ fn report() -> ResearchReport {
         synthesis: Some(finding),
         run: RunRecord {
             timeouts: vec![Role::Analyzer],
-            partial: vec!["The analyzer ran out of time.".into()],
+            partial: vec![NoteFact::Text("The analyzer ran out of time.".into()).into()],
             ..RunRecord::default()
         },
         artifact_path: None,
@@ -146,7 +150,7 @@ fn many_at_once_all_get_a_name() {
 }
 
 #[test]
-fn a_handoff_says_what_has_become_of_its_references() {
+fn a_resumed_handoff_has_the_state_of_its_references() {
     let (code, roots) = code();
     let folder = tempfile::tempdir().unwrap();
     let now = Timestamp::now();

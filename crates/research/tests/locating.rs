@@ -130,7 +130,7 @@ fn a_question_about_a_test_leads_to_what_it_tests_as_well() {
 }
 
 #[test]
-fn what_is_found_is_told_by_what_it_is() {
+fn findings_have_the_category_of_their_files() {
     let folder = codebase(SHOP);
     let finding = located(&researcher(folder.path(), None), "How does PriceList make the total of a basket?");
     assert_eq!(finding.confidence, Confidence::High, "{finding:?}");
@@ -139,7 +139,7 @@ fn what_is_found_is_told_by_what_it_is() {
         "{}",
         finding.summary
     );
-    let told = finding.key_findings.join("\n");
+    let told = finding.key_findings.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n");
     for line in [
         "implementation: src/shop/prices.py:4 defines PriceList: class PriceList:",
         "tests: tests/test_prices.py",
@@ -151,7 +151,7 @@ fn what_is_found_is_told_by_what_it_is() {
 }
 
 #[test]
-fn what_is_nowhere_is_not_found() {
+fn names_in_no_file_are_not_found() {
     let folder = codebase(SHOP);
     let researcher = researcher(folder.path(), None);
     for question in [
@@ -173,7 +173,7 @@ fn what_is_nowhere_is_not_found() {
 }
 
 #[test]
-fn a_name_that_is_there_is_found_whatever_else_is_asked() {
+fn a_name_that_exists_is_found_whatever_else_the_question_has() {
     let folder = codebase(SHOP);
     let question = "Show flabbergasting zorblax wobbles of how `exchange_rate` is quibbled";
     let finding = located(&researcher(folder.path(), None), question);
@@ -186,11 +186,11 @@ fn a_word_that_is_nowhere_does_not_spoil_a_question() {
     let question = "How does exchange_rate in the shop convert the currency of a zorblax?";
     let finding = located(&researcher(folder.path(), None), question);
     assert_eq!(finding.references[0].as_str(), "src/shop/rates.py:4");
-    assert_eq!(finding.notes.as_deref(), Some("In no file: `zorblax`."));
+    assert_eq!(tamis_research::joined(&finding.notes), "In no file: `zorblax`.");
 }
 
 #[test]
-fn where_secrets_are_kept_is_no_place() {
+fn files_that_hold_secrets_are_not_found() {
     let folder = codebase(SHOP);
     let finding =
         located(&researcher(folder.path(), None), "Where is EXCHANGE_RATE_KEY set to not-for-anybody?");

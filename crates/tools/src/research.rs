@@ -1,7 +1,7 @@
-//! The tools that answer questions about a codebase, and the two that say whether and where they can.
+//! The research tools.
 //!
-//! They read what lies in the configured roots, and write nothing but memos that are asked for. None of them searches the
-//! web: there is no `web_research`.
+//! They read files of the configured roots, and write only memos that a call requests. None of them uses the web: there is no
+//! `web_research`.
 
 pub(crate) mod analyze_component;
 mod call;

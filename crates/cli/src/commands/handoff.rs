@@ -7,13 +7,13 @@ use tamis_research::{
     write_handoff,
 };
 
-use super::research::question::{Asking, Place};
+use super::research::question::{QuestionArgs, RootArgs};
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, shown, wrap};
 
-/// Write down what is known, and take it up again later
+/// Write and resume handoffs
 ///
-/// Handoffs lie in the data folder, or where research.artifacts (TAMIS_ARTIFACTS) says. Secrets in them are redacted.
+/// Handoffs are stored in the data folder, or in research.artifacts (TAMIS_ARTIFACTS). Secrets in them are redacted.
 #[derive(Args)]
 pub(crate) struct HandoffCommand {
     #[command(subcommand)]
@@ -27,43 +27,43 @@ enum Command {
     List(List),
 }
 
-/// Write a handoff, and print its path
+/// Write a handoff and print its path
 ///
-/// With --summary it is what you say; without, the codebase is researched for the question.
+/// With --summary the handoff is what you pass; without it, the codebase is researched for the question.
 #[derive(Args)]
 struct Create {
     #[command(flatten)]
-    asking: Asking,
-    /// What is known, in a few sentences
+    question: QuestionArgs,
+    /// Summary in a few sentences
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     summary: Option<String>,
-    /// One thing that was found out; may be given again
+    /// Key finding; repeatable
     #[arg(long, value_name = "TEXT", requires = "summary", allow_hyphen_values = true)]
     finding: Vec<String>,
-    /// Where, as path:line; may be given again
+    /// Reference as path:line; repeatable
     #[arg(long, value_name = "PATH:LINE", requires = "summary")]
     reference: Vec<String>,
-    /// What is open, what comes next
+    /// Notes: what is open, what comes next
     #[arg(long, value_name = "TEXT", requires = "summary", allow_hyphen_values = true)]
     notes: Option<String>,
 }
 
-/// Show a handoff, and what of it has changed since
+/// Show a handoff and which references have changed
 #[derive(Args)]
 struct Show {
-    /// Its path or name, or a part of its name; the latest one when left out
+    /// Path, name or part of the name; the latest by default
     name: Option<String>,
     #[command(flatten)]
-    place: Place,
-    /// Print JSON, for programs
+    roots: RootArgs,
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// List the handoffs, the latest first
+/// List handoffs, latest first
 #[derive(Args)]
 struct List {
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -78,16 +78,16 @@ pub(crate) fn run(arguments: HandoffCommand) -> CliResult {
 
 fn create(arguments: Create) -> CliResult {
     let Some(summary) = arguments.summary else {
-        return arguments.asking.answer(None, true);
+        return arguments.question.answer(None, true);
     };
-    let question = arguments.asking.question();
+    let question = arguments.question.question();
     for (name, text) in [("question", &question), ("summary", &summary)] {
         if text.trim().is_empty() {
             return Err(CliError::usage(format_args!("the {name} is empty"))
                 .hint("without --summary the codebase is researched for the question"));
         }
     }
-    let researcher = arguments.asking.place.researcher()?;
+    let researcher = arguments.question.roots.researcher()?;
     let handoff = Handoff {
         question,
         summary,
@@ -102,21 +102,21 @@ fn create(arguments: Create) -> CliResult {
             let hint = error.hint();
             CliError::failed(error).hint(hint)
         })?;
-    if arguments.asking.json {
+    if arguments.question.json {
         return print::json(&json!({"artifactPath": path}));
     }
     print::line(path.display())
 }
 
 fn show(arguments: &Show) -> CliResult {
-    let researcher = arguments.place.researcher()?;
+    let researcher = arguments.roots.researcher()?;
     let settings = researcher.settings();
-    let resumed =
-        resume_handoff(&settings.artifacts, arguments.name.as_deref(), &settings.roots).map_err(refused)?;
+    let resumed = resume_handoff(&settings.artifacts, arguments.name.as_deref(), &settings.roots)
+        .map_err(resume_error)?;
     if arguments.json {
         shown::json(&as_json(&resumed))
     } else {
-        print::bytes(rendered(&resumed, wrap::width()).as_bytes())
+        print::bytes(render(&resumed, wrap::width()).as_bytes())
     }
 }
 
@@ -136,7 +136,7 @@ fn as_json(resumed: &ResumedHandoff) -> serde_json::Value {
     })
 }
 
-fn rendered(resumed: &ResumedHandoff, width: usize) -> String {
+fn render(resumed: &ResumedHandoff, width: usize) -> String {
     let handoff = &resumed.handoff;
     let mut text = wrap::paragraph(&shown::text(&handoff.question), "", width);
     text.push('\n');
@@ -151,13 +151,13 @@ fn rendered(resumed: &ResumedHandoff, width: usize) -> String {
         text.push_str("\nwhere to look:\n");
     }
     for (reference, standing) in &resumed.references {
-        let said = match standing {
+        let state = match standing {
             ReferenceState::Unchanged => "",
             ReferenceState::Changed => "  (changed since)",
             ReferenceState::LineGone => "  (the line is gone)",
             ReferenceState::Missing => "  (not there)",
         };
-        text.push_str(&format!("  {}{said}\n", shown::line(reference.as_str())));
+        text.push_str(&format!("  {}{state}\n", shown::line(reference.as_str())));
     }
     if let Some(notes) = &handoff.notes {
         text.push('\n');
@@ -168,19 +168,19 @@ fn rendered(resumed: &ResumedHandoff, width: usize) -> String {
 }
 
 fn list(arguments: &List) -> CliResult {
-    // Where they lie has nothing to do with what can be looked into from here.
+    // Their folder does not depend on the roots.
     let config = setup::load(&Surroundings::of_process())?;
-    let names = list_handoffs(&setup::artifacts(&config)).map_err(refused)?;
+    let names = list_handoffs(&setup::artifacts(&config)).map_err(resume_error)?;
     if arguments.json {
         return print::json(&json!({"handoffs": names}));
     }
     if names.is_empty() {
-        print::note("there are no handoffs yet; `tamis handoff create` writes one");
+        print::note("no handoffs yet; `tamis handoff create` writes one");
     }
     names.iter().try_for_each(|name| print::line(shown::line(name)))
 }
 
-fn refused(error: ResumeError) -> CliError {
+fn resume_error(error: ResumeError) -> CliError {
     let hint = match &error {
         ResumeError::NoneThere { .. } => "`tamis handoff create` writes one",
         _ => "`tamis handoff list` lists them",

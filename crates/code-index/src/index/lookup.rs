@@ -1,4 +1,4 @@
-//! What the index has for a question, and what has changed since, by reading.
+//! Looks up a query in the index, and reads the files that have changed since.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::{IndexError, db};
 use crate::survey::{FileCounts, Survey};
 use crate::word_counter::WordCounter;
 
-/// What is looked for.
+/// The input of a lookup.
 pub(super) struct LookupInput<'a> {
     pub(super) roots: &'a Roots,
     pub(super) counter: &'a WordCounter,
 }
 
-/// The survey of all files of a tree; those that have changed are read. The connection must see one state of the database all
-/// the while: numbers of segments mean nothing in another.
+/// The survey of all files of a tree; changed files are read. The connection must see one state of the database throughout:
+/// segment numbers mean nothing in another.
 pub(super) fn look_up(
     connection: &Connection,
     known: &Tree,

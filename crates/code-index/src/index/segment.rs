@@ -1,7 +1,7 @@
-//! A segment: some thousand files' counts, by hash of what is counted.
+//! A segment: the counts of some thousand files, by hash of the word.
 //!
-//! Counts lie in buckets by the hash's first bits, so that a question reads a few kilobytes of it. In a bucket the keys are in
-//! order, each with its files: `key, length, (files since the last, count)…`.
+//! Counts are in buckets by the first bits of the hash, so that a query reads a few kilobytes. In a bucket the keys are sorted,
+//! each with its files: `key, length, (files since the last, count)…`.
 
 use tamis_text::interner::hash;
 
@@ -35,7 +35,7 @@ impl Key {
     }
 }
 
-/// A segment in the making.
+/// A segment under construction.
 #[derive(Default)]
 pub(super) struct SegmentBuilder {
     counts: Vec<(u64, u32, u16)>,

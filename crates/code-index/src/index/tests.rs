@@ -61,7 +61,7 @@ fn sorted(mut files: Vec<FileCounts>) -> Vec<FileCounts> {
 const QUESTION: &str = "How does `parse_config` in `ConfigParser` read the settings file?";
 
 #[test]
-fn it_tells_what_reading_tells() {
+fn it_has_the_counts_of_reading() {
     let place = Place::new();
     assert!(matches!(place.both(QUESTION).1, Err(IndexError::Missing)));
     place.write(
@@ -120,7 +120,7 @@ fn it_notices_every_change() {
 }
 
 #[test]
-fn one_that_is_damaged_is_none() {
+fn a_damaged_index_is_not_used() {
     let place = Place::new();
     place.write("a.py", b"def parse_config(): pass\n");
     place.index.build(&place.roots, &Halt::never()).unwrap();
@@ -142,7 +142,7 @@ fn one_that_is_damaged_is_none() {
 }
 
 #[test]
-fn who_reads_while_another_builds_reads_one_state() {
+fn a_reader_sees_one_state_while_another_process_builds() {
     let place = Place::new();
     for number in 0..40 {
         let text = "def parse_config(settings): pass\n".repeat(number);
@@ -152,7 +152,7 @@ fn who_reads_while_another_builds_reads_one_state() {
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Files lie in other segments each time, by the threads' luck; numbers of segments come again.
+            // Threads place files in other segments each time; segment numbers are reused.
             for _ in 0..25 {
                 place.index.build(&place.roots, &Halt::never()).unwrap();
             }
@@ -228,7 +228,7 @@ fn roots_may_have_files_of_the_same_name() {
 }
 
 #[test]
-fn two_do_not_build_at_once() {
+fn only_one_process_builds_at_a_time() {
     let place = Place::new();
     place.write("a.py", b"");
     place.index.build(&place.roots, &Halt::never()).unwrap();
@@ -240,7 +240,7 @@ fn two_do_not_build_at_once() {
 }
 
 #[test]
-fn indexes_that_nobody_changes_are_swept_away() {
+fn stale_indexes_are_removed() {
     let place = Place::new();
     place.write("a.py", b"");
     place.index.build(&place.roots, &Halt::never()).unwrap();
@@ -285,7 +285,7 @@ fn deeds() -> impl Strategy<Value = Vec<Deed>> {
 }
 
 fn config() -> Config {
-    // The same cases every time, unless somebody asks for many.
+    // The same cases every time, unless PROPTEST_CASES is set.
     match std::env::var_os("PROPTEST_CASES") {
         Some(_) => Config::default(),
         None => Config { cases: 48, rng_seed: RngSeed::Fixed(7), ..Config::default() },
@@ -295,7 +295,7 @@ fn config() -> Config {
 proptest! {
     #![proptest_config(config())]
     #[test]
-    fn nothing_that_happens_to_files_changes_an_answer(
+    fn no_change_of_files_makes_counts_differ_from_reading(
         before in deeds(),
         after in deeds(),
         question in "(`[a-c_]{1,3}[A-C]?`|[a-cé]{2,4}| ){0,8}",

@@ -19,12 +19,12 @@ pub(super) struct Tree {
     pub(super) folders: Vec<Folder>,
     /// Of each folder's files.
     pub(super) entries: Vec<Vec<Option<Entry>>>,
-    /// Tells whether rules from outside have changed; empty when they just had.
+    /// A fingerprint of ignore rules outside the roots; empty when they had just changed.
     pub(super) outer_rules: String,
 }
 
 impl Tree {
-    /// One of which nothing has been read.
+    /// A tree without counts.
     pub(super) fn new(folders: Vec<Folder>, outer_rules: String) -> Tree {
         let entries = folders.iter().map(|folder| vec![None; folder.files.len()]).collect();
         Tree { folders, entries, outer_rules }

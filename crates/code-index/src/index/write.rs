@@ -1,4 +1,4 @@
-//! Making segments: files are read, counted, and written down.
+//! Writes segments: reads files, counts their words and stores the counts.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,14 +11,13 @@ use super::segment::SegmentBuilder;
 use super::tree::{Entry, Tree};
 use super::{IndexError, db};
 
-/// Each holds a segment in the making, and there are questions to be answered meanwhile.
+/// Each thread holds an unfinished segment, and questions are answered meanwhile.
 const MAX_THREADS: usize = 4;
 
 /// Where a file's counts are, by its place in the tree.
 pub(super) type Placed = ((usize, usize), Entry);
 
-/// Reads the files that have no entry, and writes a segment whenever enough has come together. Files of which it is not clear
-/// what they are have none after it.
+/// Reads the files without an entry, and writes a segment whenever it is full. Files that cannot be judged now get no entry.
 pub(super) fn write_segments(
     database: &Database,
     roots: &Roots,
@@ -66,7 +65,7 @@ pub(super) fn write_segments(
         }
         placed
     };
-    // Half of the cores: the next question should not have to wait for what was begun after the last.
+    // Half of the cores, so that the next question does not wait for this.
     let placed = on_threads((cores() / 2).min(MAX_THREADS), work).concat();
     halt.check()?;
     match problem.into_inner() {
@@ -75,8 +74,8 @@ pub(super) fn write_segments(
     }
 }
 
-/// Whether a file is text, which is then in the buffer. None when that is not for good: a disk that fails for once, or too many
-/// open files, would else leave it out for as long as it does not change.
+/// Whether a file is text, which is then in the buffer. None for temporary failures such as too many open files, which would
+/// otherwise exclude the file until it changes.
 fn read(roots: &Roots, place: &Place, bytes: &mut Vec<u8>) -> Option<bool> {
     match roots.read_into(place, roots.policy().largest_searched, bytes) {
         Ok(()) => Some(!is_binary(bytes)),

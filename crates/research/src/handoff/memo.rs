@@ -102,7 +102,7 @@ pub(crate) fn parse(memo: &str) -> Option<Handoff> {
             }
             Some(Section::ResearchConstraints) => handoff.constraints = items(&lines),
             Some(Section::Notes) => handoff.notes = Some(prose(&lines)).filter(|notes| !notes.is_empty()),
-            // A section that somebody added is kept with the notes.
+            // An unknown section is kept with the notes.
             None => {
                 let title = heading.into_iter().filter(|heading| !heading.is_empty());
                 other.extend(title.chain(lines).filter(|line| line.trim_end() != TITLE));
@@ -120,7 +120,7 @@ pub(crate) fn parse(memo: &str) -> Option<Handoff> {
     is_memo.then_some(handoff)
 }
 
-/// Headings with their lines; what stands before the first has none.
+/// Headings with their lines; lines before the first have none.
 fn sections(memo: &str) -> Vec<(Option<&str>, Vec<&str>)> {
     let mut sections = vec![(None, Vec::new())];
     for line in memo.lines() {
@@ -141,7 +141,7 @@ fn prose(lines: &[&str]) -> String {
         if line.starts_with('\\') && is_mark(line) { line[1..].to_owned() } else { line.to_owned() }
     };
     let text = lines.iter().map(plain).collect::<Vec<_>>().join("\n");
-    // Only when nobody wrote it: what somebody wrote has a backslash.
+    // `None.` stands for an empty section; a written one has a backslash.
     let is_empty = lines.iter().all(|line| line.trim().is_empty() || line.trim_end() == "None.");
     if is_empty { String::new() } else { text.trim().to_owned() }
 }

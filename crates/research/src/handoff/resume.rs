@@ -1,4 +1,4 @@
-//! Taking a handoff up again: finding it, reading it, and saying what of it still holds.
+//! Resumes a handoff: finds it, reads it, and checks which references still hold.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ pub struct ResumedHandoff {
     pub references: Vec<(Reference, ReferenceState)>,
 }
 
-/// What has become of a reference.
+/// The state of a reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ReferenceState {
@@ -34,30 +34,30 @@ pub enum ReferenceState {
     Unchanged,
     /// It was written to since: the line may be another one.
     Changed,
-    /// The file is there, and has no such line any more.
+    /// The file exists, and no longer has the line.
     LineGone,
     /// There is no such file in the roots, or it may not be read.
     Missing,
 }
 
-/// Why no handoff was taken up.
+/// Why no handoff was resumed.
 #[derive(Debug, thiserror::Error)]
 pub enum ResumeError {
-    #[error("there is no handoff in {}", .root.display())]
+    #[error("no handoff in `{}`", .root.display())]
     NoneThere { root: PathBuf },
-    #[error("there is no handoff {wanted:?}; there are {}", offered(.available))]
+    #[error("no handoff `{wanted}`; available: {}", offered(.available))]
     NotFound { wanted: String, available: Vec<String> },
-    #[error("{wanted:?} names several handoffs: {}", offered(.available))]
+    #[error("`{wanted}` matches several handoffs: {}", offered(.available))]
     Ambiguous { wanted: String, available: Vec<String> },
-    #[error("{wanted:?} lies outside of the folder for artifacts")]
+    #[error("`{wanted}` is outside the artifacts folder")]
     Outside { wanted: String },
-    #[error("{name:?} is no handoff: it has none of the sections of one")]
+    #[error("`{name}` is not a handoff: it has none of the sections of one")]
     NotAHandoff { name: String },
-    #[error("{name:?} cannot be read: {cause}")]
+    #[error("cannot read `{name}`: {cause}")]
     Unreadable { name: String, cause: AccessError },
-    #[error("{} cannot hold artifacts: it is a link", .root.display())]
+    #[error("artifacts folder `{}` is a symbolic link", .root.display())]
     Link { root: PathBuf },
-    #[error("the folder for artifacts cannot be read: {0}")]
+    #[error("cannot read the artifacts folder: {0}")]
     Folder(#[source] RootError),
 }
 
@@ -94,7 +94,7 @@ pub fn resume_handoff(
     let memo = folder
         .read_text(&place, LARGEST)
         .map_err(|cause| ResumeError::Unreadable { name: name.clone(), cause })?;
-    // Somebody may have written in it what must not be shown.
+    // People edit memos, so the text is redacted again.
     let mut handoff = parse(&memo).ok_or_else(|| ResumeError::NotAHandoff { name: name.clone() })?.tidy();
     let mut references = Vec::new();
     for reference in &mut handoff.references {
@@ -175,7 +175,7 @@ fn standing(roots: &Roots, reference: &Reference, written: Option<Timestamp>) ->
             let is_changed = changed.zip(written).is_none_or(|(changed, written)| changed > written);
             let standing = if is_changed { ReferenceState::Changed } else { ReferenceState::Unchanged };
             let Some(line) = line else { return standing };
-            // Whoever wrote it by hand may have named a line that never was.
+            // A memo written by hand may name a line that never existed.
             let mut bytes = Vec::new();
             let counted = roots.read_into(&place, LARGEST_REFERRED, &mut bytes).is_ok();
             let lines = memchr::memchr_iter(b'\n', &bytes).count() + usize::from(!bytes.ends_with(b"\n"));

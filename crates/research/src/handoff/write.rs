@@ -1,4 +1,4 @@
-//! Artifacts: memos on disk, written only when somebody asks for one.
+//! Writes artifacts: memos on disk, only on request.
 //!
 //! A memo appears whole or not at all, for its owner's eyes only, under a name that did not exist before. Nothing is ever
 //! overwritten, and no link is written through.
@@ -21,9 +21,9 @@ const MAX_SLUG_LENGTH: usize = 48;
 /// Why there is no artifact.
 #[derive(Debug, thiserror::Error)]
 pub enum ArtifactError {
-    #[error("{} cannot hold artifacts: it is a link", .root.display())]
+    #[error("artifacts folder `{}` is a symbolic link", .root.display())]
     Link { root: PathBuf },
-    #[error("no artifact could be written in {}: {cause}", .root.display())]
+    #[error("cannot write an artifact to `{}`: {cause}", .root.display())]
     Failed { root: PathBuf, cause: io::Error },
 }
 
@@ -31,15 +31,13 @@ impl ArtifactError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            ArtifactError::Link { .. } => "name the folder that it leads to as the folder for artifacts",
-            ArtifactError::Failed { .. } => {
-                "name a folder that can be written to as the folder for artifacts"
-            }
+            ArtifactError::Link { .. } => "set the artifacts folder to the target of the link",
+            ArtifactError::Failed { .. } => "set the artifacts folder to one that is writable",
         }
     }
 }
 
-/// Writes the memo of a report and says where it is.
+/// Writes the memo of a report and returns its path.
 pub fn write_artifact(
     root: &Path,
     report: &ResearchReport,
@@ -48,8 +46,7 @@ pub fn write_artifact(
     write(root, Handoff { written: Some(now), ..Handoff::of(report) }, now)
 }
 
-/// Writes what a caller says, made tidy, and says where it is. Unlike those of a report, its references were checked by
-/// nobody, and may hold anything.
+/// Writes a caller's handoff and returns its path. Unlike those of a report its references are unchecked, so they are redacted.
 pub fn write_handoff(root: &Path, handoff: Handoff, now: Timestamp) -> Result<PathBuf, ArtifactError> {
     let redacted = |reference: &Reference| Reference::from(Redacted::new(reference.as_str()).into_string());
     let references = handoff.references.iter().map(redacted).collect();

@@ -1,16 +1,16 @@
-//! What a file is for, told from its path alone.
+//! What a file is for, by its path alone.
 
 use super::Category;
 
-/// How a file is judged. The order is that of worth.
+/// The kind of a file, most valuable first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum FileClass {
     /// Source that does the work.
     Source,
     Test,
-    /// Examples, demonstrations, scripts: source beside the work.
+    /// Examples, demonstrations, scripts.
     Auxiliary,
-    /// Somebody else's source.
+    /// Third-party source.
     ThirdParty,
     Prose,
     /// Configuration, fixtures, translations.
@@ -43,7 +43,7 @@ const TEST_FOLDERS: [&str; 11] = [
     "fixtures",
     "e2e",
 ];
-/// What a Python package may call the part that helps others to test is source.
+/// In Python, `pkg/test` and `pkg/testing` are often source: helpers that a package ships for tests.
 const TEST_FOLDERS_PYTHON: [&str; 3] = ["tests", "testdata", "test_data"];
 const AUXILIARY_FOLDERS: [&str; 24] = [
     "doc",
@@ -82,7 +82,7 @@ const THIRD_PARTY_FOLDERS: [&str; 9] = [
     "dist",
     "_vendor",
 ];
-/// Stems of the files that a program starts with.
+/// Stems of entry point files.
 const ENTRIES: [&str; 12] = [
     "main",
     "__main__",
@@ -98,7 +98,7 @@ const ENTRIES: [&str; 12] = [
     "entrypoint",
 ];
 
-/// What the folders on the way to a file say about it.
+/// What the folders of a path say about its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FolderClass {
     third_party: bool,
@@ -111,12 +111,15 @@ impl FolderClass {
     /// The folders of a path, without its last name.
     pub(crate) fn of(folders: &str) -> FolderClass {
         let is_in = |names: &[&str]| folders.split('/').any(|folder| names.contains(&folder));
+        let is_in_tests = |names: &[&str]| {
+            folders.split('/').any(|folder| names.iter().any(|name| folder.eq_ignore_ascii_case(name)))
+        };
         let top = folders.split('/').next().unwrap_or_default();
         FolderClass {
             third_party: is_in(&THIRD_PARTY_FOLDERS),
             auxiliary: is_in(&AUXILIARY_FOLDERS),
-            tests: is_in(&TEST_FOLDERS),
-            tests_in_python: is_in(&TEST_FOLDERS_PYTHON) || matches!(top, "test" | "testing"),
+            tests: is_in_tests(&TEST_FOLDERS),
+            tests_in_python: is_in_tests(&TEST_FOLDERS_PYTHON) || matches!(top, "test" | "testing"),
         }
     }
 }
@@ -154,12 +157,15 @@ impl FileClass {
                 || folder.tests_in_python
         } else {
             const ENDS: [&str; 7] = ["_test", "_tests", ".test", ".spec", "_spec", "Test", "Tests"];
-            stem.starts_with("test_") || ENDS.iter().any(|end| stem.ends_with(end)) || folder.tests
+            matches!(stem, "test" | "tests")
+                || stem.starts_with("test_")
+                || ENDS.iter().any(|end| stem.ends_with(end))
+                || folder.tests
         };
         if tests { FileClass::Test } else { FileClass::Source }
     }
 
-    /// What a score is worth in such a file.
+    /// The factor on a file's score.
     pub(crate) fn worth(self) -> f64 {
         match self {
             FileClass::Source => 1.0,
@@ -174,6 +180,11 @@ impl FileClass {
     pub(crate) fn is_code(self) -> bool {
         self < FileClass::Prose
     }
+}
+
+/// Whether a file holds tests.
+pub(crate) fn is_test(path: &str) -> bool {
+    FileClass::of(path) == FileClass::Test
 }
 
 impl Category {
@@ -204,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_told_by_their_paths() {
+    fn files_are_classified_by_their_paths() {
         for (path, class, category) in [
             ("src/flask/app.py", FileClass::Source, Category::EntryPoint),
             ("django/test/client.py", FileClass::Source, Category::Implementation),
@@ -214,6 +225,13 @@ mod tests {
             ("pkg/server_test.go", FileClass::Test, Category::Tests),
             ("src/test/java/ATest.java", FileClass::Test, Category::Tests),
             ("a/b.spec.ts", FileClass::Test, Category::Tests),
+            ("src/roles/tests.rs", FileClass::Test, Category::Tests),
+            ("Tests/Parser.swift", FileClass::Test, Category::Tests),
+            ("src/config.rs", FileClass::Source, Category::Configuration),
+            ("tests/config.rs", FileClass::Test, Category::Tests),
+            ("src/latest.py", FileClass::Source, Category::Implementation),
+            ("src/contest.c", FileClass::Source, Category::Implementation),
+            ("src/main/java/ConfigTest.java", FileClass::Test, Category::Tests),
             ("docs/conf.py", FileClass::Auxiliary, Category::Implementation),
             ("vendor/x/y.go", FileClass::ThirdParty, Category::Implementation),
             ("README.md", FileClass::Prose, Category::Docs),

@@ -1,5 +1,5 @@
-//! Which files have which of a question's words, kept from the locator's look at all of them, so that whoever looks for a
-//! name later reads only files that may have it.
+//! Which files have which of a question's words, kept from the locator's survey, so that a later search for a name reads only
+//! files that may have it.
 
 use std::path::Path;
 use std::sync::OnceLock;
@@ -10,12 +10,12 @@ use crate::question::Question;
 use parking_lot::Mutex;
 use tamis_code_index::{FileCounts, in_run, parts_of};
 
-/// Every file that was looked at. Empty when nobody looked.
+/// Every surveyed file. Empty when there was no survey.
 #[derive(Debug, Default)]
 pub(crate) struct FilesByWord {
     stems: Vec<String>,
     names: Vec<String>,
-    /// As they came. Putting them in order takes as long as a small search, and many questions end before it matters.
+    /// Unsorted. Sorting takes as long as a small search, and many questions do not need it.
     unordered: Mutex<Vec<(Place, Bits)>>,
     in_order: OnceLock<Vec<(Place, Bits)>>,
 }
@@ -23,7 +23,7 @@ pub(crate) struct FilesByWord {
 /// A bit for each column of the question's counter: its terms, then its names, of which there are fewer.
 type Bits = u128;
 
-/// A folder of so many files is searched without a second thought.
+/// A folder of at most this many files is always searched.
 const NEARBY: usize = 5_000;
 
 impl FilesByWord {
@@ -55,7 +55,7 @@ impl FilesByWord {
         self.files().is_empty()
     }
 
-    /// What a file must have that has this name; none when the question's words do not tell.
+    /// The bits of every file that has this name; none when the question's words do not narrow it down.
     fn required_bits(&self, name: &str) -> Option<Bits> {
         let bit = |column: usize| if column < Bits::BITS as usize { 1 << column } else { 0 };
         if let Some(number) = self.names.iter().position(|known| known == name) {
@@ -73,12 +73,12 @@ impl FilesByWord {
         Some(required_bits).filter(|bits| *bits != 0)
     }
 
-    /// Whether the question's words tell which files may have a name.
+    /// Whether the question's words narrow down which files may have a name.
     pub(crate) fn narrows(&self, name: &str) -> bool {
         self.required_bits(name).is_some()
     }
 
-    /// The widest folder around a file that has few files enough to be searched; empty when all can be.
+    /// The widest folder around a file that is small enough to be searched; empty when everything is.
     pub(crate) fn widest_folder_around(&self, place: &Place) -> String {
         let mut widest = None;
         for folder in Path::new(&place.path).ancestors().skip(1) {
@@ -89,7 +89,7 @@ impl FilesByWord {
             }
             widest = Some(folder);
         }
-        // Of a folder with very many files, only the file.
+        // In a very large folder, only the file itself.
         widest.unwrap_or_else(|| place.path.clone())
     }
 

@@ -1,4 +1,4 @@
-//! Where things are: what the locator finds, and what the other roles go by.
+//! What the locator finds, and where the other roles begin.
 
 use std::sync::Arc;
 
@@ -7,18 +7,18 @@ use tamis_codebase::{Place, Roots};
 use super::FilesByWord;
 use crate::Reference;
 
-/// The best places for a question, best first; no file twice.
+/// The best files for a question, best first, each once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locations {
     pub(crate) best: Vec<Location>,
     pub(crate) files_scanned: u64,
-    /// What was searched for: names first, then words.
+    /// The words searched for: names first.
     pub(crate) keywords: Vec<String>,
-    /// Of these, what is in no file.
+    /// Those of them that are in no file.
     pub(crate) absent: Vec<String>,
-    /// How much of what the question asks for the best place has, from 0 to 1.
+    /// The share of the question's weight that the best file has, from 0 to 1.
     pub(crate) coverage: f64,
-    /// Which files have what, for whoever looks further.
+    /// Which files have which words, for later searches.
     pub(crate) files_by_word: Arc<FilesByWord>,
 }
 
@@ -26,17 +26,17 @@ pub(crate) struct Locations {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Location {
     pub(crate) place: Place,
-    /// From 1. None when the file was not looked into.
+    /// From 1. None when the file was not read.
     pub(crate) line: Option<usize>,
     /// What is defined there.
     pub(crate) name: Option<String>,
     pub(crate) category: Category,
-    /// Comparable only within one map.
+    /// Comparable only among these locations.
     pub(crate) score: f64,
 }
 
 impl Locations {
-    /// The same with these places first, each where it lies in the roots.
+    /// The same with these references first.
     pub(crate) fn led_by(&self, references: &[Reference], roots: &Roots) -> Locations {
         let mut best: Vec<Location> = Vec::new();
         let score = self.best.first().map_or(1.0, |location| location.score);
@@ -68,7 +68,7 @@ impl Locations {
 
 /// What a file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Category {
+pub enum Category {
     EntryPoint,
     Implementation,
     Configuration,
@@ -77,7 +77,15 @@ pub(crate) enum Category {
 }
 
 impl Category {
-    pub(crate) fn name(self) -> &'static str {
+    pub const ALL: [Category; 5] = [
+        Category::EntryPoint,
+        Category::Implementation,
+        Category::Configuration,
+        Category::Tests,
+        Category::Docs,
+    ];
+
+    pub fn name(self) -> &'static str {
         match self {
             Category::EntryPoint => "entry point",
             Category::Implementation => "implementation",

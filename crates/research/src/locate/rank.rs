@@ -1,10 +1,9 @@
-//! Which files a question is about, best first.
+//! Ranks files for a question, best first.
 //!
-//! A file's worth is a sum of evidence, each kind for a reason: rare words that it has (BM25 over the whole file), words of its
-//! path, names of the question that it defines; then, for the best by these, the best passage of thirty lines, and
-//! definitions whose names are made of the question's words. Last, files vote: who asks about `LoginTest` wants to know what
-//! that test exercises, so what is used inside of a definition that the question names speaks for the files that define
-//! it; and what the best files use, where its name meets the question, speaks for them a little.
+//! A file's score is a sum of evidence: rare words that it has (BM25 over the whole file), words of its path, names of the
+//! question that it defines; then, for the best of these, its best passage and definitions whose names are made of the
+//! question's words. Last, files vote: a question about `LoginTest` is about what that test exercises, so names used inside
+//! a definition that the question names add to the files that define them; names that the best files use add a little.
 //!
 //! The constants were chosen where moving any of them by half changes little.
 
@@ -24,7 +23,7 @@ use tamis_code_index::{FileCounts, WordCounter, parts_of};
 /// BM25's saturation and its share of length.
 const SATURATION: f64 = 1.2;
 const LENGTH_SHARE: f64 = 0.5;
-/// A term that only stands in a name says less than one that was spoken.
+/// The factor for a term that is only part of a name.
 const OF_A_NAME: f64 = 0.7;
 /// What a name is worth, against a term as rare.
 const NAME: f64 = 1.5;
@@ -39,10 +38,10 @@ const PASSAGE: f64 = 1.0;
 const DEFINITION_NAME: f64 = 0.7;
 /// How many of the best files are looked into.
 const LOOKED_INTO: usize = 100;
-/// Of the first five answers so many may be tests, and again of the next five, and so on.
+/// Maximum tests among each five results.
 const TESTS_IN_FIVE: usize = 1;
 
-/// A file and what speaks for it.
+/// A file and its score.
 #[derive(Clone, Debug)]
 pub(crate) struct Ranked {
     /// Its number in the survey.
@@ -56,7 +55,7 @@ pub(crate) struct Ranked {
     pub(crate) coverage: f64,
 }
 
-/// What each column is worth: its rarity in this repository, and where in the question it stands.
+/// The weight of each column: its rarity in this codebase, and its place in the question.
 pub(crate) struct Weights {
     /// By column; zero where nothing has it.
     pub(crate) columns: Vec<f64>,
@@ -103,7 +102,7 @@ impl Weights {
         Weights { columns, absent, mean_bytes }
     }
 
-    /// How much of what is asked for a file has, from 0 to 1.
+    /// The share of the question's weight that a file has, from 0 to 1.
     fn coverage(&self, file: &FileCounts) -> f64 {
         let has = |column: usize| if file.count(column) > 0 { self.columns[column] } else { 0.0 };
         let had: f64 = (0..self.columns.len()).map(has).sum();
@@ -111,7 +110,7 @@ impl Weights {
         if total > 0.0 { had / total } else { 0.0 }
     }
 
-    /// How much of what is asked for is nowhere, from 0 to 1.
+    /// The share of the question's weight that is in no file, from 0 to 1.
     pub(crate) fn share_absent(&self) -> f64 {
         let absent: f64 = self.absent.iter().sum();
         let total: f64 = self.columns.iter().sum::<f64>() + absent;

@@ -1,15 +1,18 @@
-//! What a model answers, made into a finding: read where its meaning is plain, and believed where the files bear it out.
+//! Reads a model's answer: lenient about its form, strict about its evidence.
 //!
-//! A reference is to a file that exists below the roots, and its line lies in it. One that does not is left out, and the
-//! notes say how many were; an answer without any must say that nothing was found.
+//! A reference must be to a file below the roots, and its line within the file. Others are dropped, and the notes say how
+//! many; an answer without references must say that nothing was found.
 
 use serde_json::{Map, Value};
 use tamis_redact::Redacted;
 
 use super::evidence::{self, Evidence};
-use crate::{BoundedReader, Confidence, ResearchFinding};
+use crate::{
+    BoundedReader, Category, Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, Reference,
+    ResearchFinding, Role,
+};
 
-/// What is longer is not looked into.
+/// Longer answers are rejected.
 const MAX_ANSWER_LENGTH: usize = 256 << 10;
 
 const MAX_SUMMARY_LENGTH: usize = 1000;
@@ -18,20 +21,24 @@ const MAX_NOTES_LENGTH: usize = 500;
 const MAX_FINDINGS: usize = 12;
 const MAX_REFERENCES: usize = 15;
 
-/// How many references are looked at in all: each may be a file to open.
+/// Maximum references to check: each may be a file to open.
 const MAX_CHECKED: usize = 60;
 
-/// Why an answer is none.
+/// Why an answer cannot be used.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct UnusableAnswer {
-    /// Told to the model, so that it may do better.
+    /// For the model, so that it can correct the answer.
     pub(super) reason: String,
-    /// What it said instead, when that is a refusal.
+    /// The model's refusal, when the answer is one.
     pub(super) refusal: Option<String>,
 }
 
 /// Reads an answer and checks what it refers to.
-pub(super) fn read(text: &str, reader: &BoundedReader) -> Result<ResearchFinding, UnusableAnswer> {
+pub(super) fn read(
+    text: &str,
+    role: Role,
+    reader: &BoundedReader,
+) -> Result<ResearchFinding, UnusableAnswer> {
     let unusable = |reason: String| UnusableAnswer { reason, refusal: None };
     if text.len() > MAX_ANSWER_LENGTH {
         return Err(unusable(format!("it has {} bytes", text.len())));
@@ -49,12 +56,12 @@ pub(super) fn read(text: &str, reader: &BoundedReader) -> Result<ResearchFinding
     let told = said.len();
     let (references, dropped) = evidence.check(said.into_iter().take(MAX_CHECKED));
     let findings = texts(members.get("keyfindings")).into_iter().take(MAX_CHECKED);
-    let (borne_out, made_up): (Vec<String>, Vec<String>) =
+    let (confirmed, made_up): (Vec<String>, Vec<String>) =
         findings.partition(|finding| evidence.confirms(finding));
-    let key_findings: Vec<String> =
-        borne_out.iter().map(|finding| clean(finding, MAX_FINDING_LENGTH)).take(MAX_FINDINGS).collect();
-    let nothing_found = says_not_found(&summary);
-    if references.is_empty() && !nothing_found {
+    let key_findings = confirmed.iter().map(|finding| clean(finding, MAX_FINDING_LENGTH)).take(MAX_FINDINGS);
+    let key_findings = key_findings.map(|text| key_finding(role, text)).collect();
+    let not_found = not_found(&summary);
+    if references.is_empty() && not_found.is_none() {
         return Err(unusable(if told == 0 {
             "\"references\" is empty; cite the files that show it, or say \"not found\" in the summary"
                 .to_owned()
@@ -63,6 +70,18 @@ pub(super) fn read(text: &str, reader: &BoundedReader) -> Result<ResearchFinding
                 "none of its {told} references exists; cite files that you have seen, with their paths from the root"
             )
         }));
+    }
+    let notes = clean(&texts(members.get("notes")).join(" "), MAX_NOTES_LENGTH);
+    let mut notes: Vec<Note> = Some(notes)
+        .filter(|notes| !notes.is_empty())
+        .map(|notes| NoteFact::Text(notes).into())
+        .into_iter()
+        .collect();
+    if dropped > 0 {
+        notes.push(NoteFact::DroppedReferences(dropped).into());
+    }
+    if !made_up.is_empty() {
+        notes.push(NoteFact::DroppedFindings(made_up.len()).into());
     }
     let mut finding = ResearchFinding {
         summary,
@@ -73,34 +92,17 @@ pub(super) fn read(text: &str, reader: &BoundedReader) -> Result<ResearchFinding
         },
         references,
         key_findings,
-        notes: Some(clean(&texts(members.get("notes")).join(" "), MAX_NOTES_LENGTH))
-            .filter(|notes| !notes.is_empty()),
+        notes,
+        not_found,
     };
-    for (count, one, several) in [
-        (dropped, "reference to a file that is not there was", "references to files that are not there were"),
-        (made_up.len(), "finding that cites such a file was", "findings that cite such files were"),
-    ] {
-        if count > 0 {
-            let what = if count == 1 { one } else { several };
-            note(&mut finding, &format!("{count} {what} left out."));
-        }
-    }
     finding.references.truncate(MAX_REFERENCES);
     Ok(finding)
 }
 
-/// Adds a sentence to the notes.
-pub(super) fn note(finding: &mut ResearchFinding, words: &str) {
-    finding.notes = Some(match finding.notes.take() {
-        Some(notes) => format!("{notes} {words}"),
-        None => words.to_owned(),
-    });
-}
-
 /// The members of the object in an answer, by their names in lower case without `_` and `-`. The last object that has any of
-/// the members asked for counts: models think aloud before they answer.
+/// the expected members counts: models think aloud before they answer.
 fn object_in(text: &str) -> Option<Map<String, Value>> {
-    /// As many places are tried; a text of nothing but braces has no answer in it.
+    /// Maximum braces to try.
     const MAX_STARTS: usize = 400;
 
     let spoken = text.rsplit_once("</think>").map_or(text, |(_, spoken)| spoken);
@@ -131,7 +133,7 @@ fn object_in(text: &str) -> Option<Map<String, Value>> {
     found
 }
 
-/// The texts in a value: itself, its lines, its elements, or what objects in it say.
+/// The texts in a value: itself, its lines, its elements, or the members of objects in it.
 fn texts(value: Option<&Value>) -> Vec<String> {
     let of_one = |value: &Value| match value {
         Value::String(text) => text.trim().to_owned(),
@@ -149,7 +151,7 @@ fn texts(value: Option<&Value>) -> Vec<String> {
     let all: Vec<String> = match value {
         None | Some(Value::Null | Value::Bool(_)) => Vec::new(),
         Some(Value::Array(elements)) => elements.iter().map(of_one).collect(),
-        // A list in a string has its bullets.
+        // A list in one string has bullets.
         Some(Value::String(text)) if text.lines().filter(|line| is_bullet(line)).count() > 1 => text
             .lines()
             .map(|line| line.trim().trim_start_matches(['-', '*', '•']).trim().to_owned())
@@ -179,11 +181,42 @@ fn confidence(value: Option<&Value>) -> Confidence {
     }
 }
 
-fn says_not_found(summary: &str) -> bool {
-    summary.to_lowercase().contains("not found")
+/// Whether a summary says that nothing was found, in the words that the prompt requires. Names are in backticks.
+fn not_found(summary: &str) -> Option<NotFound> {
+    let says_so = summary.to_lowercase().contains("not found");
+    says_so.then(|| if summary.contains('`') { NotFound::Names } else { NotFound::Words })
 }
 
-/// Text without secrets and control characters, of bearable length.
+/// Classifies a sentence of the model by its form.
+fn key_finding(role: Role, text: String) -> KeyFinding {
+    match role {
+        Role::Analyzer => KeyFinding::new(FindingKind::Explanation { places: places_in(&text) }, text),
+        Role::Patterns => KeyFinding::example(evidence::place_in(&text), text),
+        Role::Thoughts => KeyFinding::new(FindingKind::History, text),
+        Role::Locator => located(text),
+    }
+}
+
+/// `implementation: a.rs:1 defines parse: …`, or other places with or without a category.
+fn located(text: String) -> KeyFinding {
+    const DEFINES: &str = " defines ";
+    let category = Category::ALL.into_iter().find(|category| text.starts_with(category.name()));
+    let place = text.split_once(DEFINES).and_then(|(place, _)| place.split_whitespace().last());
+    let Some(place) = place.map(|place| Reference::from(place.to_owned())) else {
+        return KeyFinding::new(FindingKind::Places { category }, text);
+    };
+    let name = text.find(DEFINES).map_or(0, |at| at + DEFINES.len());
+    let short = text[name..].find(": ").map(|end| text[..name + end].to_owned());
+    KeyFinding { kind: FindingKind::Definition { category, place }, text, short }
+}
+
+/// The places that a sentence gives in brackets.
+fn places_in(text: &str) -> Vec<Reference> {
+    let inside = text.split('(').skip(1).filter_map(|rest| rest.split_once(')').map(|(inside, _)| inside));
+    inside.filter(|place| !place.contains(' ')).map(|place| Reference::from(place.to_owned())).collect()
+}
+
+/// Text without secrets and control characters, cut to a length.
 fn clean(text: &str, longest: usize) -> String {
     let text = Redacted::new(text.trim()).into_string();
     let mut text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
@@ -194,7 +227,7 @@ fn clean(text: &str, longest: usize) -> String {
     text
 }
 
-/// Words by which models decline.
+/// Words of a refusal.
 const DECLINING: [&str; 12] = [
     "i can't",
     "i can’t",
@@ -220,7 +253,6 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Reference;
 
     fn reader() -> (tempfile::TempDir, BoundedReader) {
         let folder = tempfile::tempdir().unwrap();
@@ -238,21 +270,25 @@ mod tests {
         references: &[&str],
         findings: &[&str],
         confidence: Confidence,
-        notes: Option<&str>,
+        notes: &[Note],
     ) -> ResearchFinding {
         ResearchFinding {
             summary: "It is so.".into(),
             references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
-            key_findings: findings.iter().map(|text| (*text).to_owned()).collect(),
+            key_findings: findings
+                .iter()
+                .map(|text| key_finding(Role::Analyzer, (*text).to_owned()))
+                .collect(),
             confidence,
-            notes: notes.map(str::to_owned),
+            notes: notes.to_vec(),
+            not_found: None,
         }
     }
 
     #[test]
-    fn what_is_plainly_meant_is_taken_so() {
+    fn lenient_forms_of_an_answer_are_read() {
         let (_folder, reader) = reader();
-        let plain = finding(&["src/a.rs:2"], &["x"], Confidence::Med, None);
+        let plain = finding(&["src/a.rs:2"], &["x"], Confidence::Med, &[]);
         let whole = json!({"summary": "It is so.", "references": ["src/a.rs:2"], "key_findings": ["x"],
             "confidence": "med", "notes": null});
         for text in [
@@ -268,35 +304,39 @@ mod tests {
                 "confidence": 0.5, "notes": []})
             .to_string(),
         ] {
-            assert_eq!(read(&text, &reader).unwrap(), plain, "{text}");
+            assert_eq!(read(&text, Role::Analyzer, &reader).unwrap(), plain, "{text}");
         }
     }
 
     #[test]
-    fn what_does_not_exist_is_left_out_and_told() {
+    fn citations_of_missing_files_are_dropped_and_noted() {
         let (folder, reader) = reader();
         let absolute = format!("{}/src/b.rs:1", folder.path().canonicalize().unwrap().display());
         let text = json!({"summary": "It is so.", "confidence": "high", "references":
             ["src/a.rs:2", "src/a.rs:4", "src/gone.rs:1", "../../etc/passwd", "/etc/passwd:1", ".env:1", "src", absolute,
              "src/a.rs:2", "src/a.rs"],
             "key_findings": ["src/a.rs:1 begins", "src/gone.rs:3 is made up", "listens on 127.0.0.1:80"]});
-        let told = "5 references to files that are not there were left out. \
-            1 finding that cites such a file was left out.";
+        let notes = [NoteFact::DroppedReferences(5).into(), NoteFact::DroppedFindings(1).into()];
         assert_eq!(
-            read(&text.to_string(), &reader).unwrap(),
+            read(&text.to_string(), Role::Analyzer, &reader).unwrap(),
             finding(
                 &["src/a.rs:2", "src/b.rs:1"],
                 &["src/a.rs:1 begins", "listens on 127.0.0.1:80"],
                 Confidence::High,
-                Some(told)
+                &notes
             )
+        );
+        assert_eq!(
+            crate::joined(&notes),
+            "5 references to files that are not there were left out. \
+             1 finding that cites such a file was left out."
         );
     }
 
     #[test]
-    fn what_cannot_be_used_is_told_exactly() {
+    fn unusable_answers_have_an_exact_reason() {
         let (_folder, reader) = reader();
-        let reason = |text: &str| read(text, &reader).unwrap_err();
+        let reason = |text: &str| read(text, Role::Analyzer, &reader).unwrap_err();
         assert_eq!(reason("").reason, "it is empty");
         assert_eq!(reason("It is in src.").reason, "it has no JSON object");
         assert_eq!(reason("{\"summary\": \"It is").reason, "it has no JSON object");
@@ -309,10 +349,10 @@ mod tests {
     }
 
     #[test]
-    fn nothing_found_is_an_answer() {
+    fn not_found_is_an_answer() {
         let (_folder, reader) = reader();
         let text = json!({"summary": "Frobnication was not found.", "confidence": "high"}).to_string();
-        let found = read(&text, &reader).unwrap();
+        let found = read(&text, Role::Analyzer, &reader).unwrap();
         assert_eq!((found.references.len(), found.confidence), (0, Confidence::Low));
     }
 
@@ -323,11 +363,11 @@ mod tests {
         let text = json!({"summary": format!("The token is {key}. {}", "x".repeat(5000)),
             "references": vec!["src/a.rs:1"; 100], "key_findings": vec![format!("{key} {}", "y".repeat(900)); 100],
             "notes": format!("{key} {}", "z".repeat(5000))});
-        let found = read(&text.to_string(), &reader).unwrap();
+        let found = read(&text.to_string(), Role::Analyzer, &reader).unwrap();
         assert_eq!((found.references.len(), found.key_findings.len()), (1, MAX_FINDINGS));
         let whole = serde_json::to_string(&found).unwrap();
         assert!(!whole.contains(&key) && whole.len() < 8000, "{whole}");
-        assert!(read(&"{".repeat(100_000), &reader).is_err());
-        assert!(read(&"{\"a\":".repeat(100_000), &reader).is_err());
+        assert!(read(&"{".repeat(100_000), Role::Analyzer, &reader).is_err());
+        assert!(read(&"{\"a\":".repeat(100_000), Role::Analyzer, &reader).is_err());
     }
 }

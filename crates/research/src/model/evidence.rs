@@ -1,4 +1,4 @@
-//! Whether what a model refers to is there.
+//! Checks that what a model cites exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use tamis_codebase::AccessError;
 use super::tools::lines_of;
 use crate::{BoundedReader, Reference};
 
-/// The first so many references are of different files.
+/// This many references at the front are of different files.
 const DISTINCT: usize = 10;
 
-/// Looks into files, each once. That is no reading for an answer, so it does not count as such.
+/// Looks into cited files, each once. This is checking, not reading for an answer, so it does not count against the budget.
 pub(super) struct Evidence<'a> {
     reader: &'a BoundedReader,
     known: BTreeMap<String, Option<File>>,
@@ -21,11 +21,11 @@ pub(super) struct Evidence<'a> {
 struct File {
     /// From its root.
     path: String,
-    /// None when that is not known: it is too large, or no text.
+    /// None when unknown: the file is too large, or binary.
     lines: Option<usize>,
 }
 
-/// What a model says a thing is in.
+/// A place that a model cites.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct CitedPlace {
     path: String,
@@ -37,7 +37,7 @@ impl<'a> Evidence<'a> {
         Evidence { reader, known: BTreeMap::new() }
     }
 
-    /// Those that are there, each once, first one for each file; and how many are not.
+    /// Those that exist, each once, the first of each file in front; and how many do not.
     pub(super) fn check(&mut self, cited: impl Iterator<Item = CitedPlace>) -> (Vec<Reference>, usize) {
         let mut dropped = 0;
         let mut there: Vec<(String, Option<usize>)> = Vec::new();
@@ -56,7 +56,7 @@ impl<'a> Evidence<'a> {
         let mut files = BTreeSet::new();
         let (mut first, mut more) = (Vec::new(), Vec::new());
         for (path, line) in &there {
-            // A line says more than none.
+            // A reference with a line replaces one without.
             if line.is_none() && with_line.contains(path) {
                 continue;
             }
@@ -69,7 +69,7 @@ impl<'a> Evidence<'a> {
         (first, dropped)
     }
 
-    /// Whether the files that a sentence cites as `folder/name.ext:line` are there.
+    /// Whether the files that a sentence cites as `folder/name.ext:line` exist.
     pub(super) fn confirms(&mut self, sentence: &str) -> bool {
         let cited: Vec<String> = sentence
             .split(|c: char| {
@@ -103,6 +103,11 @@ impl<'a> Evidence<'a> {
         self.known.insert(path.to_owned(), file.clone());
         file
     }
+}
+
+/// The place that a text begins with.
+pub(super) fn place_in(text: &str) -> Option<Reference> {
+    cited_place(text).map(|cited| Reference::new(&cited.path, cited.line))
 }
 
 /// The references in a value: texts, lines of a text, or objects with a path and a line.
@@ -168,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn references_are_known_in_many_spellings() {
+    fn references_are_read_in_many_spellings() {
         for (text, path, line) in [
             ("a/b.rs", "a/b.rs", None),
             ("a/b.rs:3", "a/b.rs", Some(3)),

@@ -1,4 +1,4 @@
-//! What a model is told. Short, and the same from question to question: what matters is held by tools, schema and checks.
+//! The prompts. Short and stable: tools, schema and checks enforce what matters.
 
 use crate::Role;
 

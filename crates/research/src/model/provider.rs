@@ -1,7 +1,7 @@
-//! The server of the local model: whether it is there, which model it has, and how many may ask it at the same time.
+//! The server of the local model: whether it is up, which models it has, and how many requests it takes at a time.
 //!
-//! Those who ask are plain threads. Each waits on a small runtime of its own, for the answer, the cancellation or the deadline,
-//! whichever comes first; when it is not the answer, the connection is closed at once, and the server may stop computing.
+//! Callers are plain threads. Each waits on a small runtime of its own for the answer, the cancellation or the deadline; unless
+//! the answer is first, the connection is closed at once, so that the server can stop computing.
 
 use std::future::{Future, pending};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use tokio::sync::Semaphore;
 use super::{ModelLimits, ModelSettings, ModelUse};
 use crate::{Role, RoleError, RoleErrorKind};
 
-/// A local model, or the place where one might be. Any number of threads may ask.
+/// A local model, or the address where one may be. Any number of threads may use it.
 pub struct Model {
     settings: ModelSettings,
     client: ChatClient,
@@ -23,19 +23,19 @@ pub struct Model {
     known: Mutex<Option<Known>>,
 }
 
-/// What was found out about the server.
+/// What is known about the server.
 struct Known {
     since: Instant,
     listed: Result<Vec<ListedModel>, RoleError>,
 }
 
-/// Words in names of models that do not chat.
+/// Parts of names of models that do not chat.
 const NO_CHAT: [&str; 6] = ["embed", "rerank", "bge-", "minilm", "whisper", "clip-vit"];
 
-/// Statuses that pass: too many requests, and a model that is still being loaded.
+/// Statuses worth a retry: too many requests, and a model that is still loading.
 const PASSING: [u16; 2] = [429, 503];
 
-/// How long to wait before asking once more, each time.
+/// The waits before each retry.
 const WAITS: [Duration; 2] = [Duration::from_millis(250), Duration::from_millis(1000)];
 
 impl Model {
@@ -53,7 +53,7 @@ impl Model {
         self.settings.limits
     }
 
-    /// The model for a role, if the server is there and has one.
+    /// The model for a role, if the server is up and has one.
     pub fn name_for(&self, role: Role, halt: &Halt) -> Result<String, RoleError> {
         let listed = self.listed(halt)?;
         let settings = &self.settings;
@@ -71,10 +71,10 @@ impl Model {
         })
     }
 
-    /// The server's models. Asked once in a while; whoever comes meanwhile waits for the answer to that.
+    /// The server's models, cached for a while. Callers that come meanwhile wait for the same request.
     fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, RoleError> {
         let mut known = self.known.lock();
-        // A server that is at work for somebody is there, though it may not find the time to say so.
+        // A server that is computing for another caller is up, though it may not answer the probe in time.
         let at_work = self.permits.available_permits() < self.settings.concurrent;
         if let Some(Known { since, listed }) = known.as_ref()
             && (since.elapsed() < self.settings.remembered || (listed.is_ok() && at_work))
@@ -83,7 +83,7 @@ impl Model {
         }
         let outcome = wait(halt, async {
             match self.client.models(self.settings.probe_timeout).await {
-                // It does not tell what it has, and need not when a name is given.
+                // It cannot list its models, and need not where a name is configured.
                 Err(
                     RemoteError::Status(404 | 405 | 501)
                     | RemoteError::Failed { status: 404 | 405 | 501, .. },
@@ -98,14 +98,14 @@ impl Model {
                 Ok(listed) => Ok(listed),
             }
         });
-        // That this request ran out of time says nothing to the next.
+        // That this request ran out of time says nothing about the next one.
         if !matches!(&outcome, Err(error) if error.kind != RoleErrorKind::ProviderUnavailable) {
             *known = Some(Known { since: Instant::now(), listed: outcome.clone() });
         }
         outcome
     }
 
-    /// Takes a turn when a seat is free.
+    /// Takes one turn when a permit is free.
     pub(super) fn chat(&self, request: &ChatRequest<'_>, halt: &Halt) -> Result<ChatAnswer, RoleError> {
         let outcome = wait(halt, async {
             let mut waits = WAITS.iter();
@@ -138,11 +138,11 @@ fn error_of(error: RemoteError) -> RoleError {
         RemoteError::Connect { .. } => RoleErrorKind::ProviderUnavailable,
         _ => RoleErrorKind::ProviderError,
     };
-    // A server's words may have anything in them.
+    // A server's message may contain anything.
     RoleError::new(kind, Redacted::from(format!("the model's server failed: {error}")).into_string())
 }
 
-/// Waits for work that is done, unless it is no longer wanted or its time is over.
+/// Waits for the work, the cancellation or the deadline, whichever comes first.
 fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
     halt.check()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -163,7 +163,7 @@ fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, RoleError>>) -> Res
             outcome = work => outcome,
         }
     });
-    // Closes the connection now. The look-up of a name may hang; nobody waits for it.
+    // Closes the connection now, without waiting for a name lookup that hangs.
     runtime.shutdown_background();
     outcome
 }
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_server_that_went_away_is_looked_for_again() {
-        // A port that is taken, so that nobody else gets it meanwhile, and on which nobody listens.
+        // A port in use, so that no other process takes it meanwhile, and on which nothing listens.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();

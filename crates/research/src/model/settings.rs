@@ -7,7 +7,7 @@ use tamis_http::{Address, ModelKey};
 
 use crate::Role;
 
-/// When the model is asked.
+/// When the model is used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelUse {
     /// When there is one, with the deterministic roles to fall back on.
@@ -71,7 +71,7 @@ pub struct ModelSettings {
     pub usage: ModelUse,
     /// How many requests may be under way at the same time; the others queue.
     pub concurrent: usize,
-    /// How long to wait for the server to say that it is there.
+    /// How long to wait for the server to list its models.
     pub probe_timeout: Duration,
     /// How long what was found out is believed.
     pub remembered: Duration,

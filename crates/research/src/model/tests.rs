@@ -60,7 +60,7 @@ fn answer() -> ChatStep {
 fn the_model_answers_where_there_is_one() {
     let server = ChatServer::start(vec![answer()]);
     let run = run_with(&server, ModelUse::Auto, &Halt::never());
-    assert_eq!((run.model.as_deref(), run.instead_of), (Some("scripted"), None));
+    assert_eq!((run.model.as_deref(), run.model_error), (Some("scripted"), None));
     assert_eq!(run.result.unwrap().summary, "There.");
     let asked = server.turns()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
     assert!(asked.ends_with("- parser.rs:1 (implementation) parse"), "{asked}");
@@ -70,10 +70,10 @@ fn the_model_answers_where_there_is_one() {
 fn the_deterministic_role_answers_where_there_is_none() {
     let (_folder, job) = job();
     let run = run_role(Role::Locator, &job, &Halt::never(), None);
-    assert_eq!((run.result, run.model, run.instead_of), (Ok(deterministic()), None, None));
+    assert_eq!((run.result, run.model, run.model_error), (Ok(deterministic()), None, None));
     let server = ChatServer::listing(ChatStep::Body("<html>".into()), vec![], None);
     let run = run_with(&server, ModelUse::Auto, &Halt::never());
-    assert_eq!((run.result, run.model, run.instead_of), (Ok(deterministic()), None, None));
+    assert_eq!((run.result, run.model, run.model_error), (Ok(deterministic()), None, None));
     let run = run_with(&server, ModelUse::Always, &Halt::never());
     assert_eq!(run.result.unwrap_err().kind, RoleErrorKind::ProviderUnavailable);
 }
@@ -95,14 +95,14 @@ fn the_deterministic_role_answers_for_a_model_that_fails() {
     ] {
         let server = ChatServer::endless(vec![], step.clone());
         let run = run_with(&server, ModelUse::Auto, &Halt::never());
-        assert_eq!((run.instead_of.as_ref().map(|error| error.kind), run.model), (Some(kind), None));
+        assert_eq!((run.model_error.as_ref().map(|error| error.kind), run.model), (Some(kind), None));
         let finding = run.result.unwrap();
-        let notes = finding.notes.clone().unwrap();
+        let notes = crate::joined(&finding.notes);
         assert!(notes.contains("without the model") && notes.contains(kind.name()), "{notes}");
         assert_eq!(finding, ResearchFinding { notes: finding.notes.clone(), ..deterministic() });
 
         let run = run_with(&server, ModelUse::Always, &Halt::never());
-        assert_eq!((run.result.unwrap_err().kind, run.instead_of), (kind, None), "{step:?}");
+        assert_eq!((run.result.unwrap_err().kind, run.model_error), (kind, None), "{step:?}");
     }
 }
 
@@ -112,7 +112,7 @@ fn a_slow_model_leaves_time_for_the_deterministic_role() {
     // As long as a machine under load may stand still between the model's end and the request's.
     let halt = Halt::never().by(Instant::now() + Duration::from_secs(4));
     let run = run_with(&server, ModelUse::Auto, &halt);
-    assert_eq!(run.instead_of.map(|error| error.kind), Some(RoleErrorKind::Timeout));
+    assert_eq!(run.model_error.map(|error| error.kind), Some(RoleErrorKind::Timeout));
     assert!(run.result.is_ok() && halt.check().is_ok());
     server.wait_for_hang_ups(1);
 }
@@ -126,13 +126,13 @@ fn a_cancelled_request_falls_back_on_nothing() {
         server.wait_for_turns(1);
         halt.cancel();
         let run = running.join().unwrap();
-        assert_eq!((run.result.unwrap_err().kind, run.instead_of), (RoleErrorKind::Canceled, None));
+        assert_eq!((run.result.unwrap_err().kind, run.model_error), (RoleErrorKind::Canceled, None));
     });
     server.wait_for_hang_ups(1);
 }
 
 #[test]
-fn notes_of_former_work_are_read_where_they_lie() {
+fn notes_of_former_work_are_read_from_their_own_root() {
     let (_folder, mut job) = job();
     let notes = tempfile::tempdir().unwrap();
     std::fs::write(notes.path().join("old.md"), "We chose to parse by hand.\n").unwrap();

@@ -1,4 +1,4 @@
-//! Where a subagent's calls are made: by tools of its role, within its view, each once.
+//! Makes the tool calls of a model: tools of its role, each call once.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use tamis_redact::Redacted;
 use super::tools::{self, ToolError};
 use crate::{BoundedReader, Role};
 
-/// What one call may give, in bytes: two thousand tokens, and less when there are many in a turn.
+/// Bytes of one result: two thousand tokens, and less when a turn has many calls.
 const MAX_RESULT_LENGTH: usize = 8 << 10;
 const SHORTEST_RESULT: usize = 1 << 10;
 
-/// Makes the calls of one conversation.
+/// Makes the tool calls of one conversation.
 pub(super) struct ToolCaller<'a> {
     pub(super) role: Role,
     pub(super) reader: &'a BoundedReader,
     pub(super) halt: &'a Halt,
-    /// How many bytes the next result may have.
+    /// Maximum bytes of the next result.
     pub(super) longest: usize,
     made: BTreeMap<String, Made>,
     limited: bool,
@@ -28,14 +28,14 @@ pub(super) struct ToolCaller<'a> {
 /// A call that was made.
 struct Made {
     text: String,
-    /// Whether its result still stands in the conversation.
+    /// Whether its result is still in the conversation.
     stands: bool,
 }
 
-/// What the model is told.
+/// The reply to the model.
 pub(super) struct Reply {
     pub(super) text: String,
-    /// Whether the call was not made before.
+    /// Whether this call is a new one.
     pub(super) new: bool,
 }
 
@@ -44,7 +44,7 @@ impl<'a> ToolCaller<'a> {
         ToolCaller { role, reader, halt, longest: MAX_RESULT_LENGTH, made: BTreeMap::new(), limited: false }
     }
 
-    /// The next calls have so many bytes together.
+    /// Divides this many bytes among the next calls.
     pub(super) fn share(&mut self, bytes: usize, calls: usize) {
         self.longest = (bytes / calls.max(1)).clamp(SHORTEST_RESULT, MAX_RESULT_LENGTH);
     }
@@ -54,18 +54,18 @@ impl<'a> ToolCaller<'a> {
         self.limited
     }
 
-    /// Results may have left the conversation.
+    /// Notes that results may have left the conversation.
     pub(super) fn forget(&mut self) {
         for made in self.made.values_mut() {
             made.stands = false;
         }
     }
 
-    /// Makes a call. Whatever is wrong with it is told to the model, which may do better.
+    /// Makes a call. The model gets the reason for a failure, so that it can correct the call.
     pub(super) fn call(&mut self, call: &ToolCall) -> Result<Reply, Halted> {
         self.halt.check()?;
         let arguments = match serde_json::from_str::<Value>(&call.arguments) {
-            // What some models write when there is nothing to say.
+            // Some models send this when there are no arguments.
             _ if call.arguments.trim().is_empty() => Ok(serde_json::Map::new()),
             Ok(Value::Object(arguments)) => Ok(arguments),
             Ok(Value::Null) => Ok(serde_json::Map::new()),
@@ -96,7 +96,7 @@ impl<'a> ToolCaller<'a> {
             }
             Err(ToolError::Halted(halted)) => return Err(halted),
         };
-        // Every tool redacts whole files before it cuts; this is for names and words of errors.
+        // Tools redact whole files before they cut; this covers names and error texts.
         let text = bounded(Redacted::from(text).into_string(), self.longest);
         self.made.insert(key, Made { text: text.clone(), stands: true });
         Ok(Reply { text, new: true })

@@ -1,4 +1,4 @@
-//! One subagent: the model is asked, its calls are made, and so on until it answers or has used up what it may take.
+//! The tool loop: the model takes turns and its tool calls are made, until it answers or a limit is reached.
 
 use std::time::Instant;
 
@@ -9,23 +9,23 @@ use tamis_redact::Redacted;
 use super::answer::{self, UnusableAnswer};
 use super::tool_calls::ToolCaller;
 use super::{Model, prompts, tools};
-use crate::{BoundedReader, ResearchFinding, Role, RoleError, RoleErrorKind};
+use crate::{BoundedReader, NoteFact, ResearchFinding, Role, RoleError, RoleErrorKind};
 
-/// How often an answer that cannot be used is asked for again.
+/// How often an unusable answer is requested again.
 const MAX_REPAIRS: usize = 2;
 
-/// Turns in a row with nothing but calls made before: the model goes round in circles.
+/// Turns in a row that only repeat former calls.
 const MAX_IDLE_TURNS: usize = 2;
 
-/// The part of the time, in per cent, after which no more tools are offered: the answer takes time too.
+/// The share of the time, in per cent, after which no tools are offered: the answer takes time too.
 const TIME_FOR_TOOLS: u32 = 65;
 
-/// What a subagent is to find out.
+/// What a model is to find out.
 pub struct ModelTask<'a> {
     pub role: Role,
     pub question: &'a str,
     pub reader: &'a BoundedReader,
-    /// Where it may begin: places, not contents.
+    /// Places to begin with.
     pub hints: &'a [String],
 }
 
@@ -48,7 +48,7 @@ struct Subagent<'a> {
     name: String,
     task: &'a ModelTask<'a>,
     halt: &'a Halt,
-    /// When tools are offered no more.
+    /// From then on no tools are offered.
     last_call: Option<Instant>,
     messages: Vec<ChatMessage>,
     caller: ToolCaller<'a>,
@@ -95,7 +95,7 @@ impl Subagent<'_> {
         }
     }
 
-    /// One more request, in which nothing can be called.
+    /// One last request, without tools.
     fn demand(mut self, why: &str) -> Result<ResearchFinding, RoleError> {
         self.messages.push(ChatMessage::User(prompts::last_call(why)));
         let answer = self.turn(false)?;
@@ -103,7 +103,7 @@ impl Subagent<'_> {
             let message = format!("the model has no answer although {why}: {}", unusable.reason);
             RoleError::new(RoleErrorKind::BudgetExhausted, message)
         })?;
-        answer::note(&mut finding, &format!("The model had to answer early: {why}."));
+        finding.notes.push(NoteFact::EarlyAnswer(why.to_owned()).into());
         Ok(finding)
     }
 
@@ -112,7 +112,7 @@ impl Subagent<'_> {
         self.make_room(limits.context_tokens.saturating_mul(4));
         let offered = if with_tools { tools::offered(self.task.role) } else { Vec::new() };
         let answer = match self.ask(&offered) {
-            // It was set up with less room than we think. Once more with half of what there is.
+            // The server has a smaller context than configured: retry with half of the conversation.
             Err(error) if error.kind == RoleErrorKind::ProviderError && error.message.contains("context") => {
                 let bytes: usize = self.messages.iter().map(weight).sum();
                 if !self.make_room(bytes / 2) {
@@ -151,9 +151,9 @@ impl Subagent<'_> {
         self.model.chat(&request, self.halt)
     }
 
-    /// Makes the calls of a turn; tells whether any of them was new.
+    /// Makes the calls of a turn; returns whether any of them was new.
     fn make_calls(&mut self, mut answer: ChatAnswer, most: usize) -> Result<bool, RoleError> {
-        // One turn's results take half of a conversation at most.
+        // The results of one turn take at most half of the context.
         self.caller.share(self.model.limits().context_tokens.saturating_mul(2), answer.calls.len().min(most));
         let mut news = false;
         let mut results = Vec::new();
@@ -167,7 +167,7 @@ impl Subagent<'_> {
             };
             results.push(ChatMessage::Tool { call: call.id.clone(), content });
         }
-        // Servers read the arguments of former calls again, and some fail when they cannot.
+        // Servers parse the arguments of former calls again, and some fail on invalid JSON.
         for call in &mut answer.calls {
             if !matches!(serde_json::from_str(&call.arguments), Ok(serde_json::Value::Object(_))) {
                 call.arguments = "{}".to_owned();
@@ -179,22 +179,20 @@ impl Subagent<'_> {
     }
 
     fn read(&self, answer: &ChatAnswer) -> Result<ResearchFinding, UnusableAnswer> {
-        let mut finding = answer::read(&answer.content, self.task.reader).map_err(|mut unusable| {
-            if answer.cut_off {
-                unusable.reason.push_str(" (it was cut off because it was too long)");
-            }
-            unusable
-        })?;
+        let mut finding =
+            answer::read(&answer.content, self.task.role, self.task.reader).map_err(|mut unusable| {
+                if answer.cut_off {
+                    unusable.reason.push_str(" (it was cut off because it was too long)");
+                }
+                unusable
+            })?;
         if self.caller.was_limited() {
-            answer::note(
-                &mut finding,
-                "Not all files could be read: the limits of the request were reached.",
-            );
+            finding.notes.push(NoteFact::read_limits(self.task.reader.budget.limits()).into());
         }
         Ok(finding)
     }
 
-    /// Empties the oldest results until the conversation fits, with room for more. The model can call again. Tells whether
+    /// Empties the oldest results until the conversation fits, with room for more. The model can call again. Returns whether
     /// there was something to empty.
     fn make_room(&mut self, most: usize) -> bool {
         let mut bytes: usize = self.messages.iter().map(weight).sum();
@@ -202,7 +200,7 @@ impl Subagent<'_> {
             return false;
         }
         let before = bytes;
-        // The last turn's results were not seen yet.
+        // The model has not seen the last turn's results yet.
         let seen = self.messages.iter().rposition(|message| matches!(message, ChatMessage::Assistant { .. }));
         for message in &mut self.messages[..seen.unwrap_or(0)] {
             if bytes <= most / 2 {

@@ -1,7 +1,6 @@
-//! The tools that models may call. They read, within the view's roots and allowance, and nothing else.
+//! The tools that models may call. They only read, within the roots and the read budget of the request.
 //!
-//! Contents are redacted as whole files, before any part is taken out: half a key is still half a key, and a line in the
-//! middle of one does not look like anything.
+//! Whole files are redacted before a part is taken: half of a key is still a secret, and no rule recognises it.
 
 use serde_json::{Value, json};
 use tamis_codebase::{
@@ -18,15 +17,15 @@ use crate::reader::{ReadError, SourceFile};
 
 /// Why a call has no result.
 pub(super) enum ToolError {
-    /// This is told to the model in place of one.
+    /// The model gets this text in place of a result.
     Message(String),
-    /// The same, and the request's limits are the reason.
+    /// The same, because the request's limits are used up.
     Limited(String),
-    /// Nobody wants it any more.
+    /// The request was cancelled or ran out of time.
     Halted(Halted),
 }
 
-/// A tool, defined once.
+/// A tool: name, schema, roles and handler.
 struct Tool {
     name: &'static str,
     description: &'static str,
@@ -93,7 +92,7 @@ const MAX_DEFINITIONS: usize = 150;
 const MAX_LINES: usize = 200;
 const MAX_LINE_LENGTH: usize = 240;
 
-/// What a role may call.
+/// The tools of a role.
 pub(super) fn offered(role: Role) -> Vec<ChatTool> {
     let own = TOOLS.iter().filter(|tool| tool.roles.contains(&role));
     own.map(|tool| ChatTool {
@@ -123,7 +122,7 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
     wish.case = Case::Smart;
     wish.most_matches = MAX_HITS;
     wish.most_per_file = MAX_HITS_PER_FILE;
-    // `path` is not offered, but what other tools of this kind call it.
+    // `path` is not in the schema, but models know it from other grep tools.
     let named = |name| optional_text(arguments, name).filter(|glob| !matches!(*glob, "." | "./" | "" | "*"));
     wish.globs.extend(match (named("path"), named("glob")) {
         (Some(folder), Some(glob)) if !glob.contains('/') => {
@@ -143,7 +142,7 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
     let mut shown = 0;
     for file in &matches.files {
         caller.halt.check().map_err(ToolError::Halted)?;
-        // It is read once more, to be redacted as a whole. It may have gone.
+        // Read again, to be redacted as a whole. It may be gone by now.
         let Ok(whole) = roots.read_text(&file.place, roots.policy().largest_searched) else { continue };
         let whole = Redacted::from(whole);
         let lines = lines_of(whole.as_str());
@@ -228,7 +227,7 @@ fn outline(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, Too
 
 fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
     let (path, line) = match text(arguments, "path")?.rsplit_once(':') {
-        // `path:line`, as it stands in every result.
+        // `path:line`, as in every result.
         Some((path, line)) if line.parse::<usize>().is_ok() => (path, line.parse::<usize>().ok()),
         _ => (text(arguments, "path")?, None),
     };
@@ -256,7 +255,7 @@ fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
     Ok(result)
 }
 
-/// A file of the view by the path that a model gave.
+/// Opens a file by the path that a model gave.
 fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile>, ToolError> {
     let places: Vec<Place> = caller.reader.roots.places_of(path);
     let mut trouble = tool_error(format!("{path:?} lies outside of the roots"));
@@ -278,14 +277,14 @@ fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile
     Err(trouble)
 }
 
-/// Lines as editors number them: the end of the last one begins no other.
+/// Lines as editors number them: a final newline does not start another line.
 pub(super) fn lines_of(text: &str) -> Vec<&str> {
     let mut lines = split_lines(text);
     lines.pop_if(|last| last.is_empty());
     lines
 }
 
-/// As much of a line as is shown.
+/// A line, cut to what is shown.
 fn clipped(line: &str) -> String {
     match line.char_indices().nth(MAX_LINE_LENGTH) {
         Some((end, _)) => format!("{}…", &line[..end]),

@@ -1,4 +1,4 @@
-//! Words that say nothing about where to look.
+//! Stop words: words of a question that say nothing about where to look.
 
 /// Words of grammar.
 #[rustfmt::skip]
@@ -17,7 +17,7 @@ pub(super) const STOP_WORDS: [&str; 145] = [
     "with", "within", "without", "would", "yet",
 ];
 
-/// What questions about any software are made of.
+/// Words common in questions about any software.
 #[rustfmt::skip]
 pub(super) const JARGON: [&str; 489] = [
     "abstract", "abstraction", "actually", "affect", "affecting", "affects", "algorithm", "algorithmic",
@@ -80,7 +80,7 @@ pub(super) const JARGON: [&str; 489] = [
     "whose", "work", "workflow", "workflows", "working", "works", "would",
 ];
 
-/// Words by which somebody asks for examples.
+/// Words of questions for examples.
 #[rustfmt::skip]
 pub(super) const EXAMPLE_WORDS: [&str; 11] = [
     "convention", "conventions", "elsewhere", "example", "examples", "idiom", "idioms", "pattern", "patterns",

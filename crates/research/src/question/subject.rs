@@ -1,4 +1,4 @@
-//! What a question names: identifiers, and the words that are left when the asking is taken off.
+//! The subject of a question: the identifiers that it names, and its content words.
 
 use std::collections::BTreeSet;
 
@@ -7,11 +7,11 @@ use tamis_text::words::{Piece, each_word, stem};
 /// The names and words of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct QuestionSubject {
-    /// In the order in which they stand.
+    /// In order of appearance.
     pub(crate) names: Vec<SubjectName>,
-    /// Stems of the words that say something.
+    /// Stems of the content words.
     pub(crate) stems: BTreeSet<String>,
-    /// Whether it is the tests of something that are asked for, and not something that tests have to do with.
+    /// Whether the question is for the tests of something.
     pub(crate) wants_tests: bool,
 }
 
@@ -19,15 +19,15 @@ pub(crate) struct QuestionSubject {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct SubjectName {
     pub(crate) name: String,
-    /// What stands before its dot.
+    /// The qualifier before its dot.
     pub(crate) of: Option<String>,
-    /// Whether it can be nothing but an identifier; else it is one only where something is defined by it.
+    /// Whether it is certainly an identifier; else only where something of that name is defined.
     pub(crate) certain: bool,
 }
 
 const MAX_NAMES: usize = 10;
 
-/// Words that come beside a name and say what it names.
+/// Words beside a name that give its kind.
 #[rustfmt::skip]
 const KINDS: [&str; 22] = [
     "class", "classes", "method", "methods", "function", "functions", "decorator", "struct", "trait", "interface",
@@ -35,7 +35,7 @@ const KINDS: [&str; 22] = [
     "mixin", "command",
 ];
 
-/// Words that stand before those without being names.
+/// Words before those that are not names.
 #[rustfmt::skip]
 const NO_NAMES: [&str; 44] = [
     "the", "a", "an", "this", "that", "each", "test", "tests", "base", "parent", "child", "wrapper", "main", "helper",
@@ -44,7 +44,7 @@ const NO_NAMES: [&str; 44] = [
     "different", "inner", "nested", "error", "separate", "single",
 ];
 
-/// Words by which one asks, which say nothing of what is asked for.
+/// Stop words of questions.
 #[rustfmt::skip]
 const ASKING: [&str; 104] = [
     "how", "does", "do", "did", "what", "where", "why", "when", "which", "who", "is", "are", "was", "be", "been", "the",
@@ -64,7 +64,7 @@ const ENDINGS: [&str; 22] = [
     "yaml", "json", "txt", "cfg",
 ];
 
-/// How tests are asked for.
+/// Phrases of questions for tests.
 #[rustfmt::skip]
 const TESTS_WANTED: [&str; 9] = [
     "which test", "what test", "tests cover", "tests for ", "tests of ", "tested", "test coverage", "unit tests",
@@ -125,7 +125,7 @@ impl QuestionSubject {
         strange.len()
     }
 
-    /// Whether the question surely names it.
+    /// Whether the question certainly names it.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.certain_names().any(|known| known.name == name)
     }
@@ -225,7 +225,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_told_from_words() {
+    fn names_and_words_are_distinguished() {
         for (question, expected) in [
             ("How does `load` work?", "load"),
             ("How does the initial_form_count method in BaseFormSet work?", "initial_form_count BaseFormSet"),

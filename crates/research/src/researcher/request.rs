@@ -1,9 +1,8 @@
-//! One request under way.
+//! One request: runs the roles and builds the report.
 //!
-//! Whoever asks waits here, outside of the pool; the roles are tasks in it. However a task ends, it has an outcome in the
-//! report: in time, out of time, cancelled, turned away by a full queue, or by a defect of ours.
+//! The caller blocks here, outside the pool, and only roles are tasks in it, so tasks cannot deadlock. However a task ends,
+//! it has an outcome in the report: ok, out of time, cancelled, rejected by a full queue, or failed by a bug.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
@@ -14,23 +13,24 @@ use tamis_codebase::{Halt, RootError};
 use super::task::{ProgressReporter, RunningTask, milliseconds};
 use super::{MAX_QUESTION_LENGTH, ResearchError, ResearchProgress, ResearchRequest, Researcher, shown};
 use crate::locate::Locations;
+use crate::model::RoleRun;
 use crate::question::Question;
-use crate::role_runner::{Done, RoleContext, RoleRunner};
-use crate::synthesis::{fit, missing_role, synthesise};
+use crate::role_runner::{RoleContext, RoleRunner};
+use crate::synthesis::{fit, synthesise};
 use crate::{
-    BoundedReader, ReadBudget, ResearchLimits, ResearchReport, Role, RoleError, RoleErrorKind, RoleOutcome,
-    RoleTiming, RunRecord, bounds, write_artifact,
+    BoundedReader, Note, NoteFact, ReadBudget, ResearchLimits, ResearchReport, Role, RoleError,
+    RoleErrorKind, RoleOutcome, RoleTiming, RunRecord, bounds, write_artifact,
 };
 
-/// How often somebody who waits for roles looks whether they are still wanted.
+/// How often the caller checks for cancellation while it waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// Characters of a keyword that are told.
+/// Characters of a keyword in the record.
 const KEYWORD: usize = 60;
-/// Of what went wrong.
+/// Characters of a note in the record.
 const MESSAGE: usize = 300;
 const MAX_KEYWORDS: usize = 12;
 
-/// A request, and what has come of it so far.
+/// A request and its report so far.
 pub(super) struct RequestRun<'a> {
     researcher: &'a Researcher,
     context: RoleContext,
@@ -39,13 +39,15 @@ pub(super) struct RequestRun<'a> {
     halt: Halt,
     begun: Instant,
     report: ResearchReport,
-    /// Of the roots, in words.
-    gone: Vec<String>,
+    /// Roots that no longer exist.
+    gone: Vec<Note>,
     progress: ProgressReporter<'a>,
 }
 
-fn missing_root(path: &Path) -> String {
-    bounds::short(&format!("{} is gone, and was not searched.", path.display()), MESSAGE)
+/// A note in the run's record, without secrets.
+fn bounded(fact: NoteFact) -> Note {
+    let note = Note::from(fact);
+    Note { text: bounds::short(&note.text, MESSAGE), ..note }
 }
 
 impl<'a> RequestRun<'a> {
@@ -64,7 +66,7 @@ impl<'a> RequestRun<'a> {
             return Err(ResearchError::LongQuestion { length, most: MAX_QUESTION_LENGTH });
         }
         let settings = &researcher.settings;
-        // A server outlives what it looks into: a folder that is gone must not pass for one in which nothing is found.
+        // A server may outlive its roots: a folder that is gone must not look like one in which nothing is found.
         let (there, gone) = settings.roots.anew();
         if let (true, Some(path)) = (there.is_empty(), gone.first()) {
             let cause = std::io::ErrorKind::NotFound.into();
@@ -74,8 +76,8 @@ impl<'a> RequestRun<'a> {
             [] => there,
             some => there.narrowed(some)?,
         };
-        let gone: Vec<String> = match request.roots.as_slice() {
-            [] => gone.iter().map(|path| missing_root(path)).collect(),
+        let gone: Vec<Note> = match request.roots.as_slice() {
+            [] => gone.into_iter().map(|path| bounded(NoteFact::RootGone(path))).collect(),
             _ => Vec::new(),
         };
         let limits = settings.limits.with(request.constraints);
@@ -95,7 +97,7 @@ impl<'a> RequestRun<'a> {
         let context = RoleContext {
             question: Arc::new(Question::new(&request.question)),
             reader: Arc::new(BoundedReader::new(roots, Arc::clone(&budget), halt.clone())),
-            // Whoever names folders wants nothing from elsewhere.
+            // A call that names folders gets nothing from elsewhere.
             thoughts: settings.thoughts.clone().filter(|_| request.roots.is_empty()),
             indexer: researcher.indexer.clone(),
         };
@@ -103,7 +105,7 @@ impl<'a> RequestRun<'a> {
         Ok(RequestRun { researcher, context, budget, limits, halt, begun, report, gone, progress })
     }
 
-    /// All roles that the question calls for, and one answer of them.
+    /// Runs all roles that the question needs, and the synthesis.
     pub(super) fn research(mut self, artifact: bool) -> ResearchReport {
         let mut others = vec![Role::Analyzer];
         if self.context.question.wants_examples {
@@ -117,9 +119,9 @@ impl<'a> RequestRun<'a> {
         let locations = self.locate(true);
         self.run_in_parallel(&others, locations);
         self.progress.report("putting the answer together".to_owned());
-        let remarks = self.remarks();
+        let notes = self.run_notes();
         let outcomes: Vec<_> = self.report.outcomes().collect();
-        self.report.synthesis = Some(synthesise(&outcomes, &remarks));
+        self.report.synthesis = Some(synthesise(&outcomes, &notes));
         self.count();
         if artifact {
             self.write_artifact();
@@ -127,7 +129,7 @@ impl<'a> RequestRun<'a> {
         self.finish()
     }
 
-    /// Persists the answer, unless whoever wanted it has left.
+    /// Writes the artifact, unless the request was cancelled.
     fn write_artifact(&mut self) {
         if self.halt.token().is_cancelled() {
             return;
@@ -135,7 +137,7 @@ impl<'a> RequestRun<'a> {
         self.progress.report("writing the artifact".to_owned());
         match write_artifact(&self.researcher.settings.artifacts, &self.report, Timestamp::now()) {
             Ok(path) => self.report.artifact_path = Some(path.to_string_lossy().into_owned()),
-            Err(error) => self.report.run.partial.push(bounds::short(&error.to_string(), MESSAGE)),
+            Err(error) => self.report.run.partial.push(bounded(NoteFact::NoArtifact(error.to_string()))),
         }
     }
 
@@ -144,19 +146,16 @@ impl<'a> RequestRun<'a> {
         self.report.run.elapsed_ms = milliseconds(self.begun.elapsed());
     }
 
-    /// One role, and what it goes by.
+    /// Runs one role, after the locator.
     pub(super) fn ask_role(mut self, role: Role) -> ResearchReport {
         self.progress.total = if role == Role::Locator { 2 } else { 4 };
         let locations = self.locate(role == Role::Locator);
         if role != Role::Locator {
             self.run_in_parallel(&[role], locations);
         }
-        let remarks = self.remarks();
-        if let Some(Ok(finding)) = self.outcome(role).as_mut().map(|outcome| &mut outcome.result)
-            && !remarks.is_empty()
-        {
-            let before = finding.notes.take().map(|notes| format!(" {notes}")).unwrap_or_default();
-            finding.notes = Some(format!("{}{before}", remarks.join(" ")));
+        let notes = self.run_notes();
+        if let Some(Ok(finding)) = self.outcome(role).as_mut().map(|outcome| &mut outcome.result) {
+            finding.notes.splice(0..0, notes);
         }
         self.finish()
     }
@@ -167,30 +166,19 @@ impl<'a> RequestRun<'a> {
         self.report
     }
 
-    /// What no role says of itself: folders that are gone, and what the limits kept from being read.
-    fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.gone.clone();
-        remarks.extend(self.limited());
-        remarks
-    }
-
-    /// Unless a role has said so itself.
-    fn limited(&self) -> Option<String> {
-        let told = self.report.outcomes().any(|(_, outcome)| {
-            let notes = outcome.result.as_ref().ok().and_then(|finding| finding.notes.as_ref());
-            notes.is_some_and(|notes| notes.contains("limit"))
-        });
-        if !self.budget.used().limited || told {
-            return None;
+    /// Notes of the run: roots that are gone, and that the limits left files unread, unless a role has that note.
+    fn run_notes(&self) -> Vec<Note> {
+        let limits = NoteFact::read_limits(self.limits);
+        let mut findings = self.report.outcomes().filter_map(|(_, outcome)| outcome.result.as_ref().ok());
+        let is_noted = findings.any(|finding| finding.notes.iter().any(|note| note.fact == limits));
+        let mut notes = self.gone.clone();
+        if self.budget.used().limited && !is_noted {
+            notes.push(limits.into());
         }
-        Some(format!(
-            "Reading was stopped by the limits of {} files and {} bytes, so results may be truncated.",
-            self.limits.max_files_read, self.limits.max_bytes_read
-        ))
+        notes
     }
 
-    /// The map that the others go by, if there is one. What the locator says of it is told when it is wanted, and when it
-    /// failed.
+    /// The locations where the other roles begin. The locator's outcome is recorded when it is wanted, and when it failed.
     fn locate(&mut self, wanted: bool) -> Result<Arc<Locations>, RoleError> {
         self.report.run.roles.push(Role::Locator);
         self.progress.report("locator begins".to_owned());
@@ -202,7 +190,7 @@ impl<'a> RequestRun<'a> {
         let (locations, done) = match result {
             Ok((locations, done)) => (Ok(locations), done),
             Err(error) => {
-                let done = wanted.then(|| Done::plainly(Err(error.clone())));
+                let done = wanted.then(|| RoleRun::deterministic(Err(error.clone())));
                 (Err(error), done)
             }
         };
@@ -218,11 +206,11 @@ impl<'a> RequestRun<'a> {
         locations
     }
 
-    /// Runs roles at once, as far as there are workers, and takes their outcomes as they come.
+    /// Runs roles in parallel, as far as there are workers, and records their outcomes as they come.
     fn run_in_parallel(&mut self, roles: &[Role], locations: Result<Arc<Locations>, RoleError>) {
         let (over, ended) = channel();
-        let mut running: Vec<Option<RunningTask<Done>>> = Vec::new();
-        // Before any of them begins to read.
+        let mut running: Vec<Option<RunningTask<RoleRun>>> = Vec::new();
+        // Divided before any role begins to read.
         let shares: Vec<_> =
             (0..roles.len()).map(|number| Arc::new(self.context.reader.share(number, roles.len()))).collect();
         for (number, &role) in roles.iter().enumerate() {
@@ -236,7 +224,7 @@ impl<'a> RequestRun<'a> {
                         Ok(runner.work(role, &context, &locations, halt))
                     })
                 }
-                // They go by what the locator finds.
+                // They need what the locator finds.
                 Err(error) => RunningTask::rejected(role, error.clone()),
             }));
         }
@@ -245,21 +233,20 @@ impl<'a> RequestRun<'a> {
             let next = match ended.recv_timeout(POLL_INTERVAL) {
                 Ok(number) => vec![number],
                 Err(RecvTimeoutError::Timeout) if !self.halt.is_due() => continue,
-                // Nobody is left to wait for, or nothing to wait for.
+                // All tasks have ended, or time is up.
                 Err(_) => (0..running.len()).collect(),
             };
             for number in next {
                 if let Some(task) = running[number].take() {
                     let role = task.role;
                     let (result, timing) = task.wait();
-                    let done = result.unwrap_or_else(|error| Done::plainly(Err(error)));
+                    let done = result.unwrap_or_else(|error| RoleRun::deterministic(Err(error)));
                     self.record(role, done, timing);
                 }
             }
         }
-        // What is told of them is in the order of the roles, not of their ends.
-        let order = |text: &String| Role::ALL.iter().position(|role| text.starts_with(role.key()));
-        self.report.run.partial.sort_by_key(order);
+        // In the order of the roles, not in the order in which they ended.
+        self.report.run.partial.sort_by_key(|note| note.fact.role());
         self.report.run.timeouts.sort();
     }
 
@@ -282,27 +269,18 @@ impl<'a> RequestRun<'a> {
         running
     }
 
-    /// Puts an outcome into the report, with what it says of the run.
-    fn record(&mut self, role: Role, done: Done, timing: RoleTiming) {
+    /// Records an outcome in the report.
+    fn record(&mut self, role: Role, done: RoleRun, timing: RoleTiming) {
         let result = done.result.map(bounds::finding).map_err(bounds::error);
         let run = &mut self.report.run;
-        run.model = match (run.model.take(), done.model) {
-            (Some(known), Some(name)) if !known.split(", ").any(|one| one == name) => {
-                Some(format!("{known}, {name}"))
-            }
-            (known, name) => known.or(name),
-        };
-        if let Some(error) = done.instead.map(bounds::error) {
-            run.partial.push(format!(
-                "{} was done without the model: {}",
-                role.key(),
-                missing_role(role, &error).trim_start_matches(role.key()).trim_start()
-            ));
+        run.models.extend(done.model.filter(|name| !run.models.contains(name)));
+        if let Some(error) = done.model_error.map(bounds::error) {
+            run.partial.push(NoteFact::WithoutModel(role, error).into());
         }
         let told = match &result {
             Ok(finding) => format!("{} ended: {} references", role.key(), finding.references.len()),
             Err(error) => {
-                run.partial.push(missing_role(role, error));
+                run.partial.push(NoteFact::RoleFailed(role, error.clone()).into());
                 if error.kind == RoleErrorKind::Timeout {
                     run.timeouts.push(role);
                 }

@@ -1,4 +1,4 @@
-//! A role at work, as whoever waits for it sees it.
+//! A running role, and progress reports.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 use super::ResearchProgress;
 use crate::{Role, RoleError, RoleTiming, TaskHandle};
 
-/// A role at work.
+/// A running role.
 pub(super) struct RunningTask<T> {
     pub(super) role: Role,
     ticket: Result<TaskHandle<T>, RoleError>,
@@ -19,7 +19,7 @@ pub(super) struct RunningTask<T> {
 }
 
 impl<T> RunningTask<T> {
-    /// Submits a task that drops its ending when it is over.
+    /// Submits a task, which drops its guard when it ends.
     pub(super) fn begin(
         role: Role,
         number: usize,
@@ -49,7 +49,7 @@ impl<T> RunningTask<T> {
     }
 }
 
-/// Tells that a task is over, by whatever way it ends.
+/// Signals the end of a task, even if it panics.
 pub(super) struct CompletionGuard {
     number: usize,
     ended: Arc<Mutex<Option<Instant>>>,
@@ -59,12 +59,12 @@ pub(super) struct CompletionGuard {
 impl Drop for CompletionGuard {
     fn drop(&mut self) {
         *self.ended.lock() = Some(Instant::now());
-        // Whoever asked may have left.
+        // The caller may have stopped waiting.
         let _ = self.over.send(self.number);
     }
 }
 
-/// What is told while it works.
+/// Reports progress.
 pub(super) struct ProgressReporter<'a> {
     progress: &'a (dyn Fn(ResearchProgress) + Sync),
     done: u64,

@@ -22,7 +22,7 @@ use super::format::{MAX_FINDING_LENGTH, brief};
 use super::name_search::{WantedName, search_names};
 use crate::locate::Locations;
 use crate::question::subject::QuestionSubject;
-use crate::{Confidence, ResearchFinding, RoleError};
+use crate::{Confidence, NotFound, Note, NoteFact, Reference, ResearchFinding, RoleError};
 
 /// Names that one search looks for.
 const MAX_SOUGHT: usize = 120;
@@ -37,26 +37,32 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let hits = search_names(&job.reader.roots, &job.locations, &wanted_names, &homes, halt)?;
     let searched = SearchedNames { wanted: &wanted_names, hits: &hits };
     choose_from_search(&mut chosen, &subject, &wanted_names, &hits, &job.reader);
-    let limited = chosen.limited;
     let missing = names_in_no_file(&subject, searched);
+    let mut notes: Vec<Note> = Vec::new();
+    if chosen.limited {
+        notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
+    }
     let mut description = Description::default();
     let mut targets = chosen.named;
     if targets.is_empty() {
-        // Of something that is nowhere, there is nothing to tell.
+        // Nothing can be described of names that are in no file.
         let certain = subject.certain_names().count();
         if certain > 0 && missing.len() == certain {
             let near = find_similar_names(&job.reader.roots, &missing, halt)?;
-            return Ok(not_found(&missing, &near, limited));
+            return Ok(not_found(&missing, near, notes));
         }
         description.places_of_names(&subject, searched);
         targets = chosen.unnamed;
     }
     if targets.is_empty() && description.findings.is_empty() {
-        return Ok(not_found(&missing, &[], limited));
+        return Ok(not_found(&missing, Vec::new(), notes));
     }
-    description.tell(&subject, &targets, searched);
+    description.describe(&subject, &targets, searched);
     let confidence = confidence(&targets, &job.locations, &description, subject.wants_tests);
-    Ok(description.finding(&targets, &missing, limited, confidence))
+    if !missing.is_empty() {
+        notes.push(NoteFact::NamesNotFound(missing).into());
+    }
+    Ok(description.finding(&targets, notes, confidence))
 }
 
 /// All names in play, the important ones first.
@@ -102,8 +108,8 @@ fn names_in_no_file(subject: &QuestionSubject, searched: SearchedNames<'_>) -> V
     subject.certain_names().filter(|name| !heard(&name.name)).map(|name| name.name.clone()).collect()
 }
 
-/// High only where the question names the one thing that is told of; of what has no more than words in common with it,
-/// med at best, and only where the locator's own reckoning leads to the same file.
+/// High only where the question names the one definition that is described; for one matched by words, med at best, and only
+/// where the locator ranks the same file high.
 fn confidence(
     targets: &[Target],
     locations: &Locations,
@@ -128,29 +134,27 @@ fn confidence(
 const COVERED_BY_NAMED: f64 = 0.3;
 const COVERED_BY_UNNAMED: f64 = 0.25;
 const COVERED_BY_MAP: f64 = 0.6;
-/// Among so many of the locator's places must the definition's file be.
+/// The definition's file must be among this many of the locator's best.
 const AGREED: usize = 3;
 
-fn not_found(missing: &[String], near: &[SimilarName], limited: bool) -> ResearchFinding {
+fn not_found(missing: &[String], similar: Vec<SimilarName>, mut notes: Vec<Note>) -> ResearchFinding {
     let names = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let summary = match missing {
-        [] => "not found: no definition here has the words of the question".to_owned(),
-        _ => format!("not found: {names} is in none of the files"),
+    let (summary, not_found) = match missing {
+        [] => ("not found: no definition here has the words of the question".to_owned(), NotFound::Words),
+        _ => (format!("not found: {names} is in none of the files"), NotFound::Names),
     };
-    // What is spelled like it is told, and no reference: it is not what was asked for.
-    let near: Vec<String> =
-        near.iter().map(|near| format!("`{}` ({}:{})", near.name, near.place.path, near.line)).collect();
-    let mut notes: Vec<String> = limited.then(|| LIMITED.to_owned()).into_iter().collect();
-    if !near.is_empty() {
-        notes.push(format!("defined under a similar name: {}", near.join(", ")));
+    // A note and no reference: a similar name is not what the question is about.
+    if !similar.is_empty() {
+        let place = |one: &SimilarName| Reference::new(&one.place.path, Some(one.line));
+        let similar = similar.iter().map(|one| (one.name.clone(), place(one))).collect();
+        notes.push(NoteFact::SimilarNames(similar).into());
     }
     ResearchFinding {
         summary: brief(&summary, MAX_FINDING_LENGTH),
         references: Vec::new(),
         key_findings: Vec::new(),
         confidence: Confidence::Low,
-        notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), 2 * MAX_FINDING_LENGTH)),
+        notes,
+        not_found: Some(not_found),
     }
 }
-
-const LIMITED: &str = "the limits of this request left files unread: there may be more to tell";

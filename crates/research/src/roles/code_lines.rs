@@ -45,7 +45,7 @@ impl CodeLines {
         CodeLines { prose, hashes }
     }
 
-    /// Whether what stands at this column is neither commented out nor quoted.
+    /// Whether the text at this column is neither in a comment nor in quotes.
     pub(super) fn is_code(&self, lines: &[&str], line: usize, column: usize) -> bool {
         if self.prose.get(line).copied().unwrap_or(true) {
             return false;
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn comments_and_texts_are_no_code() {
+    fn comments_and_strings_are_not_code() {
         check(
             "a.py",
             "name()\n# name\nx = 'name'\ny = 'it\\'s' + name  # ok\n\"\"\"Doc\nname\n\"\"\"\nname\nz = 1  # name",

@@ -1,4 +1,4 @@
-//! What an outline tells of a definition: its name and whose it is, what kind of thing, its first sentence.
+//! A definition of an outline: its name, its parent, its kind, and its first doc sentence.
 
 use tamis_syntax::{Definition, Outline, is_attribute_line, is_comment_line};
 
@@ -9,7 +9,7 @@ pub(super) struct Outlined<'a> {
     pub(super) outline: &'a Outline,
 }
 
-/// Words that say that a type or a module is defined, not something that runs.
+/// Keywords of types and modules.
 #[rustfmt::skip]
 const TYPES: [&str; 15] = [
     "class", "struct", "enum", "trait", "interface", "impl", "module", "mod", "type", "namespace", "record", "union",
@@ -47,7 +47,7 @@ impl<'a> Outlined<'a> {
         name.split('<').next().unwrap_or("").trim_matches(['&', '*', ' '])
     }
 
-    /// The definition that it lies in, or the type that it is a method of.
+    /// The enclosing definition, or the type of a method.
     pub(super) fn parent(&self, number: usize) -> Option<&'a str> {
         if let Some(receiver) = self.receiver(number) {
             return Some(receiver);
@@ -83,7 +83,7 @@ impl<'a> Outlined<'a> {
         before.split(|c: char| !c.is_alphanumeric()).any(|word| TYPES.contains(&word))
     }
 
-    /// The innermost definition that a line lies in, with its lead.
+    /// The innermost definition around a line, including its lead.
     pub(super) fn around(&self, line: usize) -> Option<usize> {
         let spans = |definition: &Definition| definition.lead <= line && line <= definition.last;
         let inner = |&at: &usize| (self.definition(at).depth, at);
@@ -92,7 +92,7 @@ impl<'a> Outlined<'a> {
             .max_by_key(inner)
     }
 
-    /// The lines that say what it is, as one.
+    /// The signature on one line.
     pub(super) fn signature(&self, number: usize) -> String {
         let span = self.definition(number).signature;
         let lines = self.lines.get(span.first..=span.last).unwrap_or_default();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn definitions_say_what_they_are() {
+    fn definitions_have_kind_name_signature_and_doc() {
         assert_eq!(
             told(
                 "use a;\n\n/// Reads it, e.g. from disk. More.\n#[derive(Debug)]\npub struct A {\n    b: C,\n}\n\nimpl A {\n    // ----\n    fn run(\n        &self,\n    ) -> B {\n        let mut x = 1;\n    }\n}\n"

@@ -1,4 +1,4 @@
-//! How roles put things: short, on one line where it can be, without secrets.
+//! Formats findings: short, on one line where possible, redacted.
 
 use tamis_redact::{Redacted, Redactor};
 
@@ -13,12 +13,12 @@ pub(super) fn brief(text: &str, most: usize) -> String {
     shorten(Redacted::from(line).as_str(), most)
 }
 
-/// The beginning of a text, with a sign where it goes on.
+/// The beginning of a text, with an ellipsis where it is cut.
 pub(super) fn shorten(text: &str, most: usize) -> String {
     let Some((end, _)) = text.char_indices().nth(most) else { return text.to_owned() };
     let (keep, _) = text.char_indices().nth(most.saturating_sub(1)).unwrap_or((end, ' '));
     let kept = &text[..keep];
-    // Rather a word less than half a word, unless it is all one word.
+    // Cut at a word, unless it is one long word.
     let word = kept.rfind(' ').filter(|space| space * 3 > keep * 2).unwrap_or(keep);
     format!("{}…", kept[..word].trim_end())
 }
@@ -66,7 +66,7 @@ pub(super) struct Item {
 }
 
 /// `verb a (x.rs:1), b (:7), c (y.rs:3) and 4 more`: as many as fit, at least one. `more` are those known of beside the items.
-/// Says which of the items were put in.
+/// Returns the items that were listed.
 pub(super) fn list_items<'a>(
     verb: &str,
     items: &'a [Item],
@@ -91,6 +91,19 @@ pub(super) fn list_items<'a>(
         left => text.push_str(&format!(" and {left} more")),
     }
     (Redacted::from(text).into_string(), &items[..taken])
+}
+
+/// The places that a list of these items gives with their path: where a file comes again, only the line is given.
+pub(super) fn spelled_places(items: &[Item]) -> Vec<Reference> {
+    let mut file = "";
+    let mut places = Vec::new();
+    for item in items {
+        if item.path != file {
+            places.push(Reference::new(&item.path, Some(item.line)));
+        }
+        file = &item.path;
+    }
+    places
 }
 
 #[cfg(test)]

@@ -1,29 +1,30 @@
-//! The locator: where the things lie that a question is about.
+//! The locator: where things are.
 //!
-//! [`locate`](crate::locate::locate) looks at everything and makes a [`Locations`]; this says in words what is on it. Only the best
-//! few files are opened for that, to show what stands at the lines that are pointed at.
+//! [`locate`](crate::locate::locate) ranks all files; this makes a finding of the [`Locations`]. Only the best few files are
+//! read for that, to show the lines.
 
 use crate::bounds;
 use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
-use crate::{BoundedReader, Confidence, ReadError, Reference, ResearchFinding};
+use crate::{
+    BoundedReader, Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, ReadError, Reference,
+    ResearchFinding,
+};
 
-/// What the best place must have of a question for its answer to be trusted.
+/// The coverage from which on the locator is confident.
 const COVERED: f64 = 0.6;
-/// Of so many places the line itself is shown.
+/// Locations whose line is shown.
 const SHOWN: usize = 5;
 const SHOWN_CHARACTERS: usize = 100;
-/// Places in one line about a category.
+/// Places in the finding of a category.
 const TOGETHER: usize = 6;
-const MAX_ABSENT_TOLD: usize = 6;
 
-/// What the locator says of a map.
+/// The locator's finding.
 pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &Locations) -> ResearchFinding {
-    let nowhere = (!locations.absent.is_empty()).then(|| {
-        let quoted: Vec<String> =
-            locations.absent.iter().take(MAX_ABSENT_TOLD).map(|word| format!("`{word}`")).collect();
-        format!("In no file: {}.", quoted.join(", "))
-    });
+    let mut notes: Vec<Note> = Vec::new();
+    if !locations.absent.is_empty() {
+        notes.push(NoteFact::InNoFile(locations.absent.clone()).into());
+    }
     if locations.best.is_empty() {
         let about = if question.names.is_empty() && question.terms.is_empty() {
             "the question has no word that could be searched for".to_owned()
@@ -35,7 +36,8 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
             references: Vec::new(),
             key_findings: Vec::new(),
             confidence: Confidence::Low,
-            notes: nowhere,
+            notes,
+            not_found: Some(NotFound::Words),
         };
     }
     let mut limited = false;
@@ -52,11 +54,13 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
     let mut key_findings = Vec::new();
     for (location, line) in locations.best.iter().zip(&shown) {
         if let (Some(name), Some(line)) = (&location.name, line) {
-            key_findings.push(format!(
-                "{}: {} defines {name}: {line}",
-                location.category.name(),
-                location.reference()
-            ));
+            let (category, place) = (location.category, location.reference());
+            let short = format!("{}: {place} defines {name}", category.name());
+            key_findings.push(KeyFinding {
+                kind: FindingKind::Definition { category: Some(category), place },
+                text: format!("{short}: {line}"),
+                short: Some(short),
+            });
         }
     }
     key_findings.extend(by_category(locations, &shown));
@@ -76,13 +80,9 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
         (None, Some(name)) => format!("The best match is {name} at {}.", best.reference()),
         (None, None) => format!("The best match is {}.", best.reference()),
     };
-    let limits = reader.budget.limits();
-    let limit = limited.then(|| {
-        format!(
-            "The limits of {} files and {} bytes were reached, so results may be truncated.",
-            limits.max_files_read, limits.max_bytes_read
-        )
-    });
+    if limited {
+        notes.push(NoteFact::read_limits(reader.budget.limits()).into());
+    }
     ResearchFinding {
         summary: format!(
             "{answer} {} of {} files searched look relevant.",
@@ -96,10 +96,8 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
             (true, false) | (false, true) => Confidence::Med,
             (false, false) => Confidence::Low,
         },
-        notes: match (nowhere, limit) {
-            (Some(nowhere), Some(limit)) => Some(format!("{nowhere} {limit}")),
-            (nowhere, limit) => nowhere.or(limit),
-        },
+        notes,
+        not_found: None,
     }
 }
 
@@ -109,36 +107,29 @@ impl Location {
     }
 }
 
-/// What stands at a spot's line, without secrets; an error when the limits forbid looking.
+/// The line of a location, redacted; an error when the limits forbid reading.
 fn shown_line(reader: &BoundedReader, location: &Location) -> Result<Option<String>, ()> {
     let source = match reader.read(&location.place) {
         Ok(source) => source,
         Err(ReadError::LimitReached) => return Err(()),
-        // It has gone, or is too large to be read: the place stays.
+        // Gone or too large to be read: the location stays.
         Err(ReadError::Access(_)) => return Ok(None),
     };
     let line = location.line.and_then(|line| source.text.split('\n').nth(line - 1)).map(str::trim);
     Ok(line.filter(|line| !line.is_empty()).map(|line| bounds::short(line, SHOWN_CHARACTERS)))
 }
 
-/// One line for each category about the places that are not told yet.
-fn by_category(locations: &Locations, shown: &[Option<String>]) -> Vec<String> {
-    let told =
+/// One finding for each category about the places that have none yet.
+fn by_category(locations: &Locations, shown: &[Option<String>]) -> Vec<KeyFinding> {
+    let has_finding =
         |at: usize| shown.get(at).is_some_and(|line| line.is_some() && locations.best[at].name.is_some());
-    let categories = [
-        Category::EntryPoint,
-        Category::Implementation,
-        Category::Configuration,
-        Category::Tests,
-        Category::Docs,
-    ];
-    let mut lines = Vec::new();
-    for category in categories {
+    let mut findings = Vec::new();
+    for category in Category::ALL {
         let places: Vec<String> = locations
             .best
             .iter()
             .enumerate()
-            .filter(|(at, location)| location.category == category && !told(*at))
+            .filter(|(at, location)| location.category == category && !has_finding(*at))
             .take(TOGETHER)
             .map(|(_, location)| match &location.name {
                 Some(name) => format!("{} ({name})", location.reference()),
@@ -146,8 +137,9 @@ fn by_category(locations: &Locations, shown: &[Option<String>]) -> Vec<String> {
             })
             .collect();
         if !places.is_empty() {
-            lines.push(format!("{}: {}", category.name(), places.join(", ")));
+            let text = format!("{}: {}", category.name(), places.join(", "));
+            findings.push(KeyFinding::new(FindingKind::Places { category: Some(category) }, text));
         }
     }
-    lines
+    findings
 }

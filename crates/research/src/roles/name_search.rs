@@ -1,7 +1,7 @@
-//! One search of all files for some names as whole words, and what each place does with its name.
+//! One search of all files for some names as whole words, and what each occurrence does with its name.
 //!
-//! Nothing that is found here counts as read. Of each file only the first few places are kept, so that a common name costs
-//! no memory; what is left out is counted.
+//! The search does not count as reading. Of each file only the first few hits are kept, so that a common name costs no
+//! memory; the others are counted.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -53,7 +53,7 @@ pub(super) struct Hit {
     /// From 0.
     pub(super) line: usize,
     pub(super) kind: HitKind,
-    /// The definition that it stands in, with its type; of a definition, the type that it belongs to.
+    /// The enclosing definition, with its type; for a definition, its type.
     pub(super) within: Option<String>,
 }
 
@@ -78,11 +78,11 @@ const MAX_DEFINITIONS: usize = 64;
 const MAX_USES: usize = 8;
 /// Files with longer lines are generated.
 const MAX_LINE_LENGTH: usize = 2000;
-/// More wait for the disk, or for each other.
+/// More threads only wait for the disk.
 const MAX_THREADS: usize = 12;
 
-/// Searches once: files that may have one of the names by what the map knows of them, and for names of which it knows
-/// nothing, the surroundings of `homes`. A map that knows nothing leaves everything to be searched.
+/// Searches the files that may have one of the names, by the words known of them. For names that no word narrows down, it
+/// searches around `homes`. Without known words it searches everything.
 pub(super) fn search_names(
     roots: &Roots,
     locations: &Locations,
@@ -145,7 +145,7 @@ fn read_each<S: Default + Send>(
             if halt.is_due() {
                 break;
             }
-            // What has gone since, nobody looks for.
+            // Files that are gone by now are skipped.
             if roots.read_into(place, limit, &mut bytes).is_ok() && !is_binary(&bytes) {
                 each(&mut state, place, &bytes);
             }
@@ -193,7 +193,7 @@ fn search_file(
         }
         counted = at;
         file_hits.names.push(name);
-        // Bytes that are no text take more room in `lines` than in the file: then the name lies elsewhere in its line.
+        // Invalid UTF-8 takes more bytes in `lines` than in the file, so the column may be off.
         let column = at - line_start;
         let content = lines.get(line).copied().unwrap_or("");
         if content.len() > MAX_LINE_LENGTH
@@ -228,7 +228,7 @@ fn search_file(
     Some(file_hits)
 }
 
-/// A file that has one of the names; what is dear to know of it is found out when it is asked for.
+/// A file with one of the names; what is expensive to compute is computed when needed.
 struct File<'a> {
     lines: &'a [&'a str],
     code: Option<CodeLines>,

@@ -1,7 +1,7 @@
 //! The pattern finder: how it is done elsewhere, by two to six examples that differ.
 //!
 //! What the question names is looked for as a whole word in code; without a name, the places where most of the question's
-//! rare words come together. Places that look alike are one example, and it is said how many there are.
+//! rare words come together. Occurrences that look alike are one example, with their number.
 
 mod co_occurrence;
 mod examples;
@@ -15,9 +15,9 @@ use self::examples::examples;
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
 use super::name_search::{HitKind, WantedName, search_names};
-use super::paths::is_test;
+use crate::locate::is_test;
 use crate::question::subject::QuestionSubject;
-use crate::{Confidence, ResearchFinding, RoleError};
+use crate::{Confidence, KeyFinding, NotFound, Note, NoteFact, Reference, ResearchFinding, RoleError};
 
 const MAX_EXAMPLES: usize = 6;
 
@@ -38,15 +38,13 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let (subject, occurrences, missing) = occurrences(&subject, job, halt)?;
     let total = occurrences.len();
     let (examples, limited) = examples(&subject, occurrences, job, halt)?;
-    let limit_note = "the limits of this request left files unread: there may be other examples";
-    let mut notes: Vec<String> = Vec::new();
+    let mut notes: Vec<Note> = Vec::new();
     if limited {
-        notes.push(limit_note.to_owned());
+        notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
     if !missing.is_empty() {
-        notes.push(format!("not found in any file: {}", missing.join(", ")));
+        notes.push(NoteFact::NamesNotFound(missing).into());
     }
-    let notes = (!notes.is_empty()).then(|| brief(&notes.join("; "), MAX_FINDING_LENGTH));
     if examples.is_empty() {
         let summary = format!("not found: no example of {} in these files", subject.render());
         let summary = brief(&summary, MAX_FINDING_LENGTH);
@@ -56,13 +54,15 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
             key_findings: Vec::new(),
             confidence: Confidence::Low,
             notes,
+            not_found: Some(NotFound::Words),
         });
     }
     let mut references = References::default();
     let mut findings = Vec::new();
     for example in &examples {
         references.add(&example.occurrence.place.path, Some(example.line));
-        findings.push(example.render());
+        let place = Reference::new(&example.occurrence.place.path, Some(example.line));
+        findings.push(KeyFinding::example(Some(place), example.render()));
     }
     let confidence = match (&subject, examples.len()) {
         (Subject::Names(_), 2..) => Confidence::High,
@@ -81,6 +81,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         key_findings: findings,
         confidence,
         notes,
+        not_found: None,
     })
 }
 
@@ -119,7 +120,7 @@ fn occurrences(
     let heard = |number: usize| hits.files.iter().any(|file| file.names.binary_search(&number).is_ok());
     for file in &hits.files {
         for hit in &file.hits {
-            // The first name is what it is about; the others say where.
+            // The first name is the subject; the others narrow it down.
             let about = 3.0 / (1.0 + hit.name as f64);
             let company = file.names.len() as f64;
             let test = if is_test(&file.place.path) { 2.0 } else { 0.0 };

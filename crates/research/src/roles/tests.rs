@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::{Job, run};
 use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
-use crate::{BoundedReader, Confidence, ReadBudget, ResearchFinding, ResearchLimits, Role};
+use crate::{BoundedReader, Confidence, ReadBudget, ResearchFinding, ResearchLimits, Role, joined};
 
 fn repository(files: &[(&str, &[u8])]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
@@ -44,6 +44,10 @@ fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: Researc
     run(role, &job, &halt).unwrap()
 }
 
+fn texts(finding: &ResearchFinding) -> Vec<&str> {
+    finding.key_findings.iter().map(|finding| finding.text.as_str()).collect()
+}
+
 fn analyse(files: &[(&str, &str)], question: &str) -> ResearchFinding {
     let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let folder = repository(&bytes);
@@ -71,7 +75,7 @@ fn python_is_analysed() {
         "How does Config.load work?",
     );
     assert_eq!(
-        finding.key_findings,
+        texts(&finding),
         [
             "Config.load (src/config.py:9): def load(self, path) — Load settings from a file.",
             "→ is used by main (src/main.py:6)",
@@ -84,7 +88,7 @@ fn python_is_analysed() {
         finding.summary,
         "Config.load (src/config.py:9): Load settings from a file. Used in 1 place, and 1 in tests."
     );
-    assert_eq!((finding.confidence, finding.notes), (Confidence::High, None));
+    assert_eq!((finding.confidence, finding.notes), (Confidence::High, vec![]));
     assert_eq!(finding.references[0].as_str(), "src/config.py:9");
 }
 
@@ -105,7 +109,7 @@ fn rust_is_analysed() {
         "how does `poll` decide what changed",
     );
     assert_eq!(
-        finding.key_findings,
+        texts(&finding),
         [
             "Watch.poll (src/watch.rs:10): pub fn poll(&mut self) -> Result<u64, WatchError> — Looks for changes.",
             "→ is used by main (src/main.rs:3)",
@@ -199,7 +203,7 @@ fn other_languages_are_analysed() {
     ];
     for (files, expected) in cases {
         let finding = analyse(files, "How does loadUsers work?");
-        assert_eq!(finding.key_findings[1..3], expected, "{}", files[0].0);
+        assert_eq!(texts(&finding)[1..3], expected, "{}", files[0].0);
     }
 }
 
@@ -229,7 +233,7 @@ const FIELDS: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn a_name_that_several_have_is_told_with_the_others_and_less_surely() {
+fn an_ambiguous_name_lists_the_others_and_lowers_the_confidence() {
     let finding = located(&FIELDS, "How does Field.clean work?");
     assert_eq!(
         finding.summary,
@@ -242,7 +246,7 @@ fn a_name_that_several_have_is_told_with_the_others_and_less_surely() {
 }
 
 #[test]
-fn without_a_name_the_plainest_definition_is_told_and_never_surely() {
+fn without_a_name_the_closest_definition_is_described_and_confidence_is_not_high() {
     let finding = located(&FIELDS, "how does rebuild work for fields");
     let told = "Closest definition by words: Field.rebuild (forms/fields.py:6): Rebuild a field.";
     assert!(finding.summary.starts_with(told), "{}", finding.summary);
@@ -250,7 +254,7 @@ fn without_a_name_the_plainest_definition_is_told_and_never_surely() {
 }
 
 #[test]
-fn tests_are_told_when_tests_are_asked_for() {
+fn a_question_for_tests_is_answered_with_tests() {
     let finding = located(&FIELDS, "Which tests cover URLField?");
     assert!(
         finding.summary.ends_with("Tests that use it: test_url_is_cleaned (tests/test_fields.py:5)."),
@@ -262,21 +266,27 @@ fn tests_are_told_when_tests_are_asked_for() {
 }
 
 #[test]
-fn a_slip_in_a_name_is_not_found_and_what_is_near_is_told() {
+fn a_misspelled_name_is_not_found_and_similar_names_are_noted() {
     for (question, near) in [
-        ("Where is `URLFeild` implemented?", "defined under a similar name: `URLField` (forms/fields.py:11)"),
-        ("Where is `urlfield` implemented?", "defined under a similar name: `URLField` (forms/fields.py:11)"),
+        (
+            "Where is `URLFeild` implemented?",
+            "Defined under a similar name: `URLField` (forms/fields.py:11).",
+        ),
+        (
+            "Where is `urlfield` implemented?",
+            "Defined under a similar name: `URLField` (forms/fields.py:11).",
+        ),
     ] {
         let finding = located(&FIELDS, question);
         assert!(finding.summary.starts_with("not found: "), "{}", finding.summary);
-        assert_eq!((finding.notes.as_deref(), finding.confidence), (Some(near), Confidence::Low));
+        assert_eq!((joined(&finding.notes).as_str(), finding.confidence), (near, Confidence::Low));
         assert_eq!((finding.references.len(), finding.key_findings.len()), (0, 0));
     }
-    assert_eq!(located(&FIELDS, "Where is `Frobnicator` implemented?").notes, None);
+    assert_eq!(located(&FIELDS, "Where is `Frobnicator` implemented?").notes, []);
 }
 
 #[test]
-fn what_the_map_knows_of_files_changes_no_answer() {
+fn known_words_of_files_do_not_change_answers() {
     for question in
         ["How does URLField.clean work?", "how is a value checked and cleaned", "what is `rebuild`"]
     {
@@ -295,7 +305,7 @@ fn what_the_map_knows_of_files_changes_no_answer() {
 }
 
 #[test]
-fn what_is_nowhere_is_not_found() {
+fn names_in_no_file_are_not_found() {
     let files = [("src/a.py", "def other():\n    return 1\n")];
     let finding = analyse(&files, "How does frobnicate_widget work?");
     assert_eq!(
@@ -319,16 +329,16 @@ fn a_name_defined_outside_of_the_map_is_found() {
         ("src/deep/b.py", "def wanted_thing(x):\n    \"\"\"Wants.\"\"\"\n    return x\n"),
     ];
     let finding = analyse(&files, "How does wanted_thing work?");
-    assert_eq!(finding.key_findings, ["wanted_thing (src/deep/b.py:1): def wanted_thing(x) — Wants."]);
+    assert_eq!(texts(&finding), ["wanted_thing (src/deep/b.py:1): def wanted_thing(x) — Wants."]);
 }
 
 #[test]
-fn limits_that_bite_are_told() {
+fn reached_limits_are_noted() {
     let folder = repository(&[("a.py", b"def load_it():\n    return 1\n"), ("b.py", b"load_it()\n")]);
     let limits = ResearchLimits { max_files_read: 0, ..ResearchLimits::default() };
     for role in [Role::Analyzer, Role::Patterns] {
         let finding = ask(role, folder.path(), "show examples of load_it", &["a.py"], limits);
-        assert!(finding.notes.as_deref().unwrap_or("").contains("limit"), "{role:?} {finding:?}");
+        assert!(joined(&finding.notes).contains("limit"), "{role:?} {finding:?}");
     }
 }
 
@@ -347,7 +357,7 @@ fn examples_differ_and_count_what_is_alike() {
     let finding =
         ask(Role::Patterns, folder.path(), "Show examples of app.route", &[], ResearchLimits::default());
     assert_eq!(
-        finding.key_findings,
+        texts(&finding),
         [
             "src/views.py:1: @app.route(\"/one\")\ndef one():\n(and 3 more like it, most of them in src/)",
             "src/build.py:5: app.add(\n    route=app.route,\n    name=\"x\",\n)",
@@ -372,11 +382,11 @@ fn words_find_examples_where_they_come_together() {
         &[],
         ResearchLimits::default(),
     );
-    assert_eq!(finding.key_findings, ["src/http.rs:4: let x = retry_with_backoff(3, || get(url));"]);
+    assert_eq!(texts(&finding), ["src/http.rs:4: let x = retry_with_backoff(3, || get(url));"]);
 }
 
 #[test]
-fn notes_are_told_with_date_and_decision() {
+fn notes_have_date_and_decision() {
     let folder = repository(&[
         ("plans/2025-03-01-sessions.md", b"# Session storage\n\nSome words.\n\n## Decision\n\nSessions live in signed cookies, since servers restart.\n"),
         ("ideas.md", b"---\ntitle: Colours\ndate: 2024-01-02\n---\nBlue is nice.\n"),
@@ -390,7 +400,7 @@ fn notes_are_told_with_date_and_decision() {
         ResearchLimits::default(),
     );
     assert_eq!(
-        finding.key_findings,
+        texts(&finding),
         [
             "2025-03-01 Session storage (plans/2025-03-01-sessions.md:7): Decision: Sessions live in signed cookies, since servers restart.",
         ]
@@ -399,7 +409,7 @@ fn notes_are_told_with_date_and_decision() {
 }
 
 #[test]
-fn secrets_stay_where_they_are() {
+fn secrets_are_not_in_findings() {
     let token = "ghp_0123456789abcdefghijABCDEFGHIJ012345";
     let code = format!(
         "def connect_now(x):\n    \"\"\"Uses {token} to connect.\"\"\"\n    return x\n\nconnect_now(\"{token}\")\n"

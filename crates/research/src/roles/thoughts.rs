@@ -1,33 +1,37 @@
-//! Thoughts: what was written down before about what a question asks, in notes beside the code.
+//! Thoughts: notes of former work about the question.
 //!
-//! Notes are ranked by the question's words in their titles, headings and text; of the best it is told when they were
-//! written and which of their lines say most. Locator and analyzer in one: notes are short.
+//! Notes are ranked by the question's words in their titles, headings and text; the finding has the dates and the most
+//! relevant lines of the best. Locator and analyzer in one: notes are short.
 
 mod note;
 
 use tamis_codebase::{Halt, Place, scan};
 use tamis_text::words::{each_word, stem};
 
-use self::note::{Note, is_note};
+use self::note::{NoteFile, is_note};
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
 use crate::question::subject::QuestionSubject;
-use crate::{Confidence, ReadError, ResearchFinding, RoleError};
+use crate::{
+    Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, ReadError, ResearchFinding, RoleError,
+};
 
 const MAX_NOTES: usize = 6;
 const MAX_FINDINGS: usize = 8;
-/// Lines told of the best note, and of the others.
+/// Lines of the best note; the others have one.
 const BEST_LINES: usize = 3;
 
 /// A note as the scan saw it.
 struct ScannedNote {
     place: Place,
-    /// How often each of the question's words stands in path and headings, and elsewhere.
+    /// How often each of the question's words is in the path and headings, and elsewhere.
     counts: Vec<(u32, u32)>,
 }
 
 pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
-    let Some(roots) = &job.thoughts else { return Ok(not_found("no place for notes is configured", None)) };
+    let Some(roots) = &job.thoughts else {
+        return Ok(not_found("no place for notes is configured", Vec::new()));
+    };
     let subject = QuestionSubject::of(&job.question.text);
     let stems: Vec<&str> = subject.stems.iter().map(String::as_str).collect();
     let reader = job.reader.elsewhere(roots.clone(), halt.clone());
@@ -54,7 +58,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
             }
             Err(ReadError::Access(_)) => continue,
         };
-        let note = Note::of(&source);
+        let note = NoteFile::of(&source);
         coverage = coverage.max(*share);
         let most = if told == 0 { BEST_LINES } else { 1 };
         let lines = note.relevant_lines(&subject, most);
@@ -77,16 +81,15 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         told += 1;
     }
     findings.truncate(MAX_FINDINGS);
-    let limit_note =
-        limited.then(|| "the limits of this request left notes unread: there may be more".to_owned());
-    if findings.is_empty() {
-        return Ok(not_found(
-            &format!("none of {looked_at} notes has the words of the question"),
-            limit_note,
-        ));
+    let mut notes: Vec<Note> = Vec::new();
+    if limited {
+        notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
-    let notes = if told == 1 { "note" } else { "notes" };
-    let summary = format!("{told} {notes} of {looked_at} on this; best: {}", findings[0]);
+    if findings.is_empty() {
+        return Ok(not_found(&format!("none of {looked_at} notes has the words of the question"), notes));
+    }
+    let noun = if told == 1 { "note" } else { "notes" };
+    let summary = format!("{told} {noun} of {looked_at} on this; best: {}", findings[0]);
     let confidence = match coverage {
         share if share >= 0.75 => Confidence::High,
         share if share >= 0.4 => Confidence::Med,
@@ -95,20 +98,21 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     Ok(ResearchFinding {
         summary: brief(&summary, 320),
         references: references.into_list(MAX_FINDINGS),
-        key_findings: findings,
+        key_findings: findings.into_iter().map(|text| KeyFinding::new(FindingKind::History, text)).collect(),
         confidence,
-        notes: limit_note,
+        notes,
+        not_found: None,
     })
 }
 
-fn not_found(why: &str, notes: Option<String>) -> ResearchFinding {
-    let summary = format!("not found: {why}");
+fn not_found(reason: &str, notes: Vec<Note>) -> ResearchFinding {
     ResearchFinding {
-        summary,
+        summary: format!("not found: {reason}"),
         references: Vec::new(),
         key_findings: Vec::new(),
         confidence: Confidence::Low,
         notes,
+        not_found: Some(NotFound::Words),
     }
 }
 

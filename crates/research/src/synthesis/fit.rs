@@ -1,24 +1,25 @@
-//! A report of no more tokens than were asked for: what matters least goes first, and the report says that something went.
+//! Cuts a report to its limit of tokens: the least important parts go first, and a note says so.
 
 use crate::bounds::cut;
-use crate::{ResearchFinding, ResearchReport};
+use crate::report::cut_notes;
+use crate::{KeyFinding, NoteFact, ResearchFinding, ResearchReport};
 
 /// Bytes of ten tokens. Prose and code have four bytes a token; reports are full of paths, and the densest of 130 had 3.4 by
 /// o200k, the mean 3.9.
 const BYTES_PER_TEN_TOKENS: u64 = 35;
-/// Digits that a time may take: how long something took must not decide what is told.
+/// Bytes counted for a time, so that what is cut does not depend on the clock.
 const ROOM_FOR_A_TIME: u64 = 6;
-/// What the note about it takes.
+/// Bytes reserved for the note about the cut.
 const ROOM_FOR_THE_NOTE: u64 = 120;
 
-/// Trims a report until it fits. What cannot go is the form itself: a report is whole however small the limit.
+/// Cuts a report until it fits. Its form stays: a report is complete however small the limit.
 pub(crate) fn fit(report: &mut ResearchReport, max_tokens: u64) {
     let room = max_tokens.saturating_mul(BYTES_PER_TEN_TOKENS) / 10;
     lean(report);
     if weight(report) <= room {
         return;
     }
-    // What is said twice may go without a word.
+    // Duplicates go without a note.
     for number in (0..4).rev() {
         while weight(report) > room && drop_duplicate(report, number) {}
     }
@@ -33,10 +34,10 @@ pub(crate) fn fit(report: &mut ResearchReport, max_tokens: u64) {
             }
         }
     }
-    say_so(report, max_tokens);
+    note_truncation(report, max_tokens);
 }
 
-/// Each takes a little away, and says whether there was something left to take.
+/// Each step removes a little, and returns whether there was something to remove.
 const STEPS: &[fn(&mut ResearchReport) -> bool] = &[
     |report| pop_finding(report, 3, 3),
     |report| pop_reference(report, 10, 10),
@@ -55,7 +56,7 @@ const STEPS: &[fn(&mut ResearchReport) -> bool] = &[
     |report| shorten_question(report, 80),
 ];
 
-/// Bytes of the report's text, whatever the clock said.
+/// Bytes of the report's JSON, independent of measured times.
 fn weight(report: &ResearchReport) -> u64 {
     let mut timeless = report.clone();
     let mut times = 1;
@@ -80,26 +81,30 @@ fn findings(report: &mut ResearchReport) -> impl DoubleEndedIterator<Item = &mut
         .filter_map(|outcome| outcome.as_mut()?.result.as_mut().ok())
 }
 
-/// The answer has the analyzer's sentences: of those, its own part keeps the first, which says what they are about.
+/// The synthesis has the analyzer's findings; the analyzer keeps the first, which says what they are about.
 fn lean(report: &mut ResearchReport) {
     let ResearchReport { analyzer, synthesis: Some(synthesis), .. } = report else { return };
     if let Some(Ok(finding)) = analyzer.as_mut().map(|outcome| &mut outcome.result) {
         let mut first = true;
-        finding.key_findings.retain(|text| {
-            let keep = first || !synthesis.key_findings.contains(text);
+        finding.key_findings.retain(|finding| {
+            let keep = first || !has(&synthesis.key_findings, finding);
             first = false;
             keep
         });
     }
 }
 
-/// Takes the last finding of a role that the synthesis has word for word.
+fn has(findings: &[KeyFinding], finding: &KeyFinding) -> bool {
+    findings.iter().any(|known| known.text == finding.text)
+}
+
+/// Removes the last finding of a role that the synthesis repeats.
 fn drop_duplicate(report: &mut ResearchReport, number: usize) -> bool {
     let Some(said) = report.synthesis.as_ref().map(|synthesis| synthesis.key_findings.clone()) else {
         return false;
     };
     let Some(finding) = findings(report).nth(number) else { return false };
-    match finding.key_findings.iter().rposition(|text| said.contains(text)) {
+    match finding.key_findings.iter().rposition(|finding| has(&said, finding)) {
         Some(index) => {
             finding.key_findings.remove(index);
             true
@@ -108,7 +113,7 @@ fn drop_duplicate(report: &mut ResearchReport, number: usize) -> bool {
     }
 }
 
-/// Takes the last finding of whoever has the most: of the roles beyond `of_a_role`, then of the synthesis beyond `of_all`.
+/// Removes the last finding of the role that has the most, beyond `of_a_role`, then of the synthesis, beyond `of_all`.
 fn pop_finding(report: &mut ResearchReport, of_a_role: usize, of_all: usize) -> bool {
     let alone = report.synthesis.is_none();
     let least = if alone { of_all } else { of_a_role };
@@ -147,10 +152,10 @@ fn pop_keyword(report: &mut ResearchReport, least: usize) -> bool {
     report.run.keywords.len() > least && report.run.keywords.pop().is_some()
 }
 
-/// Shortens all texts at once: of the roles to so many characters, of the synthesis to so many.
+/// Cuts all texts, to one number of characters in roles and to another in the synthesis.
 fn shorten(report: &mut ResearchReport, of_roles: usize, of_all: usize) -> bool {
     let alone = report.synthesis.is_none();
-    let mut shortened = false;
+    let (mut shortened, mut notes_shortened) = (false, false);
     let mut to = |text: &mut String, most: usize| {
         let short = cut(text, most).into_owned();
         if short.len() < text.len() {
@@ -163,19 +168,19 @@ fn shorten(report: &mut ResearchReport, of_roles: usize, of_all: usize) -> bool 
         match &mut outcome.result {
             Ok(finding) => {
                 to(&mut finding.summary, most);
-                finding.notes.iter_mut().for_each(|notes| to(notes, most));
-                finding.key_findings.iter_mut().for_each(|text| to(text, most));
+                finding.key_findings.iter_mut().for_each(|finding| to(&mut finding.text, most));
+                notes_shortened |= cut_notes(&mut finding.notes, most);
             }
             Err(error) => to(&mut error.message, most),
         }
     }
     if let Some(synthesis) = &mut report.synthesis {
         to(&mut synthesis.summary, of_all);
-        synthesis.notes.iter_mut().for_each(|notes| to(notes, of_all));
-        synthesis.key_findings.iter_mut().for_each(|text| to(text, of_all));
+        synthesis.key_findings.iter_mut().for_each(|finding| to(&mut finding.text, of_all));
+        notes_shortened |= cut_notes(&mut synthesis.notes, of_all);
     }
-    report.run.partial.iter_mut().for_each(|text| to(text, of_all));
-    shortened
+    report.run.partial.iter_mut().for_each(|note| to(&mut note.text, of_all));
+    shortened || notes_shortened
 }
 
 fn shorten_question(report: &mut ResearchReport, most: usize) -> bool {
@@ -187,21 +192,15 @@ fn shorten_question(report: &mut ResearchReport, most: usize) -> bool {
     shorter
 }
 
-/// In the notes of the answer, or of the only role; where nobody has notes, in the run's record.
-fn say_so(report: &mut ResearchReport, max_tokens: u64) {
-    let said =
-        format!("Truncated to the limit of {max_tokens} tokens; ask with a higher maxTokens for the rest.");
+/// Adds the note to the synthesis or to the only role, and without either to the run's record.
+fn note_truncation(report: &mut ResearchReport, max_tokens: u64) {
+    let note = NoteFact::Truncated { max_tokens }.into();
     let notes = match &mut report.synthesis {
         Some(synthesis) => Some(&mut synthesis.notes),
         None => findings(report).next().map(|finding| &mut finding.notes),
     };
     match notes {
-        Some(notes) => {
-            *notes = Some(match notes.take() {
-                Some(before) => format!("{said} {before}"),
-                None => said,
-            });
-        }
-        None => report.run.partial.push(said),
+        Some(notes) => notes.insert(0, note),
+        None => report.run.partial.push(note),
     }
 }

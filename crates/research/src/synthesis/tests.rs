@@ -7,10 +7,38 @@ fn finding(references: &[&str], key_findings: &[&str]) -> ResearchFinding {
     ResearchFinding {
         summary: format!("{} places", references.len()),
         references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
-        key_findings: key_findings.iter().map(|text| (*text).to_owned()).collect(),
+        key_findings: key_findings.iter().map(|text| stated(text)).collect(),
         confidence: Confidence::High,
-        notes: None,
+        notes: vec![],
+        not_found: None,
     }
+}
+
+/// A finding as the role states it whose form the text has.
+fn stated(text: &str) -> KeyFinding {
+    let category = Category::ALL.into_iter().find(|category| text.starts_with(category.name()));
+    let kind = match (category, text.split_once(" defines ")) {
+        (Some(_), Some((place, name))) => {
+            let place = Reference::from(place.rsplit(' ').next().unwrap().to_owned());
+            let short = name
+                .split_once(": ")
+                .map(|(name, _)| format!("{} defines {name}", text.split_once(" defines ").unwrap().0));
+            let kind = FindingKind::Definition { category, place };
+            return KeyFinding { kind, text: text.to_owned(), short };
+        }
+        (Some(_), None) => FindingKind::Places { category },
+        (None, _) if text.starts_with("20") => FindingKind::History,
+        (None, _) if text.contains('\n') => return KeyFinding::example(None, text.to_owned()),
+        (None, _) => {
+            let places = text.split('(').skip(1).filter_map(|rest| Some(rest.split_once(')')?.0.to_owned()));
+            FindingKind::Explanation { places: places.map(Reference::from).collect() }
+        }
+    };
+    KeyFinding::new(kind, text.to_owned())
+}
+
+fn texts(finding: &ResearchFinding) -> Vec<&str> {
+    finding.key_findings.iter().map(|finding| finding.text.as_str()).collect()
 }
 
 fn outcome(result: Result<ResearchFinding, RoleError>) -> RoleOutcome {
@@ -29,7 +57,7 @@ fn the_more_exact_reference_takes_the_place_of_the_first() {
     let all = [(Role::Locator, &locator), (Role::Analyzer, &analyzer)];
     let answer = synthesise(&all, &[]);
     assert_eq!(told(&answer), ["a.rs", "b.rs:4:2", "c.rs:7", "d.rs:1", "b.rs:9"]);
-    assert_eq!(answer.key_findings, ["a calls c (c.rs:7)", "implementation: a.rs defines a"]);
+    assert_eq!(texts(&answer), ["a calls c (c.rs:7)", "implementation: a.rs defines a"]);
     assert_eq!(answer, synthesise(&all, &[]), "the same again");
 }
 
@@ -66,7 +94,7 @@ fn findings_come_in_the_order_of_what_they_are_for() {
         &[],
     );
     assert_eq!(
-        answer.key_findings,
+        texts(&answer),
         [
             "a is called by main (main.rs:3)",
             "implementation: a.rs",
@@ -78,11 +106,11 @@ fn findings_come_in_the_order_of_what_they_are_for() {
             "2024: a was rewritten"
         ]
     );
-    assert_eq!((answer.confidence, answer.notes), (Confidence::High, None));
+    assert_eq!((answer.confidence, answer.notes), (Confidence::High, vec![]));
 }
 
 #[test]
-fn what_the_analyzer_tells_of_is_not_said_again() {
+fn what_the_analyzer_explains_is_not_repeated() {
     let located = finding(
         &["a.rs:1", "b.rs:2"],
         &["implementation: a.rs:1 defines a: fn a()", "implementation: b.rs:2 defines b: fn b()"],
@@ -98,7 +126,7 @@ fn what_the_analyzer_tells_of_is_not_said_again() {
         synthesise(&[(Role::Locator, &locator), (Role::Analyzer, &analyzer)], &[])
     };
     assert_eq!(
-        answer(Confidence::High).key_findings,
+        texts(&answer(Confidence::High)),
         ["b (b.rs:2): fn b()", "→ is used by main (main.rs:3)", "implementation: a.rs:1 defines a"]
     );
     assert_eq!(answer(Confidence::High).summary, "a (b.rs:2): Does a.");
@@ -113,26 +141,29 @@ fn what_the_analyzer_tells_of_is_not_said_again() {
 }
 
 #[test]
-fn what_is_missing_is_said_and_lowers_the_confidence() {
+fn a_missing_role_is_noted_and_lowers_the_confidence() {
     let locator = outcome(Ok(finding(&["a.rs"], &[])));
     let analyzer = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "the deadline passed.")));
-    let answer = synthesise(&[(Role::Locator, &locator), (Role::Analyzer, &analyzer)], &["Limits.".into()]);
+    let answer = synthesise(
+        &[(Role::Locator, &locator), (Role::Analyzer, &analyzer)],
+        &[NoteFact::Text("Limits.".into()).into()],
+    );
     assert_eq!(answer.confidence, Confidence::Med);
     assert_eq!(
-        answer.notes.as_deref(),
-        Some("Limits. analyzer ran out of time (TimeoutError: the deadline passed).")
+        crate::joined(&answer.notes),
+        "Limits. analyzer ran out of time (TimeoutError: the deadline passed)."
     );
 }
 
 #[test]
-fn nothing_found_is_said_in_so_many_words() {
+fn nothing_found_is_stated_in_the_summary() {
     let locator = outcome(Ok(ResearchFinding { summary: "No file mentions it".into(), ..finding(&[], &[]) }));
     let answer = synthesise(&[(Role::Locator, &locator)], &[]);
     assert_eq!(answer.summary, "Not found. No file mentions it.");
     assert_eq!(answer.confidence, Confidence::Low);
     let broken = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "late")));
     let answer = synthesise(&[(Role::Locator, &broken)], &[]);
-    assert_eq!(answer.summary, "Not found, since the search did not come to its end.");
+    assert_eq!(answer.summary, "Not found, since the search did not finish.");
 }
 
 fn report(outcomes: [Option<RoleOutcome>; 4], with_synthesis: bool) -> ResearchReport {
@@ -173,8 +204,11 @@ fn any_outcome() -> impl Strategy<Value = Option<RoleOutcome>> {
     )
         .prop_map(|(summary, references, key_findings, notes)| {
             let references = references.into_iter().map(Reference::from).collect();
+            let key_findings = key_findings.iter().map(|text| stated(text)).collect();
+            let notes = notes.into_iter().map(|text| NoteFact::Text(text).into()).collect();
+            let confidence = Confidence::Med;
             let finding =
-                ResearchFinding { summary, references, key_findings, confidence: Confidence::Med, notes };
+                ResearchFinding { summary, references, key_findings, confidence, notes, not_found: None };
             Some(outcome(Ok(crate::bounds::finding(finding))))
         });
     let failed =
@@ -219,7 +253,7 @@ proptest! {
 }
 
 #[test]
-fn however_small_the_limit_a_report_is_whole() {
+fn a_report_is_complete_however_small_the_limit() {
     let locator = outcome(Ok(finding(&["a.rs:1", "b.rs:2"], &["implementation: a.rs"])));
     let mut cut = report([Some(locator), None, None, None], true);
     fit(&mut cut, 1);

@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tamis_codebase::Halt;
 use tamis_research::{
-    Model, ModelLimits, ModelSettings, ModelTask, ResearchFinding, Role, RoleError, RoleErrorKind,
+    Model, ModelLimits, ModelSettings, ModelTask, Note, NoteFact, ResearchFinding, Role, RoleError,
+    RoleErrorKind,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 
@@ -67,7 +68,7 @@ fn the_locator_reads_no_contents() {
 }
 
 #[test]
-fn answers_that_cannot_be_used_are_asked_for_again() {
+fn unusable_answers_are_requested_again() {
     let server = ChatServer::start(vec![
         ChatStep::say("It is in src/config.rs, I think."),
         ChatStep::say(r#"{"summary": "parse_config makes"#),
@@ -95,7 +96,7 @@ fn answers_that_stay_useless_are_a_fault() {
 }
 
 #[test]
-fn refusals_are_told_as_such() {
+fn refusals_are_reported_as_such() {
     let server = ChatServer::start(vec![ChatStep::Refuse("I will not do that.".into())]);
     let error = outcome(&server).unwrap_err();
     assert_eq!(
@@ -130,8 +131,9 @@ fn a_model_that_never_stops_calling_is_stopped() {
 
     // When it then answers after all, that is its answer.
     let server = ChatServer::start([calls(12), vec![ChatStep::say(good())]].concat());
-    let notes = "The model had to answer early: the limit of 12 turns is reached.";
-    assert_eq!(outcome(&server), Ok(ResearchFinding { notes: Some(notes.into()), ..good_finding() }));
+    let note = Note::from(NoteFact::EarlyAnswer("the limit of 12 turns is reached".into()));
+    assert_eq!(note.text, "The model had to answer early: the limit of 12 turns is reached.");
+    assert_eq!(outcome(&server), Ok(ResearchFinding { notes: vec![note], ..good_finding() }));
 
     // Tokens are a limit as well; each turn of this server tells of 120.
     let server = ChatServer::start(calls(40));
@@ -154,7 +156,7 @@ fn too_many_calls_in_a_turn_are_not_made() {
 }
 
 #[test]
-fn arguments_that_are_none_are_told_to_the_model() {
+fn invalid_arguments_are_reported_to_the_model() {
     let call = |arguments: Value| {
         json!({"content": null, "tool_calls": [{"id": "1", "type": "function",
             "function": {"name": "ls", "arguments": arguments}}]})
@@ -203,7 +205,7 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
 }
 
 #[test]
-fn a_server_with_too_little_room_is_asked_with_less() {
+fn a_server_with_a_small_context_gets_a_shorter_conversation() {
     let full = || ChatStep::Fail(400, "the request exceeds the available context size".into());
     let progress = vec![
         ChatStep::call("grep", json!({"pattern": "."})),

@@ -15,8 +15,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
-    BoundedReader, Confidence, Model, ModelLimits, ModelSettings, ModelTask, ReadBudget, Reference,
-    ResearchFinding, ResearchLimits, Role, RoleError, RoleErrorKind,
+    BoundedReader, Confidence, FindingKind, KeyFinding, Model, ModelLimits, ModelSettings, ModelTask,
+    ReadBudget, Reference, ResearchFinding, ResearchLimits, Role, RoleError, RoleErrorKind,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
@@ -85,9 +85,13 @@ fn good_finding() -> ResearchFinding {
     ResearchFinding {
         summary: "parse_config makes a Config.".into(),
         references: vec![Reference::new("src/config.rs", Some(3)), Reference::new("src/main.rs", Some(2))],
-        key_findings: vec!["src/config.rs:3 defines parse_config".into()],
+        key_findings: vec![KeyFinding::new(
+            FindingKind::Explanation { places: vec![] },
+            "src/config.rs:3 defines parse_config".into(),
+        )],
         confidence: Confidence::High,
-        notes: None,
+        notes: vec![],
+        not_found: None,
     }
 }
 

@@ -66,7 +66,7 @@ fn a_model_that_answers_makes_the_report() {
     );
     let (report, folder) = report(&server, ModelUse::Auto, LONG);
     check(&report, &folder);
-    assert_eq!((report.run.model.as_deref(), report.run.partial.len()), (Some("scripted"), 0));
+    assert_eq!((report.run.models.as_slice(), report.run.partial.len()), (&["scripted".to_owned()][..], 0));
     assert_eq!(statuses(&report), ["ok"; 3]);
     // One call, and an answer by each role.
     assert_eq!((server.turns().len(), report.run.used.model_tokens), (4, 480));
@@ -86,12 +86,16 @@ fn a_model_that_fails_leaves_a_report_that_says_so() {
         let server = ChatServer::endless(vec![], step.clone());
         let (with, folder) = report(&server, ModelUse::Auto, LONG);
         check(&with, &folder);
-        assert_eq!((statuses(&with), with.run.model.as_deref()), (vec!["ok"; 3], None), "{step:?}");
+        assert_eq!((statuses(&with), with.run.models.len()), (vec!["ok"; 3], 0), "{step:?}");
         assert_eq!(with.run.partial.len(), 3, "{:?}", with.run.partial);
         for (role, outcome) in with.outcomes() {
-            let notes = outcome.result.as_ref().unwrap().notes.clone().unwrap_or_default();
+            let notes = tamis_research::joined(&outcome.result.as_ref().unwrap().notes);
             assert!(notes.contains("without the model"), "{role:?}: {notes}");
-            assert!(with.run.partial.iter().any(|told| told.contains(role.key())), "{:?}", with.run.partial);
+            assert!(
+                with.run.partial.iter().any(|note| note.text.contains(role.key())),
+                "{:?}",
+                with.run.partial
+            );
         }
         let (without, folder) = report(&server, ModelUse::Always, LONG);
         check(&without, &folder);

@@ -41,7 +41,7 @@ fn what_servers_do_wrong_is_a_fault() {
 }
 
 #[test]
-fn a_server_that_is_busy_is_asked_again() {
+fn a_busy_server_is_retried() {
     let busy = || ChatStep::Fail(429, "busy".into());
     let server =
         ChatServer::start(vec![busy(), ChatStep::Fail(503, "loading".into()), ChatStep::say(good())]);
@@ -141,7 +141,7 @@ fn no_server_is_found_out_at_once_and_remembered() {
 }
 
 #[test]
-fn what_is_no_model_is_taken_for_none() {
+fn a_server_without_models_counts_as_no_model() {
     for listing in [
         ChatStep::Raw(b"SSH-2.0-OpenSSH_9.6\r\n".to_vec()),
         ChatStep::Raw(Vec::new()),

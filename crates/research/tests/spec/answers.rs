@@ -3,7 +3,7 @@
 use std::sync::{Arc, Barrier};
 
 use serde_json::{Value, json};
-use tamis_research::{Reference, ResearchConstraints, ResearchRequest, Role};
+use tamis_research::{NoteFact, Reference, ResearchConstraints, ResearchRequest, Role};
 
 use crate::fixture::{Fixture, Roles, asking, finding, research, secret, texts};
 
@@ -86,7 +86,7 @@ fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_ref
     let secrets = [secret(), jwt, url.clone()];
     let said = secrets.join(" and ");
     let mut leaking = finding(&said, &["src/orders.rs:2"], &[&format!("src/orders.rs:2 has {said}")]);
-    leaking.notes = Some(said.clone());
+    leaking.notes = vec![NoteFact::Text(said.clone()).into()];
     let roles = Roles::default().finding(Role::Locator, leaking.clone()).with(Role::Analyzer, move |_| {
         Err(tamis_research::RoleError::new(tamis_research::RoleErrorKind::ProviderError, said.clone()))
     });

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use serde_json::Value;
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
-    Confidence, CustomRoles, Reference, ResearchFinding, ResearchLimits, ResearchReport, ResearchRequest,
-    ResearchSettings, Researcher, Role, RoleError, RoleTask,
+    Category, Confidence, CustomRoles, FindingKind, KeyFinding, Reference, ResearchFinding, ResearchLimits,
+    ResearchReport, ResearchRequest, ResearchSettings, Researcher, Role, RoleError, RoleTask,
 };
 use tamis_testkit::assert_report;
 
@@ -122,10 +122,26 @@ pub(crate) fn finding(summary: &str, references: &[&str], key_findings: &[&str])
     ResearchFinding {
         summary: summary.to_owned(),
         references: references.iter().map(|text| Reference::from((*text).to_owned())).collect(),
-        key_findings: key_findings.iter().map(|text| (*text).to_owned()).collect(),
+        key_findings: key_findings.iter().map(|text| stated(text)).collect(),
         confidence: Confidence::High,
-        notes: None,
+        notes: Vec::new(),
+        not_found: None,
     }
+}
+
+/// A finding as the role states it whose form the text has.
+fn stated(text: &str) -> KeyFinding {
+    let category = Category::ALL.into_iter().find(|category| text.starts_with(category.name()));
+    let defined = text.split_once(" defines ").and_then(|(before, _)| before.rsplit(' ').next());
+    let kind = match (category, defined) {
+        (Some(_), Some(place)) => {
+            FindingKind::Definition { category, place: Reference::from(place.to_owned()) }
+        }
+        (Some(_), None) => FindingKind::Places { category },
+        (None, _) if text.contains('\n') => return KeyFinding::example(None, text.to_owned()),
+        (None, _) => FindingKind::Explanation { places: Vec::new() },
+    };
+    KeyFinding::new(kind, text.to_owned())
 }
 
 pub(crate) fn asking(question: &str) -> ResearchRequest {

@@ -144,7 +144,7 @@ fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_withou
 }
 
 #[test]
-fn notes_of_former_work_are_asked_only_when_configured_and_never_beyond_the_roots_of_a_call() {
+fn notes_of_former_work_are_searched_only_when_configured_and_never_beyond_the_roots_of_a_call() {
     let fixture = Fixture::new();
     let notes = fixture.folder.path().join("notes");
     std::fs::create_dir(&notes).unwrap();
@@ -166,7 +166,7 @@ fn notes_of_former_work_are_asked_only_when_configured_and_never_beyond_the_root
 }
 
 #[test]
-fn progress_tells_of_tasks_as_they_begin_and_end_and_only_grows() {
+fn progress_reports_tasks_as_they_begin_and_end_and_only_grows() {
     let fixture = Fixture::new();
     let told = std::sync::Mutex::new(Vec::new());
     let request = asking("Show similar retries");

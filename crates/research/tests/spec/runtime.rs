@@ -7,7 +7,9 @@ use std::time::Duration;
 
 use serde_json::json;
 use tamis_codebase::Halt;
-use tamis_research::{ResearchConstraints, ResearchRequest, Role, RoleError, RoleErrorKind, WorkerPool};
+use tamis_research::{
+    NoteFact, ResearchConstraints, ResearchRequest, Role, RoleError, RoleErrorKind, WorkerPool,
+};
 
 use crate::fixture::{Fixture, Roles, asking, finding, research, research_until, texts};
 
@@ -42,7 +44,7 @@ fn worker_pool_enforces_max_concurrent_tasks_and_queues_or_rejects_predictably_w
 }
 
 #[test]
-fn a_request_that_finds_the_queue_full_is_told_so_in_a_valid_report() {
+fn a_request_that_finds_the_queue_full_gets_a_valid_report() {
     let fixture = Fixture::new();
     let (begun, has_begun) = channel();
     let (release, released) = channel::<()>();
@@ -188,7 +190,7 @@ fn locator_output_schema_has_summary_references_key_findings_and_confidence_pres
     let many: Vec<String> = (0..500).map(|number| format!("src/file_{number}.rs:{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
     let mut said = finding(&long, &many, &many);
-    said.notes = Some(long.clone());
+    said.notes = vec![NoteFact::Text(long.clone()).into()];
     let roles = Roles::default().finding(Role::Locator, said);
     let constraints = ResearchConstraints { max_tokens: Some(50_000), ..ResearchConstraints::default() };
     let (_, told) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });

@@ -1,4 +1,4 @@
-//! The way of every call: a researcher that is ready, a thread that may block, and an end when nobody waits any more.
+//! What every research tool does: takes the researcher, runs on a blocking thread, and stops on cancellation.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use super::failure::{no_roots, saturated, told};
 use crate::services::blocking;
 use crate::{Context, Failure, ProgressUpdate};
 
-/// Whoever answers questions about a codebase, or why nobody can.
+/// The researcher of this process, or why there is none.
 pub struct Research {
     researcher: Result<Arc<Researcher>, String>,
 }
@@ -19,7 +19,7 @@ impl Research {
         Research { researcher: Ok(researcher) }
     }
 
-    /// The other tools of the process work all the same; these say why they do not.
+    /// The other tools of the process still work; the research tools return the reason.
     pub fn unusable(why: String) -> Research {
         Research { researcher: Err(why) }
     }
@@ -37,7 +37,7 @@ pub(crate) fn researcher(context: &Context) -> Result<Arc<Researcher>, Failure> 
     }
 }
 
-/// Asks one role, or all that the question calls for.
+/// Runs one role, or all that the question needs.
 pub(crate) async fn answer(
     role: Option<Role>,
     request: ResearchRequest,
@@ -58,14 +58,14 @@ pub(crate) async fn answer(
     let turned_away = |fault: &Option<&tamis_research::RoleError>| {
         fault.is_some_and(|fault| fault.kind == RoleErrorKind::Saturated)
     };
-    // A report of nothing but that is none.
+    // A report with no outcome but that is an error.
     if !faults.is_empty() && faults.iter().all(turned_away) {
         return Err(saturated(faults[0].map_or("", |fault| fault.message.as_str())));
     }
     Ok(report)
 }
 
-/// Runs what blocks away from the threads that serve connections, until it ends or nobody waits any more.
+/// Runs blocking work away from the threads that serve connections, until it ends or is cancelled.
 pub(crate) async fn blocking_with<T: Send + 'static>(
     context: &Context,
     work: impl FnOnce(&Researcher) -> Result<T, Failure> + Send + 'static,

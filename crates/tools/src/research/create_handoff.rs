@@ -1,5 +1,7 @@
 //! `create_handoff`: what is known so far, on disk, to begin again with.
 
+use std::path::PathBuf;
+
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -28,7 +30,7 @@ pub(crate) struct CreateHandoffInput {
     /// Where: path, path:line or path:line:col, relative to a root.
     #[serde(default)]
     references: Maybe<Vec<String>>,
-    /// What else whoever goes on should know: what is open, what comes next.
+    /// What else the next reader should know: what is open, what comes next.
     #[serde(default)]
     notes: Maybe<String>,
 }
@@ -80,9 +82,10 @@ impl Operation for CreateHandoff {
 async fn of_research(question: String, context: Context) -> Result<HandoffOutput, Failure> {
     let request = ResearchRequest { question, artifact: true, ..ResearchRequest::default() };
     let report = answer(None, request, context.clone()).await?;
-    let Some(path) = report.artifact_path else {
-        let why = report.run.partial.last().map_or("nothing was written", String::as_str);
+    let Some(path) = &report.artifact_path else {
+        let why = report.artifact_error().unwrap_or("nothing was written");
         return Err(artifact_failed(why, "TAMIS_ARTIFACTS names another folder."));
     };
-    blocking_with(&context, move |researcher| read(researcher, name_of(path.as_ref()))).await
+    let path = PathBuf::from(path);
+    blocking_with(&context, move |researcher| read(researcher, name_of(&path))).await
 }

@@ -1,4 +1,4 @@
-//! Failures in words that whoever called the tool can do something about.
+//! Failures, worded so that the caller can act on them.
 
 use serde_json::{Map, Value, json};
 use tamis_codebase::RootError;
@@ -7,7 +7,7 @@ use tamis_research::ResearchError;
 
 use crate::Failure;
 
-/// Handoffs that are offered in place of one that is not there.
+/// Maximum handoffs that are listed in place of a missing one.
 const MAX_OFFERED: usize = 10;
 
 fn stated(code: &'static str, message: String, details: Value, retryable: bool) -> Failure {
@@ -30,21 +30,21 @@ pub(crate) fn invalid_parameter(parameter: &str, why: &str) -> Failure {
 pub(crate) fn no_roots(why: &str) -> Failure {
     stated(
         "no_roots",
-        format!("There is nothing to look into: {why}"),
+        format!("No roots to search: {why}"),
         json!({"hint": "Set TAMIS_ROOTS to the folders of the codebase, in the server's configuration."}),
         false,
     )
 }
 
 pub(crate) fn saturated(why: &str) -> Failure {
-    stated("saturated", format!("Too much at once: {why}"), json!({"hint": "Try again in a moment."}), true)
+    stated("saturated", format!("Overloaded: {why}"), json!({"hint": "Try again in a moment."}), true)
 }
 
 pub(crate) fn artifact_failed(why: &str, hint: &str) -> Failure {
     stated("artifact_failed", format!("Not written: {why}"), json!({"hint": hint}), false)
 }
 
-/// Why no handoff was taken up, with those that there are.
+/// Why no handoff was resumed, with those that exist.
 pub(crate) fn not_resumed(code: &'static str, message: String, available: &[String]) -> Failure {
     let mut details = json!({"parameter": "name"});
     if !available.is_empty() {
@@ -53,7 +53,7 @@ pub(crate) fn not_resumed(code: &'static str, message: String, available: &[Stri
     stated(code, message, details, false)
 }
 
-/// What a researcher says, in these words.
+/// The failure for a researcher's error.
 pub(crate) fn told(error: ResearchError) -> Failure {
     let message = error.to_string();
     match error {

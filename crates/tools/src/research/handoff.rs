@@ -1,4 +1,4 @@
-//! What the two tools for handoffs share: how one is told.
+//! What the two tools for handoffs share.
 
 use std::path::Path;
 
@@ -8,18 +8,18 @@ use tamis_research::{ArtifactError, Reference, ReferenceState, Researcher, Resum
 use super::failure::{artifact_failed, not_resumed};
 use crate::Failure;
 
-/// A handoff as it lies there, with what has become of its references.
+/// A handoff as stored, with the state of its references.
 #[derive(Serialize)]
 pub(crate) struct HandoffOutput {
     #[serde(rename = "artifactPath")]
     path: String,
-    /// When; null in one that somebody wrote by hand.
+    /// Null in a memo written by hand.
     written: Option<String>,
     question: String,
     summary: String,
     key_findings: Vec<String>,
     references: Vec<Reference>,
-    /// Those whose files were written to since, or are gone.
+    /// References whose files have changed since, or are gone.
     stale: Vec<Stale>,
     constraints: Vec<String>,
     notes: Option<String>,
@@ -31,7 +31,7 @@ struct Stale {
     standing: ReferenceState,
 }
 
-/// Reads a handoff back, the latest when none is named.
+/// Reads a handoff, the latest unless named.
 pub(crate) fn read(researcher: &Researcher, wanted: Option<&str>) -> Result<HandoffOutput, Failure> {
     let settings = researcher.settings();
     let resumed = resume_handoff(&settings.artifacts, wanted, &settings.roots.anew().0).map_err(not_read)?;

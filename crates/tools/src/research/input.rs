@@ -39,7 +39,7 @@ impl ConstraintsInput {
     }
 }
 
-// What a tool that asks one role takes. Models call the question by the name of the tool's subject, too.
+// The input of a tool for one role. Models also name the question after the tool's subject.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RoleInput {

@@ -1,4 +1,4 @@
-//! `ping`: is anybody there?
+//! `ping`: checks that the server answers.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

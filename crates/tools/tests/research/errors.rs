@@ -9,7 +9,7 @@ use tamis_codebase::{Policy, Roots};
 use tamis_research::{ResearchSettings, Researcher, RoleTask};
 use tamis_tools::{Reply, Research};
 
-use crate::fixture::{Fixture, Says, call, context, registry};
+use crate::fixture::{Fixture, FnRoles, call, context, registry};
 
 /// An error has these four members and no others.
 fn code(error: &Value) -> &str {
@@ -53,7 +53,7 @@ fn tool_input_validation_missing_required_fields_returns_a_structured_error() {
 }
 
 #[test]
-fn a_root_that_is_gone_is_told_and_one_that_is_made_again_is_read() {
+fn a_missing_root_is_noted_and_one_that_comes_back_is_read() {
     let fixture = Fixture::new();
     let settings = fixture.settings();
     let research = Arc::new(Researcher::new(settings));
@@ -129,7 +129,7 @@ fn a_full_queue_is_an_error_that_says_to_try_again() {
     let fixture = Fixture::new();
     let mut settings = fixture.settings();
     settings.most_waiting = 0;
-    let idle = Says(|_: &RoleTask<'_>| unreachable!("nobody gets that far"));
+    let idle = FnRoles(|_: &RoleTask<'_>| unreachable!("nobody gets that far"));
     let research = Research::new(Arc::new(Researcher::with_custom_roles(settings, Arc::new(idle))));
     let (answer, is_error) = call(research, "research_codebase", json!({"question": "a"}));
     assert!(is_error, "{answer}");
@@ -142,7 +142,7 @@ fn a_call_that_is_cancelled_ends_at_once_and_its_work_stops() {
     let (begun, has_begun) = channel();
     let (ended, has_ended) = channel();
     let ends = Mutex::new((begun, ended));
-    let patient = Says(move |task: &RoleTask<'_>| {
+    let patient = FnRoles(move |task: &RoleTask<'_>| {
         ends.lock().unwrap().0.send(()).unwrap();
         while !task.halt.is_due() {
             std::thread::yield_now();

@@ -97,9 +97,9 @@ pub(crate) fn call(research: Research, tool: &str, arguments: Value) -> (Value, 
 }
 
 /// One role for all.
-pub(crate) struct Says<F>(pub(crate) F);
+pub(crate) struct FnRoles<F>(pub(crate) F);
 
-impl<F: Fn(&RoleTask<'_>) -> Result<ResearchFinding, RoleError> + Send + Sync> CustomRoles for Says<F> {
+impl<F: Fn(&RoleTask<'_>) -> Result<ResearchFinding, RoleError> + Send + Sync> CustomRoles for FnRoles<F> {
     fn work(&self, task: &RoleTask<'_>) -> Result<ResearchFinding, RoleError> {
         (self.0)(task)
     }

@@ -7,7 +7,7 @@ use tamis_research::{Confidence, ResearchFinding, Researcher, Role, RoleError, R
 use tamis_testkit::{assert_outcome, assert_report};
 use tamis_tools::{Research, Toolset};
 
-use crate::fixture::{Fixture, Says, call};
+use crate::fixture::{Fixture, FnRoles, call};
 
 /// The tools that answer with a report, with the keys that it has beside those that every report has.
 const REPORTING: [(&str, &[&str]); 4] = [
@@ -56,8 +56,9 @@ fn schema_validation_holds_however_a_role_ends() {
         summary: "Here".into(),
         references: vec!["src/main.rs:1".to_owned().into()],
         key_findings: vec![],
+        not_found: None,
         confidence: Confidence::Med,
-        notes: None,
+        notes: vec![],
     };
     for kind in [
         RoleErrorKind::Timeout,
@@ -66,7 +67,7 @@ fn schema_validation_holds_however_a_role_ends() {
         RoleErrorKind::Refused,
     ] {
         let finding = finding.clone();
-        let roles = Says(move |task: &tamis_research::RoleTask<'_>| match task.role {
+        let roles = FnRoles(move |task: &tamis_research::RoleTask<'_>| match task.role {
             Role::Locator => Ok(finding.clone()),
             _ => Err(RoleError::new(kind, "it went wrong")),
         });
@@ -78,7 +79,7 @@ fn schema_validation_holds_however_a_role_ends() {
         assert_outcome(&told["analyzer"], "analyzer");
         assert_eq!(told["analyzer"]["status"], kind.status());
     }
-    let panicking = Says(|_: &tamis_research::RoleTask<'_>| -> Result<ResearchFinding, RoleError> {
+    let panicking = FnRoles(|_: &tamis_research::RoleTask<'_>| -> Result<ResearchFinding, RoleError> {
         panic!("as it should")
     });
     let research =

@@ -1,4 +1,4 @@
-//! What the commands that ask about a codebase have in common: the question, where to look, and how long.
+//! What the research commands share: the question, the roots and the limits.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -15,44 +15,44 @@ use crate::interrupts::Interrupts;
 use crate::waiting::Ticking;
 use crate::{print, setup, shown};
 
-/// A question, and how it is to be answered.
+/// A question and its limits.
 #[derive(Args)]
-pub(crate) struct Asking {
-    /// What you want to know, in words; identifiers and file names help
+pub(crate) struct QuestionArgs {
+    /// Question in words; identifiers and file names help
     #[arg(required = true, value_name = "QUESTION")]
     words: Vec<String>,
     #[command(flatten)]
-    pub(crate) place: Place,
-    /// Milliseconds it may take [default: 30000]
+    pub(crate) roots: RootArgs,
+    /// Maximum time in milliseconds [default: 30000]
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     deadline_ms: Option<u64>,
-    /// Files it may read [default: 50]
+    /// Maximum number of files to read [default: 50]
     #[arg(long, value_name = "N")]
     max_files_read: Option<u64>,
-    /// Bytes it may read [default: 1048576]
+    /// Maximum number of bytes to read [default: 1048576]
     #[arg(long, value_name = "N")]
     max_bytes_read: Option<u64>,
-    /// Tokens the report may have [default: 2000]
+    /// Maximum number of tokens in the report [default: 2000]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
-    /// Print the report as the tools give it, for programs
+    /// Print the report as JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// How long a command waits, once its answer is out, for an index that is being brought up to date.
-const LAST_PATIENCE: Duration = Duration::from_secs(120);
+/// How long a command waits, after its answer, for a running index update.
+const INDEX_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Where to look.
+/// The folders to search.
 #[derive(Args, Default)]
-pub(crate) struct Place {
-    /// Look into this folder instead of those that are configured; may be given again
+pub(crate) struct RootArgs {
+    /// Search this folder instead of the configured ones; repeatable
     #[arg(long = "root", value_name = "FOLDER")]
     roots: Vec<PathBuf>,
 }
 
-impl Place {
-    /// Whoever answers, for this place.
+impl RootArgs {
+    /// The researcher for these roots.
     pub(crate) fn researcher(&self) -> Result<Researcher, CliError> {
         let roots = match self.roots.as_slice() {
             [] => None,
@@ -66,13 +66,13 @@ impl Place {
     }
 }
 
-impl Asking {
+impl QuestionArgs {
     pub(crate) fn question(&self) -> String {
         self.words.join(" ")
     }
 
     pub(crate) fn answer(&self, role: Option<Role>, artifact: bool) -> CliResult {
-        let researcher = self.place.researcher()?;
+        let researcher = self.roots.researcher()?;
         let request = ResearchRequest {
             question: self.question(),
             roots: Vec::new(),
@@ -87,10 +87,10 @@ impl Asking {
         let interrupts = Interrupts::noticed()?;
         let report = {
             let ticking = Ticking::new();
-            let tell = |step: tamis_research::ResearchProgress| ticking.at(step.message);
+            let report_progress = |step: tamis_research::ResearchProgress| ticking.at(step.message);
             match role {
-                Some(role) => researcher.ask_role(role, &request, &interrupts.halt(), &tell),
-                None => researcher.research(&request, &interrupts.halt(), &tell),
+                Some(role) => researcher.ask_role(role, &request, &interrupts.halt(), &report_progress),
+                None => researcher.research(&request, &interrupts.halt(), &report_progress),
             }
         };
         interrupts.check()?;
@@ -101,13 +101,13 @@ impl Asking {
             render::report(&report, role)?;
         }
         interrupts.leave_at_once()?;
-        researcher.wait_for_index(LAST_PATIENCE);
+        researcher.wait_for_index(INDEX_TIMEOUT);
         if artifact && report.artifact_path.is_none() {
-            let why = report.run.partial.last().map(|why| shown::line(why)).unwrap_or_default();
+            let why = report.artifact_error().map(shown::line).unwrap_or_default();
             return Err(CliError::failed(anyhow::anyhow!("nothing was written: {why}"))
                 .hint("TAMIS_ARTIFACTS names another folder"));
         }
-        judged(&report, role, self.json)
+        exit_code(&report, role, self.json)
     }
 }
 
@@ -122,16 +122,16 @@ pub(super) fn answer_of(report: &ResearchReport, role: Option<Role>) -> Option<&
     }
 }
 
-/// Nothing found is told by the exit code, as grep does; a role that failed is an error.
-fn judged(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResult {
+/// Exit code 1 when nothing was found, as with grep; a failed role is an error.
+fn exit_code(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResult {
     let found = answer_of(report, role).is_some_and(|finding| !finding.references.is_empty());
     let failed = report.outcomes().find_map(|(role, outcome)| Some((role, outcome.result.as_ref().err()?)));
     match failed {
         _ if found => Ok(()),
-        Some((role, fault)) => {
+        Some((role, cause)) => {
             let error =
-                CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), shown::line(&fault.message)));
-            Err(match fault.kind {
+                CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), shown::line(&cause.message)));
+            Err(match cause.kind {
                 RoleErrorKind::Timeout => error.hint("--deadline-ms gives it more time"),
                 RoleErrorKind::ProviderUnavailable
                 | RoleErrorKind::ProviderError
@@ -142,7 +142,7 @@ fn judged(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResult 
             })
         }
         None => {
-            // Whoever reads the answer has read it there.
+            // The text answer says so already.
             if json {
                 print::note("nothing was found");
             }

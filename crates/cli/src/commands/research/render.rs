@@ -1,8 +1,10 @@
-//! A report as a person reads it: the answer, what it rests on, where to look, and what it took.
+//! Renders a report for people: the answer, its findings, where to look, and what it took.
 
 use std::path::Path;
 
-use tamis_research::{Reference, ResearchFinding, ResearchReport, Role};
+use tamis_research::{
+    FindingKind, KeyFinding, Note, Reference, ResearchFinding, ResearchReport, Role, joined,
+};
 
 use super::question::answer_of;
 use crate::error::CliResult;
@@ -11,37 +13,39 @@ use crate::{print, shown, wrap};
 /// Prints the answer to stdout, and what it took to stderr.
 pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
     let Some(answer) = answer_of(report, role) else { return Ok(()) };
-    print::bytes(rendered(report, answer, role, wrap::width()).as_bytes())?;
-    let noted =
-        |missing: &&String| answer.notes.as_ref().is_some_and(|notes| notes.contains(missing.as_str()));
-    for missing in report.run.partial.iter().filter(|missing| !noted(missing)) {
-        print::note(format_args!("warning: {}", shown::line(missing)));
+    print::bytes(render(report, answer, role, wrap::width()).as_bytes())?;
+    let is_noted = |missing: &&Note| answer.notes.iter().any(|note| note.fact == missing.fact);
+    for missing in report.run.partial.iter().filter(|missing| !is_noted(missing)) {
+        print::note(format_args!("warning: {}", shown::line(&missing.text)));
     }
     if let Some(path) = &report.artifact_path {
         print::line(format_args!("\nwritten to {}", shown::line(path)))?;
     }
-    print::note(run(report));
+    print::note(usage(report));
     Ok(())
 }
 
-fn rendered(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>, width: usize) -> String {
+fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>, width: usize) -> String {
     let mut text = wrap::paragraph(&shown::text(&answer.summary), "", width);
     // The snippets of patterns are with their role; the answer names them only.
     let patterns = report.patterns.as_ref().and_then(|outcome| outcome.result.as_ref().ok());
     let snippets = patterns.filter(|_| role.is_none()).map(|finding| finding.key_findings.as_slice());
-    let (examples, findings): (Vec<&String>, Vec<&String>) = answer.key_findings.iter().partition(|text| {
-        snippets.is_some_and(|all| all.iter().any(|one| one.starts_with(text.trim_end_matches('…'))))
-    });
+    let is_shown = |finding: &&KeyFinding| {
+        let is_example = matches!(finding.kind, FindingKind::Example { .. });
+        is_example && snippets.is_some_and(|all| all.iter().any(|one| one.kind == finding.kind))
+    };
+    let (examples, findings): (Vec<&KeyFinding>, Vec<&KeyFinding>) =
+        answer.key_findings.iter().partition(is_shown);
     if !findings.is_empty() {
         text.push('\n');
     }
     for finding in findings {
-        text.push_str(&wrap::paragraph(&shown::text(finding), "- ", width));
+        text.push_str(&wrap::paragraph(&shown::text(&finding.text), "- ", width));
     }
     if !examples.is_empty() {
         text.push_str("\nexamples:\n");
         for example in snippets.unwrap_or_default() {
-            text.push_str(&wrap::paragraph(&shown::text(example), "- ", width));
+            text.push_str(&wrap::paragraph(&shown::text(&example.text), "- ", width));
         }
     }
     if !answer.references.is_empty() {
@@ -50,14 +54,14 @@ fn rendered(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role
     for reference in &answer.references {
         text.push_str(&format!("  {}\n", shown::line(&clickable(reference, &report.roots_searched))));
     }
-    if let Some(notes) = &answer.notes {
+    if !answer.notes.is_empty() {
         text.push('\n');
-        text.push_str(&wrap::paragraph(&shown::text(notes), "note: ", width));
+        text.push_str(&wrap::paragraph(&shown::text(&joined(&answer.notes)), "note: ", width));
     }
     text
 }
 
-/// A reference as it can be opened from here: terminals and editors take paths from the working folder.
+/// A reference as a path from the working folder, which terminals and editors can open.
 fn clickable(reference: &Reference, roots: &[String]) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let path = Path::new(reference.path());
@@ -68,7 +72,7 @@ fn clickable(reference: &Reference, roots: &[String]) -> String {
     format!("{}{}", shown.display(), &reference.as_str()[reference.path().len()..])
 }
 
-fn run(report: &ResearchReport) -> String {
+fn usage(report: &ResearchReport) -> String {
     let run = &report.run;
     let mut text = format!(
         "{} scanned, {} read ({}), {} ms",
@@ -77,8 +81,8 @@ fn run(report: &ResearchReport) -> String {
         print::size(run.used.bytes_read),
         print::grouped(run.elapsed_ms),
     );
-    if let Some(model) = &run.model {
-        text.push_str(&format!(", with {}", shown::line(model)));
+    if !run.models.is_empty() {
+        text.push_str(&format!(", with {}", shown::line(&run.models.join(", "))));
     }
     if !run.keywords.is_empty() {
         text.push_str(&format!("; searched for {}", shown::line(&run.keywords.join(", "))));

@@ -1,4 +1,4 @@
-//! The second look: inside of the best files, where the question's words come together, and what is defined there.
+//! The second pass: the best passage of each of the best files, and what is defined there.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ const WINDOW: usize = 20;
 /// What the first, second and third line with the same word are worth.
 const AGAIN: [f64; 3] = [1.0, 0.3, 0.15];
 
-/// A definition of so many lines is a long one.
+/// Lines from which on a definition counts as long.
 const LONG: f64 = 60.0;
 /// What a definition's name is worth beside what its lines have.
 const OF_NAME: f64 = 0.5;
@@ -41,7 +41,7 @@ pub(crate) struct InspectedFile {
     pub(crate) text: String,
     /// Of the best passage.
     pub(crate) score: f64,
-    /// What the definition is worth whose name says most.
+    /// The weight of the definition whose name matches best.
     pub(crate) named: f64,
     /// The line to begin reading with, from 1, and what is defined there.
     pub(crate) begin: (usize, Option<String>),
@@ -60,7 +60,7 @@ impl Default for InspectedFile {
     }
 }
 
-/// What is looked for.
+/// The input of a lookup.
 #[derive(Clone, Copy)]
 pub(crate) struct RankInput<'a> {
     pub(crate) question: &'a Question,
@@ -157,7 +157,7 @@ impl InspectedFile {
 }
 
 /// The line to begin reading with, and what is defined there: a definition that the question names; else the one whose name and
-/// lines have the most of what is asked for, a long one less; else the best passage's weightiest line.
+/// lines have the most of the question's weight, a long one less; else the best line of the best passage.
 fn begin_with(
     definitions: &[Defined],
     hits: &[(usize, usize)],
@@ -220,17 +220,17 @@ fn begin_with(
     (heaviest, None)
 }
 
-/// What a column is worth that was there so many times before.
+/// What a column is worth after this many occurrences.
 fn worth(weight: f64, times: usize) -> f64 {
     weight * AGAIN.get(times).copied().unwrap_or(0.0)
 }
 
-/// Lines, from 1, with what they have of what is asked for.
+/// Lines, from 1, with their columns of the question.
 fn hits(bytes: &[u8], counter: &WordCounter, weights: &[f64]) -> Vec<(usize, usize)> {
     let mut hits: Vec<(usize, usize)> = Vec::new();
     let (mut line, mut from) = (1, 0);
     counter.each_hit(bytes, |hit| {
-        // A run's hits are told at its start, so places only grow.
+        // Hits of a run are at its start, so positions only grow.
         line += memchr::memchr_iter(b'\n', &bytes[from..hit.at]).count();
         from = hit.at;
         if weights[hit.column] > 0.0 {

@@ -1,4 +1,4 @@
-//! Votes: what is used where the question points speaks for the files that define it.
+//! Votes: names used where the question points add to the score of the files that define them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ const FROM_INSIDE: f64 = 0.4;
 /// What the votes of the best files weigh.
 const FROM_THE_BEST: f64 = 0.25;
 const VOTERS: usize = 20;
-/// A name that is defined in more files speaks for none.
+/// A name that more files define counts for none of them.
 const MAX_FOR_INSIDE: usize = 6;
 const MAX_FOR_BEST: usize = 3;
 /// A name of the question that is defined more often is no particular thing.

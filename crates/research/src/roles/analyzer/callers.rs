@@ -1,16 +1,17 @@
-//! Who uses a definition, and what it uses, as far as names tell.
+//! Callers and callees of a definition, by name.
 //!
-//! Names are all there is to go by, so that a name which several things have is told only where something else speaks for
-//! the one: the same file, the same type, the type's name in the same file.
+//! Only names are compared, so an ambiguous name counts only with further evidence: the same file, the same type, or the
+//! type's name in the same file.
 
 use tamis_syntax::Use;
 
 use super::target::Target;
+use crate::locate::is_test;
 use crate::roles::format::Item;
 use crate::roles::name_search::{HitKind, NameHits, WantedName};
-use crate::roles::paths::{is_test, nearness};
+use crate::roles::paths::nearness;
 
-/// Names that every library has: a call of them says nothing unless they are defined near by.
+/// Names that every library has: calls of them are ignored unless they are defined nearby.
 #[rustfmt::skip]
 const UBIQUITOUS: [&str; 74] = [
     "len", "get", "set", "new", "add", "append", "push", "pop", "print", "println", "format", "str", "int", "list", "dict",
@@ -185,7 +186,7 @@ impl SearchedNames<'_> {
         if !is_test(home) {
             defined.retain(|(path, _, _)| !is_test(path));
         }
-        // A function is not what a method call calls, unless the module's name stands before the dot.
+        // A method call does not call a function, unless a module's name is before the dot.
         match call.of.as_deref() {
             None => defined.retain(|(_, _, parent)| parent.is_none()),
             Some(of) => {
@@ -195,7 +196,7 @@ impl SearchedNames<'_> {
                 if defined.iter().any(of_it) {
                     defined.retain(of_it);
                 } else {
-                    // A method of a type that the file never speaks of is somebody else's.
+                    // A method of a type that the file never mentions belongs to something else.
                     let known = |parent: &str| {
                         target.types.binary_search_by(|known| known.as_str().cmp(parent)).is_ok()
                     };

@@ -4,26 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::target::Target;
+use crate::locate::is_test;
 use crate::locate::{Category, Location, Locations};
 use crate::question::subject::{QuestionSubject, SubjectName};
 use crate::roles::definitions::Outlined;
 use crate::roles::name_search::{HitKind, NameHits, WantedName};
-use crate::roles::paths::{is_prose_or_data, is_test, is_test_module};
+use crate::roles::paths::{is_prose_or_data, is_test_module};
 use crate::{BoundedReader, ReadError, SourceFile};
 
-/// So many files of the map are read at most, and no more once all names are found.
+/// Maximum files to read; fewer once all names are found.
 const MAX_SPOTS: usize = 6;
-/// So many definitions are told of.
+/// Maximum definitions to describe.
 const MAX_TARGETS: usize = 3;
 const MAX_UNNAMED: usize = 3;
-/// By so much must a definition elsewhere fit better than what the map's files have.
+/// By this much a definition elsewhere must fit better than those of the best files.
 const MUCH_BETTER: f64 = 15.0;
 /// What it is worth that the locator points at a definition of that name in the file.
 const POINTED_AT: f64 = 15.0;
-/// What it is worth to belong to the type that the question says. What the locator points at and seems to be nobody's is
-/// taken to belong to it: `const impl Vec` is not understood everywhere.
+/// The score for belonging to the type that the question names. A definition that the locator points at and that seems to have no
+/// type is taken to belong to it: `const impl Vec` is not parsed everywhere.
 const RIGHT_TYPE: f64 = 40.0;
-/// What each place further down the map costs.
+/// The cost of each rank of the locator.
 const FURTHER_DOWN: f64 = 1.0;
 /// What each word of a definition's name costs that the question does not have.
 const STRANGE_WORD: f64 = 0.3;
@@ -42,7 +43,7 @@ pub(super) struct Chosen {
 struct Candidate<'a> {
     source: Arc<SourceFile>,
     number: usize,
-    /// How well it fits what the question names, by itself.
+    /// How well it fits what the question names.
     fit: f64,
     score: f64,
     words: Words<'a>,
@@ -58,7 +59,7 @@ struct Words<'a> {
     body: BTreeSet<&'a str>,
 }
 
-/// Reads the best files of the map and picks from their definitions.
+/// Reads the best files and picks from their definitions.
 pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &BoundedReader) -> Chosen {
     let (mut named, mut unnamed): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
     let mut chosen = Chosen::default();
@@ -80,7 +81,7 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
         let test = is_test(&location.place.path);
         (!is_asked(location), if wants_tests { !test } else { test && !asks_for_tests }, *rank)
     });
-    // Of tests of something that has no name, only tests can tell.
+    // Without a name, a question for tests is answered by tests only.
     if wants_tests && subject.names.is_empty() {
         ranked.retain(|(_, location)| is_test(&location.place.path));
     }
@@ -114,7 +115,7 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
         for number in 0..source.outline().definitions.len() {
             let source = Arc::clone(&source);
             if let Some(score) = by_name(subject, outlined, number, &source.place.path) {
-                // Of namesakes, the one that speaks of what the question speaks of.
+                // Among namesakes, the one with the most words of the question.
                 let definition = outlined.definition(number);
                 let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
                 let pointed = location.name.as_deref() == Some(outlined.name(number));
@@ -219,9 +220,9 @@ pub(super) fn choose_from_search(
     chosen.named.truncate(MAX_TARGETS);
 }
 
-/// A fit that only a definition has which belongs to what the question says.
+/// Only a definition of the type that the question names reaches this fit.
 const OF_THE_RIGHT_ONE: f64 = 120.0;
-/// What is so far behind the best is somebody else's namesake.
+/// Definitions this far behind the best are unrelated namesakes.
 const FAR_BEHIND: f64 = 55.0;
 
 fn best(
@@ -275,7 +276,7 @@ fn fit(subject: &QuestionSubject, name: &str, parent: Option<&str>, path: &str) 
     if is_test(path) && !asks_for_test {
         score -= 50.0;
     } else if asks_for_test {
-        // What a test tests says more of the matter than the test.
+        // What a test exercises matters more than the test.
         score -= 15.0;
     }
     let around =

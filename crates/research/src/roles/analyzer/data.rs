@@ -1,6 +1,6 @@
 //! What code touches that is not code: environment variables, configuration keys, constants, files by name.
 //!
-//! Told from the words of lines, and only what can be told so: a key that is put together at run time is not.
+//! Recognised from the words of lines: a key that is computed at run time is missed.
 
 use tamis_syntax::LineSpan;
 
@@ -34,7 +34,7 @@ impl DatumKind {
     }
 }
 
-/// How environments are asked, in as many languages.
+/// How environment variables are read, in several languages.
 const ENVIRONMENTS: [&str; 9] =
     ["environ", "getenv", "env::var", "Getenv", "LookupEnv", "process.env", "ENV[", "ENV.fetch", "env!"];
 /// What variables that hold settings are called at the end.
@@ -42,7 +42,7 @@ const SETTINGS: [&str; 5] = ["config", "settings", "conf", "cfg", "options"];
 /// Files that are named in code because they mean something.
 const FILES: [&str; 12] =
     ["toml", "ini", "cfg", "json", "yaml", "yml", "conf", "lock", "db", "sqlite", "sqlite3", "env"];
-/// In capitals, and nobody's constant.
+/// In capitals, and not a constant.
 const NO_CONSTANTS: [&str; 8] = ["NULL", "TRUE", "FALSE", "TODO", "FIXME", "NOTE", "NOQA", "ENV"];
 
 /// What these lines touch, each once.
@@ -69,7 +69,7 @@ fn words(line: &str) -> impl Iterator<Item = (usize, &str)> {
     let mut at = 0;
     line.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter_map(move |word| {
         let start = at;
-        // Whatever splits is one character, of which only the first byte's length is not known.
+        // The separator is one character of any length.
         at += word.len() + line[at + word.len()..].chars().next().map_or(0, char::len_utf8);
         (!word.is_empty()).then_some((start, word))
     })
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn what_code_touches_is_told() {
+    fn data_that_code_touches_is_found() {
         check(
             "a.py",
             "x = os.environ.get(\"FLASK_DEBUG\")\ny = app.config['SECRET_KEY']\nz = settings.DEBUG_MODE\nopen('pyproject.toml')\nreturn MAX_SIZE # OLD_SIZE\nos.getenv('HOME_DIR')\nprint(\"NOT_THIS\")",

@@ -1,14 +1,13 @@
-//! What the analyzer says: short sentences, each with its place.
+//! Describes the chosen definitions: short sentences, each with its place.
 
-use super::LIMITED;
 use super::callers::SearchedNames;
 use super::data::DatumKind;
 use super::target::Target;
+use crate::locate::is_test;
 use crate::question::subject::QuestionSubject;
-use crate::roles::format::{Item, MAX_FINDING_LENGTH, References, brief, list_items};
+use crate::roles::format::{Item, MAX_FINDING_LENGTH, References, brief, list_items, spelled_places};
 use crate::roles::name_search::HitKind;
-use crate::roles::paths::is_test;
-use crate::{Confidence, ResearchFinding};
+use crate::{Confidence, FindingKind, KeyFinding, Note, NoteFact, Reference, ResearchFinding};
 
 const MAX_FINDINGS: usize = 8;
 const MAX_REFERENCES: usize = 12;
@@ -17,25 +16,25 @@ const MAX_OF_UNNAMED: usize = 4;
 /// Characters of a list in the summary.
 const IN_SUMMARY: usize = 160;
 
-/// What is being said.
+/// The findings so far.
 #[derive(Default)]
 pub(super) struct Description {
-    pub(super) findings: Vec<String>,
+    pub(super) findings: Vec<KeyFinding>,
     references: References,
     /// How many use the first target, outside of tests and in them.
     used: Option<(usize, usize)>,
-    /// By which names users were told already.
+    /// Names whose users are described already.
     told: Vec<String>,
     /// Others that the question may mean as well as the first target.
     pub(super) namesakes: Vec<Item>,
-    /// Tests that use the first target, when tests are asked for.
+    /// Tests that use the first target, when the question is for tests.
     tests: Vec<Item>,
-    /// Names whose users were looked for in a part of the files only.
-    partly: Vec<String>,
+    /// Names whose users were searched for in a part of the files only.
+    searched_nearby: Vec<String>,
 }
 
 impl Description {
-    pub(super) fn tell(
+    pub(super) fn describe(
         &mut self,
         subject: &QuestionSubject,
         targets: &[Target],
@@ -44,12 +43,12 @@ impl Description {
         for target in targets {
             self.references.add(&target.place.path, Some(target.line));
         }
-        // The first is told whole, the others in what room is left.
+        // The first is described completely, the others in the room that is left.
         for (number, target) in targets.iter().enumerate() {
             let mut sentences = self.of_target(subject, target, searched, number == 0);
             let others = targets.len() - number - 1;
             let room = MAX_FINDINGS.saturating_sub(self.findings.len()).saturating_sub(others);
-            // Of what has only words in common with the question, that it is there is enough to say.
+            // A definition matched only by words gets one line.
             let enough = if target.named {
                 room
             } else if number == 0 {
@@ -71,7 +70,7 @@ impl Description {
         target: &Target,
         searched: SearchedNames<'_>,
         first: bool,
-    ) -> Vec<(String, Vec<Item>)> {
+    ) -> Vec<(KeyFinding, Vec<Item>)> {
         let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
         let doc = if target.sentence.is_empty() {
             String::new()
@@ -79,12 +78,13 @@ impl Description {
             format!(" — {}", brief(&target.sentence, 140))
         };
         let signature = brief(&target.signature, 110);
-        let mut sentences =
-            vec![(brief(&format!("{head}: {signature}{doc}"), 2 * MAX_FINDING_LENGTH), Vec::new())];
+        let text = brief(&format!("{head}: {signature}{doc}"), 2 * MAX_FINDING_LENGTH);
+        let place = Reference::new(&target.place.path, Some(target.line));
+        let mut sentences = vec![(explanation(text, vec![place]), Vec::new())];
         let mut list = |verb: &str, items: &[Item], more: usize| {
             if !items.is_empty() {
                 let (sentence, taken) = list_items(verb, items, more, MAX_FINDING_LENGTH);
-                sentences.push((sentence, taken.to_vec()));
+                sentences.push((explanation(sentence, spelled_places(taken)), taken.to_vec()));
             }
         };
         let item = |what: String, line: usize| Item { what, path: target.place.path.clone(), line };
@@ -100,9 +100,9 @@ impl Description {
             }
         }
         if (first || target.named) && searched.hits.partial.iter().any(|name| name == target.used_as()) {
-            self.partly.push(target.used_as().to_owned());
+            self.searched_nearby.push(target.used_as().to_owned());
         }
-        // A constructor is used by its type's name, and the type may have been told of before.
+        // A constructor is used by its type's name, and the type may have been described before.
         if !self.told.iter().any(|name| name == target.used_as()) {
             self.told.push(target.used_as().to_owned());
             if subject.wants_tests {
@@ -134,8 +134,8 @@ impl Description {
         }
         list("→ data:", &touched, 0);
         list("→ raises", &searched.raises(target), 0);
-        // A constructor's name is everybody's, and of a function that has only words in common nobody asked for namesakes.
-        // Those that the question does not tell from it are in the summary.
+        // Constructors share their names, and a definition matched only by words needs no namesakes.
+        // Those that the question may mean as well are in the summary.
         let told = first && !self.namesakes.is_empty();
         if target.named && !target.name.starts_with("__") && !told {
             list("→ not to be confused with", &callers.namesakes, 0);
@@ -167,7 +167,7 @@ impl Description {
                     let (sentence, taken) =
                         list_items(&format!("{} {verb}", name.name), &items, 0, MAX_FINDING_LENGTH);
                     taken.iter().for_each(|item| self.references.add(&item.path, Some(item.line)));
-                    self.findings.push(sentence);
+                    self.findings.push(explanation(sentence, spelled_places(taken)));
                 }
             }
         }
@@ -176,12 +176,11 @@ impl Description {
     pub(super) fn finding(
         self,
         targets: &[Target],
-        missing: &[String],
-        limited: bool,
+        mut notes: Vec<Note>,
         confidence: Confidence,
     ) -> ResearchFinding {
         let summary = match targets.first() {
-            None => self.findings.first().cloned().unwrap_or_default(),
+            None => self.findings.first().map(|finding| finding.text.clone()).unwrap_or_default(),
             Some(target) => {
                 let sentence = target.sentence.trim_end_matches(['.', ':']);
                 let doc = if sentence.is_empty() { ".".to_owned() } else { format!(": {sentence}.") };
@@ -195,29 +194,20 @@ impl Description {
                     .join(" ")
             }
         };
-        let mut notes = Vec::new();
-        if limited {
-            notes.push(LIMITED.to_owned());
-        }
-        if !missing.is_empty() {
-            notes.push(format!("not found in any file: {}", missing.join(", ")));
-        }
-        if !self.partly.is_empty() {
-            let names = self.partly.join(", ");
-            notes.push(format!(
-                "users of {names} were looked for near the definition only: there are too many files"
-            ));
+        if !self.searched_nearby.is_empty() {
+            notes.push(NoteFact::UsersNearby(self.searched_nearby).into());
         }
         ResearchFinding {
             summary,
             references: self.references.into_list(MAX_REFERENCES),
             key_findings: self.findings,
             confidence,
-            notes: (!notes.is_empty()).then(|| brief(&notes.join("; "), MAX_FINDING_LENGTH)),
+            notes,
+            not_found: None,
         }
     }
 
-    /// How much the first target is used; in tests by whom, when that is asked.
+    /// How much the first target is used; which tests use it, when the question is for tests.
     fn usage(&self) -> String {
         if !self.tests.is_empty() {
             return format!("{}.", list_items("Tests that use it:", &self.tests, 0, IN_SUMMARY).0);
@@ -240,7 +230,11 @@ impl Description {
     }
 }
 
-/// Those of a target's namesakes that a question does not tell from it: when it names the type, those of types of that name.
+fn explanation(text: String, places: Vec<Reference>) -> KeyFinding {
+    KeyFinding::new(FindingKind::Explanation { places }, text)
+}
+
+/// The namesakes that a question may mean as well: when it names the type, those of types of that name.
 fn rivals(subject: &QuestionSubject, target: &Target, namesakes: &[Item]) -> Vec<Item> {
     let named = |parent: &str| {
         subject.names.iter().any(|name| {

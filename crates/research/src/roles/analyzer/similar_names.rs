@@ -1,20 +1,21 @@
-//! What is defined under almost the name that a question has: a letter too many, too few, another, two changed places, or
-//! another case.
+//! Definitions with almost the name of the question, by edit distance: a letter added, missing, changed, two swapped, or another
+//! case.
 //!
-//! Such a slip leaves the first or the second half of a name as it is, so that only places with a half are looked at.
+//! One edit leaves the first or the second half of a name intact, so only places with one of the halves are compared.
 
 use aho_corasick::AhoCorasick;
 use tamis_codebase::{Halt, Place, Roots, scan};
 use tamis_syntax::defined_name;
 
-use crate::roles::paths::{is_prose_or_data, is_test};
+use crate::locate::is_test;
+use crate::roles::paths::is_prose_or_data;
 use crate::{RoleError, RoleErrorKind};
 use tamis_code_index::in_run;
 
 /// A definition.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct SimilarName {
-    /// How many slips away.
+    /// The edit distance.
     edit_distance: usize,
     in_tests: bool,
     pub(super) name: String,
@@ -26,7 +27,7 @@ pub(super) struct SimilarName {
 const MOST: usize = 3;
 /// Every name is near a short one.
 const SHORTEST: usize = 5;
-/// From so many letters on, two slips are told.
+/// Length from which on two edits are allowed.
 const LONG: usize = 9;
 
 /// The nearest, best first. Reads everything, so it is for names that are nowhere.
@@ -91,7 +92,7 @@ fn look(finder: &AhoCorasick, names: &[&str], place: &Place, bytes: &[u8], list:
     }
 }
 
-/// How many slips lie between two names, unless more than so many. Another case is none.
+/// The Damerau-Levenshtein distance between two names, ignoring case, unless it is more than `most`.
 fn edit_distance(one: &str, other: &str, most: usize) -> Option<usize> {
     let (one, other) = (one.to_ascii_lowercase(), other.to_ascii_lowercase());
     let (one, other) = (one.as_bytes(), other.as_bytes());

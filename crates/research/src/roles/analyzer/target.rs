@@ -1,4 +1,4 @@
-//! A definition that is to be told of, with all that its own file says about it.
+//! A definition to describe, with what its own file says about it.
 
 use tamis_codebase::Place;
 use tamis_syntax::{Budget, LineSpan, Use, Uses};
@@ -29,7 +29,7 @@ pub(super) struct Target {
     pub(super) coverage: f64,
     /// Whether the question names it.
     pub(super) named: bool,
-    /// How well it fits what the question names, with all that speaks for it.
+    /// How well it fits what the question names, with all evidence.
     pub(super) score: f64,
     /// The same by name, type and path alone.
     pub(super) fit: f64,
@@ -45,7 +45,7 @@ pub(super) struct Neighbour {
     pub(super) line: usize,
 }
 
-/// Methods by which a type is made: whoever calls them calls the type.
+/// Constructors: their callers call the type.
 const MAKERS: [&str; 6] = ["__init__", "__new__", "initialize", "constructor", "new", "__post_init__"];
 
 impl Target {
@@ -78,7 +78,7 @@ impl Target {
         let line_of = |at: usize| outlined.definition(at).signature.first + 1;
         let of_member = |at| (outlined.name(at).to_owned(), line_of(at));
         let mut members: Vec<(String, usize)> = all().filter(within).map(of_member).collect();
-        // Those that the question speaks of first.
+        // Those with words of the question first.
         members.sort_by_key(|(name, _)| subject.matched_stems(name).is_empty());
         Target {
             place: source.place.clone(),

@@ -10,11 +10,12 @@ use tamis_text::split_lines;
 use tamis_text::words::stem;
 
 use super::Occurrence;
+use crate::locate::is_test;
 use crate::question::subject::QuestionSubject;
 use crate::roles::Job;
 use crate::roles::code_lines::CodeLines;
 use crate::roles::name_search::HitKind;
-use crate::roles::paths::{is_prose_or_data, is_test};
+use crate::roles::paths::is_prose_or_data;
 use crate::{RoleError, RoleErrorKind};
 
 const MAX_WORDS: usize = 24;
@@ -23,7 +24,7 @@ const MAX_LINES: usize = 6;
 /// A place must have this share of what all words are worth, and be this near to the best.
 const LEAST_SHARE: f64 = 0.4;
 const NEAR_THE_BEST: f64 = 0.6;
-/// Words may stand on so many lines.
+/// Lines over which words count as together.
 const WINDOW: usize = 3;
 
 /// Words as bits.

@@ -1,4 +1,4 @@
-//! Which places stand for all: one of each shape, from different files where there are such.
+//! Chooses examples: one of each shape, from different files where possible.
 
 use std::collections::BTreeMap;
 
@@ -7,15 +7,16 @@ use tamis_codebase::{Halt, Place};
 use super::shape::shape;
 use super::snippet::snippet;
 use super::{MAX_EXAMPLES, Occurrence, Subject};
+use crate::locate::is_test;
 use crate::roles::Job;
 use crate::roles::format::shorten;
 use crate::roles::name_search::HitKind;
-use crate::roles::paths::{folder, is_test};
+use crate::roles::paths::folder;
 use crate::{ReadError, RoleError};
 
-/// When all places look alike, so many of them are shown.
+/// Examples shown when all occurrences are alike.
 const MAX_ALIKE: usize = 2;
-/// So many files are looked into for what their places look like.
+/// Maximum files to read for the shapes of their occurrences.
 const MAX_FILES: usize = 14;
 
 /// An example, and how many look like it.
@@ -65,7 +66,7 @@ pub(super) fn examples(
             Subject::Names(names) => names,
             Subject::Words(_) => &[],
         };
-        // Of what is defined, the first line says what it is like; the rest is its own business.
+        // Definitions are compared by their first line.
         let whole = matches!(occurrence.kind, HitKind::Call | HitKind::RoleTask | HitKind::Mention);
         let compared = if whole { code.as_str() } else { code.lines().next().unwrap_or("") };
         let shape = shape(compared, names);
@@ -101,7 +102,7 @@ pub(super) fn examples(
     Ok((representative(groups), limited))
 }
 
-/// What stands for the most, but from different files as long as there are such; tests only beside or for want of others.
+/// The most representative examples, from different files where possible; tests only in addition or when there is nothing else.
 fn representative(groups: Vec<(HitKind, String, Example)>) -> Vec<Example> {
     let mut examples: Vec<Example> = groups.into_iter().map(|(_, _, example)| example).collect();
     let standing = |example: &Example| example.occurrence.worth + (1.0 + example.alike as f64).ln();

@@ -1,6 +1,6 @@
 //! What a piece of code looks like when names, texts and numbers are taken out: two pieces of the same shape are alike.
 
-/// So much of a shape tells pieces apart; what comes after is detail.
+/// Bytes of a shape that are compared.
 const MAX_SHAPE_LENGTH: usize = 60;
 
 /// The shape of some code; `names` stay as they are.
@@ -33,7 +33,7 @@ pub(super) fn shape(code: &str, names: &[String]) -> String {
     collapsed(shape)
 }
 
-/// Words that make a difference whatever else stands there.
+/// Words that are kept in a shape.
 const WORDS: [&str; 14] = [
     "with", "for", "if", "raise", "return", "async", "await", "class", "def", "fn", "try", "except", "match",
     "lambda",

@@ -65,7 +65,7 @@ fn opens(line: &str) -> bool {
     end.ends_with(['(', '[', ',', '.']) || end.ends_with("({")
 }
 
-/// Brackets that a line opens and does not close; braces count for none, since bodies stand in them.
+/// Brackets that a line opens and does not close. Braces do not count, since they enclose bodies.
 fn balance(line: &str) -> i32 {
     let mut depth = 0;
     let mut quote = None;

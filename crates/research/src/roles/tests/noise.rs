@@ -1,4 +1,4 @@
-//! Whatever lies in the files, what is said of them is there.
+//! Whatever the files contain, every reference exists.
 
 use proptest::prelude::*;
 

@@ -1,11 +1,11 @@
-//! A note: its title, its date, and the lines of it that say most about something.
+//! A note: its title, its date, and its most relevant lines.
 
 use crate::SourceFile;
 use crate::question::subject::QuestionSubject;
 use crate::roles::format::brief;
 
-/// What is told of a note.
-pub(super) struct Note<'a> {
+/// A parsed note.
+pub(super) struct NoteFile<'a> {
     pub(super) title: String,
     /// `2025-01-31`, from its name or its front matter.
     pub(super) date: Option<String>,
@@ -14,7 +14,7 @@ pub(super) struct Note<'a> {
     begin: usize,
 }
 
-/// A line worth telling.
+/// A relevant line.
 pub(super) struct RelevantLine {
     /// From 1.
     pub(super) number: usize,
@@ -22,7 +22,7 @@ pub(super) struct RelevantLine {
     text: String,
 }
 
-/// Words by which people write down what was decided.
+/// Words that mark decisions.
 #[rustfmt::skip]
 const DECISIONS: [&str; 13] = [
     "decision", "decided", "decide", "we will", "chose", "chosen", "conclusion", "resolved", "because", "therefore",
@@ -38,8 +38,8 @@ pub(super) fn is_note(path: &str) -> bool {
         .any(|known| ending.eq_ignore_ascii_case(known))
 }
 
-impl<'a> Note<'a> {
-    pub(super) fn of(source: &'a SourceFile) -> Note<'a> {
+impl<'a> NoteFile<'a> {
+    pub(super) fn of(source: &'a SourceFile) -> NoteFile<'a> {
         let lines = source.lines();
         let fenced = lines.first().is_some_and(|line| line.trim_end() == "---");
         let end = lines.iter().skip(1).take(60).position(|line| line.trim_end() == "---").filter(|_| fenced);
@@ -68,7 +68,7 @@ impl<'a> Note<'a> {
         let named = ["date", "created", "last_updated", "updated"]
             .into_iter()
             .find_map(|name| date_in(&field(name)?));
-        Note { title, date: date_in(&source.place.path).or(named), lines, begin }
+        NoteFile { title, date: date_in(&source.place.path).or(named), lines, begin }
     }
 
     /// The lines that have most of the question's words, those that decide something before others.
@@ -95,7 +95,7 @@ impl<'a> Note<'a> {
             }
             let score =
                 words + context + if decides { 1.5 } else { 0.0 } - if is_heading { 0.6 } else { 0.0 };
-            // The title is told already, and a heading without the words says nothing by itself.
+            // The title is shown already, and a heading without the words is not relevant.
             let idle = heading(line).is_some_and(|heading| words == 0.0 || heading == self.title);
             if !idle && (words > 0.0 || (decides && context > 0.0)) {
                 let above = under.filter(|_| !is_heading).map(str::to_owned);
@@ -106,7 +106,7 @@ impl<'a> Note<'a> {
         found.truncate(most);
         let told = found.into_iter().map(|(_, number, above)| RelevantLine {
             number: number + 1,
-            // The title is told already.
+            // The title is shown already.
             heading: above.filter(|above| *above != self.title),
             text: self.sentence(number),
         });
@@ -114,7 +114,7 @@ impl<'a> Note<'a> {
     }
 }
 
-impl Note<'_> {
+impl NoteFile<'_> {
     /// A line, and what it goes on with when it was broken for its length.
     fn sentence(&self, number: usize) -> String {
         let mut text = plain(self.lines[number]);
