@@ -31,6 +31,7 @@ mod pull;
 mod pull_body;
 mod reconcile;
 mod records;
+mod redaction;
 mod review;
 mod start;
 mod tmux;

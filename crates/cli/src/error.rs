@@ -8,7 +8,7 @@ use tamis_server::{ListenError, TokenError};
 use tamis_tools::{Failure, RpcError};
 use tamis_trace::TraceError;
 
-use crate::shown;
+use crate::escape;
 
 /// Whose fault it is, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,7 +98,7 @@ impl From<ConfigError> for CliError {
         let hint = error.hint().to_owned();
         let error = match error {
             // It quotes the value, which may be an address with a password in it.
-            ConfigError::Invalid { .. } => anyhow::Error::msg(shown::text(&error.to_string())),
+            ConfigError::Invalid { .. } => anyhow::Error::msg(escape::text(&error.to_string())),
             error => error.into(),
         };
         CliError { kind: Kind::Usage, error, hint: Some(hint) }

@@ -3,12 +3,12 @@
 mod commands;
 mod diagnostics;
 mod error;
+mod escape;
 mod interrupts;
 mod mcp_pruner;
 mod operation;
 mod print;
 mod setup;
-mod shown;
 mod signals;
 mod stdio;
 mod table;

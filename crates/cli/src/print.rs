@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde::Serialize;
 
 use crate::error::CliError;
-use crate::shown;
+use crate::escape;
 
 /// Writes to stdout exactly these bytes.
 pub(crate) fn bytes(bytes: &[u8]) -> Result<(), CliError> {
@@ -20,14 +20,14 @@ pub(crate) fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
     bytes(format!("{text}\n").as_bytes())
 }
 
-/// Writes a value to stdout as indented JSON.
+/// Writes a value to stdout as indented JSON. Text of logs and of other programs in it must be redacted.
 pub(crate) fn json(value: &impl Serialize) -> Result<(), CliError> {
-    line(serde_json::to_string_pretty(value).map_err(CliError::internal)?)
+    line(escape::json(&serde_json::to_string_pretty(value).map_err(CliError::internal)?))
 }
 
 /// Writes a line to stderr. Whether anybody reads it is not our business. A path or an argument in it may hold anything.
 pub(crate) fn note(text: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", shown::harmless(&text.to_string()));
+    let _ = writeln!(io::stderr().lock(), "{}", escape::controls(&text.to_string()));
 }
 
 /// Writes rows to stdout, the columns aligned; the last one is left as long as it is.

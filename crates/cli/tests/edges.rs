@@ -24,10 +24,10 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("research", &["code-index", "codebase", "http", "redact", "store", "syntax", "text"]),
     ("git", &["process", "store"]),
     ("github", &["git", "http", "process", "text"]),
-    ("agents", &["clients", "git", "github", "process", "store", "text"]),
+    ("agents", &["clients", "git", "github", "process", "redact", "store", "text"]),
     ("logs", &["store"]),
     ("trace", &["logs", "redact", "store"]),
-    ("savings", &["logs", "prune", "sieve", "text", "trace"]),
+    ("savings", &["logs", "prune", "redact", "sieve", "text", "trace"]),
     (
         "tools",
         &[

@@ -535,7 +535,7 @@ fn secrets_and_escape_sequences_never_reach_the_terminal() {
             FORK,
             3,
             "n2",
-            json!({"type": "tool_use", "id": "t", "name": "Bash\u{1b}[2J", "input": {"command": nasty.clone(), "password": "tr0ub4dor&3x"}}),
+            json!({"type": "tool_use", "id": "t", "name": "Bash\u{1b}[2J", "input": {"command": nasty.clone(), "password": "tr0ub4dor&3x", "headers": {key.clone(): "as a key"}}}),
             1,
         ),
         claude(

@@ -1,4 +1,4 @@
-//! How fast redaction reads, on texts made up here, beside what only touches every byte: `cargo bench -p tamis-redact`.
+//! Speed of redaction on generated texts, beside operations that only touch every byte: `cargo bench -p tamis-redact`.
 
 use std::fmt::Write;
 
@@ -20,18 +20,18 @@ fn text(kind: &str) -> String {
         if text.len() >= SIZE {
             break;
         }
-        let drawn = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let random = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let _ = match kind {
             "log" => writeln!(
                 text,
-                "2026-03-{:02}T12:{:02}:07.{:03}Z INFO  http: GET /api/v2/items/{number}?page={} 200 {}ms trace={drawn:016x} client=10.0.{}.{}",
+                "2026-03-{:02}T12:{:02}:07.{:03}Z INFO  http: GET /api/v2/items/{number}?page={} 200 {}ms trace={random:016x} client=10.0.{}.{}",
                 number % 28 + 1,
                 number % 60,
                 number % 1000,
                 number % 9,
                 number % 300,
                 number % 256,
-                drawn % 256,
+                random % 256,
             ),
             "code" => writeln!(
                 text,
@@ -48,19 +48,19 @@ fn text(kind: &str) -> String {
             ),
             "json" => writeln!(
                 text,
-                "{{\"id\":{number},\"name\":\"item {number}\",\"key\":\"k{number}\",\"tags\":[\"a\",\"b\"],\"hash\":\"{drawn:016x}{drawn:016x}\",\"url\":\"https://example.com/items/{number}\",\"price\":{}}}",
+                "{{\"id\":{number},\"name\":\"item {number}\",\"key\":\"k{number}\",\"tags\":[\"a\",\"b\"],\"hash\":\"{random:016x}{random:016x}\",\"url\":\"https://example.com/items/{number}\",\"price\":{}}}",
                 number % 997,
             ),
             "session" => writeln!(
                 text,
                 "{{\"type\":\"assistant\",\"uuid\":\"{:08x}-0000-4000-8000-{:012x}\",\"message\":{{\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"I read src/auth/token.rs:{number} and the password check there\\nlooks right: `let token = self.next_token()?;`\"}}],\"usage\":{{\"input_tokens\":{number},\"output_tokens\":{}}}}}}}",
-                drawn >> 32,
-                drawn & 0xffff_ffff_ffff,
+                random >> 32,
+                random & 0xffff_ffff_ffff,
                 number % 900,
             ),
             _ => writeln!(
                 text,
-                "deploy {number}: DB_PASSWORD=hunter{number}! postgres://app:pw{number}@db/app Authorization: Bearer {drawn:016x}{drawn:016x}"
+                "deploy {number}: DB_PASSWORD=hunter{number}! postgres://app:pw{number}@db/app Authorization: Bearer {random:016x}{random:016x}"
             ),
         };
     }
@@ -74,7 +74,7 @@ fn redact(bencher: Bencher, kind: &str) {
     bencher.counter(BytesCount::of_str(&text)).bench(|| redactor.redact(divan::black_box(&text)).len());
 }
 
-/// What it costs to count lines, with one pass over the text.
+/// Counting lines, with one pass over the text.
 #[divan::bench(args = KINDS)]
 fn peer_count_newlines(bencher: Bencher, kind: &str) {
     let text = text(kind);
@@ -83,7 +83,7 @@ fn peer_count_newlines(bencher: Bencher, kind: &str) {
         .bench(|| memchr::memchr_iter(b'\n', divan::black_box(text.as_bytes())).count());
 }
 
-/// What it costs to copy the text.
+/// Copying the text.
 #[divan::bench(args = KINDS)]
 fn peer_copy(bencher: Bencher, kind: &str) {
     let text = text(kind);
@@ -92,7 +92,7 @@ fn peer_copy(bencher: Bencher, kind: &str) {
         .bench(|| divan::black_box(divan::black_box(&text).clone()).len());
 }
 
-/// Texts that make each finder work for nothing, again and again.
+/// Texts on which each finder runs again and again without a result.
 #[divan::bench(args = [
     "token=", "password=password", "-----BEGIN PRIVATE KEY-----", "-----END PRIVATE KEY-----\n", "key-glpat-", "eyJaaaaaaaaaa.", "://a:",
     "curl ", "AKIA", "token=\"'", "\"token\",\n", "Bearer ", "://a:b@", "cookie: ", "api_key: sk-", "a1B2c3D4e5",
@@ -103,7 +103,7 @@ fn hostile(bencher: Bencher, part: &str) {
     bencher.counter(BytesCount::of_str(&text)).bench(|| redactor.redact(divan::black_box(&text)).len());
 }
 
-/// What the first call of a process pays on top.
+/// The cost of the first call of a process.
 #[divan::bench(sample_count = 1, sample_size = 1)]
 fn first_use() -> usize {
     Redactor::standard().redact("DB_PASSWORD=hunter2! ghp_").len()

@@ -1,58 +1,58 @@
-//! Values beside telling names: `password=…`, `"api_key": "…"`, `--token …`, `<secret>…</secret>`, `setPassword("…")`,
-//! in whatever language, and inside strings that are escaped, once or more.
+//! Values beside names that announce a secret: `password=…`, `"api_key": "…"`, `--token …`, `<secret>…</secret>`, `setPassword("…")`,
+//! in any language, and inside strings that are escaped, once or more.
 //!
 //! This is a reader of its own rather than a set of expressions: quotes must be closed by the quote that opened them, at the
-//! same depth of escaping, and what an unquoted value is depends on what stands around it.
+//! same depth of escaping, and what an unquoted value is depends on what is around it.
 
 use std::ops::Range;
 
-use super::judge::{self, Setting};
-use super::names::{self, Telling};
+use super::judge::{self, Notation};
+use super::names::{self, SecretKind};
 use super::reading::{closing_quote, floor_of_char, is_escape, quote_at, skip_lines, skip_spaces};
 use super::{headers, near};
 
-/// How far a name reaches to either side of the word by which it was found, and a value from its beginning. They keep the
-/// work on hostile text linear.
+/// How far a name is read to either side of its keyword, and a value from its beginning. The limits keep the work on
+/// hostile text linear.
 const NAME_REACH: usize = 64;
 const VALUE_REACH: usize = 256;
 /// A value may end a few bytes short of the reach, for a character that it would cut.
 const BARELY_WHOLE: usize = VALUE_REACH - 4;
 
-/// A value that a telling name gives away.
+/// A value whose name announces a secret.
 pub(super) struct Found {
     pub(super) range: Range<usize>,
-    pub(super) telling: Telling,
+    pub(super) kind: SecretKind,
 }
 
 /// A name in the text.
 struct Name {
     range: Range<usize>,
-    telling: Telling,
+    kind: SecretKind,
 }
 
 /// The secret beside the name of which `keyword` is a part.
 pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     let name = name_around(text, keyword)?;
-    let telling = name.telling;
-    let found = |range| Found { range, telling };
-    let Some((from, setting)) = value_position(text, &name) else {
-        return match telling {
-            Telling::Password | Telling::Credential => None,
-            _ => near::drawn_after(text, name.range.end).map(found),
+    let kind = name.kind;
+    let found = |range| Found { range, kind };
+    let Some((from, notation)) = value_position(text, &name) else {
+        return match kind {
+            SecretKind::Password | SecretKind::Credential => None,
+            _ => near::random_after(text, name.range.end).map(found),
         };
     };
-    if telling == Telling::Authorization {
+    if kind == SecretKind::Authorization {
         return headers::authorization(text, from).map(found);
     }
-    // `pass` is more often a verdict, and what stands behind a slash is a path.
+    // `pass` is more often a verdict, and what follows a slash is a path.
     let last = &text[name.range.end.saturating_sub(4)..name.range.end];
     let vague = last.eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
-    let (range, setting) = value_at(text, from, setting)?;
-    let alone = name.range.len() == 4 && setting == Setting::Bare;
-    if vague && (setting == Setting::Loose || alone) {
+    let (range, notation) = value_at(text, from, notation)?;
+    let alone = name.range.len() == 4 && notation == Notation::Bare;
+    if vague && (notation == Notation::Loose || alone) {
         return None;
     }
-    judge::is_secret(telling, &text[range.clone()], setting).then(|| found(whole_of_long(text, range)))
+    judge::is_secret(kind, &text[range.clone()], notation).then(|| found(whole_of_long(text, range)))
 }
 
 /// Some tokens are longer than is worth reading before they are known to be one.
@@ -92,15 +92,15 @@ fn name_around(text: &[u8], keyword: Range<usize>) -> Option<Name> {
             })
             .map_or(0, |word| word.len());
     }
-    if !names::may_tell(&text[keyword.end..end]) {
+    if !names::may_announce(&text[keyword.end..end]) {
         return None;
     }
-    let telling = names::telling(&text[start..end])?;
-    Some(Name { range: start..end, telling })
+    let kind = names::announced_kind(&text[start..end])?;
+    Some(Name { range: start..end, kind })
 }
 
-/// Where the value begins, if something says that one does: right after the sign that joins the two, spaces left out.
-fn value_position(text: &[u8], name: &Name) -> Option<(usize, Setting)> {
+/// Where the value begins: after the sign that joins it to the name, and the spaces behind that.
+fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
     let quoted = quote_at(text, name.range.end);
     let mut at = quoted.as_ref().map_or(name.range.end, |quote| quote.end);
     if quoted.is_some() && text.get(at) == Some(&b']') {
@@ -114,23 +114,23 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Setting)> {
     match rest {
         [b':', b':', ..] => None,
         // `${NAME:-value}` and `${NAME:?message}`
-        [b':', b'-', ..] if text[..name.range.start].ends_with(b"${") => Some((spaced + 2, Setting::Bare)),
+        [b':', b'-', ..] if text[..name.range.start].ends_with(b"${") => Some((spaced + 2, Notation::Bare)),
         [b':', b'?', ..] => None,
         [b':', b'=', ..]
         | [b'=', b'>', ..]
         | [b'?', b'=', ..]
         | [b'|', b'|', ..]
         | [b'?', b'?', ..]
-        | [b'+', b'=', ..] => Some((skip_spaces(text, spaced + 2), Setting::Bare)),
+        | [b'+', b'=', ..] => Some((skip_spaces(text, spaced + 2), Notation::Bare)),
         [b'=', b'=', b'=', ..] | [b'!', b'=', b'=', ..] => {
-            Some((skip_spaces(text, spaced + 3), Setting::Loose))
+            Some((skip_spaces(text, spaced + 3), Notation::Loose))
         }
-        [b'=', b'=', ..] | [b'!', b'=', ..] => Some((skip_spaces(text, spaced + 2), Setting::Loose)),
+        [b'=', b'=', ..] | [b'!', b'=', ..] => Some((skip_spaces(text, spaced + 2), Notation::Loose)),
         [b'=', ..] => {
             let capitals = !text[name.range.clone()].iter().any(u8::is_ascii_lowercase);
             let tight = quoted.is_none() && spaced == at && !rest.get(1).is_none_or(u8::is_ascii_whitespace);
-            let setting = if capitals && tight { Setting::Environment } else { Setting::Bare };
-            Some((skip_spaces(text, spaced + 1), setting))
+            let notation = if capitals && tight { Notation::Environment } else { Notation::Bare };
+            Some((skip_spaces(text, spaced + 1), notation))
         }
         [b':', ..] => {
             let after = skip_spaces(text, spaced + 1);
@@ -138,27 +138,27 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Setting)> {
             // A key in quotes with a value that has none is JSON, where only numbers and the like have none. Leaving them
             // keeps JSON valid.
             let bare = !matches!(text.get(after), Some(b'"' | b'\'' | b'`' | b'\\'));
-            (!(quoted.is_some() && bare)).then_some((after, Setting::Bare))
+            (!(quoted.is_some() && bare)).then_some((after, Notation::Bare))
         }
         [b',', ..] if quoted.is_some() || text[..name.range.start].ends_with(b":") => {
             let after = skip_lines(text, spaced + 1);
-            let (after, setting) = match after_value_word(text, after) {
-                Some(after) => (after, Setting::Bare),
-                None => (after, Setting::Loose),
+            let (after, notation) = match after_value_word(text, after) {
+                Some(after) => (after, Notation::Bare),
+                None => (after, Notation::Loose),
             };
-            quote_at(text, after).map(|_| (after, setting))
+            quote_at(text, after).map(|_| (after, notation))
         }
-        [b'(', ..] if spaced == at => Some((skip_spaces(text, spaced + 1), Setting::Loose)),
-        [b'>', ..] if text[..name.range.start].ends_with(b"<") => Some((spaced + 1, Setting::Quoted)),
+        [b'(', ..] if spaced == at => Some((skip_spaces(text, spaced + 1), Notation::Loose)),
+        [b'>', ..] if text[..name.range.start].ends_with(b"<") => Some((spaced + 1, Notation::Quoted)),
         _ if (flag || is_after_login(text, name)) && quoted.is_none() && spaced > at => {
-            Some((spaced, Setting::Bare))
+            Some((spaced, Notation::Bare))
         }
-        [b'i', b's', b' ', ..] if spaced > at => Some((skip_spaces(text, spaced + 3), Setting::Loose)),
-        [b'\'', ..] if spaced > at && quoted.is_none() => Some((spaced, Setting::Loose)),
+        [b'i', b's', b' ', ..] if spaced > at => Some((skip_spaces(text, spaced + 3), Notation::Loose)),
+        [b'\'', ..] if spaced > at && quoted.is_none() => Some((spaced, Notation::Loose)),
         [b's', b't', b'r', b'i', b'n', b'g', ..] => {
-            after_type(text, spaced).map(|after| (after, Setting::Bare))
+            after_type(text, spaced).map(|after| (after, Notation::Bare))
         }
-        _ => after_value_word(text, skip_lines(text, at)).map(|after| (after, Setting::Bare)),
+        _ => after_value_word(text, skip_lines(text, at)).map(|after| (after, Notation::Bare)),
     }
 }
 
@@ -199,33 +199,33 @@ fn after_type(text: &[u8], at: usize) -> Option<usize> {
     (sign && text[at..equals].ends_with(b" ") && quote_at(text, after).is_some()).then_some(after)
 }
 
-/// The value at `at`, without its quotes, and how it stands there.
-fn value_at(text: &[u8], at: usize, setting: Setting) -> Option<(Range<usize>, Setting)> {
+/// The value at `at`, without its quotes, and how it is written.
+fn value_at(text: &[u8], at: usize, notation: Notation) -> Option<(Range<usize>, Notation)> {
     let wrapped = past_wrapper(text, at);
     if let Some(open) = quote_at(text, wrapped) {
-        let setting = match setting {
-            Setting::Loose => Setting::Loose,
-            _ if wrapped > at + 1 => Setting::Loose,
-            _ => Setting::Quoted,
+        let notation = match notation {
+            Notation::Loose => Notation::Loose,
+            _ if wrapped > at + 1 => Notation::Loose,
+            _ => Notation::Quoted,
         };
-        return closing_quote(text, &open).map(|end| (open.end..end, setting));
+        return closing_quote(text, &open).map(|end| (open.end..end, notation));
     }
-    if setting == Setting::Quoted {
+    if notation == Notation::Quoted {
         if !text[..at].ends_with(b">") {
             return None;
         }
         // Between tags.
         let end =
             at + text[at..].iter().take(VALUE_REACH).position(|byte| matches!(byte, b'<' | b'\n' | b'"'))?;
-        return (text.get(end) == Some(&b'<')).then_some((at..end, setting));
+        return (text.get(end) == Some(&b'<')).then_some((at..end, notation));
     }
-    if setting == Setting::Loose && !(at > 3 && text[..at].ends_with(b"is ")) {
+    if notation == Notation::Loose && !(at > 3 && text[..at].ends_with(b"is ")) {
         return None;
     }
-    bare_value(text, at, setting).map(|range| (range, setting))
+    bare_value(text, at, notation).map(|range| (range, notation))
 }
 
-/// Past what may stand before a literal: `b"…"`, `String::from("…")`, `new Secret("…")`.
+/// Past what may precede a literal: `b"…"`, `String::from("…")`, `new Secret("…")`.
 fn past_wrapper(text: &[u8], at: usize) -> usize {
     let of_call =
         |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b':' | b'.' | b' ' | b'@');
@@ -237,11 +237,11 @@ fn past_wrapper(text: &[u8], at: usize) -> usize {
     }
 }
 
-fn bare_value(text: &[u8], at: usize, setting: Setting) -> Option<Range<usize>> {
+fn bare_value(text: &[u8], at: usize, notation: Notation) -> Option<Range<usize>> {
     let reach = &text[at..floor_of_char(text, text.len().min(at + VALUE_REACH))];
     let ends = |(at, byte): (usize, &u8)| match byte {
         b'"' | b'\'' | b'`' | b'\\' | b';' => true,
-        b',' | b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'|' => setting != Setting::Environment,
+        b',' | b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'|' => notation != Notation::Environment,
         b'&' => is_next_parameter(&reach[at + 1..]),
         byte => byte.is_ascii_whitespace(),
     };
@@ -250,7 +250,8 @@ fn bare_value(text: &[u8], at: usize, setting: Setting) -> Option<Range<usize>> 
     if matches!(reach.get(length), Some(b'(' | b'{' | b'<')) {
         return None;
     }
-    let trailing = |byte: u8| byte == b',' || setting != Setting::Environment && matches!(byte, b'.' | b':');
+    let trailing =
+        |byte: u8| byte == b',' || notation != Notation::Environment && matches!(byte, b'.' | b':');
     while length > 0 && trailing(reach[length - 1]) {
         length -= 1;
     }

@@ -24,8 +24,8 @@ pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
     let range = credential_at(text, value)?;
     let credential = &text[range.clone()];
     let shape = Shape::of(credential);
-    let drawn = credential.len() >= 8 && (shape.is_random() || shape.digits > 0 && !shape.is_wordy());
-    (drawn && !judge::stands_for_something(credential)).then_some(range)
+    let random = credential.len() >= 8 && (shape.is_random() || shape.digits > 0 && !shape.is_wordy());
+    (random && !judge::is_stand_in(credential)).then_some(range)
 }
 
 /// The credential after a scheme that is named without its header.
@@ -43,7 +43,7 @@ pub(super) fn after_scheme(text: &[u8], scheme: Range<usize>) -> Option<Range<us
         false => {
             credential.len() >= 16
                 && (Shape::of(credential).is_random() || is_uuid(credential))
-                && !judge::stands_for_something(credential)
+                && !judge::is_stand_in(credential)
         }
     };
     secret.then_some(range)
@@ -78,7 +78,7 @@ pub(super) fn is_user_and_password(credential: &[u8]) -> bool {
         })
 }
 
-/// The drawn values among a cookie header's `name=value` pairs, from `at` on, and where the header ends.
+/// The random-looking values among a cookie header's `name=value` pairs, from `at` on, and where the header ends.
 pub(super) fn cookies(text: &[u8], at: usize) -> (Vec<Range<usize>>, usize) {
     let line = &text[at..text.len().min(at + REACH)];
     let line = &line
@@ -93,8 +93,8 @@ pub(super) fn cookies(text: &[u8], at: usize) -> (Vec<Range<usize>>, usize) {
                 + equals
                 + 1
                 + (pair.len() - equals - 1 - pair[equals + 1..].trim_ascii_start().len());
-            let drawn = value.len() >= 16 && (Shape::of(value).is_random() || is_uuid(value));
-            if drawn && !value.iter().any(u8::is_ascii_whitespace) && !judge::stands_for_something(value) {
+            let random = value.len() >= 16 && (Shape::of(value).is_random() || is_uuid(value));
+            if random && !value.iter().any(u8::is_ascii_whitespace) && !judge::is_stand_in(value) {
                 found.push(start..start + value.len());
             }
         }
@@ -150,5 +150,5 @@ fn argument_in(line: &[u8], options: &[&str], argument: Argument) -> Option<Rang
     let option = password.starts_with(b"-") || password.starts_with(b"/");
     let chosen = password.len() >= 6 && !option && !Shape::of(password).is_wordy();
     let chosen = chosen || argument == Argument::UserAndPassword && password.len() >= 4;
-    (chosen && !judge::stands_for_something(password)).then_some(start..end)
+    (chosen && !judge::is_stand_in(password)).then_some(start..end)
 }

@@ -1,23 +1,24 @@
-//! Whether a value beside a telling name is a secret, or stands for one: a placeholder, a variable, a type, a call.
+//! Whether a value is a secret, given what its name announces, or a stand-in for one: a placeholder, a variable, a type,
+//! a call.
 
 use super::headers;
-use super::names::Telling;
+use super::names::SecretKind;
 use super::randomness::{Shape, is_uuid};
 
-/// How a value stands beside its name.
+/// How a value is written beside its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Setting {
+pub(super) enum Notation {
     /// `"name": "value"`, `name='value'`: a literal in data or code.
     Quoted,
     /// `name: value`, `name = value`: a literal in data, or an expression in code.
     Bare,
     /// `NAME=value`, with nothing between: what shells and `.env` files hold.
     Environment,
-    /// `name("value")`, `"name", "value"`, "the name is value": likely something else altogether.
+    /// `name("value")`, `"name", "value"`, "the name is value": likely not a secret.
     Loose,
 }
 
-/// Values that stand for a secret, or that everybody knows.
+/// Values that stand in for a secret, or that are widely known.
 #[rustfmt::skip]
 const PLACEHOLDERS: &[&str] = &[
     "admin", "any", "blank", "bool", "boolean", "bytes", "changeit", "changeme", "default", "disabled", "empty", "enabled", "example", "false", "foo",
@@ -26,7 +27,7 @@ const PLACEHOLDERS: &[&str] = &[
     "unset", "user", "username", "value", "varchar", "wrong",
 ];
 
-/// Words of a value that say that it is none: `your-api-key`, `<insert token>`, `REPLACE_ME`.
+/// Words of a value that is not a secret: `your-api-key`, `<insert token>`, `REPLACE_ME`.
 #[rustfmt::skip]
 const PLACEHOLDER_WORDS: &[&str] = &[
     "your", "yours", "example", "placeholder", "changeme", "changeit", "change", "replace", "replaceme", "insert", "dummy", "fake", "sample", "redacted",
@@ -48,74 +49,74 @@ const ELSEWHERE: &[&str] = &[
     "iVBORw0KGgo", "R0lGOD", "UklGR", "PHN2Zy", "/9j/", "AAAAB3NzaC", "AAAAC3NzaC", "LS0tLS1CRUdJTiBDRVJU",
 ];
 
-/// How much of a value is looked at.
-const LOOKED_AT: usize = 256;
+/// How much of a value is examined.
+const MAX_LENGTH: usize = 256;
 
-/// Whether `value`, beside a name that tells so, is a secret.
-pub(super) fn is_secret(telling: Telling, value: &[u8], setting: Setting) -> bool {
-    let least = if telling == Telling::Password { 4 } else { 8 };
+/// Whether `value` is a secret, given the kind of secret that its name announces.
+pub(super) fn is_secret(kind: SecretKind, value: &[u8], notation: Notation) -> bool {
+    let least = if kind == SecretKind::Password { 4 } else { 8 };
     if value.len() < least || value.iter().any(u8::is_ascii_whitespace) {
         return false;
     }
-    let value = &value[..value.len().min(LOOKED_AT)];
-    // The cheap questions first: most values are none.
+    let value = &value[..value.len().min(MAX_LENGTH)];
+    // The cheap checks first: most values are not secrets.
     let shape = Shape::of(value);
-    let literal = matches!(setting, Setting::Quoted | Setting::Environment);
+    let literal = matches!(notation, Notation::Quoted | Notation::Environment);
     let secret = if is_uuid(value) || shape.is_random() {
-        literal || telling != Telling::Credential && !is_expression(value, &shape)
+        literal || kind != SecretKind::Credential && !is_expression(value, &shape)
     } else {
-        match telling {
-            Telling::Password | Telling::Secret => is_chosen(telling, value, &shape, setting),
-            Telling::Credential => literal && headers::is_user_and_password(value),
-            Telling::Token | Telling::Key | Telling::Authorization => false,
+        match kind {
+            SecretKind::Password | SecretKind::Secret => is_chosen(kind, value, &shape, notation),
+            SecretKind::Credential => literal && headers::is_user_and_password(value),
+            SecretKind::Token | SecretKind::Key | SecretKind::Authorization => false,
         }
     };
-    let other = is_address(telling, value)
-        || telling != Telling::Password && is_number_or_date(value, &shape)
+    let other = is_address(kind, value)
+        || kind != SecretKind::Password && is_number_or_date(value, &shape)
         || contains(value, b"%2F");
-    secret && !other && !stands_for_something(value)
+    secret && !other && !is_stand_in(value)
 }
 
 /// Whether the value is what a person would choose as a password.
-fn is_chosen(telling: Telling, value: &[u8], shape: &Shape, setting: Setting) -> bool {
+fn is_chosen(kind: SecretKind, value: &[u8], shape: &Shape, notation: Notation) -> bool {
     let plain = shape.digits == 0
         && value.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'.' | b':' | b'/'));
     let lower = value.to_ascii_lowercase();
-    if METHODS.iter().any(|method| lower.starts_with(method.as_bytes())) || looks_elsewhere_written(value) {
+    if METHODS.iter().any(|method| lower.starts_with(method.as_bytes())) || is_path_or_expression(value) {
         return false;
     }
     if plain {
         // One word: a label, a type, a variable. Environment files have no variables of that form.
         let word = value.iter().all(u8::is_ascii_lowercase);
-        return telling == Telling::Password
+        return kind == SecretKind::Password
             && word
-            && !names_itself(&lower)
-            && match setting {
-                Setting::Environment => value.len() >= 8,
-                Setting::Quoted => value.len() >= 6 && !shape_is_common_word(shape),
-                Setting::Bare | Setting::Loose => false,
+            && !describes_itself(&lower)
+            && match notation {
+                Notation::Environment => value.len() >= 8,
+                Notation::Quoted => value.len() >= 6 && !shape_is_common_word(shape),
+                Notation::Bare | Notation::Loose => false,
             };
     }
-    let least = if telling == Telling::Password { 6 } else { 8 };
+    let least = if kind == SecretKind::Password { 6 } else { 8 };
     if value.len() < least {
         return false;
     }
     // `secret-1` in tests, but not `my-super-secret-key-2024`, which people do use.
-    if telling == Telling::Secret && value.len() < 20 && names_itself(&lower) {
+    if kind == SecretKind::Secret && value.len() < 20 && describes_itself(&lower) {
         return false;
     }
-    let identifier = names_itself(&lower) && shape.uppers == 0 && value.contains(&b'_');
-    match setting {
-        Setting::Quoted if identifier => false,
-        Setting::Environment | Setting::Quoted => !is_dotted(value),
-        Setting::Bare => !names_itself(&lower) && !is_expression(value, shape) && !is_dotted(value),
-        Setting::Loose => {
-            telling == Telling::Password
+    let identifier = describes_itself(&lower) && shape.uppers == 0 && value.contains(&b'_');
+    match notation {
+        Notation::Quoted if identifier => false,
+        Notation::Environment | Notation::Quoted => !is_dotted(value),
+        Notation::Bare => !describes_itself(&lower) && !is_expression(value, shape) && !is_dotted(value),
+        Notation::Loose => {
+            kind == SecretKind::Password
                 && value.len() >= 8
                 && shape.has_mixed_word()
                 && shape.lowers > 0
                 && !value.contains(&b'\\')
-                && !names_itself(&lower)
+                && !describes_itself(&lower)
                 && !is_expression(value, shape)
                 && !is_dotted(value)
         }
@@ -128,7 +129,7 @@ fn shape_is_common_word(shape: &Shape) -> bool {
 }
 
 /// A placeholder, a variable, a template, a mask, or something with a form of its own.
-pub(super) fn stands_for_something(value: &[u8]) -> bool {
+pub(super) fn is_stand_in(value: &[u8]) -> bool {
     if value.is_empty() || contains(value, super::MARK.as_bytes()) || is_mask(value) || is_template(value) {
         return true;
     }
@@ -142,7 +143,7 @@ pub(super) fn stands_for_something(value: &[u8]) -> bool {
     lower.starts_with(b"your") || lower.starts_with(b"changeme") || has_placeholder_word(&lower)
 }
 
-/// Whether one of the value's words says that it stands for another value.
+/// Whether one of the value's words marks it as a stand-in.
 pub(super) fn has_placeholder_word(lower: &[u8]) -> bool {
     lower.split(|byte| !byte.is_ascii_alphabetic()).any(|word| {
         word.len() >= 3 && PLACEHOLDER_WORDS.iter().any(|placeholder| placeholder.as_bytes() == word)
@@ -190,12 +191,12 @@ fn is_template(value: &[u8]) -> bool {
     }
 }
 
-/// A short number, or an address that all may see, as of a coin that is called a token.
-fn is_address(telling: Telling, value: &[u8]) -> bool {
-    value.starts_with(b"0x") && (value.len() <= 18 || telling == Telling::Token && value.len() == 42)
+/// A short number, or the public address of a coin, which is also called a token.
+fn is_address(kind: SecretKind, value: &[u8]) -> bool {
+    value.starts_with(b"0x") && (value.len() <= 18 || kind == SecretKind::Token && value.len() == 42)
 }
 
-/// Digits, and what stands between digits in numbers, dates and versions.
+/// Digits, and what separates digits in numbers, dates and versions.
 fn is_number_or_date(value: &[u8], shape: &Shape) -> bool {
     shape.uppers + shape.lowers <= 2
         && value.iter().all(|byte| {
@@ -204,8 +205,8 @@ fn is_number_or_date(value: &[u8], shape: &Shape) -> bool {
         })
 }
 
-/// Paths, addresses, patterns, expressions: written out, and no password.
-fn looks_elsewhere_written(value: &[u8]) -> bool {
+/// Paths, addresses, patterns and expressions, which are not passwords.
+fn is_path_or_expression(value: &[u8]) -> bool {
     let email = value.iter().position(|&byte| byte == b'@').is_some_and(|at| {
         at > 0
             && value[at..].contains(&b'.')
@@ -238,7 +239,7 @@ fn is_expression(value: &[u8], shape: &Shape) -> bool {
         || identifier
             && !value[0].is_ascii_digit()
             && shape.is_wordy()
-            && names_itself(&value.to_ascii_lowercase())
+            && describes_itself(&value.to_ascii_lowercase())
 }
 
 /// `user.password`, `config.auth.token`, `com.example.Token2`: words joined by dots.
@@ -252,8 +253,8 @@ fn is_dotted(value: &[u8]) -> bool {
         })
 }
 
-/// A value that says what it is rather than being it: `newPassword`, `user_token2`.
-fn names_itself(lower: &[u8]) -> bool {
+/// A value that describes a secret rather than being one: `newPassword`, `user_token2`.
+fn describes_itself(lower: &[u8]) -> bool {
     ["passw", "passphrase", "secret", "token", "apikey", "api_key", "api-key", "credential", "pwd"]
         .iter()
         .any(|word| contains(lower, word.as_bytes()))

@@ -1,59 +1,58 @@
-//! What a name says of its value: `DB_PASSWORD`, `apiKey` and `client-secret` announce secrets, `token_count`,
+//! What a name announces: `DB_PASSWORD`, `apiKey` and `client-secret` name secrets, `token_count`,
 //! `primaryKey` and `passwordField` do not.
 //!
-//! The end of a name says what it is, what stands before only which one. So names are taken apart into words and read
-//! from the end.
+//! The end of a name is what it is, the rest only which one. So names are split into words and read from the end.
 
-/// What a name announces.
+/// The kind of secret that a name announces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Telling {
+pub(super) enum SecretKind {
     /// Chosen by a person: it may be short and made of words.
     Password,
-    /// Chosen by a person or drawn by a machine.
+    /// Chosen by a person or generated.
     Secret,
-    /// Drawn by a machine.
+    /// Generated.
     Token,
-    /// Drawn by a machine.
+    /// Generated.
     Key,
-    /// Whatever opens a door: often a user and a password together.
+    /// Anything that grants access: often a user and a password together.
     Credential,
     /// The header, whose value begins with a scheme.
     Authorization,
 }
 
-impl Telling {
+impl SecretKind {
     /// The word in the mark.
     pub(super) fn label(self) -> &'static str {
         match self {
-            Telling::Password => "password",
-            Telling::Secret => "secret",
-            Telling::Token => "token",
-            Telling::Key => "key",
-            Telling::Credential => "credential",
-            Telling::Authorization => "authorization",
+            SecretKind::Password => "password",
+            SecretKind::Secret => "secret",
+            SecretKind::Token => "token",
+            SecretKind::Key => "key",
+            SecretKind::Credential => "credential",
+            SecretKind::Authorization => "authorization",
         }
     }
 }
 
-/// Words by which telling names are found in a text. Each ending below contains one of them.
+/// Words by which such names are found in a text. Each ending below contains one of them.
 pub(super) const KEYWORDS: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred"];
 
-/// Endings that tell, most specific first. `Whole` must be words of their own; `Tail` may be written together with what is
+/// Endings that announce a secret, most specific first. `Whole` must be words of their own; `Tail` may be written together with what is
 /// before it, as in `PGPASSWORD`.
-const ENDINGS: &[(&str, Bound, Telling)] = &[
-    ("password", Bound::Tail, Telling::Password),
-    ("passwd", Bound::Tail, Telling::Password),
-    ("passphrase", Bound::Tail, Telling::Password),
-    ("passcode", Bound::Tail, Telling::Password),
-    ("pwd", Bound::Whole, Telling::Password),
-    ("pass", Bound::Whole, Telling::Password),
-    ("secret", Bound::Tail, Telling::Secret),
-    ("token", Bound::Tail, Telling::Token),
-    ("credential", Bound::Tail, Telling::Credential),
-    ("credentials", Bound::Tail, Telling::Credential),
-    ("creds", Bound::Whole, Telling::Credential),
-    ("auth", Bound::Whole, Telling::Credential),
-    ("authorization", Bound::Tail, Telling::Authorization),
+const ENDINGS: &[(&str, Bound, SecretKind)] = &[
+    ("password", Bound::Tail, SecretKind::Password),
+    ("passwd", Bound::Tail, SecretKind::Password),
+    ("passphrase", Bound::Tail, SecretKind::Password),
+    ("passcode", Bound::Tail, SecretKind::Password),
+    ("pwd", Bound::Whole, SecretKind::Password),
+    ("pass", Bound::Whole, SecretKind::Password),
+    ("secret", Bound::Tail, SecretKind::Secret),
+    ("token", Bound::Tail, SecretKind::Token),
+    ("credential", Bound::Tail, SecretKind::Credential),
+    ("credentials", Bound::Tail, SecretKind::Credential),
+    ("creds", Bound::Whole, SecretKind::Credential),
+    ("auth", Bound::Whole, SecretKind::Credential),
+    ("authorization", Bound::Tail, SecretKind::Authorization),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
@@ -62,7 +61,7 @@ enum Bound {
     Tail,
 }
 
-/// What makes a key a secret one, when it stands right before `key`.
+/// What makes a key a secret one, when it is right before `key`.
 #[rustfmt::skip]
 const SECRET_KEYS: &[&str] = &[
     "access", "account", "admin", "aes", "anon", "api", "app", "application", "auth", "authentication", "bearer", "client", "consumer",
@@ -74,7 +73,7 @@ const SECRET_KEYS: &[&str] = &[
     "maps", "mistral", "openai", "openrouter", "pinecone", "sendgrid", "slack", "stripe", "supabase", "tavily", "twilio", "wandb",
 ];
 
-/// Keys that name things, which even in capitals are none to hide.
+/// Keys that identify things; even in capitals they are not secrets.
 #[rustfmt::skip]
 const NAMING_KEYS: &[&str] = &[
     "cache", "column", "composite", "config", "dedup", "dedupe", "default", "dict", "env", "event", "field", "foreign", "group", "hash", "header",
@@ -84,7 +83,7 @@ const NAMING_KEYS: &[&str] = &[
     "table", "tag", "theme", "trace", "translation", "type", "unique", "user", "value", "verify", "verification", "version", "i18n", "locale", "stroke",
 ];
 
-/// What comes before `token` in names of places in a text or a list, or of things that all may see.
+/// What comes before `token` in names of positions in a text or a list, or of public things.
 #[rustfmt::skip]
 const NAMING_TOKENS: &[&str] = &[
     "next", "page", "paging", "pagination", "continuation", "continue", "cursor", "sync", "resume", "cancellation", "cancel", "stop", "eos", "bos", "pad",
@@ -92,10 +91,10 @@ const NAMING_TOKENS: &[&str] = &[
     "progress", "expected", "unexpected", "invalid", "change", "watch", "design",
 ];
 
-/// What has been done to a secret that may then be seen.
-const SPOILT: &[&str] = &["hashed", "encrypted", "sealed", "masked", "redacted", "public"];
+/// What was done to a secret that may then be seen.
+const PROTECTED: &[&str] = &["hashed", "encrypted", "sealed", "masked", "redacted", "public"];
 
-/// Words after the telling ones that change nothing.
+/// Words after such an ending that change nothing.
 #[rustfmt::skip]
 const NEUTRAL: &[&str] = &[
     "value", "val", "plain", "plaintext", "raw", "b", "base", "hex", "v", "prod", "production", "prd", "dev", "development", "staging",
@@ -165,31 +164,30 @@ impl Words {
     }
 }
 
-/// How the words of [`KEYWORDS`] go on where they are part of a longer one that tells.
+/// How the words of [`KEYWORDS`] continue in longer words that announce a secret.
 const CONTINUED: &[&str] = &["word", "wd", "phrase", "code", "s", "ential", "orization", "token", "key"];
 
-/// Whether a name may tell, given what is left of it after its keyword: `passed` and `authority` may not, and they are
-/// many.
-pub(super) fn may_tell(rest: &[u8]) -> bool {
+/// Whether a name may announce a secret, given what follows its keyword: `passed` and `authority` do not, and are common.
+pub(super) fn may_announce(rest: &[u8]) -> bool {
     !rest.first().is_some_and(u8::is_ascii_lowercase)
         || CONTINUED.iter().any(|continued| rest.starts_with(continued.as_bytes()))
 }
 
-/// What `name` announces, if it is telling.
-pub(super) fn telling(name: &[u8]) -> Option<Telling> {
+/// The kind of secret that `name` announces.
+pub(super) fn announced_kind(name: &[u8]) -> Option<SecretKind> {
     let words = Words::of(name);
     let words = words.as_bytes();
-    for (ending, bound, telling) in ENDINGS {
+    for (ending, bound, kind) in ENDINGS {
         let Some(before) = words.strip_suffix(ending.as_bytes()) else { continue };
         let own_word = before.is_empty() || before.ends_with(b"_");
         if *bound == Bound::Whole && !own_word {
             continue;
         }
         let which = last_word(before);
-        let naming = *telling == Telling::Token && is_any_of(which, NAMING_TOKENS);
-        return (!naming && !is_any_of(which, SPOILT)).then_some(*telling);
+        let naming = *kind == SecretKind::Token && is_any_of(which, NAMING_TOKENS);
+        return (!naming && !is_any_of(which, PROTECTED)).then_some(*kind);
     }
-    key(name, words.strip_suffix(b"key")?).then_some(Telling::Key)
+    key(name, words.strip_suffix(b"key")?).then_some(SecretKind::Key)
 }
 
 /// Whether the key of that kind is a secret one.
@@ -222,24 +220,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_end_of_a_name_says_what_it_is() {
+    fn the_end_of_a_name_decides() {
         for (name, expected) in [
-            ("password", Some(Telling::Password)),
-            ("PGPASSWORD", Some(Telling::Password)),
-            ("DB_PASSWORD_PROD", Some(Telling::Password)),
-            ("spring.datasource.password", Some(Telling::Password)),
-            ("smtpPass", Some(Telling::Password)),
-            ("secret_key_base", Some(Telling::Key)),
-            ("AWS_SECRET_ACCESS_KEY", Some(Telling::Key)),
-            ("apiKey", Some(Telling::Key)),
-            ("APIKey2", Some(Telling::Key)),
-            ("X-Api-Key", Some(Telling::Key)),
-            ("apikey", Some(Telling::Key)),
-            ("FOO_KEY", Some(Telling::Key)),
-            ("clientSecret", Some(Telling::Secret)),
-            ("_authToken", Some(Telling::Token)),
-            ("accesstoken", Some(Telling::Token)),
-            ("Proxy-Authorization", Some(Telling::Authorization)),
+            ("password", Some(SecretKind::Password)),
+            ("PGPASSWORD", Some(SecretKind::Password)),
+            ("DB_PASSWORD_PROD", Some(SecretKind::Password)),
+            ("spring.datasource.password", Some(SecretKind::Password)),
+            ("smtpPass", Some(SecretKind::Password)),
+            ("secret_key_base", Some(SecretKind::Key)),
+            ("AWS_SECRET_ACCESS_KEY", Some(SecretKind::Key)),
+            ("apiKey", Some(SecretKind::Key)),
+            ("APIKey2", Some(SecretKind::Key)),
+            ("X-Api-Key", Some(SecretKind::Key)),
+            ("apikey", Some(SecretKind::Key)),
+            ("FOO_KEY", Some(SecretKind::Key)),
+            ("clientSecret", Some(SecretKind::Secret)),
+            ("_authToken", Some(SecretKind::Token)),
+            ("accesstoken", Some(SecretKind::Token)),
+            ("Proxy-Authorization", Some(SecretKind::Authorization)),
             ("passed", None),
             ("bypass", None),
             ("password_field", None),
@@ -256,7 +254,7 @@ mod tests {
             ("hashed_secret", None),
             ("", None),
         ] {
-            assert_eq!(telling(name.as_bytes()), expected, "{name}");
+            assert_eq!(announced_kind(name.as_bytes()), expected, "{name}");
         }
     }
 }

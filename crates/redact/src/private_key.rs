@@ -1,17 +1,17 @@
 //! Private keys in blocks of many lines: each line loses its own secret part, so that lines, prefixes and numbers stay where
 //! they are.
 //!
-//! The line that begins a block stays: it says what was there. A block may lack its beginning or its end, since outputs are
+//! The line that begins a block stays, to show what was there. A block may lack its beginning or its end, since outputs are
 //! cut; it may have a prefix in each line (`12:`, `+ `, `> `), or be one line with `\n` written out.
 
 use std::ops::Range;
 
 const DASHES: &[u8] = b"-----";
-/// No key has as many lines as that.
-const MOST_LINES: usize = 400;
-/// Shorter than that are a key's last line, and many other things.
+/// No key has more lines.
+const MAX_LINES: usize = 400;
+/// Shorter lines are a key's last line, and many other things.
 const FULL_LINE: usize = 40;
-/// Lines that stand in a block beside the key.
+/// Lines of a block that are not of the key.
 const HEADERS: &[&str] = &["Proc-Type: ", "DEK-Info: ", "Version: ", "Comment: ", "Hash: ", "Charset: "];
 
 /// What to hide of the block that begins with the dashes at `at`.
@@ -35,14 +35,14 @@ fn title_end(text: &[u8], at: usize) -> Option<usize> {
 /// The pieces of the body that begins at `from`. With an end in sight, every line up to it must be of a key; without one,
 /// the lines that could hardly be anything else. Programs and manuals mention beginnings without any key.
 fn after(text: &[u8], from: usize) -> Vec<Range<usize>> {
-    let reach = &text[from..text.len().min(from + MOST_LINES * 128)];
+    let reach = &text[from..text.len().min(from + MAX_LINES * 128)];
     let end = memchr::memmem::find(reach, DASHES);
     let closed = end.is_some_and(|end| reach[end..].starts_with(b"-----END "));
     let mut all = Vec::new();
     let mut sure = None;
     let mut at = from;
     for (number, line) in
-        reach[..end.unwrap_or(reach.len())].split(|&byte| byte == b'\n').take(MOST_LINES).enumerate()
+        reach[..end.unwrap_or(reach.len())].split(|&byte| byte == b'\n').take(MAX_LINES).enumerate()
     {
         let before = all.len();
         let of_key = pieces(line, at, &mut all) && !(number == 0 && is_other_value(line));
@@ -69,7 +69,7 @@ fn after(text: &[u8], from: usize) -> Vec<Range<usize>> {
 fn before(text: &[u8], to: usize) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut end = to - text[..to].iter().rev().take_while(|byte| **byte != b'\n').count();
-    for number in 0..MOST_LINES {
+    for number in 0..MAX_LINES {
         if end == 0 {
             break;
         }
@@ -120,7 +120,7 @@ fn is_other_value(rest: &[u8]) -> bool {
     matches!(rest.get(quotes), Some(b':' | b','))
 }
 
-/// What may stand before a short piece: signs of quotes, lists and differences, a line's number, a reference.
+/// What may precede a short piece: signs of quotes, lists and differences, a line's number, a reference.
 fn is_prefix(before: &[u8]) -> bool {
     let before = before.trim_ascii_end();
     // A colon behind a quote belongs to an object's member.

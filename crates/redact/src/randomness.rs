@@ -1,10 +1,10 @@
-//! Whether a string looks drawn by a machine or written by a person.
+//! Whether a string looks random or written by a person.
 //!
-//! Entropy alone does not tell `getUserByIdAndName` from a key: both use many letters about equally often. Words give
-//! themselves away by their pairs of letters, most of which are among a few common ones. All arithmetic is in integers, so
+//! Entropy alone does not separate `getUserByIdAndName` from a key: both use many letters about equally often. Words are
+//! recognised by their pairs of letters, most of which are among a few common ones. All arithmetic is in integers, so
 //! that every machine judges alike.
 
-/// The 180 pairs of letters that make up 87 % of the pairs in words of source code and its documentation. Among drawn
+/// The 180 pairs of letters that make up 87 % of the pairs in words of source code and its documentation. Among random
 /// letters they are 27 %.
 const COMMON_PAIRS: &str = "ab ac ad ag ai al am an ap ar as at au ay ba be bi bl bu ca ce ch ci ck cl co cr ct cu da de di do ds \
     ea ec ed ee ef eg el em en ep er es et ev ew ex fa fe fi fo ge gi gr ha he hi ho ht ia ib ic id ie if \
@@ -25,8 +25,8 @@ const COMMON: [u32; 26] = {
     common
 };
 
-/// How much of a value is looked at. More would only cost time on hostile input.
-const LOOKED_AT: usize = 256;
+/// How much of a value is examined. More would only cost time on hostile input.
+const MAX_LENGTH: usize = 256;
 
 /// What a value's bytes are, counted once.
 pub(super) struct Shape<'a> {
@@ -45,7 +45,7 @@ pub(super) struct Shape<'a> {
 
 impl Shape<'_> {
     pub(super) fn of(value: &[u8]) -> Shape<'_> {
-        let value = &value[..value.len().min(LOOKED_AT)];
+        let value = &value[..value.len().min(MAX_LENGTH)];
         let mut shape = Shape {
             value,
             length: value.len(),
@@ -106,7 +106,7 @@ impl Shape<'_> {
         self.uppers + self.lowers
     }
 
-    /// Letters that mostly stand together as they do in words, with few digits strewn in.
+    /// Letters mostly in pairs that are common in words, with few digits between them.
     pub(super) fn is_wordy(&self) -> bool {
         self.pairs >= 2
             && self.common_pairs * 100 >= self.pairs * 58
@@ -114,7 +114,7 @@ impl Shape<'_> {
             && self.changes * 5 <= self.length
     }
 
-    /// Letters and digits stand side by side, as in `hunter2`.
+    /// Letters and digits are side by side, as in `hunter2`.
     pub(super) fn has_mixed_word(&self) -> bool {
         self.changes > 0
     }
@@ -124,7 +124,7 @@ impl Shape<'_> {
         self.hex && self.digits > 0 && (self.lowers == 0) != (self.uppers == 0)
     }
 
-    /// Drawn rather than written, as far as the name beside it lets one hope.
+    /// Random rather than written: enough for a value whose name announces a secret.
     pub(super) fn is_random(&self) -> bool {
         if self.is_hex() {
             return self.length >= 16 && self.entropy() >= bits(2, 0);
@@ -143,7 +143,7 @@ impl Shape<'_> {
         }
     }
 
-    /// Drawn, beyond what a name or a path could be: what may be called secret with only a hint near it.
+    /// Random beyond what a name or a path could be: enough with only a hint near it.
     pub(super) fn is_surely_random(&self) -> bool {
         self.length >= 24
             && self.digits >= 2
@@ -232,8 +232,8 @@ mod tests {
         ] {
             assert!(!Shape::of(written.as_bytes()).is_random(), "{written}");
         }
-        for drawn in ["q8Zr4TnW1xKpL7vB", "9f86d081884c7d659a2f", "zK3mQp-9Rw_Lx2VtB8nY", "h7k2p9w4x1"] {
-            assert!(Shape::of(drawn.as_bytes()).is_random(), "{drawn}");
+        for random in ["q8Zr4TnW1xKpL7vB", "9f86d081884c7d659a2f", "zK3mQp-9Rw_Lx2VtB8nY", "h7k2p9w4x1"] {
+            assert!(Shape::of(random.as_bytes()).is_random(), "{random}");
         }
     }
 

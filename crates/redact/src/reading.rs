@@ -1,8 +1,8 @@
-//! Steps of a reader over bytes: past spaces, past quotes at whatever depth of escaping, never into half a character.
+//! Steps of a reader over bytes: past spaces, past quotes at any depth of escaping, never into half a character.
 
 use std::ops::Range;
 
-/// How far a quoted value is read, and how many spaces are passed over. They keep the work on hostile text linear.
+/// How far a quoted value is read, and how many spaces are passed over. The limits keep the work on hostile text linear.
 const QUOTED_REACH: usize = 4096;
 const SPACE_REACH: usize = 64;
 
@@ -11,7 +11,7 @@ pub(super) fn is_escape(text: &[u8], at: usize) -> bool {
     at > 0 && text[at - 1] == b'\\' && matches!(text.get(at), Some(b'n' | b't' | b'r' | b'b' | b'f'))
 }
 
-/// How many backslashes stand before a quote: each level of strings in strings doubles them.
+/// How many backslashes precede a quote: each level of strings in strings doubles them.
 const LEVELS: [usize; 4] = [0, 1, 3, 7];
 
 /// A quote at `at` with the backslashes before it, as strings inside strings have them.

@@ -1,4 +1,4 @@
-//! Secrets that announce themselves: a fixed beginning, then letters and digits of a known number.
+//! Secrets with a known form: a fixed prefix, then a known number of letters and digits.
 //!
 //! Each rule has a keyword, by which the one pass over the text finds where it might apply, and an expression that must
 //! match there. Expressions are compiled when their keyword is first met.
@@ -17,14 +17,14 @@ const REACH: usize = 4096;
 pub(super) struct Rule {
     /// The word in the mark.
     pub(super) label: &'static str,
-    /// What every match contains, in the case given, at its beginning unless `lead` says otherwise.
+    /// What every match contains, in this case, at its start unless there is a `lead`.
     pub(super) keyword: &'static str,
     lead: Lead,
     pattern: &'static str,
     proof: Proof,
 }
 
-/// What stands before the keyword and belongs to the secret.
+/// What precedes the keyword and belongs to the secret.
 #[derive(Clone, Copy)]
 enum Lead {
     Nothing,
@@ -37,9 +37,9 @@ enum Lead {
 /// What a match must show beyond its form.
 #[derive(Clone, Copy, PartialEq)]
 enum Proof {
-    /// No mask and no placeholder.
+    /// Not a mask and not a placeholder.
     Form,
-    /// It looks drawn: the beginning alone is too common.
+    /// It looks random: the prefix alone is too common.
     Random,
     /// It decodes to a private key.
     PrivateKey,
@@ -211,7 +211,7 @@ pub(super) const RULES: &[Rule] = &[
     rule("openshift-token", "sha256~", r"sha256~[A-Za-z0-9_-]{43}"),
     rule("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
 
-    // Forms that anybody may issue
+    // Forms of many issuers
     rule("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*|[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)"),
     Rule { label: "private-key", keyword: "LS0tLS1CRUdJTi", lead: Lead::Nothing, pattern: r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2}", proof: Proof::PrivateKey },
 ];
@@ -226,7 +226,7 @@ impl Compiled {
         Compiled { expressions: RULES.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// What the rule of that number hides at its keyword, which begins at `at`. `open` says whether a secret may begin at
+    /// What the rule of that number hides at its keyword, which begins at `at`. `open` is whether a secret may begin at
     /// a place.
     pub(super) fn find(
         &self,
@@ -252,7 +252,7 @@ impl Compiled {
         let end = start + whole.end();
         let closed = !text.get(end).is_some_and(u8::is_ascii_alphanumeric);
         let range = start + hidden.start()..end;
-        // Some are longer than is worth reading before they are known.
+        // Some are longer than the expression may read.
         let long = whole.end() == REACH;
         ((closed || long) && rule.proof.holds(rule, &text[range.clone()])).then(|| match long {
             true => range.start..end + text[end..].iter().take_while(|byte| is_of_token(**byte)).count(),
@@ -271,7 +271,7 @@ impl Compiled {
 }
 
 impl Lead {
-    /// Shorter than that it is no match, which spares the expression.
+    /// A shorter lead is not a match, which saves running the expression.
     fn least(self) -> usize {
         match self {
             Lead::Nothing => 0,
@@ -302,7 +302,7 @@ impl Proof {
         }
         let shape = Shape::of(body);
         match self {
-            // Some draw letters only, but words are nobody's key.
+            // Some have letters only, but words are not keys.
             Proof::Form => shape.digits > 0 || !shape.is_wordy(),
             Proof::Random => shape.is_random() && shape.digits > 0,
             Proof::PrivateKey => decode_base64(&found[..64.min(found.len() / 4 * 4)])

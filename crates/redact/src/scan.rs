@@ -1,7 +1,7 @@
-//! One pass over a text: an automaton finds the words by which secrets are found, and each word's finders look around it.
+//! One pass over a text: an Aho-Corasick automaton finds keywords, and the finders of each keyword look around it.
 //!
-//! Finders look at most some thousand bytes ahead, and a word inside what is already hidden is passed over, so that the time
-//! taken stays in proportion to the text whatever it holds.
+//! Finders look a few thousand bytes ahead at most, and keywords inside what is already hidden are skipped, so the time is
+//! linear in the length of any text.
 
 use std::ops::Range;
 
@@ -18,12 +18,12 @@ pub(super) struct Edit {
     pub(super) label: &'static str,
 }
 
-/// What looks around a word.
+/// What looks around a keyword.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finder {
     /// A rule, by its place in the list.
     Rule(usize),
-    /// A telling name; the numbers are its part of the word.
+    /// A name that may announce a secret; the numbers are its part of the keyword.
     Name(usize, usize),
     Url,
     Driver,
@@ -36,7 +36,7 @@ enum Finder {
     Mark,
 }
 
-/// The automaton, and for each of its words the finders to ask.
+/// The automaton, and the finders of each of its keywords.
 pub(super) struct Scanner {
     automaton: AhoCorasick,
     finders: Vec<Vec<Finder>>,
@@ -69,7 +69,7 @@ impl Scanner {
         for word in KEYWORDS {
             cases(word).iter().for_each(|word| add(word, Finder::Name(0, word.len())));
         }
-        // The automaton tells of the longest word that begins first. One that is part of it must not be lost.
+        // The automaton reports the longest word that begins first. A name that is part of it must not be lost.
         for (word, finders) in &mut words {
             let name = KEYWORDS.iter().find_map(|keyword| {
                 word.to_ascii_lowercase().find(keyword).map(|at| Finder::Name(at, at + keyword.len()))
@@ -108,7 +108,7 @@ impl Scanner {
                 continue;
             }
             for finder in &self.finders[hit.pattern().as_usize()] {
-                if scan.ask(*finder, hit.start()..hit.end()) {
+                if scan.run(*finder, hit.start()..hit.end()) {
                     break;
                 }
             }
@@ -136,8 +136,8 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    /// Asks one finder. Says whether it settled what is there.
-    fn ask(&mut self, finder: Finder, word: Range<usize>) -> bool {
+    /// Runs one finder. True when no other finder of the keyword is needed.
+    fn run(&mut self, finder: Finder, word: Range<usize>) -> bool {
         let text = self.text;
         match finder {
             Finder::Rule(number) => {
@@ -158,7 +158,7 @@ impl Scan<'_> {
                 if self.is_hidden(found.range.start) {
                     return true;
                 }
-                self.hide_value(found.range, found.telling.label())
+                self.hide_value(found.range, found.kind.label())
             }
             Finder::Url => {
                 url::password(text, word).is_some_and(|range| self.hide_value(range, "url-password"))
@@ -193,7 +193,7 @@ impl Scan<'_> {
         }
     }
 
-    /// Notes what to hide, without the halves of escapes at its ends: strings must stay strings.
+    /// Adds what to hide, without the halves of escapes at its ends, so that strings stay valid.
     fn hide(&mut self, range: Range<usize>, label: &'static str) {
         let slashes =
             |end: usize| self.text[..end].iter().rev().take(64).take_while(|byte| **byte == b'\\').count();
@@ -220,7 +220,7 @@ impl Scan<'_> {
         true
     }
 
-    /// Whether what was found last covers the place. Only the last few can: finders look ahead, but not far.
+    /// Whether one of the last edits covers the place. Finders do not look far ahead, so only the last few can.
     fn is_hidden(&self, at: usize) -> bool {
         self.edits.iter().rev().take(8).any(|edit| edit.range.contains(&at))
     }
@@ -233,7 +233,7 @@ impl Scan<'_> {
             || self.is_hidden(before)
     }
 
-    /// Hides a value that its place gave away. Its form often says more than its place.
+    /// Hides a value that was found by its name or position. Its own form often gives a better label.
     fn hide_value(&mut self, range: Range<usize>, label: &'static str) -> bool {
         let value = &self.text[range.clone()];
         let form = self.scanner.automaton.find_iter(value).find_map(|hit| {

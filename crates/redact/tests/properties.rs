@@ -1,4 +1,4 @@
-//! What holds for every text: redaction keeps lines where they are, changes nothing the second time, leaves JSON valid, and
+//! Properties of every text: redaction keeps lines where they are, changes nothing the second time, leaves JSON valid, and
 //! touches nothing but secrets.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
@@ -37,13 +37,13 @@ fn glued() -> impl Strategy<Value = String> {
     prop::collection::vec(part, 0..24).prop_map(|parts| parts.concat())
 }
 
-/// The same cases in every run, since a test that fails once in a while helps nobody. `PROPTEST_CASES` draws that many
-/// others.
+/// The same cases in every run, so a failure can be repeated. `PROPTEST_CASES` runs that many random
+/// ones.
 fn config(cases: u32) -> ProptestConfig {
-    let drawn = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    let rng_seed = if drawn.is_some() { RngSeed::Random } else { RngSeed::Fixed(20260101) };
+    let random = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let rng_seed = if random.is_some() { RngSeed::Random } else { RngSeed::Fixed(20260101) };
     ProptestConfig {
-        cases: drawn.unwrap_or(cases),
+        cases: random.unwrap_or(cases),
         rng_seed,
         failure_persistence: None,
         ..ProptestConfig::default()
@@ -117,9 +117,9 @@ proptest! {
     }
 
     #[test]
-    fn a_secret_goes_wherever_it_stands(at in 0..known::SECRETS.len(), above in "([ -~]{0,40}\n){0,3}", below in "(\n[ -~]{0,40}){0,3}") {
+    fn a_secret_is_redacted_anywhere(at in 0..known::SECRETS.len(), above in "([ -~]{0,40}\n){0,3}", below in "(\n[ -~]{0,40}){0,3}") {
         let (before, secret, after, label) = known::SECRETS[at];
-        // Text above may end in an open quote or a name, so only that the secret is gone is asked.
+        // Text above may end in an open quote or a name, so only the absence of the secret is checked.
         let text = format!("{above}\n{before}{secret}{after}\n{below}");
         let mark = format!("[redacted:{label}]");
         prop_assert!(!redact(&text).replace(&mark, "").contains(secret), "{}", redact(&text));

@@ -1,4 +1,4 @@
-//! What redaction does to whole texts: what goes, what stays, and what the mark says.
+//! What redaction does to whole texts: what goes, what stays, and which mark replaces it.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -17,7 +17,7 @@ fn title(which: &str) -> String {
 }
 
 #[test]
-fn each_line_of_a_private_key_goes_and_what_stands_before_it_stays() {
+fn each_line_of_a_private_key_goes_and_its_prefix_stays() {
     let (begin, end) = (title("BEGIN"), title("END"));
     for prefix in ["", "    ", "+", "> ", "src/key.pem:12:", "src/key.pem-12-", "    12→", "12\t"] {
         let text = format!(
@@ -48,7 +48,7 @@ fn a_private_key_may_be_cut_off_or_written_in_one_line() {
 }
 
 #[test]
-fn who_only_mentions_a_private_key_keeps_every_line() {
+fn a_mention_of_a_private_key_stays() {
     let text = format!(
         "if line == \"{}\" {{\n    inside = true\n    next\n}}\nreturn found\n-----\nend",
         title("BEGIN")
@@ -89,7 +89,7 @@ fn long_tokens_go_to_their_end() {
 }
 
 #[test]
-fn a_name_from_elsewhere_tells() {
+fn a_key_announces_its_value() {
     let redactor = Redactor::standard();
     for (name, value, expected) in [
         ("password", "hunter2", "[redacted:password]"),
@@ -105,10 +105,16 @@ fn a_name_from_elsewhere_tells() {
 }
 
 #[test]
-fn the_type_says_that_it_was_done() {
-    let redacted = Redacted::new("PASSWORD=hunter2!");
-    assert_eq!(redacted.as_str(), "PASSWORD=[redacted:password]");
-    assert_eq!(redacted.to_string(), redacted.as_ref());
+fn redacted_values_were_redacted_whole() {
+    let redacted = Redacted::from("PASSWORD=hunter2!");
+    assert_eq!(redacted, "PASSWORD=[redacted:password]");
+    assert_eq!(redacted.to_string(), redacted.as_str());
     assert_eq!(Redacted::from("PASSWORD=hunter2!".to_owned()), redacted);
-    assert_eq!(Redacted::named("password", "hunter2!").into_string(), "[redacted:password]");
+    assert_eq!(
+        Redacted::new(vec![Some("PASSWORD=hunter2!".to_owned())])[0].as_deref(),
+        Some(redacted.as_str())
+    );
+    let read: Redacted = serde_json::from_str(r#""PASSWORD=hunter2!""#).unwrap();
+    assert_eq!(read, redacted, "what is read may hold secrets");
+    assert_eq!(serde_json::to_string(&redacted).unwrap(), r#""PASSWORD=[redacted:password]""#);
 }

@@ -170,7 +170,7 @@ fn models(names: &[String]) -> String {
 fn clean(text: &str, longest: usize) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let shown: String = text.chars().filter(|&c| c == '\n' || c == '\t' || !c.is_control()).collect();
-    let redacted = Redacted::new(&shown).into_string();
+    let redacted = Redacted::from(shown.as_str()).into_inner();
     let lines: Vec<&str> = redacted.lines().map(str::trim_end).collect();
     let text = lines.join("\n");
     let text = text.trim();

@@ -15,12 +15,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
+use tamis_redact::Redacted;
 use tamis_sieve::{Settings, Sieve};
 
 use cut_lines::{Cutout, Need};
 use replay::{Pending, Replay, ReplaySink};
 use tamis_logs::event::Provider;
-use tamis_trace::{Session, SessionFilter, Trace, TraceError, beginning};
+use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
 
 /// How a report is to be read; part of it.
 const RULES: &[&str] = &[
@@ -162,7 +163,7 @@ pub struct ReplayedResult {
 pub struct NeededLine {
     /// 1-based, in the result.
     pub line: u64,
-    pub text: String,
+    pub text: Redacted,
     /// `edited` or `quoted`.
     pub how: &'static str,
     /// The event that needed it.
@@ -298,7 +299,7 @@ impl ReplaySink for Recorder {
                 }
             };
             if result.needed.len() < LINES_SHOWN {
-                let text = beginning(&line.text, LINE_CHARS);
+                let text = preview(&line.text, LINE_CHARS);
                 result.needed.push(NeededLine { line: line.number as u64, text, how, by_event: *event });
             }
         }

@@ -57,7 +57,11 @@ async fn only_what_is_new_is_told_unless_more_is_asked_for() {
         assert_eq!((&event["seq"], &event["detail"]), (&json!(number), &json!({"number": number})));
     }
     let secret = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
-    insert_event(&tables, Some("work-1-a1"), &json!({"message": format!("it said {secret}")}));
+    insert_event(
+        &tables,
+        Some("work-1-a1"),
+        &json!({"message": format!("it said {secret}"), secret: 1, "password": ["tr0ub4dor&3x"]}),
+    );
     for socket in [&mut new, &mut all] {
         assert_eq!(
             within("the event", socket.json()).await,
@@ -73,7 +77,11 @@ async fn only_what_is_new_is_told_unless_more_is_asked_for() {
                 "status_after": "WAITING_REVIEW",
                 "git_commit": null,
                 "error_code": null,
-                "detail": {"message": "it said [redacted:github-token]"},
+                "detail": {
+                    "message": "it said [redacted:github-token]",
+                    "[redacted:github-token]": 1,
+                    "password": ["[redacted:password]"],
+                },
             })
         );
     }

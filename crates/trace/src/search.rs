@@ -16,13 +16,15 @@ use serde_json::Value;
 use crate::bloom::BloomFilter;
 use crate::db::{self, BlockRow, Blocks, Letters, LogRow};
 use crate::error::TraceError;
+use crate::event_details::redact_payload;
 use crate::reading;
 use crate::search_text;
 use crate::segment::{self, Columns};
 use crate::trace::{Generation, Session, SessionFilter, Trace};
 use query::CompiledQuery;
 use tamis_logs::discovery::LogFormat;
-use tamis_logs::event::{EventKind, EventStream, LogEvent, Millis};
+use tamis_logs::event::{EventKind, EventStream, LogEvent, Millis, strings_of};
+use tamis_redact::{Redacted, excerpt_around};
 
 /// Sessions whose filters are looked at between two looks at the clock.
 const SESSIONS_AT_ONCE: usize = 256;
@@ -68,16 +70,43 @@ pub struct MatchPosition {
     pub event: u64,
 }
 
-/// An event that matches.
+/// An event that matches. Its payload may be long, so it is redacted only as far as it is shown.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SearchMatch {
     pub place: MatchPosition,
     pub at: Option<Millis>,
     pub kind: EventKind,
     pub stream: EventStream,
-    pub payload: Value,
-    /// What stands around the first match.
-    pub excerpt: String,
+    payload: Value,
+}
+
+/// Characters of an excerpt that are before the match.
+const BEFORE_MATCH: usize = 75;
+
+impl SearchMatch {
+    /// What the event holds.
+    pub fn payload(&self) -> Redacted<Value> {
+        redact_payload(self.payload.clone())
+    }
+
+    /// Whether it is the result of a tool that failed.
+    pub fn is_error(&self) -> bool {
+        self.payload["is_error"] == true
+    }
+
+    /// The text that matches, in at most `max_chars` characters around the first match. `None` when no text of a call's
+    /// arguments matches once they are redacted.
+    pub fn excerpt(&self, finder: &QueryFinder, max_chars: usize) -> Option<Redacted> {
+        let around = |text: &str, at: usize| excerpt_around(text, at, BEFORE_MATCH, max_chars).0;
+        if self.kind == EventKind::ToolCall {
+            // The names of arguments announce secrets, so all arguments are redacted together.
+            let mut texts = Vec::new();
+            strings_of(&self.payload()["arguments"], &mut texts);
+            return texts.iter().find_map(|text| Some(around(text, finder.find(text)?.start)));
+        }
+        let text = self.payload["text"].as_str().or(self.payload["content"].as_str())?;
+        Some(around(text, finder.find(text).map_or(0, |found| found.start)))
+    }
 }
 
 /// What a search found.
@@ -92,8 +121,7 @@ pub struct SearchResults {
     pub blocks_read: u64,
 }
 
-/// Finds a search's words in a text. What is shown of an event is cut out after its secrets are, so whoever shows it has
-/// to look again.
+/// Finds the words of a search in a text, to show what is around them.
 pub struct QueryFinder(CompiledQuery);
 
 impl QueryFinder {
@@ -339,14 +367,13 @@ fn matches_in(
         if number < from || question.kinds & event.kind().bit() == 0 || !worth() {
             return ControlFlow::Continue(());
         }
-        if let Some(excerpt) = question.excerpt(event, &mut texts) {
+        if question.matches(event, &mut texts) {
             matches.push(SearchMatch {
                 place: MatchPosition { started: *started, session: id.clone(), event: number },
                 at: event.at,
                 kind: event.kind(),
                 stream: event.stream,
                 payload: event.payload(),
-                excerpt,
             });
         }
         if matches.len() > search.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

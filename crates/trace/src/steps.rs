@@ -7,31 +7,9 @@ use serde_json::Value;
 use crate::accounting::UsageAccount;
 use crate::error::TraceError;
 use crate::trace::{Session, Trace};
-use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis};
+use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, Millis};
 use tamis_logs::usage::Tokens;
-
-/// A text that may be shown in part.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Excerpt {
-    pub text: String,
-    /// Characters of the whole, when this is not all.
-    pub whole: Option<u64>,
-}
-
-impl Excerpt {
-    pub fn of(content: &Content<'_>, most: usize) -> Excerpt {
-        Excerpt::of_text(&content.to_text(), most)
-    }
-
-    pub fn of_text(text: &str, most: usize) -> Excerpt {
-        match text.char_indices().nth(most) {
-            None => Excerpt { text: text.to_owned(), whole: None },
-            Some((end, _)) => {
-                Excerpt { text: text[..end].to_owned(), whole: Some(text.chars().count() as u64) }
-            }
-        }
-    }
-}
+use tamis_redact::{Redacted, excerpt};
 
 /// A tool's call with its result.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,9 +22,9 @@ pub struct ToolStep {
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallStep {
     pub event: u64,
-    pub name: String,
+    pub name: Redacted,
     pub id: Option<String>,
-    pub arguments: Value,
+    pub arguments: Redacted<Value>,
     pub at: Option<Millis>,
 }
 
@@ -54,7 +32,7 @@ pub struct CallStep {
 pub struct ResultStep {
     pub event: u64,
     pub id: Option<String>,
-    pub content: Excerpt,
+    pub content: Redacted,
     pub failed: bool,
     pub at: Option<Millis>,
 }
@@ -66,9 +44,9 @@ pub struct TurnStep {
     pub first_event: u64,
     pub at: Option<Millis>,
     pub ended: Option<Millis>,
-    pub reasoning: Vec<Excerpt>,
-    pub messages: Vec<Excerpt>,
-    pub notes: Vec<Excerpt>,
+    pub reasoning: Vec<Redacted>,
+    pub messages: Vec<Redacted>,
+    pub notes: Vec<Redacted>,
     pub tools: Vec<ToolStep>,
     /// What the requests told in this step used.
     pub tokens: Tokens,
@@ -104,7 +82,7 @@ pub enum TurnPart {
         number: u64,
         first_event: u64,
         at: Option<Millis>,
-        user: Excerpt,
+        user: Redacted,
     },
     Step {
         turn: u64,
@@ -113,18 +91,19 @@ pub enum TurnPart {
 }
 
 impl Trace {
-    /// Tells a session's turns from this one on, step by step. Texts are cut after so many characters.
+    /// Tells a session's turns from this one on, step by step. Each text has at most
+    /// `max_chars` characters.
     pub fn steps(
         &self,
         session: &Session,
         from_turn: u64,
-        most_chars: usize,
+        max_chars: usize,
         visit: &mut dyn FnMut(TurnPart) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         let Some(turn) = self.turns(session, from_turn, 1)?.into_iter().next() else { return Ok(()) };
         let mut builder = Builder {
             turn: turn.number,
-            most_chars,
+            max_chars,
             step: None,
             next_step: 0,
             between: true,
@@ -137,7 +116,7 @@ impl Trace {
                 number: turn.number,
                 first_event: first,
                 at: turn.at,
-                user: Excerpt::default(),
+                user: Redacted::default(),
             };
             if visit(part).is_break() {
                 return Ok(());
@@ -157,7 +136,7 @@ impl Trace {
 
 struct Builder {
     turn: u64,
-    most_chars: usize,
+    max_chars: usize,
     step: Option<TurnStep>,
     next_step: u64,
     /// Whether the agent's next act begins a step.
@@ -185,7 +164,7 @@ impl Builder {
             self.finish(visit)?;
             self.between = false;
         }
-        let most = self.most_chars;
+        let max = self.max_chars;
         let index = self.next_step;
         let step = self.step.get_or_insert_with(|| TurnStep {
             index,
@@ -200,17 +179,17 @@ impl Builder {
                 step.tokens = step.tokens.plus(entry.added).minus(entry.taken);
             }
             _ if sidechain => step.sidechain_events += 1,
-            EventBody::Reasoning(content) => step.reasoning.push(Excerpt::of(content, most)),
-            EventBody::Message(content) => step.messages.push(Excerpt::of(content, most)),
+            EventBody::Reasoning(content) => step.reasoning.push(excerpt(&content.to_text(), max)),
+            EventBody::Message(content) => step.messages.push(excerpt(&content.to_text(), max)),
             EventBody::Notification(content) | EventBody::Summary(content) => {
-                step.notes.push(Excerpt::of(content, most));
+                step.notes.push(excerpt(&content.to_text(), max));
             }
             EventBody::ToolCall(call) => {
                 let call = CallStep {
                     event: number,
-                    name: call.name.clone().into_owned(),
+                    name: Redacted::from(&*call.name),
                     id: call.id.as_ref().map(|id| id.clone().into_owned()),
-                    arguments: call.arguments.to_value(),
+                    arguments: Redacted::new(call.arguments.to_value()),
                     at: event.at,
                 };
                 step.tools.push(ToolStep { call: Some(call), result: None });
@@ -224,7 +203,7 @@ impl Builder {
                 let result = ResultStep {
                     event: number,
                     id,
-                    content: Excerpt::of(&result.content, most),
+                    content: excerpt(&result.content.to_text(), max),
                     failed: result.failed,
                     at: event.at,
                 };
@@ -253,10 +232,10 @@ impl Builder {
         self.between = true;
         let user = match &event.body {
             EventBody::SlashCommand { command, arguments } => {
-                Excerpt::of_text(format!("{command} {arguments}").trim_end(), self.most_chars)
+                excerpt(format!("{command} {arguments}").trim_end(), self.max_chars)
             }
-            EventBody::User(content) => Excerpt::of(content, self.most_chars),
-            _ => Excerpt::default(),
+            EventBody::User(content) => excerpt(&content.to_text(), self.max_chars),
+            _ => Redacted::default(),
         };
         visit(TurnPart::Turn { number: self.turn, first_event: number, at: event.at, user })
     }

@@ -1,11 +1,10 @@
 //! What a session comes to: its turns, its counts, what it is about. Events go in one after the other, and the sums can be
 //! saved and gone on with when the log has grown.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tamis_redact::Redactor;
+use tamis_redact::{Redacted, excerpt};
 
 use crate::accounting::UsageAccount;
 use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis, bounded};
@@ -14,8 +13,6 @@ use tamis_logs::usage::Tokens;
 
 /// Letters of a text that is only shown in a list.
 pub(crate) const PREVIEW_CHARS: usize = 200;
-/// Bytes of a text that are looked at for secrets before it is cut to its preview: half a secret looks like none.
-const LOOKED_AT: usize = 16 << 10;
 
 /// Calls whose results have not come yet, of which this many are remembered.
 const MOST_OPEN_CALLS: usize = 256;
@@ -33,7 +30,7 @@ pub struct Turn {
     pub at: Option<Millis>,
     pub ended: Option<Millis>,
     /// The beginning of what the person said; empty when the session begins without.
-    pub preview: String,
+    pub preview: Redacted,
     pub steps: u64,
     pub tool_calls: u64,
     pub failed_tools: u64,
@@ -57,13 +54,13 @@ pub struct SessionSummary {
     pub native_id: Option<String>,
     pub root: Option<String>,
     pub root_hash: Option<String>,
-    pub title: Option<String>,
+    pub title: Option<Redacted>,
     pub version: Option<String>,
     pub agent_name: Option<String>,
     pub parent: Option<(String, Relation)>,
     pub started: Option<Millis>,
     pub ended: Option<Millis>,
-    pub snippet: Option<String>,
+    pub snippet: Option<Redacted>,
     pub events: u64,
     /// By [`EventKind`], in its order.
     pub counts: [u64; 9],
@@ -98,7 +95,7 @@ impl SessionSummary {
             SessionFact::RootHash(hash) => first(&mut self.root_hash, hash),
             SessionFact::Version(version) => first(&mut self.version, version),
             SessionFact::AgentName(name) => first(&mut self.agent_name, name),
-            SessionFact::Title(title) => self.title = Some(preview(title)),
+            SessionFact::Title(title) => self.title = Some(preview(title, PREVIEW_CHARS)),
             SessionFact::Started(at) => self.started = self.started.or(Some(*at)),
             SessionFact::Parent { id, relation } => {
                 self.parent.get_or_insert_with(|| (kept(id), *relation));
@@ -112,7 +109,7 @@ impl SessionSummary {
             Unrecognised::Part(name) => ("part", name),
             Unrecognised::Unreadable(why) => ("unreadable", why),
         };
-        *named(&mut self.unrecognised, &format!("{what}: {}", beginning(name, 80))) += 1;
+        *named(&mut self.unrecognised, &format!("{what}: {}", short_name(name, 80))) += 1;
     }
 
     pub(crate) fn event(&mut self, event: &LogEvent<'_>) {
@@ -136,9 +133,11 @@ impl SessionSummary {
 
     fn begin_turn(&mut self, index: u64, event: &LogEvent<'_>) {
         let preview = match &event.body {
-            EventBody::SlashCommand { command, arguments } => preview(&format!("{command} {arguments}")),
-            EventBody::User(content) => preview(&content.to_text()),
-            _ => String::new(),
+            EventBody::SlashCommand { command, arguments } => {
+                preview(&format!("{command} {arguments}"), PREVIEW_CHARS)
+            }
+            EventBody::User(content) => preview(&content.to_text(), PREVIEW_CHARS),
+            _ => Redacted::default(),
         };
         if self.snippet.is_none() && !preview.is_empty() {
             self.snippet = Some(preview.clone());
@@ -146,7 +145,7 @@ impl SessionSummary {
         self.open_turn(index, event.at, preview);
     }
 
-    fn open_turn(&mut self, index: u64, at: Option<Millis>, preview: String) {
+    fn open_turn(&mut self, index: u64, at: Option<Millis>, preview: Redacted) {
         self.finished.extend(self.turn.take());
         self.turn =
             Some(Turn { number: self.turns, first_event: index, at, ended: at, preview, ..Turn::default() });
@@ -158,7 +157,7 @@ impl SessionSummary {
         let acts = matches!(event.kind(), EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
         let sidechain = event.stream == EventStream::Sidechain;
         if self.turn.is_none() && acts {
-            self.open_turn(index, event.at, String::new());
+            self.open_turn(index, event.at, Redacted::default());
         }
         let reported = match &event.body {
             EventBody::TokenUsage(report) => {
@@ -244,32 +243,27 @@ fn kept(name: &str) -> String {
 /// The place of a name in a table that does not grow without end.
 fn named<'a, T: Default>(table: &'a mut BTreeMap<String, T>, name: &str) -> &'a mut T {
     let name = if table.len() < MOST_NAMES || table.contains_key(name) { name } else { OTHERS };
-    table.entry(beginning(name, 120)).or_default()
+    table.entry(short_name(name, 120)).or_default()
 }
 
-/// What a list shows of a text: its first letters, without secrets.
-fn preview(text: &str) -> String {
-    beginning(&without_secrets(text), PREVIEW_CHARS)
+/// What a list shows of a text: its start, on one line.
+pub fn preview(text: &str, max_chars: usize) -> Redacted {
+    excerpt(text.trim_start(), max_chars).on_one_line()
 }
 
-/// As much of a text as is looked at for what is shown of it, without secrets.
-pub(crate) fn without_secrets(text: &str) -> Cow<'_, str> {
-    Redactor::standard().redact(&text[..text.floor_char_boundary(LOOKED_AT)])
-}
-
-/// The first letters of a text, with a sign when there are more, line breaks as spaces.
-pub fn beginning(text: &str, letters: usize) -> String {
-    let mut begun: String = text
+/// The start of a name, as the key of a table.
+fn short_name(name: &str, max_chars: usize) -> String {
+    let mut short: String = name
         .trim_start()
         .chars()
-        .take(letters + 1)
+        .take(max_chars + 1)
         .map(|letter| if letter.is_control() { ' ' } else { letter })
         .collect();
-    if begun.chars().count() > letters {
-        begun.pop();
-        begun.pop();
-        begun.push('…');
+    if short.chars().count() > max_chars {
+        short.pop();
+        short.pop();
+        short.push('…');
     }
-    begun.truncate(begun.trim_end().len());
-    begun
+    short.truncate(short.trim_end().len());
+    short
 }

@@ -11,6 +11,7 @@ use crate::accounting::UsageAccount;
 use crate::call_stats::CallCounter;
 use crate::db::{self, Blocks, SessionRow};
 use crate::error::TraceError;
+use crate::event_details::EventDetails;
 use crate::index::{self, IndexProgress, IndexRefresh};
 use crate::reading;
 use crate::search::Cache;
@@ -396,20 +397,15 @@ impl Trace {
         Ok(())
     }
 
-    /// One event, given to `look`.
-    pub fn event<T>(
-        &self,
-        session: &Session,
-        index: u64,
-        look: impl FnOnce(&LogEvent<'_>) -> T,
-    ) -> Result<T, TraceError> {
+    /// One event.
+    pub fn event(&self, session: &Session, index: u64) -> Result<EventDetails, TraceError> {
         let most = session.summary.events.checked_sub(1);
         if most.is_none_or(|most| index > most) {
             return Err(TraceError::NoSuchEvent { session: self.short_id(&session.id)?, index, most });
         }
-        let (mut look, mut seen) = (Some(look), None);
+        let mut seen = None;
         self.events(session, index, &mut |_, event| {
-            seen = look.take().map(|look| look(event));
+            seen = Some(EventDetails::of(event));
             ControlFlow::Break(())
         })?;
         seen.ok_or_else(|| TraceError::Changed { path: session.id.clone() })

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::db;
 use crate::error::TraceError;
+use crate::event_details::EventDetails;
 use crate::trace::{Session, Trace};
-use tamis_logs::event::LogEvent;
 
 /// The time between two looks at the logs, unless looking itself takes long.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
@@ -21,7 +21,7 @@ const SHARE: u32 = 20;
 const ASKED_EVERY: Duration = Duration::from_millis(50);
 
 /// Told of an event that is new, and of the session that it belongs to.
-pub type OnEvent<'v> = dyn FnMut(&Session, u64, &LogEvent<'_>) -> ControlFlow<()> + 'v;
+pub type OnEvent<'v> = dyn FnMut(&Session, u64, &EventDetails) -> ControlFlow<()> + 'v;
 
 /// How far each session is told.
 pub struct SessionWatch<'t> {
@@ -112,7 +112,7 @@ impl SessionWatch<'_> {
     ) -> Result<ControlFlow<()>, TraceError> {
         let mut flow = ControlFlow::Continue(());
         let told = self.trace.events(session, from, &mut |number, event| {
-            flow = visit(session, number, event);
+            flow = visit(session, number, &EventDetails::of(event));
             flow
         });
         match told {

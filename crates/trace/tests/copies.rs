@@ -9,7 +9,6 @@ use std::time::SystemTime;
 
 use serde_json::{Value, json};
 use tamis_logs::discovery::LogLocations;
-use tamis_logs::event::EventBody;
 use tamis_store::DataDir;
 use tamis_trace::{SessionFilter, Trace, UsageGrouping, erase_indexes};
 
@@ -104,14 +103,9 @@ fn a_log_that_was_rewritten_in_its_place_is_read_anew() {
     let trace = open(folder.path());
     let second = || {
         let session = trace.session("s").unwrap();
-        trace
-            .event(&session, 1, |event| match &event.body {
-                EventBody::User(content) => content.to_text().into_owned(),
-                other => panic!("{other:?}"),
-            })
-            .unwrap()
+        trace.event(&session, 1).unwrap().payload["text"].as_str().unwrap().to_owned()
     };
-    let snippets = || trace.turns(&trace.session("s").unwrap(), 1, 1).unwrap()[0].preview.clone();
+    let snippets = || trace.turns(&trace.session("s").unwrap(), 1, 1).unwrap()[0].preview.to_string();
     assert_eq!((second(), snippets()), ("before".to_owned(), "before".to_owned()));
     // As long, and with the same time: whoever restores a file may set that.
     let time: SystemTime = fs::metadata(&path).unwrap().modified().unwrap();

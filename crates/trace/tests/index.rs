@@ -394,8 +394,8 @@ fn a_line_of_two_hundred_megabytes_costs_one_event_and_no_memory() {
     assert_eq!(logs.found("which is more than", SearchMode::Substring).len(), 1);
     let found = logs.found("after the long line", SearchMode::Substring);
     assert_eq!(found.len(), 1);
-    let event = logs.trace.event(&session, found[0].1, |event| event.payload()).unwrap();
-    assert_eq!(event, json!({"text": "after the long line"}));
+    let event = logs.trace.event(&session, found[0].1).unwrap();
+    assert_eq!(*event.payload, json!({"text": "after the long line"}));
 }
 
 #[test]

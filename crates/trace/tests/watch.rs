@@ -78,7 +78,7 @@ fn look(watch: &mut tamis_trace::SessionWatch<'_>) -> Vec<(String, u64, EventKin
     let mut told = Vec::new();
     let _ = watch
         .look(&mut |session, index, event| {
-            told.push((session.id.clone(), index, event.kind()));
+            told.push((session.id.clone(), index, event.kind));
             ControlFlow::Continue(())
         })
         .unwrap();

@@ -3,7 +3,7 @@ use serde_json::json;
 use tamis_config::{Config, ConfigError, Form, SETTINGS, Setting, Surroundings};
 
 use crate::error::{CliError, CliResult};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Show every setting
 #[derive(Args)]
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
     let value_of = |setting: &Setting| match (&config.resolved(setting.key).value, setting.form) {
         (Some(_), Form::Secret) => "(set)".to_owned(),
         // An address may have a password in it.
-        (Some(value), _) => shown::text(value),
+        (Some(value), _) => escape::text(value),
         (None, _) => "(unset)".to_owned(),
     };
     if arguments.json {

@@ -9,7 +9,7 @@ use tamis_research::{
 
 use super::research::question::{QuestionArgs, RootArgs};
 use crate::error::{CliError, CliResult};
-use crate::{print, setup, shown, wrap};
+use crate::{escape, print, setup, wrap};
 
 /// Write and resume handoffs
 ///
@@ -114,7 +114,7 @@ fn show(arguments: &Show) -> CliResult {
     let resumed = resume_handoff(&settings.artifacts, arguments.name.as_deref(), &settings.roots)
         .map_err(resume_error)?;
     if arguments.json {
-        shown::json(&as_json(&resumed))
+        print::json(&as_json(&resumed))
     } else {
         print::bytes(render(&resumed, wrap::width()).as_bytes())
     }
@@ -138,14 +138,14 @@ fn as_json(resumed: &ResumedHandoff) -> serde_json::Value {
 
 fn render(resumed: &ResumedHandoff, width: usize) -> String {
     let handoff = &resumed.handoff;
-    let mut text = wrap::paragraph(&shown::text(&handoff.question), "", width);
+    let mut text = wrap::paragraph(&escape::text(&handoff.question), "", width);
     text.push('\n');
-    text.push_str(&wrap::paragraph(&shown::text(&handoff.summary), "", width));
+    text.push_str(&wrap::paragraph(&escape::text(&handoff.summary), "", width));
     if !handoff.key_findings.is_empty() {
         text.push('\n');
     }
     for finding in &handoff.key_findings {
-        text.push_str(&wrap::paragraph(&shown::text(finding), "- ", width));
+        text.push_str(&wrap::paragraph(&escape::text(finding), "- ", width));
     }
     if !resumed.references.is_empty() {
         text.push_str("\nwhere to look:\n");
@@ -157,13 +157,13 @@ fn render(resumed: &ResumedHandoff, width: usize) -> String {
             ReferenceState::LineGone => "  (the line is gone)",
             ReferenceState::Missing => "  (not there)",
         };
-        text.push_str(&format!("  {}{state}\n", shown::line(reference.as_str())));
+        text.push_str(&format!("  {}{state}\n", escape::line(reference.as_str())));
     }
     if let Some(notes) = &handoff.notes {
         text.push('\n');
-        text.push_str(&wrap::paragraph(&shown::text(notes), "note: ", width));
+        text.push_str(&wrap::paragraph(&escape::text(notes), "note: ", width));
     }
-    text.push_str(&format!("\n{}\n", shown::line(&resumed.path.to_string_lossy())));
+    text.push_str(&format!("\n{}\n", escape::line(&resumed.path.to_string_lossy())));
     text
 }
 
@@ -177,7 +177,7 @@ fn list(arguments: &List) -> CliResult {
     if names.is_empty() {
         print::note("no handoffs yet; `tamis handoff create` writes one");
     }
-    names.iter().try_for_each(|name| print::line(shown::line(name)))
+    names.iter().try_for_each(|name| print::line(escape::line(name)))
 }
 
 fn resume_error(error: ResumeError) -> CliError {

@@ -101,7 +101,7 @@ pub fn resume_handoff(
         let standing = standing(roots, reference, handoff.written);
         if standing == ReferenceState::Missing {
             // Then it is not the path of a file, and may be anything.
-            *reference = Reference::from(Redacted::new(reference.as_str()).into_string());
+            *reference = Reference::from(Redacted::from(reference.as_str()).into_inner());
         }
         references.push((reference.clone(), standing));
     }

@@ -48,7 +48,7 @@ pub fn write_artifact(
 
 /// Writes a caller's handoff and returns its path. Unlike those of a report its references are unchecked, so they are redacted.
 pub fn write_handoff(root: &Path, handoff: Handoff, now: Timestamp) -> Result<PathBuf, ArtifactError> {
-    let redacted = |reference: &Reference| Reference::from(Redacted::new(reference.as_str()).into_string());
+    let redacted = |reference: &Reference| Reference::from(Redacted::from(reference.as_str()).into_inner());
     let references = handoff.references.iter().map(redacted).collect();
     write(root, Handoff { written: Some(now), references, ..handoff }.tidy(), now)
 }

@@ -218,7 +218,7 @@ fn places_in(text: &str) -> Vec<Reference> {
 
 /// Text without secrets and control characters, cut to a length.
 fn clean(text: &str, longest: usize) -> String {
-    let text = Redacted::new(text.trim()).into_string();
+    let text = Redacted::from(text.trim()).into_inner();
     let mut text: String = text.chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect();
     if let Some((end, _)) = text.char_indices().nth(longest) {
         text.truncate(end);

@@ -92,7 +92,7 @@ impl Model {
                     let message = format!("no model at {}: {error}", self.settings.url);
                     Err(RoleError::new(
                         RoleErrorKind::ProviderUnavailable,
-                        Redacted::from(message).into_string(),
+                        Redacted::from(message).into_inner(),
                     ))
                 }
                 Ok(listed) => Ok(listed),
@@ -139,7 +139,7 @@ fn error_of(error: RemoteError) -> RoleError {
         _ => RoleErrorKind::ProviderError,
     };
     // A server's message may contain anything.
-    RoleError::new(kind, Redacted::from(format!("the model's server failed: {error}")).into_string())
+    RoleError::new(kind, Redacted::from(format!("the model's server failed: {error}")).into_inner())
 }
 
 /// Waits for the work, the cancellation or the deadline, whichever comes first.

@@ -97,7 +97,7 @@ impl<'a> ToolCaller<'a> {
             Err(ToolError::Halted(halted)) => return Err(halted),
         };
         // Tools redact whole files before they cut; this covers names and error texts.
-        let text = bounded(Redacted::from(text).into_string(), self.longest);
+        let text = bounded(Redacted::from(text).into_inner(), self.longest);
         self.made.insert(key, Made { text: text.clone(), stands: true });
         Ok(Reply { text, new: true })
     }

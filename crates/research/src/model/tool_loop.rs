@@ -36,7 +36,7 @@ impl Model {
         let begun = Instant::now();
         let last_call =
             halt.deadline().map(|end| begun + end.saturating_duration_since(begun) * TIME_FOR_TOOLS / 100);
-        let question = Redacted::new(&prompts::question(task.question, task.hints)).into_string();
+        let question = Redacted::from(prompts::question(task.question, task.hints)).into_inner();
         let messages = vec![ChatMessage::System(prompts::system(task.role)), ChatMessage::User(question)];
         let caller = ToolCaller::new(task.role, task.reader, halt);
         Subagent { model: self, name, task, halt, last_call, messages, caller, tokens: 0 }.work()
@@ -234,7 +234,7 @@ fn weight(message: &ChatMessage) -> usize {
 }
 
 fn refused(words: &str) -> RoleError {
-    let words: String = Redacted::new(words).as_str().chars().take(300).collect();
+    let words: String = Redacted::from(words).as_str().chars().take(300).collect();
     RoleError::new(RoleErrorKind::Refused, format!("the model will not answer: {words}"))
 }
 
@@ -244,7 +244,7 @@ impl UnusableAnswer {
             Some(words) => refused(&words),
             None => {
                 let message = format!("the model's answer cannot be used: {}", self.reason);
-                RoleError::new(RoleErrorKind::InvalidAnswer, Redacted::from(message).into_string())
+                RoleError::new(RoleErrorKind::InvalidAnswer, Redacted::from(message).into_inner())
             }
         }
     }

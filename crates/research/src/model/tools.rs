@@ -211,7 +211,7 @@ fn outline(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, Too
     if definitions.is_empty() {
         return Ok(format!("no definitions known in its {} lines", lines_of(&source.text).len()));
     }
-    let redacted = Redacted::new(&source.text);
+    let redacted = Redacted::from(source.text.as_str());
     let lines = lines_of(redacted.as_str());
     let mut result = String::new();
     for definition in definitions.iter().take(MAX_DEFINITIONS) {
@@ -232,7 +232,7 @@ fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
         _ => (text(arguments, "path")?, None),
     };
     let source = open(caller, path)?;
-    let redacted = Redacted::new(&source.text);
+    let redacted = Redacted::from(source.text.as_str());
     let lines = lines_of(redacted.as_str());
     let around = line.map(|line| line.saturating_sub(20));
     let start = number(arguments, "start")?.or(around).unwrap_or(1).max(1);

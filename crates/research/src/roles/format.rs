@@ -90,7 +90,7 @@ pub(super) fn list_items<'a>(
         0 => {}
         left => text.push_str(&format!(" and {left} more")),
     }
-    (Redacted::from(text).into_string(), &items[..taken])
+    (Redacted::from(text).into_inner(), &items[..taken])
 }
 
 /// The places that a list of these items gives with their path: where a file comes again, only the line is given.

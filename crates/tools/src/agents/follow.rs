@@ -10,11 +10,11 @@ use std::thread;
 use std::time::Duration;
 
 use tamis_agents::{AgentsError, Archive, Code, Event};
+use tamis_redact::Redacted;
 use tokio::sync::watch;
 
 use super::Agents;
 use super::errand::blocking;
-use super::show::redact_event;
 
 /// A status change is to be told within 100 ms, and on a busy machine telling takes most of it. Asking costs microseconds.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ pub struct Follower {
     agents: Arc<Agents>,
     bell: watch::Receiver<u64>,
     after: i64,
-    read: VecDeque<Event>,
+    read: VecDeque<Redacted<Event>>,
 }
 
 impl Agents {
@@ -99,7 +99,7 @@ impl Follower {
     }
 
     /// The next event, once it is there. May be dropped and called again.
-    pub async fn next(&mut self) -> Result<Event, AgentsError> {
+    pub async fn next(&mut self) -> Result<Redacted<Event>, AgentsError> {
         loop {
             if let Some(event) = self.read.pop_front() {
                 self.after = event.seq;
@@ -109,11 +109,10 @@ impl Follower {
             self.bell.borrow_and_update();
             let (agents, after) = (Arc::clone(&self.agents), self.after);
             let read = blocking(move || {
-                let mut events = agents.archive()?.events(after, None, AT_ONCE)?;
-                events.iter_mut().for_each(redact_event);
-                Ok(events)
+                let events = agents.archive()?.events(after, None, AT_ONCE)?;
+                Ok(events.into_iter().map(Redacted::new).collect::<VecDeque<_>>())
             });
-            self.read = read.await?.into();
+            self.read = read.await?;
             if self.read.is_empty() && self.bell.changed().await.is_err() {
                 return Err(AgentsError::new(Code::InternalError, "the events have ended"));
             }

@@ -1,9 +1,8 @@
 //! What is known of agents, as it may be shown: without the secrets that tasks and feedback may quote.
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use tamis_agents::{AgentsError, Code, ConfigValue, Details, Event, Feedback, Instance, InstanceId, Status};
-use tamis_redact::Redactor;
+use tamis_redact::Redacted;
 
 use super::Agents;
 use crate::metrics::{head, line};
@@ -35,13 +34,13 @@ pub struct EventsAsked {
 /// Events, and the number of the last that there is.
 #[derive(Clone, Debug, Serialize)]
 pub struct EventsShown {
-    pub events: Vec<Event>,
+    pub events: Vec<Redacted<Event>>,
     pub last_seq: i64,
 }
 
 impl Agents {
     /// The instances, oldest first.
-    pub fn instances(&self, asked: &InstancesAsked) -> Result<Vec<Instance>, AgentsError> {
+    pub fn instances(&self, asked: &InstancesAsked) -> Result<Vec<Redacted<Instance>>, AgentsError> {
         let status =
             asked.status.as_deref().map(|word| word.parse().map_err(|error| wrong("status", &error)));
         let status = status.transpose()?;
@@ -53,16 +52,12 @@ impl Agents {
             status.is_none_or(|status| instance.status == status)
                 && agent_type.is_none_or(|agent_type| instance.agent_type == agent_type)
         });
-        instances.iter_mut().for_each(redact_instance);
-        Ok(instances)
+        Ok(instances.into_iter().map(Redacted::new).collect())
     }
 
     /// All that is known of one.
-    pub fn details(&self, id: &InstanceId) -> Result<Details, AgentsError> {
-        let mut details = self.archive()?.details(id)?;
-        redact_instance(&mut details.instance);
-        details.feedback.iter_mut().for_each(redact_feedback);
-        Ok(details)
+    pub fn details(&self, id: &InstanceId) -> Result<Redacted<Details>, AgentsError> {
+        Ok(Redacted::new(self.archive()?.details(id)?))
     }
 
     /// Events after one that is known, in order.
@@ -72,17 +67,15 @@ impl Agents {
         let most = asked.limit.unwrap_or(EVENTS).clamp(1, MOST_EVENTS);
         // Read first, so that it is never past an event that is not given.
         let last_seq = archive.last_event()?;
-        let mut events = archive.events(asked.after, instance.as_ref(), most)?;
-        events.iter_mut().for_each(redact_event);
+        let events = archive.events(asked.after, instance.as_ref(), most)?;
+        let events: Vec<_> = events.into_iter().map(Redacted::new).collect();
         let last_seq = events.last().map_or(last_seq, |event| event.seq.max(last_seq));
         Ok(EventsShown { events, last_seq })
     }
 
     /// What reviewers said, to or by an instance, or all of it.
-    pub fn feedback(&self, instance: Option<&InstanceId>) -> Result<Vec<Feedback>, AgentsError> {
-        let mut feedback = self.archive()?.feedback(instance)?;
-        feedback.iter_mut().for_each(redact_feedback);
-        Ok(feedback)
+    pub fn feedback(&self, instance: Option<&InstanceId>) -> Result<Vec<Redacted<Feedback>>, AgentsError> {
+        Ok(self.archive()?.feedback(instance)?.into_iter().map(Redacted::new).collect())
     }
 
     /// How many there are of each status, what has happened, and who coordinates, as Prometheus reads it.
@@ -118,37 +111,4 @@ fn parse_id(text: &str) -> Result<InstanceId, AgentsError> {
 
 fn wrong(parameter: &str, why: &dyn std::fmt::Display) -> AgentsError {
     AgentsError::new(Code::ValidationError, format!("{parameter}: {why}")).detail("parameter", parameter)
-}
-
-fn redact(text: &mut String) {
-    let redacted = Redactor::standard().redact(text);
-    if let std::borrow::Cow::Owned(redacted) = redacted {
-        *text = redacted;
-    }
-}
-
-fn redact_instance(instance: &mut Instance) {
-    redact(&mut instance.task);
-    instance.issue_title.iter_mut().for_each(redact);
-    instance.reason.iter_mut().for_each(redact);
-    instance.choice.args.iter_mut().for_each(redact);
-}
-
-fn redact_feedback(feedback: &mut Feedback) {
-    redact(&mut feedback.feedback);
-    feedback.priority.iter_mut().for_each(redact);
-    feedback.actionable_items.iter_mut().for_each(redact);
-}
-
-pub(super) fn redact_event(event: &mut Event) {
-    redact_value(&mut event.detail);
-}
-
-fn redact_value(value: &mut Value) {
-    match value {
-        Value::String(text) => redact(text),
-        Value::Array(values) => values.iter_mut().for_each(redact_value),
-        Value::Object(members) => members.values_mut().for_each(redact_value),
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
 }

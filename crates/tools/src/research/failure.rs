@@ -15,7 +15,7 @@ fn stated(code: &'static str, message: String, details: Value, retryable: bool) 
         Value::Object(details) => details,
         _ => Map::new(),
     };
-    Failure::Stated { code, message: Redacted::from(message).into_string(), details, retryable }
+    Failure::Stated { code, message: Redacted::from(message).into_inner(), details, retryable }
 }
 
 pub(crate) fn invalid_parameter(parameter: &str, why: &str) -> Failure {

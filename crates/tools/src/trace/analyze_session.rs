@@ -9,7 +9,6 @@ use super::call::{TraceCall, answer};
 use super::failure::trace_failure;
 use super::input::Maybe;
 use super::page::{ANALYSIS, Answer, size};
-use super::show::redacted;
 use super::summary::tokens;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -61,9 +60,6 @@ fn analyze(input: &AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, 
         call.trace.analyze_unless(&session, &options, &|| call.is_cancelled()).map_err(trace_failure)?;
     let mut body = json!(analysis);
     body["summary"]["tokens"] = tokens(analysis.summary.tokens);
-    for insight in body["insights"].as_array_mut().into_iter().flatten() {
-        insight["message"] = redacted(insight["message"].as_str().unwrap_or_default()).into();
-    }
     body["session_id"] = session.id.clone().into();
     // A secret's mark may be longer than the secret.
     while size(&body) > ANALYSIS - AROUND

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
+use tamis_redact::excerpt;
 use tamis_trace::{IndexProgress, Session, SessionFilter, Trace};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::trace_failure;
 use super::page::Answer;
 use super::rate::RateLimit;
-use super::show::beginning;
 use crate::{Context, Failure, ProgressUpdate};
 
 /// Logs are looked at again when that was longer ago than this.
@@ -62,7 +62,7 @@ impl TraceCall<'_> {
             .chain(&locations.opencode)
             .map(|place| place.display().to_string())
             .collect();
-        Ok(format!("No sessions were found. Looked in {}.", beginning(&looked.join(", "), LONGEST_PLACES)))
+        Ok(format!("No sessions were found. Looked in {}.", excerpt(&looked.join(", "), LONGEST_PLACES)))
     }
 
     /// Whether nobody waits for the answer any more.

@@ -7,13 +7,14 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 use tamis_logs::event::EventKind;
 use tamis_logs::usage::Tokens;
+use tamis_redact::excerpt;
 use tamis_trace::{Session, ToolStats};
 
 use super::call::{TraceCall, answer};
 use super::failure::trace_failure;
 use super::list_sessions::model;
 use super::page::{Answer, COMPARISON, room, size};
-use super::show::{beginning, time};
+use super::show::time;
 use super::summary::tokens;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -82,7 +83,7 @@ fn side(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
         "project_hash": session.project,
         "start_time": time(session.started),
         "end_time": time(session.ended),
-        "snippet": beginning(summary.snippet.as_deref().unwrap_or_default(), 200),
+        "snippet": summary.snippet.clone().unwrap_or_default(),
         "own_tokens": tokens(used.minus(session.inherited)),
         "stats": {
             "turns": summary.turns,
@@ -96,7 +97,7 @@ fn side(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
         },
     });
     if let Some(model) = model(call, session)? {
-        side["model"] = beginning(&model, 100).into();
+        side["model"] = excerpt(&model, 100).into();
     }
     Ok(side)
 }
@@ -112,7 +113,7 @@ fn tools(one: &Session, other: &Session, mut left: usize) -> (Vec<Value>, usize)
         .map(|name| {
             let (first, second) = (of(one, name), of(other, name));
             let row = json!({
-                "name": beginning(name, 120),
+                "name": excerpt(name, 120),
                 "calls": [first.calls, second.calls],
                 "failed": [first.failed, second.failed],
                 "result_bytes": [first.result_bytes, second.result_bytes],

@@ -6,12 +6,13 @@
 use std::ops::ControlFlow;
 
 use serde_json::{Map, Value, json};
+use tamis_redact::Redacted;
 use tamis_trace::{Session, Turn, TurnPart, TurnStep};
 
 use super::call::TraceCall;
 use super::failure::trace_failure;
 use super::page::{fitting, size, text_size};
-use super::show::{beginning, outlined, redacted, redacted_value, time};
+use super::show::time;
 use super::summary::{key_actions, outcome, step_summary, step_tokens, turn_stats};
 use crate::Failure;
 
@@ -83,7 +84,8 @@ pub(crate) fn compose(
                 }),
             }
         };
-        call.trace.steps(session, from, usize::MAX, visit).map_err(trace_failure)?;
+        let max_chars = if depth == Depth::Whole { usize::MAX } else { CUT };
+        call.trace.steps(session, from, max_chars, visit).map_err(trace_failure)?;
         failure.map_or(Ok(()), Err)
     };
     match selection {
@@ -129,7 +131,7 @@ enum Place {
 struct Piece {
     place: Place,
     members: Map<String, Value>,
-    text: Option<(&'static str, String)>,
+    text: Option<(&'static str, Redacted)>,
 }
 
 type Flow = Result<ControlFlow<()>, Failure>;
@@ -138,9 +140,8 @@ impl Composer<'_> {
     fn take(&mut self, part: TurnPart) -> Flow {
         match part {
             TurnPart::Turn { number, user, .. } => {
-                let text = self.text(&user.text);
                 let piece =
-                    Piece { place: Place::Turn, members: Map::new(), text: Some(("user_message", text)) };
+                    Piece { place: Place::Turn, members: Map::new(), text: Some(("user_message", user)) };
                 Ok(self.put((number, 0, 0), piece, None))
             }
             TurnPart::Step { turn, step } => self.step(turn, &step),
@@ -155,7 +156,7 @@ impl Composer<'_> {
         if let Depth::Summaries { reasoning } = self.depth {
             let mut summary = step_summary(step);
             if reasoning && !step.reasoning.is_empty() {
-                summary["reasoning"] = beginning(&joined(&step.reasoning), CUT).into();
+                summary["reasoning"] = joined(&step.reasoning).shorten(CUT).into();
             }
             return Ok(self.put_step(turn, number, summary));
         }
@@ -167,7 +168,7 @@ impl Composer<'_> {
         let mut flow = self.put((turn, number, 0), empty(Place::Step("")), Some(step));
         for (slot, name, texts) in texts {
             if flow.is_continue() && !texts.is_empty() {
-                let text = self.text(&joined(texts));
+                let text = self.cut(joined(texts));
                 let piece =
                     Piece { place: Place::Step(name), members: Map::new(), text: Some(("text", text)) };
                 flow = self.put((turn, number, slot), piece, Some(step));
@@ -184,7 +185,7 @@ impl Composer<'_> {
                     ("event_index".to_owned(), result.event.into()),
                     ("is_error".to_owned(), result.failed.into()),
                 ]);
-                let text = Some(("content", self.text(&result.content.text)));
+                let text = Some(("content", result.content.clone()));
                 let piece = Piece { place: Place::Tool(index, "result"), members, text };
                 flow = self.put((turn, number, slot + 1), piece, Some(step));
             }
@@ -195,24 +196,24 @@ impl Composer<'_> {
     fn call(&self, index: usize, call: &tamis_trace::CallStep) -> Piece {
         let mut members = Map::from_iter([
             ("event_index".to_owned(), call.event.into()),
-            ("name".to_owned(), beginning(&call.name, 200).into()),
+            ("name".to_owned(), call.name.shorten(200).into()),
         ]);
         let arguments = match self.depth {
-            Depth::Whole => redacted_value(call.arguments.clone()),
-            _ => outlined(call.arguments.clone(), CUT),
+            Depth::Whole => call.arguments.clone(),
+            _ => call.arguments.shorten(CUT),
         };
         let mut text = None;
         // What no answer can hold as JSON is told as the text of that JSON.
         if size(&arguments) > self.room / 2 {
-            text = Some(("arguments_json", arguments.to_string()));
+            text = Some(("arguments_json", arguments.to_text()));
         } else {
-            members.insert("arguments".to_owned(), arguments);
+            members.insert("arguments".to_owned(), arguments.into_inner());
         }
         Piece { place: Place::Tool(index, "call"), members, text }
     }
 
-    fn text(&self, text: &str) -> String {
-        if self.depth == Depth::Whole { redacted(text) } else { beginning(text, CUT) }
+    fn cut(&self, text: Redacted) -> Redacted {
+        if self.depth == Depth::Whole { text } else { text.shorten(CUT) }
     }
 
     /// A step in one line.
@@ -339,7 +340,7 @@ impl Composer<'_> {
         });
         if self.start > (turn, 0, 0, 0) {
             head["continued"] = true.into();
-            head["user_message"] = beginning(&known.preview, 200).into();
+            head["user_message"] = known.preview.clone().into();
         }
         Some(head)
     }
@@ -378,7 +379,6 @@ pub(crate) fn part(text: &str, start: usize, end: usize) -> Value {
     json!({"start": before, "end": before + within, "total": before + within + count(&text[end..])})
 }
 
-fn joined(texts: &[tamis_trace::Excerpt]) -> String {
-    let texts: Vec<&str> = texts.iter().map(|excerpt| excerpt.text.as_str()).collect();
-    texts.join("\n\n")
+fn joined(texts: &[Redacted]) -> Redacted {
+    Redacted::join(texts, "\n\n")
 }

@@ -100,7 +100,7 @@ fn internal(error: &TraceError, retryable: bool) -> Failure {
         message.push_str(&error.to_string());
         cause = error.source();
     }
-    let message = Redacted::from(message).into_string();
+    let message = Redacted::from(message).into_inner();
     stated(
         "internal_error",
         message,

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_logs::event::EventStream;
+use tamis_redact::excerpt;
+use tamis_trace::EventDetails;
 
 use super::call::{TraceCall, answer};
 use super::compose::part;
@@ -11,7 +13,7 @@ use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::input::Maybe;
 use super::page::{Answer, EVENT, fitting, room, size};
-use super::show::{finer_kind, redacted_payload, time};
+use super::show::{finer_kind, time};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -54,9 +56,8 @@ fn details(input: GetEventDetailsInput, call: &TraceCall<'_>) -> Result<Answer, 
     let index = input.event_index.0;
     let binding = Binding::new(GetEventDetails::NAME, &(&session.id, index));
     let start: Option<u64> = binding.read(input.cursor.0.as_deref())?;
-    let look =
-        |event: &tamis_logs::event::LogEvent<'_>| (event.at, event.kind(), event.stream, event.payload());
-    let (at, kind, stream, payload) = call.trace.event(&session, index, look).map_err(trace_failure)?;
+    let EventDetails { at, kind, stream, payload } =
+        call.trace.event(&session, index).map_err(trace_failure)?;
     let mut body = json!({
         "session_id": session.id,
         "event_index": index,
@@ -69,7 +70,7 @@ fn details(input: GetEventDetailsInput, call: &TraceCall<'_>) -> Result<Answer, 
     if let Some(kind) = finer_kind(kind) {
         body["kind"] = kind.into();
     }
-    let payload = redacted_payload(payload);
+    let payload = payload.into_inner();
     let left = room(EVENT) - HEAD;
     if start.is_none() && size(&payload) <= left {
         body["payload"] = payload;
@@ -113,7 +114,7 @@ fn short(mut payload: Value) -> Value {
     if let Some(members) = payload.as_object_mut() {
         for value in members.values_mut() {
             if let Value::String(text) = value {
-                *text = super::show::cut(text, 200);
+                *text = excerpt(text, 200).into_inner();
             }
         }
     }

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tamis_redact::excerpt;
 
 use super::call::{TraceCall, answer};
 use super::cursor::Binding;
@@ -10,7 +11,7 @@ use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, LIST, Page};
-use super::show::{beginning, time};
+use super::show::time;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct GetProjectInfo;
@@ -67,7 +68,7 @@ fn list(input: GetProjectInfoInput, call: &TraceCall<'_>) -> Result<Answer, Fail
             "last_activity": time(project.last_activity),
         });
         if let Some(root) = &project.root {
-            item["root_path"] = beginning(root, 1000).into();
+            item["root_path"] = excerpt(root, 1000).into();
         }
         if page.items.len() == limit || !page.take(fields.of(item)) {
             next = last;

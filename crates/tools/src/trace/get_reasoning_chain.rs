@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_logs::event::{EventBody, EventStream, Millis};
+use tamis_redact::Redacted;
 
 use super::call::{TraceCall, answer};
 use super::compose::{Selection, part};
@@ -14,7 +15,7 @@ use super::failure::trace_failure;
 use super::get_session_details::check;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, TURNS, fitting, room, size, text_size};
-use super::show::{redacted, time};
+use super::show::time;
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -93,7 +94,7 @@ fn chain(input: GetReasoningChainInput, call: &TraceCall<'_>) -> Result<Answer, 
             let within = turns.partition_point(|turn| turn.first_event <= number);
             let turn = within.checked_sub(1).map(|within| turns[within].number);
             let offset = if number == from { offset as usize } else { 0 };
-            thoughts.put(number, turn, event.at, event.stream, &redacted(&content.to_text()), offset)
+            thoughts.put(number, turn, event.at, event.stream, &Redacted::from(&*content.to_text()), offset)
         })
         .map_err(trace_failure)?;
     if cancelled {

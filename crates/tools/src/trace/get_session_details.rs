@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use tamis_redact::excerpt;
 use tamis_trace::Session;
 
 use super::call::{TraceCall, answer};
@@ -13,7 +14,7 @@ use super::fields::Fields;
 use super::input::Maybe;
 use super::list_sessions::model;
 use super::page::{Answer, Page, STEPS, SUMMARY, TURNS, room, size};
-use super::show::{beginning, time};
+use super::show::time;
 use super::summary::{outcome, turn_stats};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
@@ -185,13 +186,13 @@ fn head(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
         },
     });
     if let Some(title) = &summary.title {
-        head["title"] = beginning(title, 200).into();
+        head["title"] = title.clone().into();
     }
     if let Some(model) = model(call, session)? {
-        head["model"] = beginning(&model, 100).into();
+        head["model"] = excerpt(&model, 100).into();
     }
     if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
-        head["parent"] = json!({"session_id": beginning(parent, 100), "relation": relation});
+        head["parent"] = json!({"session_id": excerpt(parent, 100), "relation": relation});
     }
     if !subagents.is_empty() {
         let mut listed = Vec::new();
@@ -236,7 +237,7 @@ fn summary(
                 "id": format!("turn-{}", turn.number),
                 "turn_index": turn.number,
                 "timestamp": time(turn.at),
-                "user_message": beginning(&turn.preview, 200),
+                "user_message": turn.preview,
                 "step_count": turn.steps,
                 "outcome": outcome(turn),
                 "stats": turn_stats(turn),

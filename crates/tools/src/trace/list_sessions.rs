@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_logs::event::Millis;
+use tamis_redact::excerpt;
 use tamis_trace::Session;
 
 use super::call::{TraceCall, answer};
@@ -14,7 +15,7 @@ use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Filters, Limit, Maybe, Moment, ProviderName};
 use super::page::{Answer, LIST, Page};
-use super::show::{beginning, time};
+use super::show::time;
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -161,7 +162,7 @@ fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -
         "provider": session.provider.name(),
         "start_time": time(session.started),
         "end_time": time(session.ended),
-        "snippet": beginning(summary.snippet.as_deref().unwrap_or_default(), 200),
+        "snippet": summary.snippet.clone().unwrap_or_default(),
         "turn_count": summary.turns,
         "duration_seconds": summary.duration_seconds(),
         "total_tokens": total,
@@ -171,12 +172,12 @@ fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -
             item[name] = value;
         }
     };
-    add("title", summary.title.as_deref().map(|title| beginning(title, 200).into()));
+    add("title", summary.title.clone().map(Value::from));
     add("failed_tools", (summary.failed_tools > 0).then(|| summary.failed_tools.into()));
-    add("model", model(call, session)?.map(|model| beginning(&model, 100).into()));
-    add("parent", session.parent.as_deref().map(|parent| beginning(parent, 100).into()));
+    add("model", model(call, session)?.map(|model| excerpt(&model, 100).into()));
+    add("parent", session.parent.as_deref().map(|parent| excerpt(parent, 100).into()));
     add("relation", session.relation.as_deref().map(Value::from));
-    add("agent", summary.agent_name.as_deref().map(|agent| beginning(agent, 100).into()));
+    add("agent", summary.agent_name.as_deref().map(|agent| excerpt(agent, 100).into()));
     add("subagents", (subagents > 0).then(|| subagents.into()));
     Ok(item)
 }

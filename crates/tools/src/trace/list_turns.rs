@@ -11,7 +11,7 @@ use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, LIST, Page};
-use super::show::{beginning, time};
+use super::show::time;
 use super::summary::{outcome, tokens};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
@@ -115,7 +115,7 @@ fn item(turn: &Turn) -> Value {
     json!({
         "turn_index": turn.number,
         "timestamp": time(turn.at),
-        "user_message": beginning(&turn.preview, 200),
+        "user_message": turn.preview,
         "step_count": turn.steps,
         "tool_calls": turn.tool_calls,
         "failed_tools": turn.failed_tools,

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_logs::event::EventStream;
-use tamis_trace::{MatchPosition, SearchMatch, SearchRequest, SearchResults, TraceError};
+use tamis_trace::{MatchPosition, QueryFinder, SearchMatch, SearchRequest, SearchResults, TraceError};
 
 use super::call::{TraceCall, answer};
 use super::cursor::Binding;
@@ -120,13 +120,13 @@ fn search(input: SearchEventPreviewsInput, call: &TraceCall<'_>) -> Result<Answe
     let found = Matches::find(SearchEventPreviews::NAME, "query", search, input.cursor.0.as_deref(), call)?;
     let hint =
         found.hint(call, "Use get_event_details(session_id, event_index) to retrieve full event payload")?;
-    let answer = found.answer(call, of_search(limit), |found| fields.of(item(found)))?;
+    let answer = found.answer(call, of_search(limit), |found, finder| fields.of(item(found, finder)))?;
     Ok(answer.hint(hint).hint_if(note))
 }
 
-fn item(found: &SearchMatch) -> Value {
+fn item(found: &SearchMatch, finder: &QueryFinder) -> Value {
     let mut item = match_of(found);
-    item["preview"] = preview::of(found);
+    item["preview"] = preview::of(found, finder);
     item
 }
 
@@ -152,6 +152,7 @@ pub(crate) fn match_of(found: &SearchMatch) -> Value {
 pub(crate) struct Matches {
     binding: Binding,
     found: SearchResults,
+    finder: QueryFinder,
 }
 
 impl Matches {
@@ -166,14 +167,16 @@ impl Matches {
         let binding = Binding::new(tool, &question);
         let after: Option<(i64, String, u64)> = binding.read(cursor)?;
         search.after = after.map(|(started, session, event)| MatchPosition { started, session, event });
-        let found = call.trace.search(&search, LONGEST_SEARCH, &|| call.is_cancelled());
-        let found = found.map_err(|error| match error {
+        let found = QueryFinder::of(&search).and_then(|finder| {
+            Ok((call.trace.search(&search, LONGEST_SEARCH, &|| call.is_cancelled())?, finder))
+        });
+        let (found, finder) = found.map_err(|error| match error {
             TraceError::Invalid(why) => {
                 invalid_parameter(parameter, why.strip_prefix("query ").unwrap_or(&why))
             }
             error => trace_failure(error),
         })?;
-        Ok(Matches { binding, found })
+        Ok(Matches { binding, found, finder })
     }
 
     /// What to do next: `then` with what was found, or else how something may be.
@@ -188,13 +191,13 @@ impl Matches {
         self,
         call: &TraceCall<'_>,
         most: usize,
-        item: impl Fn(&SearchMatch) -> Value,
+        item: impl Fn(&SearchMatch, &QueryFinder) -> Value,
     ) -> Result<Answer, Failure> {
         let mut page = Page::new(most, 0);
         let mut last = None;
         let mut more = self.found.more;
         for found in &self.found.matches {
-            let mut item = item(found);
+            let mut item = item(found, &self.finder);
             if let Some(id) = item.get_mut("session_id") {
                 *id = call.short_id(&found.place.session)?.into();
             }

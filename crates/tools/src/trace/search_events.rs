@@ -3,14 +3,13 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tamis_trace::{SearchMatch, SearchRequest};
+use tamis_trace::{QueryFinder, SearchMatch, SearchRequest};
 
 use super::call::{TraceCall, answer};
 use super::input::{EventType, Filters, Limit, Maybe, ProviderName};
 use super::page::{Answer, of_search, size};
 use super::preview;
 use super::search_event_previews::{Matches, match_of};
-use super::show::{outlined, redacted_payload};
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct SearchEvents;
@@ -67,27 +66,27 @@ fn search(input: SearchEventsInput, call: &TraceCall<'_>) -> Result<Answer, Fail
     };
     let full = input.include_full_payload.0.unwrap_or(false);
     let found = Matches::find(SearchEvents::NAME, "pattern", search, input.cursor.0.as_deref(), call)?;
-    let answer = found.answer(call, of_search(0), |found| item(found, full))?;
+    let answer = found.answer(call, of_search(0), |found, finder| item(found, finder, full))?;
     Ok(answer
         .hint("search_events is deprecated: use search_event_previews(query), then get_event_details(session_id, event_index)")
         .hint_if(note))
 }
 
-fn item(found: &SearchMatch, full: bool) -> Value {
+fn item(found: &SearchMatch, finder: &QueryFinder, full: bool) -> Value {
     let mut item = match_of(found);
     if !full {
-        item["preview"] = preview::of(found);
+        item["preview"] = preview::of(found, finder);
         return item;
     }
-    let payload = redacted_payload(found.payload.clone());
+    let payload = found.payload();
     if size(&payload) <= LARGEST_PAYLOAD {
-        item["payload"] = payload;
+        item["payload"] = payload.into_inner();
     } else {
-        let mut cut = outlined(payload.clone(), CUT_PAYLOAD);
-        if size(&cut) > LARGEST_PAYLOAD {
-            cut = outlined(payload, CUT_PAYLOAD / 4);
+        let mut short = payload.shorten(CUT_PAYLOAD);
+        if size(&short) > LARGEST_PAYLOAD {
+            short = payload.shorten(CUT_PAYLOAD / 4);
         }
-        item["payload"] = cut;
+        item["payload"] = short.into_inner();
         item["payload_cut"] = true.into();
     }
     item

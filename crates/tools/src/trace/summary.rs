@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 use tamis_logs::usage::Tokens;
+use tamis_redact::{Redacted, excerpt};
 use tamis_trace::{ToolStep, Turn, TurnStep};
-
-use super::show::{beginning, cut, redacted_value};
 
 /// Characters of a step's summary.
 const SUMMARY: usize = 300;
@@ -72,15 +71,15 @@ pub(crate) fn step_summary(step: &TurnStep) -> Value {
     }
     let summary = if parts.is_empty() {
         let said = step.messages.first().or(step.reasoning.first()).or(step.notes.first());
-        said.map_or_else(|| "(nothing said)".to_owned(), |said| beginning(&said.text, SUMMARY))
+        said.map_or_else(|| Redacted::from("(nothing said)"), |said| said.shorten(SUMMARY))
     } else {
-        cut(&parts.join(", "), SUMMARY)
+        excerpt(&parts.join(", "), SUMMARY)
     };
-    let names: BTreeSet<String> = step
+    let names: BTreeSet<Redacted> = step
         .tools
         .iter()
         .filter_map(|tool| tool.call.as_ref())
-        .map(|call| beginning(&call.name, 60))
+        .map(|call| call.name.shorten(60))
         .take(20)
         .collect();
     json!({
@@ -101,11 +100,10 @@ fn tool(tool: &ToolStep) -> String {
         Some(_) => "ok",
     };
     let Some(call) = &tool.call else { return format!("result of an earlier call ({state})") };
-    let name = beginning(&call.name, 60);
-    let arguments = redacted_value(call.arguments.clone());
-    let telling = TELLING.iter().find_map(|name| arguments.get(name)?.as_str());
+    let name = call.name.shorten(60);
+    let telling = TELLING.iter().find_map(|name| call.arguments.get(name)?.as_str());
     match telling {
-        Some(telling) => format!("{name} {} ({state})", beginning(&telling.replace(['\n', '\r'], " "), 120)),
+        Some(telling) => format!("{name} {} ({state})", excerpt(&telling.replace(['\n', '\r'], " "), 120)),
         None => format!("{name} ({state})"),
     }
 }

@@ -5,9 +5,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use serde_json::Value;
 
 use super::findings::Spot;
-use crate::summary::{beginning, without_secrets};
+use crate::summary::preview;
 use tamis_logs::event::{EventStream, LoggedCall, LoggedResult, Millis, output_of};
 use tamis_logs::tool_kinds::{CallDetails, ToolKind};
+use tamis_redact::Redacted;
 
 /// A call whose result is awaited.
 #[derive(Clone, Debug)]
@@ -54,17 +55,16 @@ const TARGET_CHARS: usize = 60;
 fn shown_target(tool_kind: ToolKind, target: &str) -> String {
     match tool_kind {
         ToolKind::Read | ToolKind::Edit | ToolKind::Write => shown_path(target),
-        // Half a secret looks like none, so secrets go before the cut.
-        _ => beginning(&without_secrets(target), TARGET_CHARS),
+        _ => preview(target, TARGET_CHARS).into_inner(),
     }
 }
 
 /// The end of a path: that is what tells files apart.
 pub(super) fn shown_path(path: &str) -> String {
-    let path = without_secrets(path);
+    let path = Redacted::from(path);
     let letters = path.chars().count();
     if letters <= TARGET_CHARS {
-        return path.into_owned();
+        return path.into_inner();
     }
     let end: String = path.chars().skip(letters - TARGET_CHARS + 1).collect();
     format!("…{end}")

@@ -1,9 +1,10 @@
 //! What the lenses found, kept within bounds.
 
 use serde::Serialize;
+use tamis_redact::Redacted;
 
 use super::rules::{Lens, RULES, Rule};
-use crate::summary::beginning;
+use crate::summary::preview;
 
 /// How much it matters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -19,7 +20,7 @@ pub struct Insight {
     pub turn_index: u64,
     pub severity: Severity,
     pub lens: Lens,
-    pub message: String,
+    pub message: Redacted,
     /// The event to look at.
     pub event_index: u64,
     /// Whose event and turn these are, when they are a subagent's: its session's id.
@@ -93,7 +94,7 @@ impl Findings {
             turn_index: spot.turn,
             severity,
             lens,
-            message: beginning(message, MESSAGE_CHARS),
+            message: preview(message, MESSAGE_CHARS),
             event_index: spot.event,
             session_id: self.session.clone(),
         });

@@ -11,8 +11,6 @@ use crate::search_text;
 use tamis_logs::discovery::LogFormat;
 use tamis_logs::event::{EventBody, EventKind, LogEvent, Provider};
 
-/// Letters of the text around a match.
-const EXCERPT: usize = 300;
 /// Longer questions are refused.
 const LONGEST_QUERY: usize = 4096;
 
@@ -141,26 +139,18 @@ impl CompiledQuery {
         SIGNS.iter().find(of).map_or(&[], |(_, _, signs)| *signs)
     }
 
-    /// Where the event matches: the text around it.
-    pub(super) fn excerpt(&self, event: &LogEvent<'_>, texts: &mut Vec<String>) -> Option<String> {
+    /// Whether the event matches: each pattern is found in one of its texts.
+    pub(super) fn matches(&self, event: &LogEvent<'_>, texts: &mut Vec<String>) -> bool {
         if self.kinds & event.kind().bit() == 0 {
-            return None;
+            return false;
         }
         if self.only_failed && !matches!(&event.body, EventBody::ToolResult(result) if result.failed) {
-            return None;
+            return false;
         }
         texts.clear();
         search_text::words_of_event(event, texts);
-        let mut first = None;
-        for pattern in &self.patterns {
-            let found = texts
-                .iter()
-                .enumerate()
-                .find_map(|(index, text)| Some((index, pattern.find(text)?.range())))?;
-            first.get_or_insert(found);
-        }
-        let (index, found) = first?;
-        Some(around(&texts[index], found.start, found.end))
+        !self.patterns.is_empty()
+            && self.patterns.iter().all(|pattern| texts.iter().any(|text| pattern.is_match(text)))
     }
 }
 
@@ -289,23 +279,6 @@ fn required(pattern: &Hir, pieces: &mut RequiredNgrams) {
         HirKind::Repetition(repetition) if repetition.min > 0 => required(&repetition.sub, pieces),
         _ => {}
     }
-}
-
-/// The text around a match, some of it before and most after.
-fn around(text: &str, start: usize, end: usize) -> String {
-    let before =
-        text[..start].char_indices().rev().take(EXCERPT / 4).last().map_or(start, |(index, _)| index);
-    let shown: String = text[before..].chars().take(EXCERPT).collect();
-    let mut excerpt = String::new();
-    if before > 0 {
-        excerpt.push('…');
-    }
-    let cut = before + shown.len() < text.len();
-    excerpt.push_str(&shown);
-    if cut || end > before + shown.len() {
-        excerpt.push('…');
-    }
-    excerpt
 }
 
 /// Finds a text in bytes whatever the case of its ASCII letters. The regex engine compares three letters at once in all their

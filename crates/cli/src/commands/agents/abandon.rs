@@ -1,11 +1,11 @@
 use clap::Args;
-use serde_json::json;
 use tamis_agents::InstanceId;
+use tamis_redact::Redacted;
 
 use super::house::House;
 use super::told;
 use crate::error::CliResult;
-use crate::{print, shown};
+use crate::print;
 
 /// Give agents up: end them, and remove what can go without a loss
 #[derive(Args)]
@@ -26,7 +26,7 @@ pub(crate) fn run(arguments: &Abandon) -> CliResult {
     let reason = arguments.reason.as_deref();
     let (given_up, failed) = house.each(&arguments.ids, async |agents, id| agents.abandon(id, reason).await);
     if arguments.json {
-        shown::json(&shown::value(json!(given_up)))?;
+        print::json(&Redacted::new(given_up))?;
     } else {
         given_up.iter().try_for_each(|instance| {
             print::line(format_args!("{} is {}{}", instance.id, instance.status, told::left_of(instance)))

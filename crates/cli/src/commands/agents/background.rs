@@ -15,7 +15,7 @@ use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 use crate::commands::serve::START_LOCK;
 use crate::error::CliError;
 use crate::waiting::Ticking;
-use crate::{setup, shown};
+use crate::{escape, setup};
 
 /// How long it may take until it answers. It first repairs what the last one left, which may be fifty agents' worth.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -144,7 +144,7 @@ fn last_words(data_dir: &DataDir) -> String {
     let log = String::from_utf8_lossy(&log);
     let lines: Vec<&str> = log.lines().collect();
     let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
-    last.iter().map(|line| format!("\n  {}", shown::line(line))).collect()
+    last.iter().map(|line| format!("\n  {}", escape::line(line))).collect()
 }
 
 fn late(data_dir: &DataDir) -> CliError {

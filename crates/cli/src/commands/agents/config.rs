@@ -4,7 +4,7 @@ use tamis_agents::{ConfigValue, user_setting};
 
 use super::house::House;
 use crate::error::CliResult;
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Show or set the limits of the review loop, and what agents are started with
 ///
@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: &ConfigCommand) -> CliResult {
     let mut settings = archive.config()?;
     let Some(key) = &arguments.key else {
         if arguments.json {
-            return shown::json(&json!(settings));
+            return print::json(&json!(settings));
         }
         let row =
             |setting: ConfigValue| [setting.key.to_owned(), value_of(&setting), setting.about.to_owned()];
@@ -41,14 +41,14 @@ pub(crate) fn run(arguments: &ConfigCommand) -> CliResult {
     settings.retain(|setting| setting.key == key);
     for setting in &settings {
         if arguments.json {
-            shown::json(&json!(setting))?;
+            print::json(&json!(setting))?;
         } else {
-            print::line(shown::harmless(&setting.value))?;
+            print::line(escape::controls(&setting.value))?;
         }
     }
     Ok(())
 }
 
 fn value_of(setting: &ConfigValue) -> String {
-    if setting.value.is_empty() { "-".to_owned() } else { shown::line(&setting.value) }
+    if setting.value.is_empty() { "-".to_owned() } else { escape::line(&setting.value) }
 }

@@ -3,10 +3,11 @@ use std::path::Path;
 use clap::Args;
 use serde_json::json;
 use tamis_agents::Disposal;
+use tamis_redact::Redacted;
 
 use super::house::House;
 use crate::error::CliResult;
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Remove worktrees and branches of agents that are over, where nothing is lost by it
 ///
@@ -27,7 +28,7 @@ pub(crate) fn run(arguments: &Gc) -> CliResult {
     let house = House::of_process()?;
     let disposals = house.ask(async |agents| agents.gc(dry_run).await)?;
     if arguments.json {
-        return shown::json(&shown::value(json!(disposals)));
+        return print::json(&Redacted::new(json!(disposals)));
     }
     if disposals.is_empty() {
         print::note("there is nothing to clean up");
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Gc) -> CliResult {
 fn told(disposal: &Disposal, repository: &Path, dry_run: bool) -> String {
     let removes = if dry_run { "would remove" } else { "removed" };
     let mut text = format!("{}\n", disposal.instance);
-    let mut line = |words: &str| text.push_str(&format!("  {}\n", shown::line(words)));
+    let mut line = |words: &str| text.push_str(&format!("  {}\n", escape::line(words)));
     disposal.removed.iter().for_each(|what| line(&format!("{removes} {what}")));
     disposal.kept.iter().for_each(|why| line(why));
     if let Some(undo) = disposal.undo.as_ref().filter(|_| !dry_run && !disposal.removed.is_empty()) {

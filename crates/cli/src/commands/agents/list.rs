@@ -1,11 +1,11 @@
 use clap::Args;
-use serde_json::json;
 use tamis_agents::{Instance, Moment, Phase};
+use tamis_redact::Redacted;
 
 use super::{house::House, told};
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// What is over and gone for longer is shown only when it is asked for.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
@@ -35,7 +35,7 @@ pub(crate) fn run(arguments: &List) -> CliResult {
         instances.retain(|instance| is_of_interest(instance, now));
     }
     if arguments.json {
-        return shown::json(&shown::value(json!(instances)));
+        return print::json(&Redacted::new(instances));
     }
     if instances.is_empty() {
         print::note(
@@ -71,7 +71,7 @@ fn table_of(instances: &[Instance], now: Moment) -> Table {
             instance.id.to_string(),
             instance.agent_type.to_string(),
             instance.status.to_string(),
-            shown::line(&told::agent(instance)),
+            escape::line(&told::agent(instance)),
             told::age(instance.created_at, now),
             instance.pr_number.map_or_else(|| "-".to_owned(), |number| format!("#{number}")),
             told::about(instance),

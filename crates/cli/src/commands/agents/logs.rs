@@ -8,7 +8,7 @@ use tamis_agents::{InstanceId, log_file};
 use super::house::House;
 use super::log_file::{Lines, LogFile};
 use crate::error::{CliError, CliResult};
-use crate::{print, shown, signals};
+use crate::{escape, print, signals};
 
 /// How often a log that is followed is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &Logs) -> CliResult {
     let from_screen = !arguments.raw && !arguments.follow;
     if from_screen && house.tmux()?.session(id)?.is_some() {
         let screen = house.tmux()?.capture(id, arguments.lines)?;
-        return if screen.is_empty() { nothing(id) } else { print::line(shown::harmless(&screen)) };
+        return if screen.is_empty() { nothing(id) } else { print::line(escape::controls(&screen)) };
     }
     let path = log_file(&house.data_dir, id);
     let Some(mut log) = LogFile::open(&path).map_err(|error| unreadable(&path, error))? else {
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Logs) -> CliResult {
     if let Some(mut lines) = lines {
         let rest = lines.rest();
         shown |= !rest.is_empty();
-        rest.iter().try_for_each(|line| print::line(shown::harmless(line)))?;
+        rest.iter().try_for_each(|line| print::line(escape::controls(line)))?;
     }
     if shown { Ok(()) } else { nothing(id) }
 }
@@ -72,7 +72,9 @@ fn tell(lines: Option<&mut Lines>, bytes: &[u8], most: usize) -> Result<bool, Cl
         return Ok(!bytes.is_empty());
     };
     let told = lines.of(bytes);
-    told[told.len().saturating_sub(most)..].iter().try_for_each(|line| print::line(shown::harmless(line)))?;
+    told[told.len().saturating_sub(most)..]
+        .iter()
+        .try_for_each(|line| print::line(escape::controls(line)))?;
     Ok(!told.is_empty())
 }
 

@@ -1,11 +1,12 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_agents::{Details, Event, Feedback, Instance, InstanceId, Phase, Review};
+use tamis_redact::Redacted;
 
 use super::{house::House, told};
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
-use crate::{print, shown, wrap};
+use crate::{escape, print, wrap};
 
 /// What happened last is told to so many events.
 const LAST_EVENTS: usize = 10;
@@ -22,12 +23,12 @@ pub(crate) struct Show {
 
 pub(crate) fn run(arguments: &Show) -> CliResult {
     let archive = House::of_process()?.archive()?;
-    let details = archive.details(&arguments.id)?;
-    let events = archive.events(0, Some(&arguments.id), u32::MAX)?;
+    let details = Redacted::new(archive.details(&arguments.id)?);
+    let events = Redacted::new(archive.events(0, Some(&arguments.id), u32::MAX)?);
     if arguments.json {
         let mut value = json!(details);
         value["events"] = json!(events);
-        return shown::json(&shown::value(value));
+        return print::json(&value);
     }
     print::columns(&head(&details.instance))?;
     print::bytes(body(&details, &events, wrap::width()).as_bytes())
@@ -38,19 +39,19 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     let mut row = |name: &str, value: Option<String>| {
         rows.extend(value.filter(|value| !value.is_empty()).map(|value| [name.to_owned(), value]));
     };
-    let path = |path: &std::path::Path| Some(shown::line(&path.to_string_lossy()));
+    let path = |path: &std::path::Path| Some(escape::line(&path.to_string_lossy()));
     row("instance", Some(instance.id.to_string()));
     row("type", Some(instance.agent_type.to_string()));
     row("status", Some(instance.status.to_string()));
-    row("reason", instance.reason.as_deref().map(shown::line));
+    row("reason", instance.reason.as_deref().map(escape::line));
     let title = instance.issue_title.as_deref().unwrap_or_default();
-    row("issue", instance.issue.map(|issue| shown::line(format!("#{issue}  {title}").trim_end())));
+    row("issue", instance.issue.map(|issue| escape::line(format!("#{issue}  {title}").trim_end())));
     row("agent", Some(told::agent_with_arguments(instance)));
     row("repository", path(&instance.repository));
-    row("branch", Some(shown::line(&instance.branch)));
+    row("branch", Some(escape::line(&instance.branch)));
     let commit = instance.base_commit.get(..12).unwrap_or(&instance.base_commit);
     let base = instance.base_branch.as_deref().map(|branch| format!("{branch} at {commit}"));
-    row("begun from", Some(shown::line(base.as_deref().unwrap_or(commit))));
+    row("begun from", Some(escape::line(base.as_deref().unwrap_or(commit))));
     if instance.phase == Phase::Gone {
         row("worktree", Some("gone".to_owned()));
     } else {
@@ -61,7 +62,7 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     row("exit code", instance.exit_code.map(|code| code.to_string()));
     let number = instance.pr_number.map(|number| format!("#{number}"));
     let pull_request: Vec<String> = number.into_iter().chain(instance.pr_url.clone()).collect();
-    row("pull request", Some(shown::line(&pull_request.join("  "))));
+    row("pull request", Some(escape::line(&pull_request.join("  "))));
     let rejected = print::count(instance.rejected_requests.into(), "request");
     row(
         "turned down",
@@ -110,7 +111,7 @@ fn reviews(reviews: &[Review]) -> Table {
             review.review_iteration.to_string(),
             review.parent_instance.to_string(),
             review.child_instance.to_string(),
-            shown::line(review.reviewed_commit.get(..12).unwrap_or(&review.reviewed_commit)),
+            escape::line(review.reviewed_commit.get(..12).unwrap_or(&review.reviewed_commit)),
             told::second(review.created_at),
             review.outcome.map_or_else(|| "under way".to_owned(), |outcome| outcome.to_string()),
         ]);
@@ -120,13 +121,13 @@ fn reviews(reviews: &[Review]) -> Table {
 
 fn of_feedback(feedback: &Feedback, width: usize) -> String {
     let priority =
-        feedback.priority.as_deref().map(|priority| format!(", priority {}", shown::line(priority)));
+        feedback.priority.as_deref().map(|priority| format!(", priority {}", escape::line(priority)));
     let arrived = match (&feedback.git_commit_hash, &feedback.delivered_at) {
         (Some(commit), Some(at)) => format!(
             "in {} since {}, commit {}",
-            shown::line(&feedback.path),
+            escape::line(&feedback.path),
             told::second(*at),
-            shown::line(commit.get(..12).unwrap_or(commit))
+            escape::line(commit.get(..12).unwrap_or(commit))
         ),
         _ => "not delivered yet".to_owned(),
     };
@@ -139,7 +140,7 @@ fn of_feedback(feedback: &Feedback, width: usize) -> String {
     );
     text.push_str(&indented(&feedback.feedback));
     for item in &feedback.actionable_items {
-        text.push_str(&wrap::paragraph(&shown::line(item), "  - ", width));
+        text.push_str(&wrap::paragraph(&escape::line(item), "  - ", width));
     }
     text
 }
@@ -160,9 +161,9 @@ fn of_event(event: &Event) -> String {
         let members: Vec<String> = members.iter().map(member).collect();
         words.push(format!("({})", members.join(", ")));
     }
-    format!("{:<16}  {}", event.kind.as_str(), shown::line(&words.join(" ")))
+    format!("{:<16}  {}", event.kind.as_str(), escape::line(&words.join(" ")))
 }
 
 fn indented(text: &str) -> String {
-    shown::text(text).lines().map(|line| format!("{}\n", format!("  {line}").trim_end())).collect()
+    escape::text(text).lines().map(|line| format!("{}\n", format!("  {line}").trim_end())).collect()
 }

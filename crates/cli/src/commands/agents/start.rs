@@ -3,12 +3,12 @@ use std::time::{Duration, Instant};
 
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use serde_json::json;
 use tamis_agents::{AGENTS, AgentChoice, AgentType, Instance, InstanceId, StartRequest, has_begun};
+use tamis_redact::Redacted;
 
 use super::{background, house::House, told};
 use crate::error::{CliError, CliResult};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// How long an agent may take to begin.
 const BEGINNING: Duration = Duration::from_secs(2);
@@ -57,7 +57,7 @@ pub(crate) fn run(arguments: Start) -> CliResult {
     let ended = early_end(&house, &instance.id)?;
     let instance = if ended.is_some() { house.existing(&instance.id)? } else { instance };
     if as_json {
-        shown::json(&shown::value(json!(instance)))?;
+        print::json(&Redacted::new(instance.clone()))?;
     } else {
         tell(&instance, ended.is_some())?;
     }
@@ -124,7 +124,7 @@ fn from_here(mut command: Vec<String>) -> Vec<String> {
 fn tell_notes(house: &House, instance: &Instance) -> CliResult {
     let events = house.archive()?.events(0, Some(&instance.id), u32::MAX)?;
     let notes = events.iter().filter_map(|event| event.detail["note"].as_str());
-    notes.for_each(|note| print::note(shown::line(note)));
+    notes.for_each(|note| print::note(escape::line(note)));
     Ok(())
 }
 
@@ -169,7 +169,7 @@ impl Ended {
             return Ok(());
         }
         let lines = self.last_lines.lines().filter(|line| !line.trim().is_empty());
-        let last: String = lines.map(|line| format!("\n  {}", shown::line(line))).collect();
+        let last: String = lines.map(|line| format!("\n  {}", escape::line(line))).collect();
         let error = anyhow::anyhow!("the agent of {id} ended as soon as it was started{how}{last}");
         Err(CliError::failed(error).hint(format!("`tamis agents logs {id}` shows all that it said")))
     }
@@ -179,8 +179,8 @@ fn tell(instance: &Instance, is_over: bool) -> CliResult {
     let id = &instance.id;
     print::columns(&[
         ["started".to_owned(), format!("{id}, {}", told::agent_with_arguments(instance))],
-        ["branch".to_owned(), shown::line(&instance.branch)],
-        ["worktree".to_owned(), shown::line(&instance.worktree.to_string_lossy())],
+        ["branch".to_owned(), escape::line(&instance.branch)],
+        ["worktree".to_owned(), escape::line(&instance.worktree.to_string_lossy())],
         ["session".to_owned(), instance.session.clone()],
     ])?;
     if !is_over {

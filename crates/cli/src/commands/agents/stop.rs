@@ -1,11 +1,11 @@
 use clap::Args;
-use serde_json::json;
 use tamis_agents::{Instance, InstanceId};
+use tamis_redact::Redacted;
 
 use super::house::House;
 use super::told;
 use crate::error::CliResult;
-use crate::{print, shown};
+use crate::print;
 
 /// End agents; their worktrees and branches stay
 #[derive(Args)]
@@ -22,7 +22,7 @@ pub(crate) fn run(arguments: &Stop) -> CliResult {
     let house = House::of_process()?;
     let (ended, failed) = house.each(&arguments.ids, async |agents, id| agents.stop(id).await);
     if arguments.json {
-        shown::json(&shown::value(json!(ended)))?;
+        print::json(&Redacted::new(ended))?;
     } else {
         ended.iter().try_for_each(tell)?;
     }

@@ -2,7 +2,7 @@
 
 use tamis_agents::{AgentChoice, Instance, Moment, Phase};
 
-use crate::{shown, table, times};
+use crate::{escape, table, times};
 
 /// What of a command is shown in a column.
 const COMMAND_WIDTH: usize = 16;
@@ -24,7 +24,7 @@ pub(super) fn agent_with_arguments(instance: &Instance) -> String {
     let AgentChoice { agent, args } = &instance.choice;
     let name = (agent != AgentChoice::COMMAND).then_some(agent);
     let words: Vec<&str> = name.into_iter().chain(args).map(String::as_str).collect();
-    shown::line(&words.join(" "))
+    escape::line(&words.join(" "))
 }
 
 /// How long ago, in the largest unit that says something: `8s`, `12m`, `3h`, `2d`.
@@ -41,22 +41,22 @@ pub(super) fn age(since: Moment, now: Moment) -> String {
 /// Why it ended or what is amiss, else what it is at.
 pub(super) fn about(instance: &Instance) -> String {
     match (&instance.reason, instance.issue) {
-        (Some(reason), _) => shown::line(reason),
+        (Some(reason), _) => escape::line(reason),
         (None, Some(issue)) if instance.task.trim().is_empty() => match &instance.issue_title {
-            Some(title) => shown::line(&format!("issue #{issue}: {title}")),
+            Some(title) => escape::line(&format!("issue #{issue}: {title}")),
             None => format!("issue #{issue}"),
         },
-        (None, _) => shown::line(&instance.task),
+        (None, _) => escape::line(&instance.task),
     }
 }
 
 /// What is left of one that is over.
 pub(super) fn left_of(instance: &Instance) -> String {
-    let branch = shown::line(&instance.branch);
+    let branch = escape::line(&instance.branch);
     match instance.phase {
         Phase::Gone => format!("; its worktree is removed, and commits of its own stay on {branch}"),
         _ => {
-            format!("; its work stays in {} and {branch}", shown::line(&instance.worktree.to_string_lossy()))
+            format!("; its work stays in {} and {branch}", escape::line(&instance.worktree.to_string_lossy()))
         }
     }
 }

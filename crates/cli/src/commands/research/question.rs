@@ -13,7 +13,7 @@ use super::render;
 use crate::error::{CliError, CliResult};
 use crate::interrupts::Interrupts;
 use crate::waiting::Ticking;
-use crate::{print, setup, shown};
+use crate::{escape, print, setup};
 
 /// A question and its limits.
 #[derive(Args)]
@@ -96,14 +96,14 @@ impl QuestionArgs {
         interrupts.check()?;
         let report = report.map_err(CliError::usage)?;
         if self.json {
-            shown::json(&serde_json::to_value(&report).map_err(CliError::internal)?)?;
+            print::json(&report)?;
         } else {
             render::report(&report, role)?;
         }
         interrupts.leave_at_once()?;
         researcher.wait_for_index(INDEX_TIMEOUT);
         if artifact && report.artifact_path.is_none() {
-            let why = report.artifact_error().map(shown::line).unwrap_or_default();
+            let why = report.artifact_error().map(escape::line).unwrap_or_default();
             return Err(CliError::failed(anyhow::anyhow!("nothing was written: {why}"))
                 .hint("TAMIS_ARTIFACTS names another folder"));
         }
@@ -130,7 +130,7 @@ fn exit_code(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResu
         _ if found => Ok(()),
         Some((role, cause)) => {
             let error =
-                CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), shown::line(&cause.message)));
+                CliError::failed(anyhow::anyhow!("{} failed: {}", role.key(), escape::line(&cause.message)));
             Err(match cause.kind {
                 RoleErrorKind::Timeout => error.hint("--deadline-ms gives it more time"),
                 RoleErrorKind::ProviderUnavailable

@@ -8,7 +8,7 @@ use tamis_research::{
 
 use super::question::answer_of;
 use crate::error::CliResult;
-use crate::{print, shown, wrap};
+use crate::{escape, print, wrap};
 
 /// Prints the answer to stdout, and what it took to stderr.
 pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
@@ -16,17 +16,17 @@ pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
     print::bytes(render(report, answer, role, wrap::width()).as_bytes())?;
     let is_noted = |missing: &&Note| answer.notes.iter().any(|note| note.fact == missing.fact);
     for missing in report.run.partial.iter().filter(|missing| !is_noted(missing)) {
-        print::note(format_args!("warning: {}", shown::line(&missing.text)));
+        print::note(format_args!("warning: {}", escape::line(&missing.text)));
     }
     if let Some(path) = &report.artifact_path {
-        print::line(format_args!("\nwritten to {}", shown::line(path)))?;
+        print::line(format_args!("\nwritten to {}", escape::line(path)))?;
     }
     print::note(usage(report));
     Ok(())
 }
 
 fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>, width: usize) -> String {
-    let mut text = wrap::paragraph(&shown::text(&answer.summary), "", width);
+    let mut text = wrap::paragraph(&escape::text(&answer.summary), "", width);
     // The snippets of patterns are with their role; the answer names them only.
     let patterns = report.patterns.as_ref().and_then(|outcome| outcome.result.as_ref().ok());
     let snippets = patterns.filter(|_| role.is_none()).map(|finding| finding.key_findings.as_slice());
@@ -40,23 +40,23 @@ fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>,
         text.push('\n');
     }
     for finding in findings {
-        text.push_str(&wrap::paragraph(&shown::text(&finding.text), "- ", width));
+        text.push_str(&wrap::paragraph(&escape::text(&finding.text), "- ", width));
     }
     if !examples.is_empty() {
         text.push_str("\nexamples:\n");
         for example in snippets.unwrap_or_default() {
-            text.push_str(&wrap::paragraph(&shown::text(&example.text), "- ", width));
+            text.push_str(&wrap::paragraph(&escape::text(&example.text), "- ", width));
         }
     }
     if !answer.references.is_empty() {
         text.push_str("\nwhere to look:\n");
     }
     for reference in &answer.references {
-        text.push_str(&format!("  {}\n", shown::line(&clickable(reference, &report.roots_searched))));
+        text.push_str(&format!("  {}\n", escape::line(&clickable(reference, &report.roots_searched))));
     }
     if !answer.notes.is_empty() {
         text.push('\n');
-        text.push_str(&wrap::paragraph(&shown::text(&joined(&answer.notes)), "note: ", width));
+        text.push_str(&wrap::paragraph(&escape::text(&joined(&answer.notes)), "note: ", width));
     }
     text
 }
@@ -82,10 +82,10 @@ fn usage(report: &ResearchReport) -> String {
         print::grouped(run.elapsed_ms),
     );
     if !run.models.is_empty() {
-        text.push_str(&format!(", with {}", shown::line(&run.models.join(", "))));
+        text.push_str(&format!(", with {}", escape::line(&run.models.join(", "))));
     }
     if !run.keywords.is_empty() {
-        text.push_str(&format!("; searched for {}", shown::line(&run.keywords.join(", "))));
+        text.push_str(&format!("; searched for {}", escape::line(&run.keywords.join(", "))));
     }
     text
 }

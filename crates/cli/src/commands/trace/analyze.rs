@@ -1,10 +1,10 @@
 use clap::Args;
-use serde_json::{Value, json};
+use serde_json::json;
 use tamis_trace::{AnalysisOptions, SessionAnalysis};
 
 use super::options::Source;
 use crate::error::{CliError, CliResult};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Diagnose a session: failures, loops, waste, and a score whose parts are shown
 #[derive(Args)]
@@ -31,12 +31,7 @@ pub(crate) fn run(arguments: &Analyze) -> CliResult {
     if arguments.source.json {
         let mut value = serde_json::to_value(&analysis).map_err(CliError::internal)?;
         value["session_id"] = json!(session.id);
-        for insight in value["insights"].as_array_mut().into_iter().flatten() {
-            if let Some(Value::String(message)) = insight.get_mut("message") {
-                *message = shown::beginning(message);
-            }
-        }
-        return shown::json(&value);
+        return print::json(&value);
     }
     print::bytes(to_text(&analysis, &trace.short_id(&session.id)?).as_bytes())
 }
@@ -79,8 +74,8 @@ fn to_text(analysis: &SessionAnalysis, session: &str) -> String {
             insight.severity,
             insight.lens,
             insight.turn_index,
-            shown::line(&format!("{session}:{}", insight.event_index)),
-            shown::beginning(&insight.message),
+            escape::line(&format!("{session}:{}", insight.event_index)),
+            escape::line(&insight.message),
         ));
     }
     if analysis.insights_left_out.total() > 0 {

@@ -5,7 +5,7 @@ use tamis_logs::event::EventKind;
 use super::options::Source;
 use super::render;
 use crate::error::{CliError, CliResult};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Show one event, whole
 #[derive(Args)]
@@ -30,23 +30,20 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     })?;
     let trace = arguments.source.open()?;
     let session = trace.session(session)?;
-    let (kind, event) =
-        trace.event(&session, index, |event| (event.kind(), render::event_json(&session, index, event)))?;
+    let event = trace.event(&session, index)?;
     if arguments.source.json {
-        return shown::json(&event);
+        return print::json(&render::event_json(&session, index, &event));
     }
-    let said = |name: &str| event[name].as_str().unwrap_or_default().to_owned();
-    let at = event["timestamp"].as_str().and_then(|time| time.parse::<jiff::Timestamp>().ok());
     let mut head = vec![
-        ["session".to_owned(), shown::line(&session.id)],
+        ["session".to_owned(), escape::line(&session.id)],
         ["event".to_owned(), index.to_string()],
-        ["time".to_owned(), render::second(at.map(|time| time.as_millisecond()))],
-        ["type".to_owned(), format!("{} ({})", said("event_type"), said("stream"))],
+        ["time".to_owned(), render::second(event.at)],
+        ["type".to_owned(), format!("{} ({})", event.kind.wire_name(), event.stream.name())],
     ];
-    let payload = &event["payload"];
+    let payload = &event.payload;
     for (name, field) in [("tool", "name"), ("call", "call_id"), ("failed", "is_error"), ("model", "model")] {
         match &payload[field] {
-            Value::String(text) => head.push([name.to_owned(), shown::line(text)]),
+            Value::String(text) => head.push([name.to_owned(), escape::line(text)]),
             Value::Bool(failed) => {
                 head.push([name.to_owned(), if *failed { "yes" } else { "no" }.to_owned()]);
             }
@@ -55,16 +52,16 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     }
     print::columns(&head)?;
     print::line("")?;
-    print::line(body(kind, payload))
+    print::line(body(event.kind, payload))
 }
 
 /// The long part of an event.
 fn body(kind: EventKind, payload: &Value) -> String {
     match kind {
         EventKind::ToolCall => {
-            shown::text(&serde_json::to_string_pretty(&payload["arguments"]).unwrap_or_default())
+            escape::text(&serde_json::to_string_pretty(&payload["arguments"]).unwrap_or_default())
         }
-        EventKind::ToolResult => shown::text(payload["content"].as_str().unwrap_or_default()),
-        kind => shown::text(&render::words(kind, payload)),
+        EventKind::ToolResult => escape::text(payload["content"].as_str().unwrap_or_default()),
+        kind => escape::text(&render::words(kind, payload)),
     }
 }

@@ -8,7 +8,7 @@ use super::options::Source;
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Bring the index up to date, and say what it holds and what was not understood
 ///
@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Index) -> CliResult {
     };
     let report = trace.report()?;
     if arguments.source.json {
-        shown::json(&to_json(&trace, &refreshed, &report, verified.as_ref()))?;
+        print::json(&to_json(&trace, &refreshed, &report, verified.as_ref()))?;
     } else {
         let few = if arguments.all { usize::MAX } else { FEW };
         print::bytes(to_text(&trace, &refreshed, &report, verified.as_ref(), few).as_bytes())?;
@@ -127,7 +127,7 @@ fn to_text(
         print::size(log.pending)
     });
     for problem in &refreshed.problems {
-        text.push_str(&format!("\ncould not be looked at: {}\n", shown::line(problem)));
+        text.push_str(&format!("\ncould not be looked at: {}\n", escape::line(problem)));
     }
     if let Some(verified) = verified {
         text.push_str(&comparison(verified));
@@ -139,12 +139,12 @@ fn unrecognised(entry: &UnrecognisedRecords, few: usize) -> String {
     let mut text = format!(
         "  {} {} in {} of {}\n",
         print::count(entry.count, "time"),
-        shown::line(&entry.what),
+        escape::line(&entry.what),
         print::count(entry.logs.len() as u64, "log"),
         entry.provider.name(),
     );
     for log in entry.logs.iter().take(few) {
-        text.push_str(&format!("    {}\n", shown::line(log)));
+        text.push_str(&format!("    {}\n", escape::line(log)));
     }
     more(&mut text, entry.logs.len(), few);
     text
@@ -156,7 +156,7 @@ fn section(text: &mut String, name: &str, logs: &[LogState], few: usize, say: im
     }
     text.push_str(&format!("\n{name}: {}\n", print::count(logs.len() as u64, "log")));
     for log in logs.iter().take(few) {
-        text.push_str(&format!("    {} ({})\n", shown::line(&log.name()), shown::line(&say(log))));
+        text.push_str(&format!("    {} ({})\n", escape::line(&log.name()), escape::line(&say(log))));
     }
     more(text, logs.len(), few);
 }
@@ -178,7 +178,7 @@ fn comparison(verified: &IndexVerification) -> String {
         _ => text.push_str("they differ\n"),
     }
     for difference in &verified.differences {
-        text.push_str(&format!("    {}: {}\n", shown::line(&difference.log), difference.what));
+        text.push_str(&format!("    {}: {}\n", escape::line(&difference.log), difference.what));
     }
     if verified.changed > 0 {
         text.push_str(&format!(
@@ -227,7 +227,7 @@ fn to_json(
         .map(|entry| {
             json!({
                 "provider": entry.provider.name(),
-                "what": shown::line(&entry.what),
+                "what": escape::line(&entry.what),
                 "count": entry.count,
                 "logs": entry.logs,
             })

@@ -14,7 +14,7 @@ const BAR: usize = 24;
 pub(crate) fn refresh(trace: &Trace) -> Result<IndexRefresh, CliError> {
     let refreshed = with_bar("indexing", |watch| trace.refresh(watch))?;
     for problem in &refreshed.problems {
-        print::note(format_args!("warning: {}", crate::shown::line(problem)));
+        print::note(format_args!("warning: {}", crate::escape::line(problem)));
     }
     Ok(refreshed)
 }

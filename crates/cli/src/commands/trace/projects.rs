@@ -5,7 +5,7 @@ use super::options::Source;
 use super::render;
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// List the folders that agents worked in
 #[derive(Args)]
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
                 })
             })
             .collect();
-        return shown::json(&json!({"projects": projects}));
+        return print::json(&json!({"projects": projects}));
     }
     let mut table = Table::new(&[
         ("HASH", Align::Left),
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
     ]);
     for project in &projects {
         let hash: String = project.hash.chars().take(8).collect();
-        let root = project.root.as_ref().map(|root| shown::line(&render::under_home(root)));
+        let root = project.root.as_ref().map(|root| escape::line(&render::under_home(root)));
         table.row([
             if hash.is_empty() { "-".to_owned() } else { hash },
             print::grouped(project.sessions),

@@ -1,20 +1,20 @@
 //! How sessions, times and events are told, to people and to programs.
 
 use serde_json::{Value, json};
-use tamis_logs::event::{EventKind, LogEvent};
+use tamis_logs::event::EventKind;
 use tamis_logs::usage::Tokens;
-use tamis_trace::{Session, SessionFilter, Trace, Turn};
+use tamis_trace::{EventDetails, Session, SessionFilter, Trace, Turn};
 
 use crate::error::{CliError, CliResult};
 pub(crate) use crate::times::{clock, duration, minute, second, seconds, utc};
-use crate::{print, shown, table};
+use crate::{escape, print, table};
 
 /// What a project's column takes at most.
 const PROJECT_WIDTH: usize = 28;
 
 /// A project's folder, short enough for a column.
 pub(crate) fn project(session: &Session) -> String {
-    let root = session.root.as_ref().map(|root| shown::line(&under_home(root)));
+    let root = session.root.as_ref().map(|root| escape::line(&under_home(root)));
     let hash = || session.project.chars().take(8).collect::<String>();
     match root {
         Some(root) => table::cut_front(&root, PROJECT_WIDTH),
@@ -55,18 +55,18 @@ pub(crate) fn locations(trace: &Trace) -> impl Iterator<Item = String> {
         .logs
         .iter()
         .chain(&locations.opencode)
-        .map(|place| shown::line(&under_home(&place.to_string_lossy())))
+        .map(|place| escape::line(&under_home(&place.to_string_lossy())))
 }
 
 /// What a session is about, and where it comes from.
 pub(crate) fn about(trace: &Trace, session: &Session) -> Result<String, CliError> {
     let mut text = String::new();
     if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
-        text.push_str(&format!("[{} of {}] ", shown::line(relation), short_parent(trace, parent)?));
+        text.push_str(&format!("[{} of {}] ", escape::line(relation), short_parent(trace, parent)?));
     }
     let summary = &session.summary;
     let words = summary.snippet.as_ref().or(summary.title.as_ref());
-    text.push_str(&words.map_or_else(String::new, |words| shown::beginning(words)));
+    text.push_str(&words.map_or_else(String::new, |words| escape::line(words)));
     Ok(text)
 }
 
@@ -74,14 +74,13 @@ fn short_parent(trace: &Trace, native: &str) -> Result<String, CliError> {
     match trace.session(native) {
         Ok(parent) => Ok(trace.short_id(&parent.id)?),
         // Its log is gone, or was never here.
-        Err(_) => Ok(shown::line(native).chars().take(8).collect()),
+        Err(_) => Ok(escape::line(native).chars().take(8).collect()),
     }
 }
 
 /// A session for programs, with all that it used.
 pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Result<Value, CliError> {
     let summary = &session.summary;
-    let text = |text: &Option<String>| text.as_ref().map(|text| shown::beginning(text));
     Ok(json!({
         "id": session.id,
         "short_id": trace.short_id(&session.id)?,
@@ -97,8 +96,8 @@ pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Res
         "event_count": summary.events,
         "total_tokens": tokens,
         "own_tokens": session.own_tokens,
-        "title": text(&summary.title),
-        "snippet": text(&summary.snippet),
+        "title": summary.title,
+        "snippet": summary.snippet,
     }))
 }
 
@@ -122,7 +121,7 @@ pub(crate) fn turn_json(turn: &Turn) -> Value {
         "event_count": turn.events,
         "timestamp": utc(turn.at),
         "duration_seconds": seconds(turn.at, turn.ended),
-        "user_message": shown::beginning(&turn.preview),
+        "user_message": turn.preview,
         "step_count": turn.steps,
         "tool_calls": turn.tool_calls,
         "failed_tools": turn.failed_tools,
@@ -132,26 +131,23 @@ pub(crate) fn turn_json(turn: &Turn) -> Value {
 }
 
 /// An event for programs, whole.
-pub(crate) fn event_json(session: &Session, index: u64, event: &LogEvent<'_>) -> Value {
+pub(crate) fn event_json(session: &Session, index: u64, event: &EventDetails) -> Value {
     json!({
         "session_id": session.id,
         "event_index": index,
         "timestamp": utc(event.at),
-        "event_type": event.kind().wire_name(),
+        "event_type": event.kind.wire_name(),
         "stream": event.stream.name(),
         "provider": session.provider.name(),
-        "payload": shown::value(event.payload()),
+        "payload": event.payload,
     })
 }
 
-/// An event's words without secrets, from its payload; of a tool, its name first.
+/// An event's words, from its payload; of a tool, its name first.
 pub(crate) fn words(kind: EventKind, payload: &Value) -> String {
     let text = |name: &str| payload[name].as_str().unwrap_or_default();
     match kind {
-        EventKind::ToolCall => {
-            let arguments = shown::value(payload["arguments"].clone());
-            format!("{} {arguments}", text("name"))
-        }
+        EventKind::ToolCall => format!("{} {}", text("name"), payload["arguments"]),
         EventKind::ToolResult if payload["is_error"] == true => format!("failed: {}", text("content")),
         EventKind::ToolResult => text("content").to_owned(),
         EventKind::TokenUsage => {

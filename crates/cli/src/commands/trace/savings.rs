@@ -1,7 +1,7 @@
 use std::ops::ControlFlow;
 
 use clap::Args;
-use serde_json::Value;
+use tamis_redact::Redacted;
 use tamis_savings::{ReplayedResult, SavingsOptions, SavingsReport, SavingsSums};
 
 use super::indexing;
@@ -10,7 +10,7 @@ use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::waiting::Waiting;
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Replay pruning over past tool results: what it would have saved, and what it would have cost
 ///
@@ -70,27 +70,12 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
     })?;
     drop(waiting);
     if arguments.source.json {
-        return shown::json(&shown::value(without_halves(&savings)?));
+        return print::json(&Redacted::new(serde_json::to_value(&savings).map_err(CliError::internal)?));
     }
     if savings.sessions == 0 && savings.sessions_unread == 0 {
         return render::nothing(&trace, "there are no such sessions");
     }
     print::bytes(to_text(&savings).as_bytes())
-}
-
-/// As JSON, without the ends of lines that were cut before their secrets were looked for.
-fn without_halves(savings: &SavingsReport) -> Result<Value, CliError> {
-    let mut value = serde_json::to_value(savings).map_err(CliError::internal)?;
-    for list in ["worst", "largest"] {
-        for result in value[list].as_array_mut().into_iter().flatten() {
-            for line in result["needed"].as_array_mut().into_iter().flatten() {
-                if let Some(Value::String(text)) = line.get_mut("text") {
-                    *text = shown::beginning(text);
-                }
-            }
-        }
-    }
-    Ok(value)
 }
 
 fn percent(part: u64, of: u64) -> String {
@@ -189,7 +174,7 @@ fn to_text(savings: &SavingsReport) -> String {
         let needed = sums.lines_edited + sums.lines_quoted;
         let numbers =
             [sums.results, sums.results_cut, sums.tokens_before, sums.tokens_cut, sums.lines_cut, needed];
-        table.row(numbers.map(print::grouped).into_iter().chain([shown::line(name)]));
+        table.row(numbers.map(print::grouped).into_iter().chain([escape::line(name)]));
     };
     savings.by_provider.iter().for_each(|(name, sums)| row(name, sums));
     savings.by_tool.iter().for_each(|(name, sums)| row(name, sums));
@@ -210,15 +195,15 @@ fn examples(text: &mut String, name: &str, results: &[ReplayedResult]) {
         let path = result.path.as_ref().map(|path| format!(" {path}")).unwrap_or_default();
         text.push_str(&format!(
             "  {}  {}: {} of {} tokens, {} of {} cut\n",
-            shown::line(&format!("{}:{}", result.session_id, result.event_index)),
-            shown::line(&format!("{}{path}", result.tool)),
+            escape::line(&format!("{}:{}", result.session_id, result.event_index)),
+            escape::line(&format!("{}{path}", result.tool)),
             print::grouped(result.tokens_before.saturating_sub(result.tokens_after)),
             print::grouped(result.tokens_before),
             print::grouped(result.cut_lines),
             print::count(result.lines, "line"),
         ));
         for line in &result.needed {
-            let said = shown::beginning(&line.text);
+            let said = escape::line(&line.text);
             text.push_str(&format!(
                 "      line {} {} by event {}: {said}\n",
                 line.line, line.how, line.by_event

@@ -4,14 +4,14 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
-use tamis_redact::Redactor;
+use tamis_redact::excerpt_around;
 use tamis_trace::{QueryFinder, SearchMatch, SearchMode, SearchRequest, SessionFilter, Trace};
 
 use super::options::{Source, Which};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Search what was said, called and answered, in the latest sessions first
 ///
@@ -81,8 +81,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         let matches: Vec<_> = matches
             .into_iter()
             .map(|found| {
-                let payload = shown::value(found.payload);
-                let (text, at) = excerpt(&finder, found.kind, &payload);
+                let (text, at) = excerpt(&finder, found.kind, &found.payload());
                 json!({
                     "session_id": found.place.session,
                     "event_index": found.place.event,
@@ -93,15 +92,15 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
                 })
             })
             .collect();
-        return shown::json(&json!({"matches": matches, "has_more": more}));
+        return print::json(&json!({"matches": matches, "has_more": more}));
     }
     if matches.is_empty() {
         return render::nothing(&trace, "nothing was found");
     }
     let mut rows = Vec::new();
     for found in matches {
-        let short = shown::line(&trace.short_id(&found.place.session)?);
-        let (text, at) = excerpt(&finder, found.kind, &shown::value(found.payload));
+        let short = escape::line(&trace.short_id(&found.place.session)?);
+        let (text, at) = excerpt(&finder, found.kind, &found.payload());
         let head = [
             format!("{short}:{}", found.place.event),
             render::minute(found.at),
@@ -165,25 +164,18 @@ fn find(
     }
 }
 
-/// The text around what was found, on one line, and where in it that begins. Secrets are out of it before it is cut; when
-/// it was in one that was found, the text's beginning.
+/// The text around what was found, on one line, and where in it that begins; the start of the event's words when it was
+/// found in a secret.
 fn excerpt(finder: &QueryFinder, kind: EventKind, payload: &Value) -> (String, usize) {
     let mut texts = vec![render::words(kind, payload)];
     strings_of(payload, &mut texts);
-    let redactor = Redactor::standard();
-    let found = texts.iter().find_map(|text| {
-        let text = redactor.redact(text);
-        let range = finder.find(&text)?;
-        Some((text.into_owned(), range.start))
-    });
-    let (text, start) = found.unwrap_or_else(|| (redactor.redact(&texts[0]).into_owned(), 0));
-    let from = text[..start].char_indices().rev().take(BEFORE).last().map_or(start, |(index, _)| index);
-    let to = text[start..].char_indices().nth(AFTER).map_or(text.len(), |(index, _)| start + index);
-    let before = shown::line(&text[from..start]);
-    let gap = if !before.is_empty() && text[from..start].ends_with(char::is_whitespace) { " " } else { "" };
-    let (more_before, more_after) = (if from > 0 { "…" } else { "" }, if to < text.len() { "…" } else { "" });
-    let lead = format!("{more_before}{before}{gap}");
-    (format!("{lead}{}{more_after}", shown::line(&text[start..to])), lead.len())
+    let found = texts.iter().find_map(|text| Some((text, finder.find(text)?.start)));
+    let (text, start) = found.unwrap_or((&texts[0], 0));
+    let (text, at) = excerpt_around(text, start, BEFORE, BEFORE + AFTER);
+    let (before, after) = text.split_at(at);
+    let gap = if before.trim_end() != before { " " } else { "" };
+    let before = format!("{}{gap}", escape::line(before));
+    (format!("{before}{}", escape::line(after)), before.len())
 }
 
 fn strings_of(value: &Value, texts: &mut Vec<String>) {

@@ -6,7 +6,7 @@ use super::options::{Source, Which};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// List sessions, the latest first
 ///
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
             .iter()
             .map(|(session, tokens)| render::session_json(&trace, session, *tokens))
             .collect::<Result<_, _>>()?;
-        return shown::json(&json!({"sessions": sessions, "has_more": more}));
+        return print::json(&json!({"sessions": sessions, "has_more": more}));
     }
     if sessions.is_empty() {
         return render::nothing(
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
     .dispensable(&["PROJECT", "DURATION", "PROVIDER"]);
     for (session, tokens) in &sessions {
         table.row([
-            shown::line(&trace.short_id(&session.id)?),
+            escape::line(&trace.short_id(&session.id)?),
             session.provider.name().to_owned(),
             render::minute(session.started),
             print::grouped(session.summary.turns),

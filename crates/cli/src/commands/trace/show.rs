@@ -2,12 +2,13 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use tamis_redact::{Redacted, redact_json};
 use tamis_trace::{Session, Trace, TurnPart, TurnStep};
 
 use super::options::Source;
 use super::{render, turns};
 use crate::error::{CliError, CliResult};
-use crate::{print, shown, table};
+use crate::{escape, print, table};
 
 /// Show a session: its figures, its turns, and as much of them as asked for
 #[derive(Args)]
@@ -43,7 +44,7 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
     let trace = arguments.source.open()?;
     let session = trace.session(&arguments.session)?;
     match (arguments.level, arguments.source.json) {
-        (Level::Summary, true) => shown::json(&summary(&trace, &session, arguments.from)?),
+        (Level::Summary, true) => print::json(&summary(&trace, &session, arguments.from)?),
         (Level::Summary, false) => {
             head(&trace, &session)?;
             let turns = trace.turns(&session, arguments.from, usize::MAX >> 1)?;
@@ -60,7 +61,7 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
     }
 }
 
-/// Tells the turns and steps one after the other; whole, since secrets go before anything is cut.
+/// Tells the turns and steps one after the other.
 fn each_part(
     trace: &Trace,
     session: &Session,
@@ -68,7 +69,7 @@ fn each_part(
     mut tell: impl FnMut(TurnPart) -> CliResult,
 ) -> CliResult {
     let mut told = Ok(());
-    trace.steps(session, from, usize::MAX >> 1, &mut |part| {
+    trace.steps(session, from, usize::MAX, &mut |part| {
         told = tell(part);
         if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
@@ -79,17 +80,17 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     let summary = &session.summary;
     let subagents = trace.subagents(session)?;
     let mut rows = vec![
-        ["session", &shown::line(&session.id)].map(str::to_owned),
+        ["session", &escape::line(&session.id)].map(str::to_owned),
         ["provider", session.provider.name()].map(str::to_owned),
     ];
     let mut row = |name: &str, value: Option<String>| {
         rows.extend(value.filter(|value| !value.is_empty()).map(|value| [name.to_owned(), value]));
     };
-    row("version", summary.version.as_ref().map(|version| shown::line(version)));
-    row("title", summary.title.as_ref().map(|title| shown::beginning(title)));
-    row("project", session.root.as_ref().map(|root| shown::line(root)));
+    row("version", summary.version.as_ref().map(|version| escape::line(version)));
+    row("title", summary.title.as_ref().map(|title| escape::line(title)));
+    row("project", session.root.as_ref().map(|root| escape::line(root)));
     let relation = session.relation.as_ref().zip(session.parent.as_ref());
-    row("comes from", relation.map(|(relation, parent)| shown::line(&format!("{parent} ({relation})"))));
+    row("comes from", relation.map(|(relation, parent)| escape::line(&format!("{parent} ({relation})"))));
     row("started", Some(render::second(session.started)));
     row(
         "ended",
@@ -110,7 +111,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
         )),
     );
     let account = trace.account(session)?;
-    row("models", Some(shown::line(&account.models().collect::<Vec<_>>().join(", "))));
+    row("models", Some(escape::line(&account.models().collect::<Vec<_>>().join(", "))));
     let mut tokens = print::grouped(trace.tokens_with_subagents(session)?);
     if !subagents.is_empty() {
         tokens.push_str(&format!(", {} of them its own", print::grouped(session.own_tokens)));
@@ -118,12 +119,12 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     row("tokens", Some(tokens));
     for child in trace.family(session)? {
         let relation = child.relation.clone().unwrap_or_default();
-        let name = child.summary.agent_name.as_ref().map(|name| format!("{}, ", shown::line(name)));
+        let name = child.summary.agent_name.as_ref().map(|name| format!("{}, ", escape::line(name)));
         row(
             &relation,
             Some(format!(
                 "{}  {}{} tokens",
-                shown::line(&trace.short_id(&child.id)?),
+                escape::line(&trace.short_id(&child.id)?),
                 name.unwrap_or_default(),
                 print::grouped(child.own_tokens)
             )),
@@ -144,7 +145,7 @@ fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliErro
     for child in trace.family(session)? {
         family.push(render::session_json(trace, &child, child.own_tokens)?);
     }
-    value["tools"] = Value::Object(tools.collect());
+    value["tools"] = redact_json(Value::Object(tools.collect()), &[]).into_inner();
     value["family"] = Value::Array(family);
     value["turns"] = turns.iter().map(render::turn_json).collect();
     Ok(value)
@@ -153,13 +154,13 @@ fn summary(trace: &Trace, session: &Session, from: u64) -> Result<Value, CliErro
 /// A document with a turn on each line: a session may be larger than memory.
 fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliResult {
     let about = render::session_json(trace, session, trace.tokens_with_subagents(session)?)?;
-    print::line(format_args!("{{\"session\": {},\n\"turns\": [", shown::json_line(&about)))?;
+    print::line(format_args!("{{\"session\": {},\n\"turns\": [", escape::json_line(&about)))?;
     let mut turn: Option<Value> = None;
     let mut first = true;
     let mut tell = |turn: Option<Value>| {
         let Some(turn) = turn else { return Ok(()) };
         let comma = if std::mem::take(&mut first) { "" } else { ",\n" };
-        print::bytes(format!("{comma}{}", shown::json_line(&turn)).as_bytes())
+        print::bytes(format!("{comma}{}", escape::json_line(&turn)).as_bytes())
     };
     each_part(trace, session, from, |part| match part {
         TurnPart::Turn { number, first_event, at, user } => {
@@ -167,7 +168,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
                 "turn_index": number,
                 "first_event": first_event,
                 "timestamp": render::utc(at),
-                "user_message": cut(&shown_raw(&user.text), level),
+                "user_message": cut(&user, level),
                 "steps": [],
             });
             tell(turn.replace(begun))
@@ -183,11 +184,6 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
     print::line("\n]}")
 }
 
-/// Without secrets; JSON escapes the rest.
-fn shown_raw(text: &str) -> String {
-    tamis_redact::Redacted::new(text).into_string()
-}
-
 fn step_json(step: &TurnStep, level: Level) -> Value {
     let mut value = json!({
         "step_index": step.index,
@@ -201,9 +197,7 @@ fn step_json(step: &TurnStep, level: Level) -> Value {
         value["summary"] = Value::String(outline(step));
         return value;
     }
-    let texts = |texts: &[tamis_trace::Excerpt]| -> Value {
-        texts.iter().map(|text| cut(&shown_raw(&text.text), level)).collect()
-    };
+    let texts = |texts: &[Redacted]| -> Value { texts.iter().map(|text| cut(text, level)).collect() };
     value["reasoning"] = texts(&step.reasoning);
     value["messages"] = texts(&step.messages);
     value["notes"] = texts(&step.notes);
@@ -215,11 +209,11 @@ fn step_json(step: &TurnStep, level: Level) -> Value {
                 "call": tool.call.as_ref().map(|call| json!({
                     "event_index": call.event,
                     "name": call.name,
-                    "arguments": cut_value(shown::value(call.arguments.clone()), level),
+                    "arguments": cut_arguments(&call.arguments, level),
                 })),
                 "result": tool.result.as_ref().map(|result| json!({
                     "event_index": result.event,
-                    "content": cut(&shown_raw(&result.content.text), level),
+                    "content": cut(&result.content, level),
                     "is_error": result.failed,
                 })),
             })
@@ -228,23 +222,14 @@ fn step_json(step: &TurnStep, level: Level) -> Value {
     value
 }
 
-fn cut_value(value: Value, level: Level) -> Value {
-    match value {
-        Value::String(text) => Value::String(cut(&text, level)),
-        Value::Array(items) => items.into_iter().map(|item| cut_value(item, level)).collect(),
-        Value::Object(members) => {
-            members.into_iter().map(|(name, value)| (name, cut_value(value, level))).collect()
-        }
-        other => other,
-    }
+/// A text as long as the level allows.
+fn cut(text: &Redacted, level: Level) -> Redacted {
+    if level == Level::Full { text.clone() } else { text.shorten(CUT_AT) }
 }
 
-/// A text as long as the level allows.
-fn cut(text: &str, level: Level) -> String {
-    match text.char_indices().nth(CUT_AT) {
-        Some((end, _)) if level != Level::Full => format!("{}…", &text[..end]),
-        _ => text.to_owned(),
-    }
+/// Arguments as long as the level allows.
+fn cut_arguments(arguments: &Redacted<Value>, level: Level) -> Redacted<Value> {
+    if level == Level::Full { arguments.clone() } else { arguments.shorten(CUT_AT) }
 }
 
 /// A turn's or step's lines.
@@ -253,7 +238,7 @@ fn of_part(part: &TurnPart, level: Level, session: &str) -> String {
         TurnPart::Turn { number, first_event, at, user } => {
             let mut text = format!("turn {number}  {}  event {first_event}\n", render::second(*at));
             let level = if level == Level::Turns { Level::Steps } else { level };
-            text.push_str(&indented("  > ", &cut(&shown::text(&user.text), level)));
+            text.push_str(&indented("  > ", &escape::redacted(&cut(user, level))));
             text
         }
         TurnPart::Step { step, .. } if level == Level::Turns => {
@@ -275,8 +260,8 @@ fn outline(step: &TurnStep) -> String {
         .iter()
         .map(|tool| {
             let name = tool.call.as_ref().map_or("(an earlier call)".to_owned(), |call| {
-                let argument = first_argument(&shown::value(call.arguments.clone()));
-                shown::line(&format!("{} {argument}", call.name))
+                let argument = first_argument(&call.arguments);
+                escape::line(&format!("{} {argument}", call.name))
             });
             let outcome = match &tool.result {
                 Some(result) if result.failed => "failed",
@@ -290,7 +275,7 @@ fn outline(step: &TurnStep) -> String {
         return tools.join(", ");
     }
     let said = step.messages.first().or(step.reasoning.first()).or(step.notes.first());
-    said.map_or_else(|| "-".to_owned(), |said| table::cut(&shown::line(&said.text), 200))
+    said.map_or_else(|| "-".to_owned(), |said| table::cut(&escape::line(said), 200))
 }
 
 /// What a call is about, mostly a path or a command.
@@ -314,15 +299,15 @@ fn whole(step: &TurnStep, level: Level, session: &str) -> String {
         for said in texts {
             text.push_str(&format!(
                 "    {name}\n{}",
-                indented("      ", &cut(&shown::text(&said.text), level))
+                indented("      ", &escape::redacted(&cut(said, level)))
             ));
         }
     }
     for tool in &step.tools {
         if let Some(call) = &tool.call {
-            let arguments = cut_value(shown::value(call.arguments.clone()), level);
-            let arguments = shown::text(&serde_json::to_string_pretty(&arguments).unwrap_or_default());
-            let name = shown::line(&call.name);
+            let arguments = cut_arguments(&call.arguments, level);
+            let arguments = escape::text(&serde_json::to_string_pretty(&arguments).unwrap_or_default());
+            let name = escape::line(&call.name);
             text.push_str(&format!(
                 "    calls {name}  event {}\n{}",
                 call.event,
@@ -331,15 +316,14 @@ fn whole(step: &TurnStep, level: Level, session: &str) -> String {
         }
         if let Some(result) = &tool.result {
             let outcome = if result.failed { "failed" } else { "gets" };
-            let whole = shown::text(&result.content.text);
-            let content = cut(&whole, level);
+            let content = cut(&result.content, level);
             text.push_str(&format!(
                 "    {outcome}  event {}\n{}",
                 result.event,
-                indented("      ", &content)
+                indented("      ", &escape::redacted(&content))
             ));
-            if content.len() < whole.len() {
-                let letters = print::grouped(whole.chars().count() as u64);
+            if content != result.content {
+                let letters = print::grouped(result.content.chars().count() as u64);
                 let event = result.event;
                 text.push_str(&format!(
                     "      (of {letters} characters; `tamis trace event {session} {event}`)\n"

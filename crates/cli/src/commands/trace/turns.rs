@@ -6,7 +6,7 @@ use super::options::Source;
 use super::render;
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// List a session's turns: what was said, and what it took
 #[derive(Args)]
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Turns) -> CliResult {
     turns.truncate(arguments.limit);
     if arguments.source.json {
         let turns: Vec<_> = turns.iter().map(render::turn_json).collect();
-        return shown::json(&json!({"session_id": session.id, "turns": turns, "has_more": more}));
+        return print::json(&json!({"session_id": session.id, "turns": turns, "has_more": more}));
     }
     if turns.is_empty() {
         print::note(format_args!("the session has {} turns", print::grouped(session.summary.turns)));
@@ -71,7 +71,7 @@ pub(crate) fn table(turns: &[Turn]) -> Table {
             print::grouped(turn.failed_tools),
             print::grouped(turn.tokens.total()),
             print::grouped(turn.largest_context),
-            shown::beginning(&turn.preview),
+            escape::line(&turn.preview),
         ]);
     }
     table

@@ -7,7 +7,7 @@ use super::options::{Source, Which};
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
-use crate::{print, shown};
+use crate::{escape, print};
 
 /// Say how many tokens were used
 ///
@@ -83,7 +83,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
                 json!({"name": name, "requests": row.requests, "tokens": render::tokens_json(row.tokens)})
             })
             .collect();
-        return shown::json(&json!({
+        return print::json(&json!({
             "by": arguments.by.head().split(' ').next().unwrap_or_default().to_lowercase(),
             "rows": rows,
             "total": {"requests": requests, "tokens": render::tokens_json(total)},
@@ -117,7 +117,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
             (By::Project, root) => render::under_home(root),
             (_, name) => name.to_owned(),
         };
-        row(used.requests, used.tokens, shown::line(&name));
+        row(used.requests, used.tokens, escape::line(&name));
     }
     if rows.len() != 1 {
         row(requests, total, "all".to_owned());
@@ -140,7 +140,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
     }
     if as_json {
         let logs: Vec<Value> = parts.iter().map(|(log, reports)| log_json(log, reports)).collect();
-        shown::json(&json!({
+        print::json(&json!({
             "session_id": session.id,
             "logs": logs,
             "counted": render::tokens_json(counted),
@@ -150,7 +150,7 @@ fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
     } else {
         for (log, reports) in &parts {
             let name = if log.id == session.id { "session" } else { "subagent" };
-            print::line(format_args!("{name} {}", shown::line(&log.id)))?;
+            print::line(format_args!("{name} {}", escape::line(&log.id)))?;
             print::bytes(reports_table(reports).render(table::screen()).as_bytes())?;
             let reported =
                 reports.iter().fold(0, |sum: u64, report| sum.saturating_add(report.reported.total()));

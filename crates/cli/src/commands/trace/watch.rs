@@ -2,13 +2,12 @@ use std::ops::ControlFlow;
 use std::sync::atomic::Ordering;
 
 use clap::Args;
-use tamis_logs::event::LogEvent;
-use tamis_trace::Session;
+use tamis_trace::{EventDetails, Session};
 
 use super::options::Source;
 use super::render;
 use crate::error::{CliError, CliResult};
-use crate::{print, shown, signals, table};
+use crate::{escape, print, signals, table};
 
 /// Follow live sessions: each new event is a line, until Ctrl-C
 #[derive(Args)]
@@ -56,20 +55,19 @@ fn tell(
     trace: &tamis_trace::Trace,
     session: &Session,
     index: u64,
-    event: &LogEvent<'_>,
+    event: &EventDetails,
     as_json: bool,
 ) -> CliResult {
     if as_json {
-        return print::line(shown::json_line(&render::event_json(session, index, event)));
+        return print::line(escape::json_line(&render::event_json(session, index, event)));
     }
-    let kind = event.kind();
-    let place = format!("{}:{index}", shown::line(&trace.short_id(&session.id)?));
-    let words = shown::line(&render::words(kind, &event.payload()));
+    let place = format!("{}:{index}", escape::line(&trace.short_id(&session.id)?));
+    let words = escape::line(&render::words(event.kind, &event.payload));
     // An event may be a whole file; a line of it will do where nobody cuts it.
     let line = format!(
         "{}  {place:<14}  {:<12}  {}",
         render::clock(event.at),
-        kind.wire_name(),
+        event.kind.wire_name(),
         table::cut(&words, 300)
     );
     print::line(table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)))

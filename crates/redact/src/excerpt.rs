@@ -1,0 +1,148 @@
+//! Parts of long texts. A part is taken after redaction, because half a secret is not recognised as one; and only as much
+//! of the text is redacted as the part needs.
+
+use serde_json::{Map, Value};
+
+use crate::{Redacted, Redactor};
+
+/// Bytes on either side of an excerpt that are redacted with it, so that a secret at its edge is seen whole. The longest
+/// secret, a private key, has a few thousand.
+const MARGIN: usize = 16 << 10;
+/// Members of an array or object that are shown when it is shortened.
+const MAX_MEMBERS: usize = 40;
+
+/// The start of `text` in at most `max_chars` characters. An ellipsis, which counts, says that there is more.
+pub fn excerpt(text: &str, max_chars: usize) -> Redacted {
+    let mut end = end_of_chars(text, max_chars.saturating_add(1));
+    loop {
+        let seen = &text[..text.floor_char_boundary(end.saturating_add(MARGIN))];
+        // Where `end` is after redaction: only what is before it was seen with its margin.
+        let mut sure = [end];
+        let redacted = Redactor::standard().redact_and_map(seen, &mut sure);
+        if seen.len() == text.len() || redacted[..sure[0]].chars().nth(max_chars).is_some() {
+            return Redacted(shorten(&redacted, max_chars));
+        }
+        // Marks are shorter than the secrets were, so more of the text fits.
+        end = text.floor_char_boundary(end * 2 + MARGIN);
+    }
+}
+
+/// At most `max_chars` characters of `text` around the match at `at`, of which `before` characters or fewer are before it,
+/// and where the match is in them; all of it when it is short. Ellipses, which count, say that there is more. A match inside a secret is at its mark.
+pub fn excerpt_around(text: &str, at: usize, before: usize, max_chars: usize) -> (Redacted, usize) {
+    let at = text.floor_char_boundary(at);
+    let reach = max_chars.saturating_mul(4);
+    let first = text.floor_char_boundary(at.saturating_sub(reach));
+    let last = text.floor_char_boundary(at.saturating_add(reach));
+    let from = text.floor_char_boundary(first.saturating_sub(MARGIN));
+    let to = text.floor_char_boundary(last.saturating_add(MARGIN));
+    // Beyond `first` and `last` the margin is incomplete, unless the text ends there.
+    let mut places = [
+        if from == 0 { 0 } else { first - from },
+        at - from,
+        if to == text.len() { to - from } else { last - from },
+    ];
+    let redacted = Redactor::standard().redact_and_map(&text[from..to], &mut places);
+    let [first, at, last] = places;
+    if redacted.len() == last && from == 0 && end_of_chars(&redacted, max_chars) == last {
+        return (Redacted(redacted.into_owned()), at);
+    }
+    let start =
+        redacted[first..at].char_indices().rev().take(before).last().map_or(at, |(start, _)| first + start);
+    let lead = if from > 0 || start > 0 { "…" } else { "" };
+    let left = max_chars.saturating_sub(lead.chars().count());
+    let mut rest = redacted[start..last].to_owned();
+    if to < text.len() || last < redacted.len() {
+        rest.push('…');
+    }
+    (Redacted(format!("{lead}{}", shorten(&rest, left))), lead.len() + at - start)
+}
+
+impl Redacted {
+    /// The start of the text in at most `max_chars` characters, as [`excerpt`] gives it.
+    pub fn shorten(&self, max_chars: usize) -> Redacted {
+        Redacted(shorten(self, max_chars))
+    }
+
+    /// The text on one line: each control character becomes a space, and spaces at the end go.
+    pub fn on_one_line(&self) -> Redacted {
+        Redacted(self.replace(char::is_control, " ").trim_end().to_owned())
+    }
+}
+
+impl Redacted<Value> {
+    /// A member of an object, or null.
+    pub fn member(&self, name: &str) -> Redacted<Value> {
+        Redacted(self[name].clone())
+    }
+
+    /// The text of the JSON.
+    pub fn to_text(&self) -> Redacted {
+        Redacted(self.to_string())
+    }
+
+    /// JSON in about `max_chars` characters: as it is if it is short, else with its texts cut.
+    pub fn shorten(&self, max_chars: usize) -> Redacted<Value> {
+        if self.to_string().chars().count() <= max_chars {
+            return self.clone();
+        }
+        let mut left = max_chars;
+        let outline = shorten_value(self, &mut left);
+        // Names and punctuation can be too much by themselves.
+        match outline.to_string() {
+            text if text.chars().count() > max_chars * 2 => Redacted(shorten(&text, max_chars).into()),
+            _ => Redacted(outline),
+        }
+    }
+}
+
+/// A value with texts cut to the characters that are left.
+fn shorten_value(value: &Value, left: &mut usize) -> Value {
+    match value {
+        Value::String(text) => {
+            let text = shorten(text, *left);
+            *left = left.saturating_sub(text.chars().count());
+            text.into()
+        }
+        Value::Array(items) => {
+            let more = items.len().saturating_sub(MAX_MEMBERS);
+            let mut shown: Vec<Value> =
+                items.iter().take(MAX_MEMBERS).map(|item| shorten_value(item, left)).collect();
+            if more > 0 {
+                shown.push(format!("… {more} more").into());
+            }
+            shown.into()
+        }
+        Value::Object(members) => {
+            let more = members.len().saturating_sub(MAX_MEMBERS);
+            let mut shown = Map::new();
+            // The short ones first, so that a path is not lost to the content of a file before it.
+            let mut members: Vec<(&String, &Value)> = members.iter().collect();
+            members.sort_by_cached_key(|(_, value)| value.to_string().len());
+            for (name, value) in members.into_iter().take(MAX_MEMBERS) {
+                *left = left.saturating_sub(name.chars().count());
+                shown.insert(name.clone(), shorten_value(value, left));
+            }
+            if more > 0 {
+                shown.insert("…".to_owned(), format!("{more} more").into());
+            }
+            shown.into()
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => {
+            *left = left.saturating_sub(8);
+            value.clone()
+        }
+    }
+}
+
+fn shorten(text: &str, max_chars: usize) -> String {
+    if end_of_chars(text, max_chars) == text.len() {
+        return text.to_owned();
+    }
+    format!("{}…", &text[..end_of_chars(text, max_chars.saturating_sub(1))])
+}
+
+/// Where the first `count` characters end.
+fn end_of_chars(text: &str, count: usize) -> usize {
+    text.char_indices().nth(count).map_or(text.len(), |(end, _)| end)
+}
