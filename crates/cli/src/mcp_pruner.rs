@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_codebase::WorkingFolder;
-use tamis_http::{Address, RemotePruner};
+use tamis_http::HttpUrl;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_server::{Presence, Served};
 use tamis_sieve::{Settings, Sieve};
-use tamis_tools::{Pruner, Registry, Services, Toolset, Workbench};
+use tamis_tools::{Pruner, Registry, RemotePruner, Services, Toolset, Workbench};
 
 use crate::error::{CliError, CliResult};
 use crate::{setup, stdio};
@@ -76,7 +76,7 @@ fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
         tracing::info!("PRUNER_URL is empty: nothing will be pruned");
         return Pruner::Off;
     }
-    match url.parse::<Address>() {
+    match url.parse::<HttpUrl>() {
         Ok(url) => {
             tracing::info!("prunes through {url}, within {} ms", timeout.as_millis());
             Pruner::Remote(RemotePruner::new(url, timeout))

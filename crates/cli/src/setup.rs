@@ -8,7 +8,7 @@ use tamis_agents::Identity;
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
-use tamis_http::{Address, ModelKey};
+use tamis_http::{HttpUrl, ModelKey};
 use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSettings, Researcher, Role};
@@ -244,7 +244,7 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
     if usage == ModelUse::Never {
         return Ok(None);
     }
-    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<Address>().map_err(|error| {
+    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<HttpUrl>().map_err(|error| {
         CliError::usage(format_args!("model.url: {error}"))
             .hint("TAMIS_MODEL_URL is an address such as http://127.0.0.1:1234/v1")
     })?;

@@ -74,7 +74,7 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("rustls", &["http"]),
     ("grep", &["codebase"]),
     ("ignore", &["codebase"]),
-    ("tokio", &["github", "http", "research", "process", "tools", "server", "cli", "testkit"]),
+    ("tokio", &["http", "research", "process", "tools", "server", "cli", "testkit"]),
 ];
 
 fn crates() -> PathBuf {

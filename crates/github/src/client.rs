@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_http::{Address, JsonAnswer, JsonMethod, JsonRequest, RemoteError};
+use tamis_http::{HttpError, HttpMethod, HttpUrl, JsonRequest, JsonResponse};
 
 use super::failure::{self, Failure, Outcome};
 use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};
@@ -28,7 +28,7 @@ const RECENT_ISSUES: usize = 100;
 #[derive(Clone, Debug)]
 pub struct Github {
     repository: GithubRepository,
-    base: Address,
+    base: HttpUrl,
     token: Token,
     timeout: Duration,
     pause: Duration,
@@ -37,7 +37,7 @@ pub struct Github {
 impl Github {
     pub(super) fn new(
         repository: GithubRepository,
-        base: Address,
+        base: HttpUrl,
         token: Token,
         timeout: Duration,
         pause: Duration,
@@ -95,7 +95,7 @@ impl Github {
     pub fn create_pull_request(&self, new: &NewPullRequest) -> Result<PullRequest, Failure> {
         let NewPullRequest { title, head, base, body } = new;
         let answer = self.ask_once(
-            JsonMethod::Post,
+            HttpMethod::Post,
             "/pulls",
             Some(&json!({"title": title, "head": head, "base": base, "body": body})),
         )?;
@@ -130,7 +130,7 @@ impl Github {
         if !labels.is_empty() {
             issue["labels"] = json!(labels);
         }
-        let answer = self.ask_once(JsonMethod::Post, "/issues", Some(&issue))?;
+        let answer = self.ask_once(HttpMethod::Post, "/issues", Some(&issue))?;
         self.read_issue(&self.read(&answer)?)
     }
 
@@ -153,10 +153,10 @@ impl Github {
     }
 
     /// Asks a question, and again when there is no answer.
-    fn look(&self, path: &str) -> Result<JsonAnswer> {
+    fn look(&self, path: &str) -> Result<JsonResponse> {
         let mut repeated = 0;
         loop {
-            let failure = match self.ask_once(JsonMethod::Get, path, None) {
+            let failure = match self.ask_once(HttpMethod::Get, path, None) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
@@ -171,27 +171,33 @@ impl Github {
     }
 
     /// Asks once, and gives an answer only when it tells of success.
-    fn ask_once(&self, method: JsonMethod, path: &str, body: Option<&Value>) -> Result<JsonAnswer, Failure> {
-        let failed = |error: &RemoteError| failure::of_exchange(error, &self.repository, &self.token);
+    fn ask_once(
+        &self,
+        method: HttpMethod,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<JsonResponse, Failure> {
+        let failed = |error: &HttpError| failure::of_exchange(error, &self.repository, &self.token);
         let (owner, name) = (self.repository.owner(), self.repository.name());
-        let address = self.base.below(&format!("repos/{owner}/{name}{path}"));
-        let address = address.map_err(|error| failed(&RemoteError::Broken(error.into())))?;
+        let url = self.base.join(&format!("repos/{owner}/{name}{path}"));
+        let url = url.map_err(|error| failed(&HttpError::Broken(error.into())))?;
         let request = JsonRequest {
             method,
-            address: &address,
+            url: &url,
             headers: &[
                 ("accept", "application/vnd.github+json"),
                 ("x-github-api-version", "2022-11-28"),
                 ("user-agent", concat!("tamis/", env!("CARGO_PKG_VERSION"))),
             ],
             secret: Some(self.token.secret()),
-            body,
-            limit: LARGEST_ANSWER,
+            body: body.map(Value::to_string),
+            max_bytes: LARGEST_ANSWER,
+            max_failure_bytes: LARGEST_ANSWER,
         };
-        let answer = send(&request, self.timeout).map_err(|error| failed(&error))?;
+        let answer = request.send_blocking(self.timeout).map_err(|error| failed(&error))?;
         // What was made is told with 201, and all else that is no failure has a body too.
         match (answer.status, method) {
-            (200, JsonMethod::Get) | (201, JsonMethod::Post) => Ok(answer),
+            (200, HttpMethod::Get) | (201, HttpMethod::Post) => Ok(answer),
             _ if answer.is_success() => {
                 Err(self.unreadable(&format!("it answered with status {}", answer.status)))
             }
@@ -199,12 +205,12 @@ impl Github {
         }
     }
 
-    fn read<T: serde::de::DeserializeOwned>(&self, answer: &JsonAnswer) -> Result<T, Failure> {
+    fn read<T: serde::de::DeserializeOwned>(&self, answer: &JsonResponse) -> Result<T, Failure> {
         answer.json().map_err(|error| failure::of_exchange(&error, &self.repository, &self.token))
     }
 
     fn unreadable(&self, why: &str) -> Failure {
-        let error = RemoteError::Unreadable(why.to_owned());
+        let error = HttpError::NotJson(why.to_owned());
         failure::of_exchange(&error, &self.repository, &self.token)
     }
 
@@ -217,16 +223,6 @@ impl Github {
         let read = Issue::read(issue).map_err(|why| self.unreadable(why))?;
         Ok(Issue { url: self.token.scrub(&read.url), ..read })
     }
-}
-
-/// Asks, on a runtime of its own: callers are threads that have nothing else to do.
-fn send(request: &JsonRequest<'_>, timeout: Duration) -> Result<JsonAnswer, RemoteError> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| RemoteError::Broken(error.into()))?;
-    let answer = runtime.block_on(request.send(timeout));
-    // A look-up of a name that hangs is not waited for.
-    runtime.shutdown_background();
-    answer
 }
 
 /// A text as the value of a query.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::Value;
-use tamis_http::{JsonAnswer, RemoteError};
+use tamis_http::{HttpError, JsonResponse};
 
 use super::{GithubRepository, Token};
 use crate::{GithubError, GithubErrorKind};
@@ -50,9 +50,9 @@ fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
 }
 
 /// No answer at all, or not a whole one.
-pub(super) fn of_exchange(error: &RemoteError, repository: &GithubRepository, token: &Token) -> Failure {
+pub(super) fn of_exchange(error: &HttpError, repository: &GithubRepository, token: &Token) -> Failure {
     let outcome = match error {
-        RemoteError::Connect { .. } => Outcome::NotDone,
+        HttpError::Connect { .. } => Outcome::NotDone,
         _ => Outcome::Unclear,
     };
     let told = token.scrub(&plain_line(&error.to_string()));
@@ -65,7 +65,7 @@ pub(super) fn of_exchange(error: &RemoteError, repository: &GithubRepository, to
 }
 
 /// An answer that tells of a failure.
-pub(super) fn of_answer(answer: &JsonAnswer, repository: &GithubRepository, token: &Token) -> Failure {
+pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, token: &Token) -> Failure {
     let host = repository.host();
     let said = said(answer, token);
     let (status, headers) = (answer.status, &answer.headers);
@@ -124,7 +124,7 @@ fn until(reset: Option<i64>) -> Option<Duration> {
 }
 
 /// GitHub's own words: its message, and what it says of each field.
-fn said(answer: &JsonAnswer, token: &Token) -> String {
+fn said(answer: &JsonResponse, token: &Token) -> String {
     let body: Value = answer.json().unwrap_or_default();
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let mut told: Vec<String> = text(&body["message"]).into_iter().collect();

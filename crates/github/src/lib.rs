@@ -18,7 +18,7 @@ mod values;
 use std::ffi::OsString;
 use std::time::Duration;
 
-use tamis_http::Address;
+use tamis_http::HttpUrl;
 
 use error::Result;
 
@@ -33,7 +33,7 @@ pub use values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest
 #[derive(Clone, Debug)]
 pub struct GithubSettings {
     /// Where its API is, whatever the remote's host: `github.url`, or `GITHUB_API_URL` as in Actions.
-    pub url: Option<Address>,
+    pub url: Option<HttpUrl>,
     /// A host of GitHub Enterprise beside github.com, with its port where it has one: `GH_HOST`.
     pub enterprise_host: Option<String>,
     /// `GITHUB_TOKEN`. Without it, [the gh program](Self::gh) is asked.
@@ -86,7 +86,7 @@ impl GithubSettings {
     }
 
     /// What the paths of the API begin with.
-    fn base(&self, repository: &GithubRepository) -> Result<Address> {
+    fn base(&self, repository: &GithubRepository) -> Result<HttpUrl> {
         let invalid = |url: &str, why: &dyn std::fmt::Display| {
             GithubError::new(GithubErrorKind::Invalid, format!("GitHub cannot be asked at {url}: {why}"))
                 .hint("set github.url to the address of its API, such as https://github.example/api/v3")

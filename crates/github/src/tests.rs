@@ -144,10 +144,10 @@ fn whatever_goes_wrong_has_its_code() {
         (GithubFault::Status(422), GithubErrorKind::Rejected, "refused this (422): Validation Failed"),
         (GithubFault::Status(500), GithubErrorKind::Unavailable, "answered with status 500: Server Error"),
         (GithubFault::Status(503), GithubErrorKind::Unavailable, "answered with status 503"),
-        (GithubFault::HalfBody, GithubErrorKind::Unavailable, "its answer ends in the middle"),
-        (GithubFault::HangUp, GithubErrorKind::Unavailable, "its answer ends in the middle"),
-        (GithubFault::NotJson, GithubErrorKind::Unavailable, "its answer is not JSON"),
-        (GithubFault::Silence, GithubErrorKind::Unavailable, "no answer within 50 ms"),
+        (GithubFault::HalfBody, GithubErrorKind::Unavailable, "the response was cut short"),
+        (GithubFault::HangUp, GithubErrorKind::Unavailable, "the response was cut short"),
+        (GithubFault::NotJson, GithubErrorKind::Unavailable, "the response is not JSON"),
+        (GithubFault::Silence, GithubErrorKind::Unavailable, "no response within 50 ms"),
     ] {
         let fake = FakeGithub::start(FakeRepository::default());
         let silent = matches!(fault, GithubFault::Silence);

@@ -6,18 +6,18 @@
 
 use std::time::Duration;
 
+use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::exchange::{Answer, Question, ask};
-use crate::{Address, BearerSecret, RemoteError};
+use crate::{BearerSecret, HttpError, HttpUrl, JsonRequest, JsonResponse};
 
 /// A turn of a chat has some thousand tokens; what is larger comes from something else.
 const LARGEST_ANSWER: usize = 4 << 20;
 
 /// As much as is read of an answer that tells of a failure, and as much of that as is passed on.
 const LARGEST_FAILURE: usize = 64 << 10;
-const LONGEST_SAID: usize = 300;
+const LONGEST_MESSAGE: usize = 300;
 
 /// What a model's server wants to see before it answers.
 pub type ModelKey = BearerSecret;
@@ -25,7 +25,7 @@ pub type ModelKey = BearerSecret;
 /// A server of chat models.
 #[derive(Clone, Debug)]
 pub struct ChatClient {
-    base: Address,
+    base: HttpUrl,
     key: Option<ModelKey>,
 }
 
@@ -98,29 +98,25 @@ pub struct TokenUsage {
 
 impl ChatClient {
     /// A server by the address that its paths begin with, such as `http://127.0.0.1:1234/v1`.
-    pub fn new(base: Address, key: Option<ModelKey>) -> ChatClient {
+    pub fn new(base: HttpUrl, key: Option<ModelKey>) -> ChatClient {
         ChatClient { base, key }
     }
 
     /// The models that the server has, in its order.
-    pub async fn models(&self, timeout: Duration) -> Result<Vec<ListedModel>, RemoteError> {
+    pub async fn models(&self, timeout: Duration) -> Result<Vec<ListedModel>, HttpError> {
         #[derive(Deserialize)]
         struct Listing {
             data: Vec<ListedModel>,
         }
-        let body = successful(self.ask("models", None, timeout).await?)?;
+        let body = successful(self.send("models", None, timeout).await?)?;
         let listing: Value = json_object(&body)?;
         let listing: Listing =
-            serde_json::from_value(listing).map_err(|_| RemoteError::NotAChat("it lists no models"))?;
+            serde_json::from_value(listing).map_err(|_| HttpError::NotAChat("it lists no models"))?;
         Ok(listing.data)
     }
 
     /// Takes a turn.
-    pub async fn chat(
-        &self,
-        request: &ChatRequest<'_>,
-        timeout: Duration,
-    ) -> Result<ChatAnswer, RemoteError> {
+    pub async fn chat(&self, request: &ChatRequest<'_>, timeout: Duration) -> Result<ChatAnswer, HttpError> {
         /// Whole answers only: nobody watches the words come.
         #[derive(Serialize)]
         struct Whole<'a> {
@@ -128,51 +124,56 @@ impl ChatClient {
             request: &'a ChatRequest<'a>,
             stream: bool,
         }
-        let body = serde_json::to_vec(&Whole { request, stream: false })
-            .map_err(|error| RemoteError::Broken(error.into()))?;
-        let body = successful(self.ask("chat/completions", Some(body), timeout).await?)?;
+        let body = serde_json::to_string(&Whole { request, stream: false })
+            .map_err(|error| HttpError::Broken(error.into()))?;
+        let body = successful(self.send("chat/completions", Some(body), timeout).await?)?;
         ChatAnswer::read(&json_object(&body)?)
     }
 
-    async fn ask(&self, path: &str, body: Option<Vec<u8>>, timeout: Duration) -> Result<Answer, RemoteError> {
-        let address = self.base.below(path).map_err(|error| RemoteError::Broken(error.into()))?;
-        let question = Question {
-            key: self.key.as_ref(),
-            failure_limit: LARGEST_FAILURE,
-            ..Question::new(&address, body, LARGEST_ANSWER)
+    async fn send(
+        &self,
+        path: &str,
+        body: Option<String>,
+        timeout: Duration,
+    ) -> Result<JsonResponse, HttpError> {
+        let url = self.base.join(path).map_err(|error| HttpError::Broken(error.into()))?;
+        let request = JsonRequest {
+            secret: self.key.as_ref(),
+            max_failure_bytes: LARGEST_FAILURE,
+            ..JsonRequest::new(&url, body, LARGEST_ANSWER)
         };
-        ask(question, timeout).await
+        request.send(timeout).await
     }
 }
 
-fn successful(answer: Answer) -> Result<Vec<u8>, RemoteError> {
-    let status = answer.status.as_u16();
-    if answer.status.is_success() {
-        return Ok(answer.body.to_vec());
+fn successful(response: JsonResponse) -> Result<Bytes, HttpError> {
+    if response.is_success() {
+        return Ok(response.body);
     }
-    // `{"error": {"message": …}}`, `{"error": …}` or `{"message": …}`, as it comes.
-    let told: Value = serde_json::from_slice(&answer.body).unwrap_or_default();
-    let said = [&told["error"]["message"], &told["error"], &told["message"]];
-    match said.into_iter().find_map(Value::as_str).map(str::trim) {
-        None | Some("") => Err(RemoteError::Status(status)),
-        Some(said) => {
-            Err(RemoteError::Failed { status, said: said.chars().take(LONGEST_SAID).collect::<String>() })
+    let status = response.status;
+    // `{"error": {"message": …}}`, `{"error": …}` or `{"message": …}`, depending on the server.
+    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    let messages = [&body["error"]["message"], &body["error"], &body["message"]];
+    match messages.into_iter().find_map(Value::as_str).map(str::trim) {
+        None | Some("") => Err(HttpError::Status(status)),
+        Some(message) => {
+            Err(HttpError::Failed { status, message: message.chars().take(LONGEST_MESSAGE).collect() })
         }
     }
 }
 
-fn json_object(body: &[u8]) -> Result<Value, RemoteError> {
+fn json_object(body: &[u8]) -> Result<Value, HttpError> {
     match serde_json::from_slice::<Value>(body) {
         Ok(value) if value.is_object() => Ok(value),
-        Ok(_) => Err(RemoteError::NotJson("it is another value".to_owned())),
-        Err(error) => Err(RemoteError::NotJson(error.to_string())),
+        Ok(_) => Err(HttpError::NotJsonObject("it is another value".to_owned())),
+        Err(error) => Err(HttpError::NotJsonObject(error.to_string())),
     }
 }
 
 impl ChatAnswer {
-    fn read(body: &Value) -> Result<ChatAnswer, RemoteError> {
-        let choice = body["choices"].get(0).ok_or(RemoteError::NotAChat("it has no choices"))?;
-        let message = choice.get("message").ok_or(RemoteError::NotAChat("it has no message"))?;
+    fn read(body: &Value) -> Result<ChatAnswer, HttpError> {
+        let choice = body["choices"].get(0).ok_or(HttpError::NotAChat("it has no choices"))?;
+        let message = choice.get("message").ok_or(HttpError::NotAChat("it has no message"))?;
         let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
         Ok(ChatAnswer {
             content: text_of(&message["content"]),
@@ -245,6 +246,7 @@ impl Serialize for ChatTool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ResponseHeaders;
 
     fn read(message: Value) -> ChatAnswer {
         ChatAnswer::read(&json!({"choices": [{"message": message, "finish_reason": "stop"}]})).unwrap()
@@ -323,16 +325,13 @@ mod tests {
     #[test]
     fn what_a_failing_server_says_is_passed_on() {
         for (body, told) in [
-            (r#"{"error":{"message":"no such model"}}"#, "it answered with status 404: no such model"),
-            (r#"{"error":"gone"}"#, "it answered with status 404: gone"),
-            ("<html>", "it answered with status 404"),
+            (r#"{"error":{"message":"no such model"}}"#, "the response has status 404: no such model"),
+            (r#"{"error":"gone"}"#, "the response has status 404: gone"),
+            ("<html>", "the response has status 404"),
         ] {
-            let answer = Answer {
-                status: http::StatusCode::NOT_FOUND,
-                headers: http::HeaderMap::new(),
-                body: body.into(),
-            };
-            assert_eq!(successful(answer).unwrap_err().to_string(), told);
+            let response =
+                JsonResponse { status: 404, headers: ResponseHeaders::default(), body: body.into() };
+            assert_eq!(successful(response).unwrap_err().to_string(), told);
         }
     }
 

@@ -1,59 +1,56 @@
-//! Peers that are asked over HTTP: pruners, chat models, and whoever speaks JSON.
+//! The one HTTP client: GitHub, the chat model, a remote pruner and the coordinator are all reached through it.
 //!
-//! A [pruner](RemotePruner) speaks the contract of swe-pruner's clients: `{code, query}` goes out, and the pruned text comes
-//! back in `pruned_code`, `content` or `text`. A [chat model](ChatClient) speaks what LM Studio, Ollama and llama.cpp have in
-//! common with OpenAI's API. A [request of JSON](JsonRequest) is for all others.
+//! Entry points: an [`HttpUrl`], a [`JsonRequest`] to it and its [`JsonResponse`]; a [`BearerSecret`] that no output shows.
+//! Requests run on one background thread, so connections are kept between callers that have short-lived runtimes or none.
+//! hyper-util's pool and proxy rules do the work: `HTTPS_PROXY`, `HTTP_PROXY`, `ALL_PROXY` and `NO_PROXY` hold, except for
+//! loopback addresses, which never go through a proxy.
 //!
-//! Asking fails often and in many ways, and the caller then goes on with what it has; so every failure is one error
-//! value, and none takes longer than the time limit, which holds from the look-up of the name to the last byte. Whoever
-//! no longer wants an answer drops the future, and the connection is closed with it.
+//! It must never exceed the time limit (from the DNS lookup to the last byte) or the size limit, follow a redirect (the
+//! secret would go along), repeat a request that may have been processed, or decide what a status means.
 //!
-//! Deliberately missing: redirects, proxies, compression, streaming, and connections that are kept. Few words are exchanged.
+//! Why hyper-util and not reqwest, ureq or our own code: the server already builds hyper-util, so the client costs one more
+//! package and TRIAL_UTIL; reqwest costs 32 packages and TRIAL_REQWEST. ureq blocks, so a cancelled call could not close
+//! its connection.
 
-mod address;
-mod answer;
+mod background;
 mod chat;
-mod connection;
-mod exchange;
-mod json;
-mod pruner;
+mod connector;
+mod request;
 mod secret;
+mod url;
 
 use std::time::Duration;
 
-pub use address::{Address, AddressError};
 pub use chat::{
     ChatAnswer, ChatClient, ChatMessage, ChatRequest, ChatTool, ListedModel, ModelKey, TokenUsage, ToolCall,
 };
-pub use json::{AnswerHeaders, JsonAnswer, JsonMethod, JsonRequest};
-pub use pruner::RemotePruner;
+pub use request::{HttpMethod, JsonRequest, JsonResponse, ResponseHeaders};
 pub use secret::BearerSecret;
+pub use url::{HttpUrl, HttpUrlError};
 
-/// Why there is no answer.
+/// Why there is no response, or none that can be used.
 #[derive(Debug, thiserror::Error)]
-pub enum RemoteError {
-    #[error("no answer within {} ms", .0.as_millis())]
+pub enum HttpError {
+    #[error("no response within {} ms", .0.as_millis())]
     Timeout(Duration),
-    #[error("cannot connect to {host}: {source}")]
+    #[error("cannot connect to `{host}`: {source}")]
     Connect { host: String, source: std::io::Error },
     #[error("the connection failed: {0}")]
     Broken(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("its answer ends in the middle")]
+    #[error("the response was cut short")]
     CutShort,
-    #[error("what it says is not HTTP: {0}")]
+    #[error("the response is not HTTP: {0}")]
     NotHttp(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("it answered with status {0}")]
+    #[error("the response has status {0}")]
     Status(u16),
-    #[error("it answered with status {status}: {said}")]
-    Failed { status: u16, said: String },
-    #[error("its answer has over {0} bytes")]
+    #[error("the response has status {status}: {message}")]
+    Failed { status: u16, message: String },
+    #[error("the response is larger than {0} bytes")]
     TooLarge(usize),
-    #[error("its answer is not a JSON object: {0}")]
+    #[error("the response is not a JSON object: {0}")]
+    NotJsonObject(String),
+    #[error("the response is not JSON: {0}")]
     NotJson(String),
-    #[error("its answer is not JSON: {0}")]
-    Unreadable(String),
-    #[error("its answer has no text in pruned_code, content or text")]
-    NoText,
-    #[error("its answer is not one of a chat model: {0}")]
+    #[error("the response is not a chat completion: {0}")]
     NotAChat(&'static str),
 }

@@ -6,11 +6,11 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_codebase::{ReadError, WorkingFolder, read_file};
-use tamis_http::RemotePruner;
 use tamis_process::{ProcessGroups, Program, ProgramError, ProgramOutput};
 use tokio_util::sync::CancellationToken;
 
 use crate::input::OptionalText;
+use crate::remote_pruner::RemotePruner;
 use crate::request::Event;
 use crate::services::{PruneJob, blocking};
 use crate::{Context, Failure};

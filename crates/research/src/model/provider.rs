@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tamis_codebase::{Halt, Halted};
-use tamis_http::{ChatAnswer, ChatClient, ChatRequest, ListedModel, RemoteError};
+use tamis_http::{ChatAnswer, ChatClient, ChatRequest, ListedModel, HttpError};
 use tamis_redact::Redacted;
 use tokio::sync::Semaphore;
 
@@ -85,8 +85,7 @@ impl Model {
             match self.client.models(self.settings.probe_timeout).await {
                 // It cannot list its models, and need not where a name is configured.
                 Err(
-                    RemoteError::Status(404 | 405 | 501)
-                    | RemoteError::Failed { status: 404 | 405 | 501, .. },
+                    HttpError::Status(404 | 405 | 501) | HttpError::Failed { status: 404 | 405 | 501, .. },
                 ) if self.settings.name.is_some() => Ok(Vec::new()),
                 Err(error) => {
                     let message = format!("no model at {}: {error}", self.settings.url);
@@ -114,7 +113,7 @@ impl Model {
                 let outcome = self.client.chat(request, self.settings.turn_timeout).await;
                 drop(permit);
                 let passing = match &outcome {
-                    Err(RemoteError::Status(status) | RemoteError::Failed { status, .. }) => {
+                    Err(HttpError::Status(status) | HttpError::Failed { status, .. }) => {
                         PASSING.contains(status)
                     }
                     _ => false,
@@ -132,10 +131,10 @@ impl Model {
     }
 }
 
-fn error_of(error: RemoteError) -> RoleError {
+fn error_of(error: HttpError) -> RoleError {
     let kind = match &error {
-        RemoteError::Timeout(_) => RoleErrorKind::Timeout,
-        RemoteError::Connect { .. } => RoleErrorKind::ProviderUnavailable,
+        HttpError::Timeout(_) => RoleErrorKind::Timeout,
+        HttpError::Connect { .. } => RoleErrorKind::ProviderUnavailable,
         _ => RoleErrorKind::ProviderError,
     };
     // A server's message may contain anything.

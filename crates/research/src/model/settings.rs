@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tamis_http::{Address, ModelKey};
+use tamis_http::{HttpUrl, ModelKey};
 
 use crate::Role;
 
@@ -62,7 +62,7 @@ impl Default for ModelLimits {
 #[derive(Clone, Debug)]
 pub struct ModelSettings {
     /// What its paths begin with, as in `http://127.0.0.1:1234/v1`.
-    pub url: Address,
+    pub url: HttpUrl,
     pub key: Option<ModelKey>,
     /// The first that the server lists when there is none.
     pub name: Option<String>,
@@ -82,7 +82,7 @@ pub struct ModelSettings {
 
 impl ModelSettings {
     /// The usual ones.
-    pub fn at(url: Address) -> ModelSettings {
+    pub fn at(url: HttpUrl) -> ModelSettings {
         ModelSettings {
             url,
             key: None,

@@ -8,10 +8,9 @@ use super::{FakeRepository, api};
 use crate::http::HttpRequest;
 
 /// The headers of every request and their values; `*` where it is checked elsewhere.
-const HEADERS: [(&str, &str); 6] = [
+const HEADERS: [(&str, &str); 5] = [
     ("accept", "application/vnd.github+json"),
     ("authorization", "*"),
-    ("connection", "close"),
     ("host", "*"),
     ("user-agent", "*"),
     ("x-github-api-version", "2022-11-28"),

@@ -19,7 +19,7 @@ fn ask(github: &FakeGithub, method: &str, path: &str, body: &Value, spoil: impl 
     };
     let head = format!(
         "{method} {path} HTTP/1.1\r\nhost: {address}\r\naccept: application/vnd.github+json\r\n\
-         connection: close\r\nuser-agent: tamis/1\r\nx-github-api-version: 2022-11-28\r\n\
+         user-agent: tamis/1\r\nx-github-api-version: 2022-11-28\r\n\
          authorization: Bearer {}\r\n{of_body}\r\n",
         FakeRepository::default().token
     );

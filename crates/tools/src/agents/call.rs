@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamis_agents::{AgentsError, Call, Code, Coordinator};
-use tamis_http::{BearerSecret, JsonMethod};
+use tamis_http::{BearerSecret, HttpMethod};
 
 use super::Agents;
 use super::errand::{Errand, blocking, nobody_coordinates};
@@ -34,7 +34,7 @@ where
     // The same wherever it is done: this process may have become the one that does it when it is tried again.
     let key = context.call_key.clone().map_or_else(random_key, Ok)?;
     let errand = Errand {
-        method: JsonMethod::Post,
+        method: HttpMethod::Post,
         path: format!("api/call/{tool}"),
         secret: BearerSecret::new(&token),
         key: key.clone(),

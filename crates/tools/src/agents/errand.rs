@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tamis_agents::{AgentsError, Code, Coordinator, is_coordinated, whereabouts};
-use tamis_http::{Address, BearerSecret, JsonMethod, JsonRequest, RemoteError};
+use tamis_http::{BearerSecret, HttpError, HttpMethod, HttpUrl, JsonRequest};
 
 use super::Agents;
 use super::wire::read_error;
@@ -33,7 +33,7 @@ pub fn was_not_done(error: &AgentsError) -> bool {
 
 /// What is asked of whoever coordinates, where that is another process.
 pub(super) struct Errand {
-    pub(super) method: JsonMethod,
+    pub(super) method: HttpMethod,
     /// Below the server's address.
     pub(super) path: String,
     pub(super) secret: Option<BearerSecret>,
@@ -97,26 +97,27 @@ impl Agents {
         let Some(other) = whereabouts(&self.settings.coordinator.data_dir) else {
             return Ok(Attempt::Absent("there is nobody in this data folder who does".to_owned()));
         };
-        let address = other.url.parse::<Address>().and_then(|address| address.below(&errand.path));
-        let address = match address {
-            Ok(address) => address,
-            Err(error) => return Ok(Attempt::Absent(format!("{} is no address: {error}", other.url))),
+        let url = other.url.parse::<HttpUrl>().and_then(|url| url.join(&errand.path));
+        let url = match url {
+            Ok(url) => url,
+            Err(error) => return Ok(Attempt::Absent(format!("{} is not a URL: {error}", other.url))),
         };
         let left = errand.deadline.saturating_duration_since(Instant::now());
         let left_ms = left.as_millis().to_string();
         let headers = [("tamis-call", errand.key.as_str()), ("tamis-time-left-ms", left_ms.as_str())];
         let request = JsonRequest {
             method: errand.method,
-            address: &address,
+            url: &url,
             headers: &headers,
             secret: errand.secret.as_ref(),
-            body: errand.body.as_ref(),
-            limit: LARGEST_ANSWER,
+            body: errand.body.as_ref().map(Value::to_string),
+            max_bytes: LARGEST_ANSWER,
+            max_failure_bytes: LARGEST_ANSWER,
         };
         match request.send(left + LAST_WORDS).await {
             Ok(answer) => understood(&other.url, answer.status, answer.json().ok()),
-            Err(RemoteError::Timeout(_)) => Err(late(&format!("the coordinator at {} is silent", other.url))),
-            Err(error @ (RemoteError::Broken(_) | RemoteError::CutShort)) => {
+            Err(HttpError::Timeout(_)) => Err(late(&format!("the coordinator at {} is silent", other.url))),
+            Err(error @ (HttpError::Broken(_) | HttpError::CutShort)) => {
                 Ok(Attempt::Died(format!("the coordinator at {} went away: {error}", other.url)))
             }
             Err(error) => {

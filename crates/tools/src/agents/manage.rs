@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use tamis_agents::{
     AgentsError, Code, Coordinator, Disposal, Finding, Instance, InstanceId, StartRequest, whereabouts,
 };
-use tamis_http::{BearerSecret, JsonMethod};
+use tamis_http::{BearerSecret, HttpMethod};
 
 use super::errand::{Errand, NEXT_LOOK, blocking};
 use super::wire::random_key;
@@ -127,7 +127,7 @@ impl Agents {
 
     fn errand(&self, path: String, body: Option<Value>) -> Result<Errand, AgentsError> {
         Ok(Errand {
-            method: JsonMethod::Post,
+            method: HttpMethod::Post,
             path,
             secret: self.settings.token.as_deref().and_then(BearerSecret::new),
             key: random_key()?,
