@@ -1,5 +1,5 @@
-//! The edges between the crates, as `docs/architecture.md` draws them: dependencies point one way, and what only one
-//! crate may know stays there.
+//! The dependencies between the crates, as `docs/architecture.md` draws them: they point one way, and a library that only one
+//! crate may know is used and re-exported by no other.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -77,6 +77,14 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("tokio", &["http", "research", "process", "tools", "server", "cli", "testkit"]),
 ];
 
+/// What a crate re-exports of its dependencies, and the crates that may use a foreign one through it. `store` re-exports
+/// rusqlite because wrapping every query would only hide SQL behind a second interface; the crates with tables write it.
+const RE_EXPORTS: &[(&str, &str, &[&str])] = &[
+    ("store", "rusqlite", &["agents", "logs", "research", "sieve", "trace"]),
+    ("tools", "tamis_agents", &[]),
+    ("tools", "tamis_sieve", &[]),
+];
+
 fn crates() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
@@ -129,6 +137,44 @@ fn what_one_crate_hides_the_others_do_not_know() {
             assert!(!knows || excused || knowing.contains(&name.as_str()), "{name} must not know {hidden}");
         }
     }
+}
+
+#[test]
+fn re_exports_are_listed_and_used_only_where_allowed() {
+    let dependencies = dependencies();
+    let name_in_code = |dependency: &str| dependency.replace('-', "_");
+    let mut found = Vec::new();
+    for (name, dependencies) in &dependencies {
+        for path in sources(&crates().join(name).join("src")) {
+            for line in fs::read_to_string(&path).unwrap().lines() {
+                let Some(first) = re_exported(line) else { continue };
+                if let Some(dependency) =
+                    dependencies.iter().find(|dependency| name_in_code(dependency) == first)
+                {
+                    found.push((name.clone(), name_in_code(dependency)));
+                }
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    let listed: Vec<_> = RE_EXPORTS.iter().map(|(by, of, _)| ((*by).to_owned(), (*of).to_owned())).collect();
+    assert_eq!(found, listed, "what crates re-export (left) is what the list allows (right)");
+    for (by, of, users) in RE_EXPORTS.iter().filter(|(_, of, _)| !of.starts_with("tamis_")) {
+        for name in dependencies.keys().filter(|name| name != by && !users.contains(&name.as_str())) {
+            for path in sources(&crates().join(name).join("src")) {
+                let source = fs::read_to_string(&path).unwrap();
+                assert!(!source.contains(&format!("{of}::")), "{} uses {of} through {by}", path.display());
+            }
+        }
+    }
+}
+
+/// The first name of a path that this line makes public for other crates.
+fn re_exported(line: &str) -> Option<&str> {
+    let line = line.trim_start();
+    let path = line.strip_prefix("pub use ").or_else(|| line.strip_prefix("pub extern crate "))?;
+    path.trim_start_matches("::").split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
 }
 
 #[test]

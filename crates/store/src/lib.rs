@@ -17,6 +17,6 @@ pub use error::StoreError;
 pub use foreign::{ForeignError, read_foreign};
 pub use lock::Lock;
 pub use migrate::Component;
-/// The SQL library whose types appear in the signatures here.
+/// For the crates that have tables, whose queries need its types. The test of the crate edges lists them.
 pub use rusqlite;
 pub use writer::{Job, Progress, Writer};
