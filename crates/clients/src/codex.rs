@@ -8,10 +8,10 @@
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
+use toml_writer::{ToTomlKey, ToTomlValue, TomlKeyBuilder, TomlStringBuilder};
 
 use crate::json::{string, text_of};
 use crate::provider::{Reading, tells_of_a_lost_server};
-use crate::toml_text;
 use crate::{Event, PRUNER, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
 
 pub(crate) struct Codex;
@@ -51,19 +51,19 @@ impl Provider for Codex {
 pub(crate) fn settings(options: &RunOptions) -> Vec<String> {
     let mut args = Vec::new();
     for (name, server) in &options.mcp_servers {
-        let server_key = format!("mcp_servers.{}", toml_text::key(name));
+        let server_key = format!("mcp_servers.{}", toml_key(name));
         let mut set = |key: &str, value: String| {
             args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
         };
-        set("command", toml_text::string(&server.command));
+        set("command", toml_string(&server.command));
         // Also when there are none: a server of the same name in the user's configuration may have some.
-        set("args", toml_text::strings(&server.args));
+        set("args", toml_strings(&server.args));
         for (variable, value) in &server.env {
-            set(&format!("env.{}", toml_text::key(variable)), toml_text::string(value));
+            set(&format!("env.{}", toml_key(variable)), toml_string(value));
         }
         for tool in options.approved.iter().filter(|tool| tool.server.as_ref() == Some(name)) {
-            let tool_key = format!("tools.{}.approval_mode", toml_text::key(&tool.name));
-            set(&tool_key, toml_text::string("approve"));
+            let tool_key = format!("tools.{}.approval_mode", toml_key(&tool.name));
+            set(&tool_key, toml_string("approve"));
         }
     }
     if let Some(model) = &options.model {
@@ -173,4 +173,46 @@ fn log_line(line: &str) -> Reading {
         reading.events.push(Event::McpServer { name: PRUNER.to_owned(), status: ServerStatus::Connected });
     }
     reading
+}
+
+/// A key of an override: bare where TOML allows it, else quoted.
+pub(crate) fn toml_key(name: &str) -> String {
+    let key = TomlKeyBuilder::new(name);
+    key.as_unquoted().unwrap_or_else(|| key.as_basic()).to_toml_key()
+}
+
+/// A string on one line, whatever it contains.
+pub(crate) fn toml_string(text: &str) -> String {
+    TomlStringBuilder::new(text).as_basic().to_toml_value()
+}
+
+fn toml_strings(texts: &[String]) -> String {
+    texts.iter().map(|text| TomlStringBuilder::new(text).as_basic()).collect::<Vec<_>>().to_toml_value()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn toml_values_are_read_back_as_written(name in ".*", text in any::<String>(), texts in proptest::collection::vec(any::<String>(), 0..5)) {
+            let line = format!("servers.{}.text={}\nservers.{}.texts={}", toml_key(&name), toml_string(&text), toml_key(&name), toml_strings(&texts));
+            prop_assert_eq!(line.lines().count(), 2);
+            let table: toml::Table = line.parse().unwrap();
+            let server = &table["servers"][&name];
+            prop_assert_eq!(server["text"].as_str(), Some(text.as_str()));
+            let read: Vec<_> = server["texts"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect();
+            prop_assert_eq!(read, texts);
+        }
+
+        #[test]
+        fn toml_strings_stay_on_one_line(text in "[\\x00-\\x1f\\x7f\\u{80}-\\u{9f}\"\\\\\u{2028}]*") {
+            prop_assert!(!toml_string(&text).contains(['\n', '\r']));
+            let table: toml::Table = format!("a={}", toml_string(&text)).parse().unwrap();
+            prop_assert_eq!(table["a"].as_str(), Some(text.as_str()));
+        }
+    }
 }

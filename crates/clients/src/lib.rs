@@ -19,7 +19,6 @@ mod lifecycle;
 mod programs;
 mod provider;
 mod tally;
-mod toml_text;
 mod wiring;
 
 #[cfg(unix)]

@@ -1,8 +1,7 @@
 //! Codex. Its sandbox, where it is on, keeps it from the repository's objects, and so from committing in a worktree.
 
 use super::{Interactive, InteractiveOptions, Task};
-use crate::codex::settings;
-use crate::toml_text;
+use crate::codex::{settings, toml_key, toml_string};
 
 /// A review agent's worktree is made before the tool that asks for it answers; Codex would give up after a minute.
 const TOOL_TIMEOUT_SECONDS: u32 = 180;
@@ -14,10 +13,10 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     // It would stop to ask whether to update.
     set("check_for_update_on_startup=false".to_owned());
     // A whole table: in a dotted path it takes quotes for part of the name.
-    let worktree = toml_text::string(&options.worktree.to_string_lossy());
+    let worktree = toml_string(&options.worktree.to_string_lossy());
     set(format!("projects={{{worktree}={{trust_level=\"trusted\"}}}}"));
     for name in options.run.mcp_servers.keys() {
-        let server = format!("mcp_servers.{}", toml_text::key(name));
+        let server = format!("mcp_servers.{}", toml_key(name));
         set(format!("{server}.startup_timeout_sec={STARTUP_TIMEOUT_SECONDS}"));
         set(format!("{server}.tool_timeout_sec={TOOL_TIMEOUT_SECONDS}"));
     }
