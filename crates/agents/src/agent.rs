@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tamis_clients::{
-    InteractiveOptions, McpServer, RunOptions, Tool, find_program, interactive_agent, is_program,
+    ClientTool, InteractiveOptions, McpServer, RunOptions, find_program, interactive_agent, is_program,
 };
 use tamis_store::create_private_dir;
 
@@ -116,8 +116,9 @@ impl Coordinator {
             args: ["mcp", "--tools", TOOLSETS].map(str::to_owned).to_vec(),
             env: server_env,
         };
-        let approved =
-            UNASKED.iter().map(|tool| Tool { server: Some(SERVER.to_owned()), name: (*tool).to_owned() });
+        let approved = UNASKED
+            .iter()
+            .map(|tool| ClientTool { server: Some(SERVER.to_owned()), name: (*tool).to_owned() });
         Ok(InteractiveOptions {
             run: RunOptions {
                 mcp_servers: [(SERVER.to_owned(), server)].into(),

@@ -192,10 +192,10 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
     let bad_path = OsString::from_vec(b"/caf\xe9".to_vec());
     let url = |value: &str| ("JEEVES_PRUNER_URL", OsString::from(value));
     for ((name, value), why) in [
-        (url("ftp://x/y"), "the pruner's URL \"ftp://x/y\" is no absolute http: or https: URL"),
+        (url("ftp://x/y"), "the pruner's URL `ftp://x/y` is not an absolute http: or https: URL"),
         (
             ("JEEVES_MCP_PRUNER_PATH", "nowhere".into()),
-            "/nowhere cannot be the pruner's server: No such file",
+            "/nowhere` cannot be the pruner's server: No such file",
         ),
         (("JEEVES_MCP_PRUNER_PATH", bad_path), "but must be UTF-8"),
     ] {

@@ -1,9 +1,9 @@
 //! Codex: `codex exec --json`, with the servers as overrides of its configuration.
 //!
-//! Its reports say nothing of a server's start. Its log does, on stderr, for users whose `RUST_LOG` asks for it: a failure
-//! names the server, a success tells the name that the server gave itself. We do not set `RUST_LOG`: the commands that
-//! the agent runs would inherit it, and programs in Rust would fall silent. Else the first call tells: one that Codex
-//! reports at all is a call of a server that it reached.
+//! Its reports do not mention a server's start. Its log on stderr does when the user's `RUST_LOG` enables it: a failure
+//! has the server's name in the configuration, a success the name that the server gave itself. We do not set `RUST_LOG`,
+//! because the commands that Codex runs would inherit it, and programs in Rust would stop logging. Without the log, the first
+//! reported call of a server shows that Codex reached it.
 
 use std::collections::BTreeSet;
 
@@ -11,8 +11,10 @@ use serde_json::{Value, json};
 use toml_writer::{ToTomlKey, ToTomlValue, TomlKeyBuilder, TomlStringBuilder};
 
 use crate::json::{string, text_of};
-use crate::provider::{Reading, tells_of_a_lost_server};
-use crate::{Event, PRUNER, Provider, RunOptions, ServerStatus, Stream, Tool, Transcript};
+use crate::provider::{ParsedLine, means_lost_server};
+use crate::{
+    ClientEvent, ClientTool, McpServerStatus, OutputParser, OutputStream, PRUNER, Provider, RunOptions,
+};
 
 pub(crate) struct Codex;
 
@@ -37,17 +39,17 @@ impl Provider for Codex {
     fn arguments(&self, options: &RunOptions) -> Vec<String> {
         let mut args: Vec<String> = ["exec", "--json"].map(str::to_owned).to_vec();
         args.extend(settings(options));
-        // The prompt comes on stdin.
+        // Read the prompt from stdin.
         args.push("-".to_owned());
         args
     }
 
-    fn transcript(&self) -> Box<dyn Transcript> {
+    fn output_parser(&self) -> Box<dyn OutputParser> {
         Box::<Items>::default()
     }
 }
 
-/// What is asked of it, whether a person is there or not.
+/// The arguments for sessions with and without a user.
 pub(crate) fn settings(options: &RunOptions) -> Vec<String> {
     let mut args = Vec::new();
     for (name, server) in &options.mcp_servers {
@@ -56,7 +58,7 @@ pub(crate) fn settings(options: &RunOptions) -> Vec<String> {
             args.extend(["--config".to_owned(), format!("{server_key}.{key}={value}")]);
         };
         set("command", toml_string(&server.command));
-        // Also when there are none: a server of the same name in the user's configuration may have some.
+        // Also when empty: a server of the same name in the user's configuration may have arguments.
         set("args", toml_strings(&server.args));
         for (variable, value) in &server.env {
             set(&format!("env.{}", toml_key(variable)), toml_string(value));
@@ -73,70 +75,74 @@ pub(crate) fn settings(options: &RunOptions) -> Vec<String> {
     args
 }
 
-/// What must be remembered from one report to the next.
+/// State between reports.
 #[derive(Default)]
 struct Items {
     open_calls: BTreeSet<String>,
 }
 
-impl Transcript for Items {
-    fn read(&mut self, stream: Stream, line: &str) -> Reading {
-        if stream == Stream::Stderr {
+impl OutputParser for Items {
+    fn read(&mut self, stream: OutputStream, line: &str) -> ParsedLine {
+        if stream == OutputStream::Stderr {
             return log_line(line);
         }
-        let Ok(report @ Value::Object(_)) = serde_json::from_str(line) else { return Reading::shown() };
+        let Ok(report @ Value::Object(_)) = serde_json::from_str(line) else { return ParsedLine::shown() };
         match report["type"].as_str() {
-            Some("turn.started") => Reading::of(vec![Event::Turn]),
+            Some("turn.started") => ParsedLine::of(vec![ClientEvent::Turn]),
             Some("turn.completed") => {
-                Reading::of(vec![usage(&report), Event::End { failure: None, turns: None }])
+                ParsedLine::of(vec![usage(&report), ClientEvent::End { failure: None, turns: None }])
             }
             Some("turn.failed") => {
                 let failure = Some(string(&report["error"]["message"]));
-                Reading::of(vec![Event::End { failure, turns: None }])
+                ParsedLine::of(vec![ClientEvent::End { failure, turns: None }])
             }
-            Some("error") => Reading::of(vec![Event::Notice(string(&report["message"]))]),
+            Some("error") => ParsedLine::of(vec![ClientEvent::Notice(string(&report["message"]))]),
             Some("item.started" | "item.completed") => self.item(&report),
-            Some("thread.started" | "item.updated") => Reading::default(),
-            _ => Reading::unknown(),
+            Some("thread.started" | "item.updated") => ParsedLine::default(),
+            _ => ParsedLine::unknown(),
         }
     }
 }
 
 impl Items {
-    fn item(&mut self, report: &Value) -> Reading {
+    fn item(&mut self, report: &Value) -> ParsedLine {
         let item = &report["item"];
         let completed = report["type"] == "item.completed";
-        let Some(kind) = item["type"].as_str() else { return Reading::unknown() };
+        let Some(kind) = item["type"].as_str() else { return ParsedLine::unknown() };
         let (tool, arguments) = match kind {
-            "agent_message" if completed => return Reading::of(vec![Event::Text(string(&item["text"]))]),
-            "error" if completed => return Reading::of(vec![Event::Notice(string(&item["message"]))]),
-            "agent_message" | "error" | "reasoning" | "todo_list" => return Reading::default(),
+            "agent_message" if completed => {
+                return ParsedLine::of(vec![ClientEvent::Text(string(&item["text"]))]);
+            }
+            "error" if completed => {
+                return ParsedLine::of(vec![ClientEvent::Notice(string(&item["message"]))]);
+            }
+            "agent_message" | "error" | "reasoning" | "todo_list" => return ParsedLine::default(),
             "mcp_tool_call" => {
                 let (server, name) = (string(&item["server"]), string(&item["tool"]));
-                (Tool { server: Some(server), name }, item["arguments"].clone())
+                (ClientTool { server: Some(server), name }, item["arguments"].clone())
             }
             "command_execution" => (own("shell"), json!({"command": item["command"]})),
             "file_change" => (own("edit"), json!({"changes": item["changes"]})),
             "web_search" => (own("web_search"), json!({"query": item["query"]})),
-            _ => return Reading::unknown(),
+            _ => return ParsedLine::unknown(),
         };
         let id = string(&item["id"]);
         let mut events = Vec::new();
         if self.open_calls.insert(id.clone()) {
             if let Some(name) = tool.server.clone() {
-                events.push(Event::McpServer { name, status: ServerStatus::Connected });
+                events.push(ClientEvent::McpServer { name, status: McpServerStatus::Connected });
             }
-            events.push(Event::ToolCall { id: id.clone(), tool: tool.clone(), arguments });
+            events.push(ClientEvent::ToolCall { id: id.clone(), tool: tool.clone(), arguments });
         }
         if completed {
             self.open_calls.remove(&id);
             events.extend(result(id, &tool, item));
         }
-        Reading::of(events)
+        ParsedLine::of(events)
     }
 }
 
-fn result(id: String, tool: &Tool, item: &Value) -> Vec<Event> {
+fn result(id: String, tool: &ClientTool, item: &Value) -> Vec<ClientEvent> {
     let error = item["error"]["message"].as_str();
     let text = match (error, &tool.server) {
         (Some(error), _) => error.to_owned(),
@@ -145,34 +151,36 @@ fn result(id: String, tool: &Tool, item: &Value) -> Vec<Event> {
     };
     let mut events = Vec::new();
     if let (Some(name), Some(error)) = (&tool.server, error)
-        && tells_of_a_lost_server(error)
+        && means_lost_server(error)
     {
         let why = error.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
-        events.push(Event::McpServer { name: name.clone(), status: ServerStatus::Failed(why) });
+        events.push(ClientEvent::McpServer { name: name.clone(), status: McpServerStatus::Failed(why) });
     }
-    events.push(Event::ToolResult { id, text, failed: item["status"] == "failed" });
+    events.push(ClientEvent::ToolResult { id, text, failed: item["status"] == "failed" });
     events
 }
 
-fn own(name: &str) -> Tool {
-    Tool { server: None, name: name.to_owned() }
+fn own(name: &str) -> ClientTool {
+    ClientTool { server: None, name: name.to_owned() }
 }
 
-fn usage(report: &Value) -> Event {
+fn usage(report: &Value) -> ClientEvent {
     let count = |name: &str| report["usage"][name].as_u64().unwrap_or_default();
-    Event::Usage { input_tokens: count("input_tokens"), output_tokens: count("output_tokens") }
+    ClientEvent::Usage { input_tokens: count("input_tokens"), output_tokens: count("output_tokens") }
 }
 
-fn log_line(line: &str) -> Reading {
-    let mut reading = Reading::shown();
+fn log_line(line: &str) -> ParsedLine {
+    let mut parsed = ParsedLine::shown();
     if let Some((name, rest)) = line.split_once(START_FAILED).and_then(|(_, rest)| rest.split_once('"')) {
         let why = rest.trim_start().trim_start_matches("error=").to_owned();
-        let status = ServerStatus::Failed(why);
-        reading.events.push(Event::McpServer { name: name.to_owned(), status });
+        let status = McpServerStatus::Failed(why);
+        parsed.events.push(ClientEvent::McpServer { name: name.to_owned(), status });
     } else if line.contains(STARTED) && line.contains(PRUNERS_OWN_NAME) {
-        reading.events.push(Event::McpServer { name: PRUNER.to_owned(), status: ServerStatus::Connected });
+        parsed
+            .events
+            .push(ClientEvent::McpServer { name: PRUNER.to_owned(), status: McpServerStatus::Connected });
     }
-    reading
+    parsed
 }
 
 /// A key of an override: bare where TOML allows it, else quoted.

@@ -1,37 +1,36 @@
-//! What an agent reports while it works, whichever agent it is. Small on purpose: only what the runner acts on or
-//! counts.
+//! What a client reports while it works, in one form for all clients: only what the runner acts on or counts.
 
 use serde_json::Value;
 
-/// One thing that an agent reported.
+/// One thing that a client reported.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
-    /// The agent says something.
+pub enum ClientEvent {
+    /// Text for the user.
     Text(String),
-    /// The agent has something to say about itself: a warning, an error that it can bear.
+    /// A warning, or an error that does not end the run.
     Notice(String),
-    /// The agent calls a tool. The id stands in the result again.
-    ToolCall { id: String, tool: Tool, arguments: Value },
-    /// What the model gets to see of the tool's answer.
+    /// A tool call. Its result has the same id.
+    ToolCall { id: String, tool: ClientTool, arguments: Value },
+    /// The result of a tool call, as the model sees it.
     ToolResult { id: String, text: String, failed: bool },
-    /// The model was asked once more.
+    /// A further request to the model.
     Turn,
-    /// What became of an MCP server.
-    McpServer { name: String, status: ServerStatus },
-    /// Tokens of the run so far, as the agent counts them.
+    /// An MCP server connected or failed.
+    McpServer { name: String, status: McpServerStatus },
+    /// Tokens of the run so far, as the client counts them.
     Usage { input_tokens: u64, output_tokens: u64 },
-    /// The agent is through, with its own count of turns where it has one.
+    /// The end, with the client's own count of turns where it has one.
     End { failure: Option<String>, turns: Option<u64> },
 }
 
-/// A tool, and the MCP server that it belongs to; none for the agent's own tools.
+/// A tool and its MCP server; none for the client's own tools.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tool {
+pub struct ClientTool {
     pub server: Option<String>,
     pub name: String,
 }
 
-impl std::fmt::Display for Tool {
+impl std::fmt::Display for ClientTool {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match &self.server {
             Some(server) => write!(out, "mcp:{server}/{}", self.name),
@@ -40,17 +39,17 @@ impl std::fmt::Display for Tool {
     }
 }
 
-/// What an agent says of an MCP server.
+/// The state of an MCP server, as the client reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ServerStatus {
+pub enum McpServerStatus {
     Connected,
-    /// It does not work. Whether it ever did is for whoever followed the run to say.
+    /// It does not work; [`crate::RunLifecycle`] knows whether it did before.
     Failed(String),
 }
 
-/// Where the agent wrote a line.
+/// The stream that the client wrote a line to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     Stdout,
     Stderr,
 }

@@ -1,11 +1,11 @@
-//! Agents with their screens, each in a terminal that a person may or may not look at: what starts one with a task, with
-//! our MCP server wired in, and with as few questions as can be had without touching the user's own configuration.
+//! Clients in a terminal: how to start one with a task and our MCP server, with as few questions to the user as possible and
+//! without changing the user's own configuration.
 //!
-//! Whether a folder is trusted is the user's to say. Where an agent has an option for it that holds for one session, it is
-//! used, for whoever starts an agent in a repository has said so. Claude Code has none: it asks, once for a repository and
-//! all its worktrees, if it was never used there.
+//! Whether a folder is trusted is the user's decision, made by starting an agent in a repository. Where a client has an option
+//! that trusts a folder for one session, it is used. Claude Code has none: it asks once for a repository and all its
+//! worktrees, if it was never used there.
 //!
-//! Deliberately missing: reading what such an agent shows. It tells of itself by the tools it calls.
+//! The screen of such a client is never read; its tool calls show what it does.
 
 mod claude;
 mod codex;
@@ -17,48 +17,48 @@ use std::path::PathBuf;
 
 use crate::RunOptions;
 
-/// What a session asks of an agent.
+/// What a session is started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InteractiveOptions {
-    /// The servers' environments must be complete: not every agent passes on its own.
+    /// The servers' environments must be complete: not every client passes on its own.
     pub run: RunOptions,
-    /// What it is told first.
+    /// The first message.
     pub prompt: String,
-    /// Where it works.
+    /// The working folder.
     pub worktree: PathBuf,
-    /// Where the worktree's repository keeps its objects and refs. An agent in a sandbox cannot commit without it.
+    /// The folder of the repository's objects and refs. A client in a sandbox cannot commit without access to it.
     pub git_folder: Option<PathBuf>,
-    /// The user's home, where an agent that cannot be told otherwise has its settings.
+    /// The user's home, where some clients have their settings.
     pub home: PathBuf,
-    /// A folder of this session's alone, outside the worktree, for files that the agent reads.
+    /// A folder for this session only, outside the worktree, for files that the client reads.
     pub state: PathBuf,
 }
 
-/// How a session starts its agent.
+/// How to start a client for a session.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Interactive {
+pub struct InteractiveLaunch {
     pub args: Vec<String>,
-    /// Beside the environment that is there.
+    /// Added to the environment.
     pub env: BTreeMap<String, String>,
-    /// To be written before it starts, for its owner alone.
+    /// Files to write before it starts, readable by their owner only.
     pub files: Vec<(PathBuf, String)>,
-    /// Symbolic links to be made before it starts, each with where it leads.
+    /// Symbolic links to make before it starts, each with its target.
     pub links: Vec<(PathBuf, PathBuf)>,
 }
 
-/// An agent that has a screen.
+/// A client that can be started in a terminal.
 #[derive(Clone, Copy)]
 pub struct InteractiveAgent {
-    /// As the user names it.
+    /// The name on the command line.
     pub name: &'static str,
     /// The program to look for on PATH.
     pub program: &'static str,
-    /// How a person gets the program.
+    /// How to install the program.
     pub install_hint: &'static str,
-    build: fn(&InteractiveOptions, &Task) -> Interactive,
+    build: fn(&InteractiveOptions, &Task) -> InteractiveLaunch,
 }
 
-/// All that there are.
+/// Every client that can be started in a terminal.
 pub const INTERACTIVE_AGENTS: &[InteractiveAgent] = &[
     InteractiveAgent {
         name: "claude",
@@ -86,14 +86,14 @@ pub const INTERACTIVE_AGENTS: &[InteractiveAgent] = &[
     },
 ];
 
-/// The agent of this name.
+/// The client of this name.
 pub fn interactive_agent(name: &str) -> Option<&'static InteractiveAgent> {
     INTERACTIVE_AGENTS.iter().find(|agent| agent.name == name)
 }
 
 impl InteractiveAgent {
-    /// What starts the agent as these options ask.
-    pub fn interactive(&self, options: &InteractiveOptions) -> Interactive {
+    /// How to start the client with these options.
+    pub fn interactive(&self, options: &InteractiveOptions) -> InteractiveLaunch {
         let task = Task::of(options);
         let mut interactive = (self.build)(options, &task);
         interactive.files.extend(task.file);
@@ -101,27 +101,27 @@ impl InteractiveAgent {
     }
 }
 
-/// What the agent is told on its command line.
+/// The prompt on the client's command line.
 struct Task {
     prompt: String,
-    /// The prompt itself, where the command line cannot have it.
+    /// The file with the real prompt, when it cannot be an argument.
     file: Option<(PathBuf, String)>,
 }
 
-/// Linux takes no word of 128 KiB or more.
-const LONGEST_WORD: usize = 96 << 10;
+/// Linux takes no argument of 128 KiB or more.
+const LONGEST_ARGUMENT: usize = 96 << 10;
 
 impl Task {
     fn of(options: &InteractiveOptions) -> Task {
         let prompt = &options.prompt;
-        // What begins with a sign may be a flag, or a command of the agent's own: `/quit`, `!ls`, `#note`, `@file`.
-        let harmless = prompt.starts_with(|first: char| first.is_alphanumeric());
-        if harmless && prompt.len() <= LONGEST_WORD && !prompt.contains('\0') {
+        // What begins with a sign may be a flag or one of the client's own commands: `/quit`, `!ls`, `#note`, `@file`.
+        let is_harmless = prompt.starts_with(|first: char| first.is_alphanumeric());
+        if is_harmless && prompt.len() <= LONGEST_ARGUMENT && !prompt.contains('\0') {
             return Task { prompt: prompt.clone(), file: None };
         }
         let path = options.state.join("task.md");
-        let told = format!("Read your task in the file {} and do what it says.", path.display());
-        Task { prompt: told, file: Some((path, prompt.clone())) }
+        let prompt_text = format!("Read your task in the file {} and do what it says.", path.display());
+        Task { prompt: prompt_text, file: Some((path, prompt.clone())) }
     }
 }
 

@@ -1,13 +1,13 @@
-//! Reading JSON that others wrote: what is not there is empty, and never an error.
+//! Lenient access to the clients' JSON: what is missing is empty, never an error.
 
 use serde_json::Value;
 
-/// The items of an array; none where there is no array.
+/// The items of an array; none for any other value.
 pub(crate) fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }
 
-/// A string; empty where there is none.
+/// A string; empty for any other value.
 pub(crate) fn string(value: &Value) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }

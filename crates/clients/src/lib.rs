@@ -1,14 +1,14 @@
-//! What is known of each coding agent for running it: how it is started, what it reports, how it is ended.
+//! Running the coding agents (clients): how each is started, what it reports, how it is ended.
 //!
-//! A run has two parts, as the contract draws the line. The runner decides whether the pruner's MCP server is wired in
-//! and follows the [`Lifecycle`]; it tracks no process. The provider owns all processes: it knows how its agent takes a
-//! configuration ([`Provider`]), and ends the agent, the MCP servers that the agent started and everything else below
-//! them ([`minder`]).
+//! Entry points: [`PreparedRun`] for a run without a user, [`INTERACTIVE_AGENTS`] for a session in a terminal,
+//! [`PROVIDERS`] for the clients that can be run.
 //!
-//! The agent starts the MCP server, not we; so what becomes of the server is known from what the agent reports, and
-//! from nothing else.
+//! The contract splits a run in two. The runner decides whether the pruner's MCP server is wired in and follows the
+//! [`RunLifecycle`]; it tracks no process. The provider owns all processes: it knows how its client is configured
+//! ([`Provider`]), and ends the client, the MCP servers that the client started and everything else below them ([`minder`]).
 //!
-//! Deliberately missing: restarting a server, or an agent. What failed stays so until the next run.
+//! The client starts the MCP server, so the server's state is known only from what the client reports. This crate must
+//! never restart a server or a client: what failed stays failed until the next run.
 
 mod claude;
 mod codex;
@@ -18,36 +18,30 @@ mod json;
 mod lifecycle;
 mod programs;
 mod provider;
-mod tally;
+mod totals;
 mod wiring;
 
-#[cfg(unix)]
 mod canceller;
-#[cfg(unix)]
 mod descendants;
-#[cfg(unix)]
 pub mod minder;
-#[cfg(unix)]
 pub mod processes;
-#[cfg(unix)]
 mod run;
 
-pub use event::{Event, ServerStatus, Stream, Tool};
+pub use event::{ClientEvent, ClientTool, McpServerStatus, OutputStream};
 pub use interactive::{
-    INTERACTIVE_AGENTS, Interactive, InteractiveAgent, InteractiveOptions, interactive_agent,
+    INTERACTIVE_AGENTS, InteractiveAgent, InteractiveLaunch, InteractiveOptions, interactive_agent,
 };
-pub use lifecycle::{Lifecycle, RunEvent, RunState, TRANSITIONS, Transition};
+pub use lifecycle::{RunEvent, RunLifecycle, RunState, RunTransition, TRANSITIONS};
 pub use programs::{find_program, is_program};
-pub use provider::{McpServer, McpServers, Provider, Reading, RunOptions, Transcript, provider_named};
-pub use tally::{Call, Tally};
+pub use provider::{McpServer, McpServers, OutputParser, ParsedLine, Provider, RunOptions, provider_named};
+pub use totals::{ClientToolCall, RunTotals};
 pub use wiring::{
-    DEFAULT_PRUNER_URL, PRUNER, PrunerSettings, Resolution, Wiring, WiringError, approved_tools, wire_pruner,
+    DEFAULT_PRUNER_URL, PRUNER, PrunerSettings, PrunerWiring, ServerLookup, WiringError, approved_tools,
+    wire_pruner,
 };
 
-#[cfg(unix)]
 pub use canceller::Canceller;
-#[cfg(unix)]
-pub use run::{Ending, Output, Request, Run, RunError, Running};
+pub use run::{ActiveRun, PreparedRun, RunError, RunOutcome, RunOutput, RunRequest};
 
-/// Every agent that can be run.
+/// Every client that can be run without a user.
 pub const PROVIDERS: &[&dyn Provider] = &[&claude::Claude, &codex::Codex];

@@ -1,31 +1,31 @@
-//! The runner's states, from `run:init` to `run:shutdown`. The transitions are data, row for row those of the contract;
-//! there are no others, and none leads back.
+//! The runner's states, from `run:init` to `run:shutdown`. The transitions are data, row by row those of the contract; there
+//! are no others, and none leads back.
 
 use std::fmt;
 
-use crate::{Event, PRUNER, ServerStatus};
+use crate::{ClientEvent, McpServerStatus, PRUNER};
 
-/// An agent's reason is worth this much of a line: Codex, for one, tells the types of its own insides.
+/// How much of a client's reason is logged: Codex, for one, prints its internal types.
 const DETAIL_BYTES: usize = 300;
 
 /// A state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunState {
-    /// Whether the pruner's server is wired in is being decided.
+    /// It is not decided yet whether the pruner's server is wired in.
     Init,
-    /// It is not, or did not start: the agent works with its own tools alone.
+    /// It is not wired in, or did not start: the client has only its own tools.
     PrunerDisabled,
-    /// The agent was told to start it.
+    /// The client was told to start it.
     PrunerStarting,
-    /// The agent can use it.
+    /// The client can use it.
     PrunerRunning,
-    /// It worked once, and counts as gone for the rest of the run.
+    /// It worked, then failed, and counts as gone for the rest of the run.
     PrunerDegraded,
-    /// The agent has ended, and all that it started.
+    /// The client has ended, and everything that it started.
     Shutdown,
 }
 
-/// What moves a run on.
+/// What causes a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RunEvent {
     DisabledByConfig,
@@ -39,22 +39,28 @@ pub enum RunEvent {
 
 /// A row of the contract's table of transitions.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Transition {
+pub struct RunTransition {
     pub from: RunState,
     pub event: RunEvent,
     pub to: RunState,
-    /// What the diagnostic says.
+    /// The text of the diagnostic.
     pub note: &'static str,
-    /// Whether something went wrong: the diagnostic is a warning then.
-    pub trouble: bool,
+    /// Whether the diagnostic is a warning.
+    pub is_warning: bool,
 }
 
-const fn row(from: RunState, event: RunEvent, to: RunState, note: &'static str, trouble: bool) -> Transition {
-    Transition { from, event, to, note, trouble }
+const fn row(
+    from: RunState,
+    event: RunEvent,
+    to: RunState,
+    note: &'static str,
+    is_warning: bool,
+) -> RunTransition {
+    RunTransition { from, event, to, note, is_warning }
 }
 
 /// All transitions.
-pub const TRANSITIONS: &[Transition] = {
+pub const TRANSITIONS: &[RunTransition] = {
     use RunEvent::*;
     use RunState::*;
     &[
@@ -76,8 +82,8 @@ pub const TRANSITIONS: &[Transition] = {
     ]
 };
 
-/// How a run is told of whose agent never spoke of the server: by the same row, but as no failure.
-const NEVER_REACHED: Transition = row(
+/// The same row for a client that never mentioned the server: not a failure.
+const NEVER_REACHED: RunTransition = row(
     RunState::PrunerStarting,
     RunEvent::ServerNotStarted,
     RunState::PrunerDisabled,
@@ -105,26 +111,25 @@ impl fmt::Display for RunState {
     }
 }
 
-/// Where a run stands. Every move is a diagnostic in the log.
+/// The state of a run. Every transition is logged.
 #[derive(Debug)]
-pub struct Lifecycle {
+pub struct RunLifecycle {
     state: RunState,
 }
 
-impl Default for Lifecycle {
-    fn default() -> Lifecycle {
-        Lifecycle { state: RunState::Init }
+impl Default for RunLifecycle {
+    fn default() -> RunLifecycle {
+        RunLifecycle { state: RunState::Init }
     }
 }
 
-impl Lifecycle {
+impl RunLifecycle {
     pub fn state(&self) -> RunState {
         self.state
     }
 
-    /// Makes the transition that `event` asks for; none where it means nothing in this state. An agent may report the
-    /// same thing many times.
-    pub fn apply(&mut self, event: RunEvent, detail: &str) -> Option<&'static Transition> {
+    /// Makes the transition for `event`, if this state has one: a client may report the same thing many times.
+    pub fn apply(&mut self, event: RunEvent, detail: &str) -> Option<&'static RunTransition> {
         let state = self.state;
         let Some(transition) = TRANSITIONS.iter().find(|row| row.from == state && row.event == event) else {
             tracing::debug!("{state}: {event:?} changes nothing");
@@ -134,13 +139,13 @@ impl Lifecycle {
         Some(transition)
     }
 
-    fn make(&mut self, transition: &Transition, detail: &str) {
-        let Transition { from, to, note, trouble, .. } = transition;
+    fn make(&mut self, transition: &RunTransition, detail: &str) {
+        let RunTransition { from, to, note, is_warning, .. } = transition;
         let detail = match shortened(detail) {
             "" => String::new(),
             detail => format!(": {detail}"),
         };
-        if *trouble {
+        if *is_warning {
             tracing::warn!("{from} -> {to}: {note}{detail}; the run goes on without it");
         } else {
             tracing::info!("{from} -> {to}: {note}{detail}");
@@ -148,34 +153,34 @@ impl Lifecycle {
         self.state = *to;
     }
 
-    /// What the agent reports of a server may be about the pruner's.
-    pub fn observe(&mut self, event: &Event) {
-        let Event::McpServer { name, status } = event else { return };
+    /// Follows what the client reports of the pruner's server.
+    pub fn observe(&mut self, event: &ClientEvent) {
+        let ClientEvent::McpServer { name, status } = event else { return };
         if name != PRUNER {
             return;
         }
         match status {
-            ServerStatus::Connected => self.apply(RunEvent::ServerInitialised, ""),
-            // An agent may start servers late, and a call be the first to learn that one did not come up.
-            ServerStatus::Failed(why) if self.state == RunState::PrunerStarting => {
+            McpServerStatus::Connected => self.apply(RunEvent::ServerInitialised, ""),
+            // A client may start servers late, so that only a call shows that one did not start.
+            McpServerStatus::Failed(why) if self.state == RunState::PrunerStarting => {
                 self.apply(RunEvent::ServerNotStarted, why)
             }
-            ServerStatus::Failed(why) => self.apply(RunEvent::ServerFailed, why),
+            McpServerStatus::Failed(why) => self.apply(RunEvent::ServerFailed, why),
         };
     }
 
-    /// The end of the agent, however it came.
+    /// The client has ended, for whatever reason.
     pub fn end(&mut self) {
         if self.state == RunState::PrunerStarting {
-            // The contract knows no other way from here to the end. Codex need not have used the server, and no word
-            // of its says then whether it could have.
+            // The contract has no other transition from here to the end. Codex may not have used the server, and then
+            // does not report whether it could have.
             self.make(&NEVER_REACHED, "");
         }
         self.apply(RunEvent::PhaseEnded, "");
     }
 }
 
-/// The first line of a reason, as far as it goes.
+/// The first line of a reason, cut to the limit.
 fn shortened(detail: &str) -> &str {
     let line = detail.lines().next().unwrap_or_default();
     &line[..line.floor_char_boundary(DETAIL_BYTES)]

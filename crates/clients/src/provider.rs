@@ -1,12 +1,12 @@
-//! What a provider is: one agent's ways.
+//! The interface of a provider: what the runner needs to know about one client.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{Event, PROVIDERS, Stream, Tool};
+use crate::{ClientEvent, ClientTool, OutputStream, PROVIDERS};
 
-/// An MCP server over stdio, as an agent is to start it. There is no URL: the contract knows none.
+/// An MCP server over stdio that a client starts. It has no URL, because the contract has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct McpServer {
     pub command: String,
@@ -14,66 +14,66 @@ pub struct McpServer {
     pub env: BTreeMap<String, String>,
 }
 
-/// Servers by the names that the agent will know them by.
+/// Servers by the names in the client's configuration.
 pub type McpServers = BTreeMap<String, McpServer>;
 
-/// What a run asks of an agent, beside the prompt.
+/// What a client is started with, besides the prompt.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RunOptions {
     pub mcp_servers: McpServers,
-    /// Which tools of those servers the agent may use unasked: nobody is there to be asked. For all others its own
-    /// rules hold.
-    pub approved: Vec<Tool>,
+    /// Tools of those servers that the client may use without asking, since no user is there to answer. For all other tools
+    /// the client's own rules hold.
+    pub approved: Vec<ClientTool>,
     pub model: Option<String>,
-    /// Passed on as they are.
+    /// Passed on unchanged.
     pub agent_args: Vec<String>,
 }
 
-/// One agent's ways.
+/// Our support for one client.
 pub trait Provider: Sync {
-    /// As the user names it.
+    /// The name on the command line.
     fn name(&self) -> &'static str;
 
     /// The program to look for on PATH.
     fn program(&self) -> &'static str;
 
-    /// How a person gets the program.
+    /// How to install the program.
     fn install_hint(&self) -> &'static str;
 
-    /// What to start the program with. The prompt is not in it, but goes to the agent's stdin: there it may be as long
-    /// as it likes and begin with a dash, and no list of processes shows it.
+    /// The program's arguments. The prompt is not among them but written to stdin: there it may be long or begin with a dash,
+    /// and no list of processes shows it.
     fn arguments(&self, options: &RunOptions) -> Vec<String>;
 
-    /// A reader for what one run of the agent writes.
-    fn transcript(&self) -> Box<dyn Transcript>;
+    /// A parser for the output of one run.
+    fn output_parser(&self) -> Box<dyn OutputParser>;
 }
 
-/// Reads what an agent writes, line by line.
-pub trait Transcript: Send {
-    fn read(&mut self, stream: Stream, line: &str) -> Reading;
+/// Parses what a client writes, line by line.
+pub trait OutputParser: Send {
+    fn read(&mut self, stream: OutputStream, line: &str) -> ParsedLine;
 }
 
-/// What a line says.
+/// The events in a line.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Reading {
-    pub events: Vec<Event>,
-    /// A person should see the line itself: it is no report, or one that nobody here understands but them.
+pub struct ParsedLine {
+    pub events: Vec<ClientEvent>,
+    /// Show the line itself to the user, because it is not a report.
     pub show: bool,
-    /// A report of a kind that is not known here. Agents add kinds with every release.
+    /// A report of an unknown kind. Clients add kinds with every release.
     pub unknown: bool,
 }
 
-impl Reading {
-    pub(crate) fn of(events: Vec<Event>) -> Reading {
-        Reading { events, ..Reading::default() }
+impl ParsedLine {
+    pub(crate) fn of(events: Vec<ClientEvent>) -> ParsedLine {
+        ParsedLine { events, ..ParsedLine::default() }
     }
 
-    pub(crate) fn shown() -> Reading {
-        Reading { show: true, ..Reading::default() }
+    pub(crate) fn shown() -> ParsedLine {
+        ParsedLine { show: true, ..ParsedLine::default() }
     }
 
-    pub(crate) fn unknown() -> Reading {
-        Reading { unknown: true, ..Reading::default() }
+    pub(crate) fn unknown() -> ParsedLine {
+        ParsedLine { unknown: true, ..ParsedLine::default() }
     }
 }
 
@@ -82,9 +82,9 @@ pub fn provider_named(name: &str) -> Option<&'static dyn Provider> {
     PROVIDERS.iter().copied().find(|provider| provider.name() == name)
 }
 
-/// Whether a failed call says that the server is no longer there. A server that answers with an error is alive, and
-/// so is one whose tool the user has forbidden; so only the agents' words for a lost connection count.
-pub(crate) fn tells_of_a_lost_server(error: &str) -> bool {
+/// Whether the error of a failed call means that the server is gone. A server that answers with an error is alive, and so
+/// is one whose tool the user has forbidden; so only the clients' messages for a lost connection count.
+pub(crate) fn means_lost_server(error: &str) -> bool {
     const WORDS: [&str; 6] = [
         "connection closed",
         "is not connected",

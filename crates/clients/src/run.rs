@@ -1,4 +1,4 @@
-//! One run: an agent behind its minder, what it writes as it comes, and what is made of it.
+//! One run without a user: the client below its minder, its output as it comes, and the events in it.
 
 use std::ffi::OsStr;
 use std::io::{self, BufRead, BufReader, Read};
@@ -11,87 +11,87 @@ use rustix::process::Signal;
 
 use crate::minder::{Order, TERMINATION_PATIENCE};
 use crate::{
-    Call, Canceller, Event, Lifecycle, McpServers, Provider, PrunerSettings, Resolution, RunEvent,
-    RunOptions, ServerStatus, Stream, Tally, Tool, Transcript, Wiring, approved_tools, descendants,
-    wire_pruner,
+    Canceller, ClientEvent, ClientTool, ClientToolCall, McpServerStatus, McpServers, OutputParser,
+    OutputStream, Provider, PrunerSettings, PrunerWiring, RunEvent, RunLifecycle, RunOptions, RunTotals,
+    ServerLookup, approved_tools, descendants, wire_pruner,
 };
 
-/// Longer lines are passed on in pieces, and not understood.
+/// Longer lines are shown in pieces and not parsed.
 const MAX_LINE_BYTES: u64 = 16 << 20;
-/// Lines that wait to be written: few, since each may be long, so that a slow reader slows the agent down instead of
-/// filling memory.
+/// Lines that wait to be written: few, since each may be long, so that a slow reader slows the client down instead of filling
+/// memory.
 const LINES_IN_WAITING: usize = 2;
-/// How long the streams may be silent, and yet open, when the minder has ended: only a process that it could not end
-/// holds them then.
+/// How long the streams may stay open and silent after the minder has ended. Then only a process that it could not end
+/// holds them.
 const STREAMS_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What is to be run.
-pub struct Request {
+/// What to run.
+pub struct RunRequest {
     pub provider: &'static dyn Provider,
-    /// The agent's program.
+    /// The client's program.
     pub program: PathBuf,
     pub prompt: String,
-    /// Where the agent works.
+    /// The client's working folder.
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub agent_args: Vec<String>,
-    /// Starts this program as the minder: it calls [`crate::minder::run`].
+    /// Starts this program as the minder, which calls [`crate::minder::run`].
     pub minder: Command,
 }
 
-/// A run that is about to start: the pruner is decided on.
-pub struct Run {
-    request: Request,
-    lifecycle: Lifecycle,
+/// A run for which it is decided whether the pruner's server is wired in.
+pub struct PreparedRun {
+    request: RunRequest,
+    lifecycle: RunLifecycle,
     mcp_servers: McpServers,
-    approved: Vec<Tool>,
+    approved: Vec<ClientTool>,
 }
 
-/// Why a run did not come about.
+/// Why a run did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum RunError {
-    #[error("{0} is not UTF-8")]
+    #[error("`{0}` is not UTF-8")]
     NotText(PathBuf),
-    #[error("cannot start the minder of the agent")]
+    #[error("cannot start the minder")]
     Minder(#[source] io::Error),
 }
 
-/// Something to show.
+/// Output to show.
 #[derive(Debug)]
-pub enum Output<'a> {
-    /// A line as the agent wrote it, with its end.
-    Line { stream: Stream, bytes: &'a [u8], show: bool },
-    /// What it says. A result comes with its call.
-    Event { event: &'a Event, call: Option<&'a Call> },
+pub enum RunOutput<'a> {
+    /// A line as the client wrote it, with its line end.
+    Line { stream: OutputStream, bytes: &'a [u8], show: bool },
+    /// An event in it. A result comes with its call.
+    Event { event: &'a ClientEvent, call: Option<&'a ClientToolCall> },
 }
 
 /// How a run ended.
 #[derive(Debug)]
-pub struct Ending {
-    /// The agent's exit code; none when its minder was killed.
+pub struct RunOutcome {
+    /// The client's exit code; none when the minder was killed.
     pub code: Option<i32>,
     pub cancelled: bool,
-    pub tally: Tally,
-    /// Why there was no more output, when its reader failed.
+    pub totals: RunTotals,
+    /// Why showing the output failed, which ended the run.
     pub output_error: Option<io::Error>,
 }
 
-impl Run {
+impl PreparedRun {
     /// `run:init`.
     pub fn init(
-        request: Request,
+        request: RunRequest,
         settings: &PrunerSettings,
         own_program: Option<&Path>,
         path_variable: Option<&OsStr>,
-    ) -> Run {
-        let resolution = Resolution { cwd: &request.cwd, own_program, path_variable };
-        let mut lifecycle = Lifecycle::default();
-        let mcp_servers = match wire_pruner(settings, &resolution) {
-            Ok(Wiring::Servers(servers)) => {
+    ) -> PreparedRun {
+        let lookup = ServerLookup { cwd: &request.cwd, own_program, path_variable };
+        let mut lifecycle = RunLifecycle::default();
+        let mcp_servers = match wire_pruner(settings, &lookup) {
+            Ok(PrunerWiring::Servers(servers)) => {
                 lifecycle.apply(RunEvent::ConfigResolved, "");
                 servers
             }
-            Ok(Wiring::Disabled) => {
+            Ok(PrunerWiring::Disabled) => {
                 lifecycle.apply(RunEvent::DisabledByConfig, "JEEVES_PRUNER_ENABLED=1 enables it");
                 McpServers::new()
             }
@@ -101,40 +101,40 @@ impl Run {
             }
         };
         let approved = if mcp_servers.is_empty() { Vec::new() } else { approved_tools(settings) };
-        Run { request, lifecycle, mcp_servers, approved }
+        PreparedRun { request, lifecycle, mcp_servers, approved }
     }
 
-    /// Whether the agent will be told of the pruner's server.
+    /// Whether the client gets the pruner's server.
     pub fn is_wired(&self) -> bool {
         !self.mcp_servers.is_empty()
     }
 
-    /// Starts the agent.
-    pub fn start(self) -> Result<Running, RunError> {
-        let Request { provider, program, prompt, cwd, model, agent_args, mut minder } = self.request;
+    /// Starts the client.
+    pub fn start(self) -> Result<ActiveRun, RunError> {
+        let RunRequest { provider, program, prompt, cwd, model, agent_args, mut minder } = self.request;
         let (mcp_servers, approved) = (self.mcp_servers, self.approved);
         let args = provider.arguments(&RunOptions { mcp_servers, approved, model, agent_args });
         let order = Order { program: text(&program)?, args, prompt };
         minder.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // Should the minder be killed, what is below it comes to us.
+        // If the minder is killed, its children become ours.
         descendants::adopt_orphans();
         let mut minder = minder.spawn().map_err(RunError::Minder)?;
         let lifeline =
             minder.stdin.take().ok_or_else(|| RunError::Minder(io::ErrorKind::BrokenPipe.into()))?;
         let canceller = Canceller::new(lifeline);
-        // A minder that is gone already tells why on its stderr.
+        // A minder that has ended already reported why on its stderr.
         let _ = canceller.send_order(&order);
-        let (send, happenings) = sync_channel(LINES_IN_WAITING);
+        let (send, events) = sync_channel(LINES_IN_WAITING);
         if let Some(stdout) = minder.stdout.take() {
             let send = send.clone();
-            std::thread::spawn(move || pass_on(stdout, Stream::Stdout, &send));
+            std::thread::spawn(move || forward_lines(stdout, OutputStream::Stdout, &send));
         }
         if let Some(stderr) = minder.stderr.take() {
             let send = send.clone();
-            std::thread::spawn(move || pass_on(stderr, Stream::Stderr, &send));
+            std::thread::spawn(move || forward_lines(stderr, OutputStream::Stderr, &send));
         }
-        std::thread::spawn(move || wait_for(minder, &send));
-        Ok(Running { provider, lifecycle: self.lifecycle, canceller, happenings })
+        std::thread::spawn(move || wait_for_minder(minder, &send));
+        Ok(ActiveRun { provider, lifecycle: self.lifecycle, canceller, events })
     }
 }
 
@@ -142,47 +142,47 @@ fn text(path: &Path) -> Result<String, RunError> {
     path.to_str().map(str::to_owned).ok_or_else(|| RunError::NotText(path.to_owned()))
 }
 
-enum Happening {
-    Line(Stream, Vec<u8>),
+enum ProcessEvent {
+    Line(OutputStream, Vec<u8>),
     StreamEnded,
     MinderEnded(io::Result<ExitStatus>),
 }
 
-fn pass_on(stream: impl Read, which: Stream, send: &SyncSender<Happening>) {
+fn forward_lines(stream: impl Read, which: OutputStream, send: &SyncSender<ProcessEvent>) {
     let mut stream = BufReader::new(stream);
     loop {
         let mut line = Vec::new();
         match stream.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut line) {
             Ok(0) | Err(_) => break,
-            Ok(_) if send.send(Happening::Line(which, line)).is_err() => return,
+            Ok(_) if send.send(ProcessEvent::Line(which, line)).is_err() => return,
             Ok(_) => {}
         }
     }
-    let _ = send.send(Happening::StreamEnded);
+    let _ = send.send(ProcessEvent::StreamEnded);
 }
 
-fn wait_for(mut minder: Child, send: &SyncSender<Happening>) {
-    let _ = send.send(Happening::MinderEnded(minder.wait()));
+fn wait_for_minder(mut minder: Child, send: &SyncSender<ProcessEvent>) {
+    let _ = send.send(ProcessEvent::MinderEnded(minder.wait()));
 }
 
 /// A run under way. Dropping it ends it.
-pub struct Running {
+pub struct ActiveRun {
     provider: &'static dyn Provider,
-    lifecycle: Lifecycle,
+    lifecycle: RunLifecycle,
     canceller: Canceller,
-    happenings: Receiver<Happening>,
+    events: Receiver<ProcessEvent>,
 }
 
-impl Running {
+impl ActiveRun {
     pub fn canceller(&self) -> Canceller {
         self.canceller.clone()
     }
 
-    /// Follows the run to its end. `show` gets all that the agent writes and says; when it fails, the run is ended.
-    pub fn follow(mut self, show: impl FnMut(Output<'_>) -> io::Result<()>) -> Ending {
+    /// Follows the run to its end. `show` gets all lines and events; when it fails, the run is ended.
+    pub fn follow(mut self, show: impl FnMut(RunOutput<'_>) -> io::Result<()>) -> RunOutcome {
         let mut following = Following {
-            transcript: self.provider.transcript(),
-            tally: Tally::default(),
+            parser: self.provider.output_parser(),
+            totals: RunTotals::default(),
             output_error: None,
             canceller: self.canceller.clone(),
             show,
@@ -190,16 +190,18 @@ impl Running {
         let (mut open_streams, mut minder) = (2, None);
         while open_streams > 0 || minder.is_none() {
             let happening = match minder {
-                Some(_) => self.happenings.recv_timeout(STREAMS_PATIENCE).ok(),
-                None => self.happenings.recv().ok(),
+                Some(_) => self.events.recv_timeout(STREAMS_PATIENCE).ok(),
+                None => self.events.recv().ok(),
             };
             match happening {
-                Some(Happening::Line(stream, bytes)) => following.line(&mut self.lifecycle, stream, &bytes),
-                Some(Happening::StreamEnded) => open_streams -= 1,
-                Some(Happening::MinderEnded(status)) => {
+                Some(ProcessEvent::Line(stream, bytes)) => {
+                    following.line(&mut self.lifecycle, stream, &bytes)
+                }
+                Some(ProcessEvent::StreamEnded) => open_streams -= 1,
+                Some(ProcessEvent::MinderEnded(status)) => {
                     let code = status.ok().and_then(|status| status.code());
                     if code.is_none() {
-                        end_the_orphans();
+                        end_orphans();
                     }
                     minder = Some(code);
                 }
@@ -207,46 +209,46 @@ impl Running {
             }
         }
         self.lifecycle.end();
-        Ending {
+        RunOutcome {
             code: minder.flatten(),
             cancelled: self.canceller.cancelled(),
-            tally: following.tally,
+            totals: following.totals,
             output_error: following.output_error,
         }
     }
 }
 
-/// What is made of the agent's lines.
+/// Parses the client's lines and counts their events.
 struct Following<Show> {
-    transcript: Box<dyn Transcript>,
-    tally: Tally,
+    parser: Box<dyn OutputParser>,
+    totals: RunTotals,
     output_error: Option<io::Error>,
     canceller: Canceller,
     show: Show,
 }
 
-impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
-    fn line(&mut self, lifecycle: &mut Lifecycle, stream: Stream, bytes: &[u8]) {
+impl<Show: FnMut(RunOutput<'_>) -> io::Result<()>> Following<Show> {
+    fn line(&mut self, lifecycle: &mut RunLifecycle, stream: OutputStream, bytes: &[u8]) {
         let line = String::from_utf8_lossy(bytes);
-        let reading = self.transcript.read(stream, line.trim_end_matches(['\r', '\n']));
-        self.tally.unknown_reports += u64::from(reading.unknown);
-        self.show(Output::Line { stream, bytes, show: reading.show });
-        for event in &reading.events {
-            if !self.is_our_doing(event) {
+        let parsed = self.parser.read(stream, line.trim_end_matches(['\r', '\n']));
+        self.totals.unknown_reports += u64::from(parsed.unknown);
+        self.show(RunOutput::Line { stream, bytes, show: parsed.show });
+        for event in &parsed.events {
+            if !self.is_caused_by_cancelling(event) {
                 lifecycle.observe(event);
             }
-            let call = self.tally.count(event);
-            self.show(Output::Event { event, call: call.as_ref() });
+            let call = self.totals.count(event);
+            self.show(RunOutput::Event { event, call: call.as_ref() });
         }
     }
 
-    /// A server that is lost while the run is being ended.
-    fn is_our_doing(&self, event: &Event) -> bool {
-        let lost = matches!(event, Event::McpServer { status: ServerStatus::Failed(_), .. });
+    /// A server that is lost because the run is being ended.
+    fn is_caused_by_cancelling(&self, event: &ClientEvent) -> bool {
+        let lost = matches!(event, ClientEvent::McpServer { status: McpServerStatus::Failed(_), .. });
         lost && self.canceller.cancelled()
     }
 
-    fn show(&mut self, output: Output<'_>) {
+    fn show(&mut self, output: RunOutput<'_>) {
         if self.output_error.is_none()
             && let Err(error) = (self.show)(output)
         {
@@ -256,9 +258,9 @@ impl<Show: FnMut(Output<'_>) -> io::Result<()>> Following<Show> {
     }
 }
 
-/// Does what a minder that was killed can do no more.
-fn end_the_orphans() {
-    tracing::warn!("the minder of the agent was killed; ending what is left");
+/// Ends the processes that a killed minder left.
+fn end_orphans() {
+    tracing::warn!("the minder was killed; ending the processes that it left");
     for signal in [Signal::TERM, Signal::KILL] {
         descendants::signal_all(signal);
         let deadline = Instant::now() + TERMINATION_PATIENCE;

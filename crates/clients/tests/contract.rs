@@ -1,5 +1,5 @@
-//! The contract's tables for the runner, row by row: states, transitions, errors, crash recovery. What the rows say is
-//! spelled out here again, in the contract's own words, so that the code cannot agree with itself alone.
+//! The contract's tables for the runner, row by row: states, transitions, errors, crash recovery. The rows are repeated here
+//! in the contract's own words, so that the code is not compared with itself.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::io::Write;
 use std::sync::Once;
 
-use tamis_clients::{Event, Lifecycle, PRUNER, RunEvent, RunState, ServerStatus, TRANSITIONS};
+use tamis_clients::{ClientEvent, McpServerStatus, PRUNER, RunEvent, RunLifecycle, RunState, TRANSITIONS};
 
 use RunEvent::*;
 use RunState::*;
@@ -23,7 +23,7 @@ const EVENTS: [RunEvent; 7] = [
     PhaseEnded,
 ];
 
-/// Each state with its name, and a way that leads to it. A run begins in the first and ends in the last.
+/// Each state with its name, and events that lead to it. A run begins in the first and ends in the last.
 const STATE_ROWS: &[(RunState, &str, &[RunEvent])] = &[
     (Init, "run:init", &[]),
     (PrunerDisabled, "run:mcp_pruner_disabled", &[DisabledByConfig]),
@@ -33,7 +33,7 @@ const STATE_ROWS: &[(RunState, &str, &[RunEvent])] = &[
     (Shutdown, "run:shutdown", &[DisabledByConfig, PhaseEnded]),
 ];
 
-/// From, what happens, to; and what the diagnostic must speak of.
+/// State, event, next state, and a word that the diagnostic must contain.
 const TRANSITION_ROWS: &[(&str, RunEvent, &str, &str)] = &[
     ("run:init", DisabledByConfig, "run:mcp_pruner_disabled", "disabled by config"),
     ("run:init", ConfigResolved, "run:mcp_pruner_starting", "handed to the agent"),
@@ -46,34 +46,34 @@ const TRANSITION_ROWS: &[(&str, RunEvent, &str, &str)] = &[
     ("run:mcp_pruner_degraded", PhaseEnded, "run:shutdown", "has ended"),
 ];
 
-/// The state, the error, and the state to recover in: the run goes on in all of them.
+/// The state, the error, and the next state, in which the run goes on.
 const ERROR_ROWS: &[(RunState, RunEvent, RunState)] = &[
     (Init, ConfigInvalid, PrunerDisabled),
     (PrunerStarting, ServerNotStarted, PrunerDisabled),
     (PrunerRunning, ServerFailed, PrunerDegraded),
 ];
 
-/// What the agent reports, in which state, and where that leads.
-fn crash_rows() -> Vec<(RunState, ServerStatus, RunState)> {
-    let failed = || ServerStatus::Failed("the reason".to_owned());
+/// The state, what the client reports, and the next state.
+fn crash_rows() -> Vec<(RunState, McpServerStatus, RunState)> {
+    let failed = || McpServerStatus::Failed("the reason".to_owned());
     vec![
         (PrunerStarting, failed(), PrunerDisabled),
-        (PrunerStarting, ServerStatus::Connected, PrunerRunning),
+        (PrunerStarting, McpServerStatus::Connected, PrunerRunning),
         (PrunerRunning, failed(), PrunerDegraded),
-        (PrunerRunning, ServerStatus::Connected, PrunerRunning),
-        // What has failed stays so for the rest of the run.
+        (PrunerRunning, McpServerStatus::Connected, PrunerRunning),
+        // What failed stays failed for the rest of the run.
         (PrunerDegraded, failed(), PrunerDegraded),
-        (PrunerDegraded, ServerStatus::Connected, PrunerDegraded),
+        (PrunerDegraded, McpServerStatus::Connected, PrunerDegraded),
         (PrunerDisabled, failed(), PrunerDisabled),
-        (PrunerDisabled, ServerStatus::Connected, PrunerDisabled),
+        (PrunerDisabled, McpServerStatus::Connected, PrunerDisabled),
     ]
 }
 
 /// A run in this state.
-fn lifecycle_in(state: RunState) -> Lifecycle {
+fn lifecycle_in(state: RunState) -> RunLifecycle {
     listen();
     let (_, _, way) = STATE_ROWS.iter().find(|(row, ..)| *row == state).unwrap();
-    let mut lifecycle = Lifecycle::default();
+    let mut lifecycle = RunLifecycle::default();
     for event in *way {
         assert!(lifecycle.apply(*event, "").is_some());
     }
@@ -96,8 +96,8 @@ impl Write for Writer {
     }
 }
 
-/// One subscriber for all tests, before anything is logged: `tracing` remembers which events nobody listens to, and with a
-/// listener for each test it now and then remembered one test's silence in another.
+/// One subscriber for all tests, before anything is logged: `tracing` caches which events have no subscriber, and with one
+/// subscriber for each test an event was sometimes missing.
 fn listen() {
     static LISTENING: Once = Once::new();
     LISTENING.call_once(|| tracing_subscriber::fmt().with_writer(|| Writer).with_ansi(false).init());
@@ -112,7 +112,7 @@ fn logged(work: impl FnOnce()) -> String {
 }
 
 #[test]
-fn every_state_has_its_name_and_a_way_to_it() {
+fn every_state_has_a_name_and_can_be_reached() {
     assert_eq!(STATE_ROWS.iter().map(|(state, ..)| *state).collect::<Vec<_>>(), STATES);
     for (state, name, _) in STATE_ROWS {
         assert_eq!((state.name(), lifecycle_in(*state).state()), (*name, *state));
@@ -120,7 +120,7 @@ fn every_state_has_its_name_and_a_way_to_it() {
 }
 
 #[test]
-fn every_transition_is_made_and_told_and_there_is_no_other() {
+fn every_transition_is_made_and_logged_and_there_is_no_other() {
     assert_eq!(TRANSITIONS.len(), TRANSITION_ROWS.len());
     for state in STATES {
         for event in EVENTS {
@@ -144,12 +144,12 @@ fn every_transition_is_made_and_told_and_there_is_no_other() {
 }
 
 #[test]
-fn the_end_is_the_end() {
+fn nothing_follows_shutdown() {
     assert!(TRANSITIONS.iter().all(|transition| transition.from != Shutdown && transition.to != Init));
 }
 
 #[test]
-fn every_error_is_told_as_a_warning_and_the_run_goes_on() {
+fn every_error_is_logged_as_a_warning_and_the_run_goes_on() {
     for (state, error, recovery) in ERROR_ROWS {
         let mut lifecycle = lifecycle_in(*state);
         let log = logged(|| {
@@ -158,25 +158,25 @@ fn every_error_is_told_as_a_warning_and_the_run_goes_on() {
         assert_eq!(lifecycle.state(), *recovery);
         assert!(log.contains(" WARN ") && log.contains("the reason; the run goes on without it"), "{log}");
     }
-    let troubles = TRANSITIONS.iter().filter(|transition| transition.trouble).count();
-    assert_eq!(troubles, ERROR_ROWS.len());
+    let warnings = TRANSITIONS.iter().filter(|transition| transition.is_warning).count();
+    assert_eq!(warnings, ERROR_ROWS.len());
 }
 
 #[test]
-fn every_crash_is_known_from_what_the_agent_reports() {
+fn every_crash_is_known_from_what_the_client_reports() {
     for (state, status, recovery) in crash_rows() {
         let mut lifecycle = lifecycle_in(state);
-        lifecycle.observe(&Event::McpServer { name: "another".to_owned(), status: status.clone() });
+        lifecycle.observe(&ClientEvent::McpServer { name: "another".to_owned(), status: status.clone() });
         assert_eq!(lifecycle.state(), state, "another server's fate is not ours");
-        lifecycle.observe(&Event::McpServer { name: PRUNER.to_owned(), status: status.clone() });
+        lifecycle.observe(&ClientEvent::McpServer { name: PRUNER.to_owned(), status: status.clone() });
         assert_eq!(lifecycle.state(), recovery, "{state} {status:?}");
     }
-    // A fresh run begins anew, whatever became of the last one.
-    assert_eq!(Lifecycle::default().state(), Init);
+    // A new run starts in the first state, whatever happened in the last one.
+    assert_eq!(RunLifecycle::default().state(), Init);
 }
 
 #[test]
-fn whatever_happened_the_run_comes_to_its_end_by_the_table() {
+fn every_run_ends_by_a_transition_of_the_table() {
     for state in STATES.into_iter().filter(|state| *state != Init) {
         let mut lifecycle = lifecycle_in(state);
         let log = logged(|| lifecycle.end());

@@ -1,5 +1,5 @@
-//! What each provider says to its agent, and what it makes of the agent's reports. The reports are as the agents of
-//! `tests/clients/package.json` print them, less what nobody reads.
+//! How each provider starts its client and parses the client's reports. The reports are what the clients of
+//! `tests/clients/package.json` print, without the members that are not read.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -7,15 +7,16 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 use tamis_clients::{
-    Call, Event, McpServer, Provider, RunOptions, ServerStatus, Stream, Tally, Tool, provider_named,
+    ClientEvent, ClientTool, ClientToolCall, McpServer, McpServerStatus, OutputStream, Provider, RunOptions,
+    RunTotals, provider_named,
 };
 
 fn provider(name: &str) -> &'static dyn Provider {
     provider_named(name).unwrap()
 }
 
-fn tool(server: &str, name: &str) -> Tool {
-    Tool { server: Some(server.to_owned()), name: name.to_owned() }
+fn tool(server: &str, name: &str) -> ClientTool {
+    ClientTool { server: Some(server.to_owned()), name: name.to_owned() }
 }
 
 fn options() -> RunOptions {
@@ -96,7 +97,7 @@ fn codex_takes_no_arguments_from_a_server_of_the_same_name() {
 }
 
 #[test]
-fn without_servers_nothing_is_said_of_servers() {
+fn without_servers_no_argument_mentions_them() {
     for (name, expected) in [
         ("claude", &["--print", "--output-format", "stream-json", "--verbose"][..]),
         ("codex", &["exec", "--json", "-"][..]),
@@ -105,30 +106,30 @@ fn without_servers_nothing_is_said_of_servers() {
     }
 }
 
-/// What a provider makes of these lines: the events, and whether each line is shown and unknown.
-fn read(provider_name: &str, lines: &[(Stream, &str)]) -> (Vec<Event>, Vec<(bool, bool)>) {
-    let mut transcript = provider(provider_name).transcript();
+/// How a provider parses these lines: the events, and whether each line is shown and unknown.
+fn read(provider_name: &str, lines: &[(OutputStream, &str)]) -> (Vec<ClientEvent>, Vec<(bool, bool)>) {
+    let mut transcript = provider(provider_name).output_parser();
     let readings: Vec<_> = lines.iter().map(|(stream, line)| transcript.read(*stream, line)).collect();
     let marks = readings.iter().map(|reading| (reading.show, reading.unknown)).collect();
     (readings.into_iter().flat_map(|reading| reading.events).collect(), marks)
 }
 
-fn server(name: &str, status: ServerStatus) -> Event {
-    Event::McpServer { name: name.to_owned(), status }
+fn server(name: &str, status: McpServerStatus) -> ClientEvent {
+    ClientEvent::McpServer { name: name.to_owned(), status }
 }
 
-fn call(id: &str, server: Option<&str>, name: &str, arguments: Value) -> Event {
-    let tool = Tool { server: server.map(str::to_owned), name: name.to_owned() };
-    Event::ToolCall { id: id.to_owned(), tool, arguments }
+fn call(id: &str, server: Option<&str>, name: &str, arguments: Value) -> ClientEvent {
+    let tool = ClientTool { server: server.map(str::to_owned), name: name.to_owned() };
+    ClientEvent::ToolCall { id: id.to_owned(), tool, arguments }
 }
 
-fn result(id: &str, text: &str, failed: bool) -> Event {
-    Event::ToolResult { id: id.to_owned(), text: text.to_owned(), failed }
+fn result(id: &str, text: &str, failed: bool) -> ClientEvent {
+    ClientEvent::ToolResult { id: id.to_owned(), text: text.to_owned(), failed }
 }
 
 #[test]
-fn claude_is_understood() {
-    use Stream::{Stderr, Stdout};
+fn claude_reports_are_parsed() {
+    use OutputStream::{Stderr, Stdout};
 
     let (events, marks) = read(
         "claude",
@@ -181,24 +182,24 @@ fn claude_is_understood() {
             (Stdout, r#"{"type":"result","subtype":"error_max_turns","is_error":true,"num_turns":4}"#),
         ],
     );
-    let gone = |why: &str| server("pruner", ServerStatus::Failed(why.to_owned()));
+    let gone = |why: &str| server("pruner", McpServerStatus::Failed(why.to_owned()));
     assert_eq!(
         events,
         [
-            server("pruner", ServerStatus::Connected),
-            server("b", ServerStatus::Failed("claude says \"failed\"".to_owned())),
-            server("d", ServerStatus::Failed("claude says \"needs-auth\"".to_owned())),
-            Event::Turn,
-            Event::Text("Step 0.".to_owned()),
+            server("pruner", McpServerStatus::Connected),
+            server("b", McpServerStatus::Failed("claude says \"failed\"".to_owned())),
+            server("d", McpServerStatus::Failed("claude says \"needs-auth\"".to_owned())),
+            ClientEvent::Turn,
+            ClientEvent::Text("Step 0.".to_owned()),
             call("toolu_1", Some("pruner"), "read", json!({"file_path": "x"})),
-            server("pruner", ServerStatus::Connected),
+            server("pruner", McpServerStatus::Connected),
             result("toolu_1", "one\ntwo", false),
-            Event::Turn,
+            ClientEvent::Turn,
             call("toolu_2", None, "Bash", json!({"command": "ls"})),
-            // Its own tools are no server's.
+            // Its own tools have no server.
             result("toolu_2", "Connection closed", true),
-            Event::Turn,
-            Event::Turn,
+            ClientEvent::Turn,
+            ClientEvent::Turn,
             call("toolu_3", Some("pruner"), "bash", json!({})),
             call("toolu_4", Some("pruner"), "bash", json!({})),
             call("toolu_5", Some("pruner"), "bash", json!({})),
@@ -208,10 +209,10 @@ fn claude_is_understood() {
             result("toolu_4", "Connection closed", true),
             gone("MCP server \"pruner\" is not connected"),
             result("toolu_5", "MCP server \"pruner\" is not connected", true),
-            Event::Usage { input_tokens: 72, output_tokens: 30 },
-            Event::End { failure: None, turns: Some(4) },
-            Event::Usage { input_tokens: 0, output_tokens: 0 },
-            Event::End { failure: Some("error_max_turns".to_owned()), turns: Some(4) },
+            ClientEvent::Usage { input_tokens: 72, output_tokens: 30 },
+            ClientEvent::End { failure: None, turns: Some(4) },
+            ClientEvent::Usage { input_tokens: 0, output_tokens: 0 },
+            ClientEvent::End { failure: Some("error_max_turns".to_owned()), turns: Some(4) },
         ]
     );
     let mut expected = vec![(false, false); 16];
@@ -223,18 +224,18 @@ fn claude_is_understood() {
 }
 
 #[test]
-fn claude_may_say_all_in_its_result() {
+fn claude_text_may_be_in_its_result_alone() {
     let line = r#"{"type":"result","subtype":"success","is_error":false,"result":"a table","num_turns":0}"#;
-    let (events, _) = read("claude", &[(Stream::Stdout, line)]);
-    assert_eq!(events[0], Event::Text("a table".to_owned()));
+    let (events, _) = read("claude", &[(OutputStream::Stdout, line)]);
+    assert_eq!(events[0], ClientEvent::Text("a table".to_owned()));
     let line = r#"{"type":"result","subtype":"success","is_error":true,"result":"no credit"}"#;
-    let (events, _) = read("claude", &[(Stream::Stdout, line)]);
-    assert!(!events.iter().any(|event| matches!(event, Event::Text(_))), "{events:?}");
+    let (events, _) = read("claude", &[(OutputStream::Stdout, line)]);
+    assert!(!events.iter().any(|event| matches!(event, ClientEvent::Text(_))), "{events:?}");
 }
 
 #[test]
-fn codex_is_understood() {
-    use Stream::{Stderr, Stdout};
+fn codex_reports_are_parsed() {
+    use OutputStream::{Stderr, Stdout};
 
     let (events, marks) = read(
         "codex",
@@ -286,7 +287,7 @@ fn codex_is_understood() {
             ),
             (Stdout, r#"{"type":"turn.failed","error":{"message":"no such model"}}"#),
             (Stdout, "not JSON"),
-            (Stderr, "Reading prompt from stdin..."),
+            (Stderr, "ParsedLine prompt from stdin..."),
             (
                 Stderr,
                 "2026-11-15T05:28:23Z  WARN app{x=1}: codex_mcp::rmcp_client: MCP server startup failed server_name=\"pruner\" error=No such file or directory (os error 2)",
@@ -311,36 +312,36 @@ fn codex_is_understood() {
     assert_eq!(
         events,
         [
-            Event::Notice("Model metadata not found.".to_owned()),
-            Event::Turn,
-            pruner(ServerStatus::Connected),
+            ClientEvent::Notice("Model metadata not found.".to_owned()),
+            ClientEvent::Turn,
+            pruner(McpServerStatus::Connected),
             call("item_1", Some("pruner"), "read", json!({"file_path": "x"})),
             result("item_1", "hi", false),
             call("item_2", None, "shell", json!({"command": "/bin/bash -lc 'echo later'"})),
             result("item_2", "later\n", false),
             call("item_3", None, "edit", json!({"changes": []})),
             result("item_3", "", false),
-            pruner(ServerStatus::Connected),
+            pruner(McpServerStatus::Connected),
             call("item_4", Some("pruner"), "bash", json!({})),
             result("item_4", refused, true),
-            pruner(ServerStatus::Connected),
+            pruner(McpServerStatus::Connected),
             call("item_5", Some("pruner"), "bash", json!({})),
-            pruner(ServerStatus::Failed(
+            pruner(McpServerStatus::Failed(
                 "tool call error: tool call failed for `pruner/bash` Caused by: Transport closed".to_owned()
             )),
             result("item_5", transport, true),
-            Event::Text("Done.".to_owned()),
-            Event::Notice("Reconnecting... 1/5".to_owned()),
-            Event::Usage { input_tokens: 60, output_tokens: 30 },
-            Event::End { failure: None, turns: None },
-            Event::End { failure: Some("no such model".to_owned()), turns: None },
-            pruner(ServerStatus::Failed("No such file or directory (os error 2)".to_owned())),
-            pruner(ServerStatus::Connected),
+            ClientEvent::Text("Done.".to_owned()),
+            ClientEvent::Notice("Reconnecting... 1/5".to_owned()),
+            ClientEvent::Usage { input_tokens: 60, output_tokens: 30 },
+            ClientEvent::End { failure: None, turns: None },
+            ClientEvent::End { failure: Some("no such model".to_owned()), turns: None },
+            pruner(McpServerStatus::Failed("No such file or directory (os error 2)".to_owned())),
+            pruner(McpServerStatus::Connected),
         ]
     );
     let mut expected = vec![(false, false); 22];
     expected[12] = (false, true);
-    // What the user's RUST_LOG asks for is the user's to read.
+    // What the user's RUST_LOG enables is shown to the user.
     for line in &mut expected[16..22] {
         *line = (true, false);
     }
@@ -349,34 +350,35 @@ fn codex_is_understood() {
 
 #[test]
 fn a_run_is_counted() {
-    let mut tally = Tally::default();
+    let mut totals = RunTotals::default();
     let asked = json!({"file_path": "x", "context_focus_question": "why?"});
     let unasked = json!({"file_path": "x", "context_focus_question": ""});
     let events = [
-        Event::Turn,
+        ClientEvent::Turn,
         call("1", Some("pruner"), "read", asked),
         call("2", Some("pruner"), "read", unasked),
         call("3", Some("other"), "read", json!(null)),
         call("4", None, "Bash", json!([])),
-        Event::Turn,
-        Event::Usage { input_tokens: 3, output_tokens: 4 },
+        ClientEvent::Turn,
+        ClientEvent::Usage { input_tokens: 3, output_tokens: 4 },
     ];
     for event in &events {
-        assert_eq!(tally.count(event), None);
+        assert_eq!(totals.count(event), None);
     }
-    let pruners = Tool { server: Some("pruner".to_owned()), name: "read".to_owned() };
-    let call_of = |asks_for_pruning| Some(Call { tool: pruners.clone(), asks_for_pruning });
-    assert_eq!(tally.count(&result("1", "text", false)), call_of(true));
-    assert_eq!(tally.count(&result("2", "text", false)), call_of(false));
-    assert_eq!(tally.count(&result("1", "again", false)), None);
-    let counted = |tally: &Tally| (tally.turns, tally.tool_calls, tally.pruner_calls, tally.questions);
-    assert_eq!(counted(&tally), (2, 4, 2, 1));
-    // A shell that was lost is not one that was refused.
+    let pruners = ClientTool { server: Some("pruner".to_owned()), name: "read".to_owned() };
+    let call_of = |asks_for_pruning| Some(ClientToolCall { tool: pruners.clone(), asks_for_pruning });
+    assert_eq!(totals.count(&result("1", "text", false)), call_of(true));
+    assert_eq!(totals.count(&result("2", "text", false)), call_of(false));
+    assert_eq!(totals.count(&result("1", "again", false)), None);
+    let counted =
+        |totals: &RunTotals| (totals.turns, totals.tool_calls, totals.pruner_calls, totals.questions);
+    assert_eq!(counted(&totals), (2, 4, 2, 1));
+    // A lost server is not a refusal.
     for (text, refused) in [("Connection closed", false), ("you haven't granted it yet", true)] {
-        tally.count(&call("5", Some("pruner"), "bash", json!({})));
-        tally.count(&result("5", text, true));
-        assert_eq!(tally.shell_refused, refused);
+        totals.count(&call("5", Some("pruner"), "bash", json!({})));
+        totals.count(&result("5", text, true));
+        assert_eq!(totals.shell_refused, refused);
     }
-    tally.count(&Event::End { failure: Some("why".to_owned()), turns: Some(7) });
-    assert_eq!((counted(&tally).0, tally.failure.as_deref()), (7, Some("why")));
+    totals.count(&ClientEvent::End { failure: Some("why".to_owned()), turns: Some(7) });
+    assert_eq!((counted(&totals).0, totals.failure.as_deref()), (7, Some("why")));
 }

@@ -1,4 +1,4 @@
-//! The contract's rules for the runner's variables, row by row, and where the server is looked for.
+//! The contract's rules for the runner's variables, row by row, and where the server is searched.
 
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
@@ -10,22 +10,22 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use tamis_clients::{
-    DEFAULT_PRUNER_URL, McpServer, PrunerSettings, Resolution, Wiring, WiringError, approved_tools,
+    DEFAULT_PRUNER_URL, McpServer, PrunerSettings, PrunerWiring, ServerLookup, WiringError, approved_tools,
     wire_pruner,
 };
 
-/// A folder with `tamis`, and places for `mcp-pruner` and `node`.
-struct House {
+/// A folder with `tamis` in it, to which `mcp-pruner` and `node` can be added.
+struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl House {
-    fn new() -> House {
+impl Fixture {
+    fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         for name in ["beside", "first", "second", "work"] {
             std::fs::create_dir(folder.path().join(name)).unwrap();
         }
-        House { folder }
+        Fixture { folder }
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -38,12 +38,12 @@ impl House {
         self.at(name)
     }
 
-    fn wire(&self, settings: &PrunerSettings) -> Result<Wiring, WiringError> {
+    fn wire(&self, settings: &PrunerSettings) -> Result<PrunerWiring, WiringError> {
         let own_program = self.at("beside/tamis");
         let path = std::env::join_paths([self.at("first"), self.at("second")]).unwrap();
         wire_pruner(
             settings,
-            &Resolution {
+            &ServerLookup {
                 cwd: &self.at("work"),
                 own_program: Some(&own_program),
                 path_variable: Some(&path),
@@ -51,8 +51,8 @@ impl House {
         )
     }
 
-    /// The only entry that there may be.
-    fn wired(&self, command: &str, args: &[&str], url: &str) -> Wiring {
+    /// The only entry that is allowed.
+    fn wired(&self, command: &str, args: &[&str], url: &str) -> PrunerWiring {
         let server = McpServer {
             command: command.to_owned(),
             args: args.iter().map(|argument| (*argument).to_owned()).collect(),
@@ -61,7 +61,7 @@ impl House {
                 ("MCP_PRUNER_CWD".to_owned(), text(&self.at("work"))),
             ]),
         };
-        Wiring::Servers(BTreeMap::from([("pruner".to_owned(), server)]))
+        PrunerWiring::Servers(BTreeMap::from([("pruner".to_owned(), server)]))
     }
 }
 
@@ -81,34 +81,34 @@ fn settings(enabled: &str, url: Option<&str>, path: Option<&Path>) -> PrunerSett
 
 #[test]
 fn jeeves_pruner_enabled() {
-    let house = House::new();
-    let server = house.file("beside/mcp-pruner", 0o755);
+    let fixture = Fixture::new();
+    let server = fixture.file("beside/mcp-pruner", 0o755);
     for yes in ["1", "true", "yes", "on", "TRUE", "On", " yes "] {
-        let wired = house.wired(&text(&server), &[], DEFAULT_PRUNER_URL);
-        assert_eq!(house.wire(&settings(yes, None, None)), Ok(wired), "{yes:?}");
+        let wired = fixture.wired(&text(&server), &[], DEFAULT_PRUNER_URL);
+        assert_eq!(fixture.wire(&settings(yes, None, None)), Ok(wired), "{yes:?}");
     }
     for no in ["", "0", "false", "no", "off", "2", "enabled", "y", "truee"] {
-        assert_eq!(house.wire(&settings(no, None, None)), Ok(Wiring::Disabled), "{no:?}");
+        assert_eq!(fixture.wire(&settings(no, None, None)), Ok(PrunerWiring::Disabled), "{no:?}");
     }
-    assert_eq!(house.wire(&PrunerSettings::default()), Ok(Wiring::Disabled));
-    // What is switched off is not looked at.
+    assert_eq!(fixture.wire(&PrunerSettings::default()), Ok(PrunerWiring::Disabled));
+    // When the pruner is disabled, its other settings are not checked.
     assert_eq!(
-        house.wire(&settings("no", Some("nonsense"), Some(Path::new("/nowhere")))),
-        Ok(Wiring::Disabled)
+        fixture.wire(&settings("no", Some("nonsense"), Some(Path::new("/nowhere")))),
+        Ok(PrunerWiring::Disabled)
     );
     let unreadable =
         |enabled| PrunerSettings { problem: Some("why".to_owned()), ..settings(enabled, None, None) };
-    assert_eq!(house.wire(&unreadable("no")), Ok(Wiring::Disabled));
-    assert_eq!(house.wire(&unreadable("yes")), Err(WiringError::Setting("why".to_owned())));
+    assert_eq!(fixture.wire(&unreadable("no")), Ok(PrunerWiring::Disabled));
+    assert_eq!(fixture.wire(&unreadable("yes")), Err(WiringError::Setting("why".to_owned())));
 }
 
 #[test]
 fn jeeves_pruner_url() {
-    let house = House::new();
-    let server = text(&house.file("beside/mcp-pruner", 0o755));
-    let forwarded = |given: Option<&str>| house.wire(&settings("1", given, None));
-    // Unset: the default. Empty: forwarded, which switches pruning off. Else as it was given, to the letter.
-    assert_eq!(forwarded(None), Ok(house.wired(&server, &[], "http://localhost:8000/prune")));
+    let fixture = Fixture::new();
+    let server = text(&fixture.file("beside/mcp-pruner", 0o755));
+    let forwarded = |given: Option<&str>| fixture.wire(&settings("1", given, None));
+    // Unset: the default. Empty: forwarded, which turns pruning off. Otherwise forwarded unchanged.
+    assert_eq!(forwarded(None), Ok(fixture.wired(&server, &[], "http://localhost:8000/prune")));
     for url in [
         "",
         "http://localhost:8000/prune",
@@ -117,7 +117,7 @@ fn jeeves_pruner_url() {
         "HTTP://Pruner.Example",
         "http://127.0.0.1",
     ] {
-        assert_eq!(forwarded(Some(url)), Ok(house.wired(&server, &[], url)));
+        assert_eq!(forwarded(Some(url)), Ok(fixture.wired(&server, &[], url)));
     }
     for url in [
         "localhost:8000/prune",
@@ -139,31 +139,31 @@ fn jeeves_pruner_url() {
 
 #[test]
 fn jeeves_mcp_pruner_path() {
-    let house = House::new();
-    // It goes before what would be found.
-    house.file("beside/mcp-pruner", 0o755);
-    let wire = |path: &Path| house.wire(&settings("1", None, Some(path)));
-    let program = house.file("first/my-pruner", 0o755);
-    assert_eq!(wire(&program), Ok(house.wired(&text(&program), &[], DEFAULT_PRUNER_URL)));
+    let fixture = Fixture::new();
+    // It takes precedence over the search.
+    fixture.file("beside/mcp-pruner", 0o755);
+    let wire = |path: &Path| fixture.wire(&settings("1", None, Some(path)));
+    let program = fixture.file("first/my-pruner", 0o755);
+    assert_eq!(wire(&program), Ok(fixture.wired(&text(&program), &[], DEFAULT_PRUNER_URL)));
 
-    let script = house.file("work/index.js", 0o644);
+    let script = fixture.file("work/index.js", 0o644);
     assert_eq!(wire(&script), Err(WiringError::NoNode(script.clone())));
-    house.file("second/node", 0o755);
+    fixture.file("second/node", 0o755);
     for name in ["work/index.js", "work/index.mjs", "work/index.cjs", "work/INDEX.JS"] {
-        let script = house.file(name, 0o644);
-        assert_eq!(wire(&script), Ok(house.wired("node", &[&text(&script)], DEFAULT_PRUNER_URL)));
+        let script = fixture.file(name, 0o644);
+        assert_eq!(wire(&script), Ok(fixture.wired("node", &[&text(&script)], DEFAULT_PRUNER_URL)));
     }
-    // An executable script is one all the same, and other endings mean nothing.
-    let script = house.file("work/exec.js", 0o755);
-    assert_eq!(wire(&script), Ok(house.wired("node", &[&text(&script)], DEFAULT_PRUNER_URL)));
-    let program = house.file("work/pruner.json", 0o755);
-    assert_eq!(wire(&program), Ok(house.wired(&text(&program), &[], DEFAULT_PRUNER_URL)));
+    // A script that is executable still runs under node; other extensions mean nothing.
+    let script = fixture.file("work/exec.js", 0o755);
+    assert_eq!(wire(&script), Ok(fixture.wired("node", &[&text(&script)], DEFAULT_PRUNER_URL)));
+    let program = fixture.file("work/pruner.json", 0o755);
+    assert_eq!(wire(&program), Ok(fixture.wired(&text(&program), &[], DEFAULT_PRUNER_URL)));
 
     for (path, why) in [
-        (house.at("nowhere"), "No such file or directory"),
-        (house.at("work"), "not a file"),
-        (house.at("work/nowhere.js"), "No such file or directory"),
-        (house.file("work/plain", 0o644), "neither executable nor a script"),
+        (fixture.at("nowhere"), "No such file or directory"),
+        (fixture.at("work"), "not a file"),
+        (fixture.at("work/nowhere.js"), "No such file or directory"),
+        (fixture.file("work/plain", 0o644), "neither executable nor a script"),
     ] {
         match wire(&path) {
             Err(WiringError::Path { path: named, why: told }) => {
@@ -176,7 +176,7 @@ fn jeeves_mcp_pruner_path() {
 }
 
 #[test]
-fn the_shell_is_approved_only_when_the_user_says_so() {
+fn the_shell_is_approved_only_when_the_user_allows_it() {
     let approved = |allow_bash: Option<&str>| {
         let settings =
             PrunerSettings { allow_bash: allow_bash.map(str::to_owned), ..settings("1", None, None) };
@@ -190,31 +190,31 @@ fn the_shell_is_approved_only_when_the_user_says_so() {
 }
 
 #[test]
-fn the_server_is_looked_for_beside_the_program_then_on_path() {
-    let house = House::new();
-    let found = || house.wire(&settings("on", None, None));
+fn the_server_is_searched_beside_the_program_then_on_path() {
+    let fixture = Fixture::new();
+    let found = || fixture.wire(&settings("on", None, None));
     assert_eq!(found(), Err(WiringError::NotFound));
-    // What cannot be executed is passed over.
-    house.file("first/mcp-pruner", 0o644);
+    // A file that is not executable is skipped.
+    fixture.file("first/mcp-pruner", 0o644);
     assert_eq!(found(), Err(WiringError::NotFound));
-    std::fs::create_dir(house.at("beside/mcp-pruner")).unwrap();
+    std::fs::create_dir(fixture.at("beside/mcp-pruner")).unwrap();
     assert_eq!(found(), Err(WiringError::NotFound));
-    let second = house.file("second/mcp-pruner", 0o755);
-    assert_eq!(found(), Ok(house.wired(&text(&second), &[], DEFAULT_PRUNER_URL)));
-    let first = house.file("first/mcp-pruner", 0o755);
-    assert_eq!(found(), Ok(house.wired(&text(&first), &[], DEFAULT_PRUNER_URL)));
-    std::fs::remove_dir(house.at("beside/mcp-pruner")).unwrap();
-    let beside = house.file("beside/mcp-pruner", 0o755);
-    assert_eq!(found(), Ok(house.wired(&text(&beside), &[], DEFAULT_PRUNER_URL)));
+    let second = fixture.file("second/mcp-pruner", 0o755);
+    assert_eq!(found(), Ok(fixture.wired(&text(&second), &[], DEFAULT_PRUNER_URL)));
+    let first = fixture.file("first/mcp-pruner", 0o755);
+    assert_eq!(found(), Ok(fixture.wired(&text(&first), &[], DEFAULT_PRUNER_URL)));
+    std::fs::remove_dir(fixture.at("beside/mcp-pruner")).unwrap();
+    let beside = fixture.file("beside/mcp-pruner", 0o755);
+    assert_eq!(found(), Ok(fixture.wired(&text(&beside), &[], DEFAULT_PRUNER_URL)));
 }
 
 #[test]
-fn a_folder_that_no_configuration_can_name_is_told() {
-    let house = House::new();
-    house.file("beside/mcp-pruner", 0o755);
+fn a_folder_that_is_not_utf_8_is_an_error() {
+    let fixture = Fixture::new();
+    fixture.file("beside/mcp-pruner", 0o755);
     let cwd = PathBuf::from(OsString::from_vec(b"/caf\xe9".to_vec()));
-    let own_program = house.at("beside/tamis");
-    let resolution = Resolution { cwd: &cwd, own_program: Some(&own_program), path_variable: None };
-    let wired = wire_pruner(&settings("1", None, None), &resolution);
+    let own_program = fixture.at("beside/tamis");
+    let lookup = ServerLookup { cwd: &cwd, own_program: Some(&own_program), path_variable: None };
+    let wired = wire_pruner(&settings("1", None, None), &lookup);
     assert_eq!(wired, Err(WiringError::NotText(cwd)));
 }

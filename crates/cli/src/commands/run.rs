@@ -96,7 +96,9 @@ mod unix {
     use std::time::{Duration, SystemTime};
 
     use anyhow::Context;
-    use tamis_clients::{Canceller, Ending, Provider, PrunerSettings, Request, find_program, is_program};
+    use tamis_clients::{
+        Canceller, Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program,
+    };
     use tamis_config::{Config, Key, Surroundings};
 
     use super::{prompt, savings, streams};
@@ -137,7 +139,7 @@ mod unix {
         let mut minder = Command::new(&own_program);
         minder.arg("__minder");
 
-        let request = Request {
+        let request = RunRequest {
             provider,
             program,
             prompt,
@@ -148,17 +150,22 @@ mod unix {
         };
         let begun = SystemTime::now();
         let settings = pruner_settings(&config, problem);
-        let run = tamis_clients::Run::init(request, &settings, Some(&own_program), path_variable.as_deref());
+        let run = tamis_clients::PreparedRun::init(
+            request,
+            &settings,
+            Some(&own_program),
+            path_variable.as_deref(),
+        );
         let wired = run.is_wired();
         let watch = watch_signals();
         let running = run.start().map_err(CliError::failed)?;
         // Gone only if signals cannot be watched.
         let _ = watch.send(running.canceller());
         let mut streams = streams::Streams::new(arguments.json);
-        let ending = running.follow(|output| streams.show(output));
+        let outcome = running.follow(|output| streams.show(output));
 
-        savings::summarise(provider.name(), &ending, wired, &streams.prune_ids, begun, &config);
-        judge(provider, ending)
+        savings::summarise(provider.name(), &outcome, wired, &streams.prune_ids, begun, &config);
+        judge(provider, outcome)
     }
 
     fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
@@ -240,22 +247,22 @@ mod unix {
         send
     }
 
-    fn judge(provider: &dyn Provider, ending: Ending) -> CliResult {
-        if let Some(error) = ending.output_error {
+    fn judge(provider: &dyn Provider, outcome: RunOutcome) -> CliResult {
+        if let Some(error) = outcome.output_error {
             let error = anyhow::Error::new(error).context("cannot pass on what the agent says");
             return Err(CliError::failed(error));
         }
-        if ending.cancelled {
+        if outcome.cancelled {
             let error = anyhow::anyhow!("the run was ended before {} was through", provider.name());
             return Err(CliError { kind: Kind::Interrupted, error, hint: None });
         }
-        let how = match ending.code {
-            Some(0) if ending.tally.failure.is_none() => return Ok(()),
+        let how = match outcome.code {
+            Some(0) if outcome.totals.failure.is_none() => return Ok(()),
             Some(0) => format!("{} reports that it failed", provider.name()),
             Some(code) => format!("{} failed with exit code {code}", provider.name()),
             None => format!("{} was ended, since its minder was killed", provider.name()),
         };
-        Err(CliError::failed(match ending.tally.failure {
+        Err(CliError::failed(match outcome.totals.failure {
             Some(why) => anyhow::anyhow!(why).context(how),
             None => anyhow::anyhow!(how),
         }))

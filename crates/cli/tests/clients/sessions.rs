@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tamis_agents::{AgentType, InstanceId, Launch, SessionFiles, Tmux, agent_environment};
-use tamis_clients::{InteractiveOptions, McpServer, RunOptions, Tool, interactive_agent};
+use tamis_clients::{ClientTool, InteractiveOptions, McpServer, RunOptions, interactive_agent};
 use tamis_testkit::{Agent, Clients, InteractiveHome, ScriptedModel, Step, run_bounded};
 
 use crate::{LIMIT, sample, tamis};
@@ -68,7 +68,7 @@ fn works_and_is_told(agent: Agent, name: &str) {
         run: RunOptions {
             mcp_servers: [("tamis".to_owned(), server)].into(),
             approved: tools
-                .map(|name| Tool { server: Some("tamis".to_owned()), name: name.to_owned() })
+                .map(|name| ClientTool { server: Some("tamis".to_owned()), name: name.to_owned() })
                 .into(),
             // Of others Gemini CLI asks first which to take.
             model: (agent == Agent::GeminiCli).then(|| "gemini-2.5-flash".to_owned()),

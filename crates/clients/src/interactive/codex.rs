@@ -1,18 +1,18 @@
-//! Codex. Its sandbox, where it is on, keeps it from the repository's objects, and so from committing in a worktree.
+//! Codex. Its sandbox, when enabled, has no access to the repository's objects, so it could not commit in a worktree.
 
-use super::{Interactive, InteractiveOptions, Task};
+use super::{InteractiveLaunch, InteractiveOptions, Task};
 use crate::codex::{settings, toml_key, toml_string};
 
-/// A review agent's worktree is made before the tool that asks for it answers; Codex would give up after a minute.
+/// `request_review` makes the review agent's worktree before it returns; Codex would give up after a minute.
 const TOOL_TIMEOUT_SECONDS: u32 = 180;
 const STARTUP_TIMEOUT_SECONDS: u32 = 60;
 
-pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interactive {
+pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> InteractiveLaunch {
     let mut args = Vec::new();
     let mut set = |setting: String| args.extend(["--config".to_owned(), setting]);
-    // It would stop to ask whether to update.
+    // Otherwise it would ask whether to update.
     set("check_for_update_on_startup=false".to_owned());
-    // A whole table: in a dotted path it takes quotes for part of the name.
+    // A whole table: in a dotted path Codex takes quotes as part of the name.
     let worktree = toml_string(&options.worktree.to_string_lossy());
     set(format!("projects={{{worktree}={{trust_level=\"trusted\"}}}}"));
     for name in options.run.mcp_servers.keys() {
@@ -25,5 +25,5 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     }
     args.extend(settings(&options.run));
     args.extend(["--".to_owned(), task.prompt.clone()]);
-    Interactive { args, ..Interactive::default() }
+    InteractiveLaunch { args, ..InteractiveLaunch::default() }
 }

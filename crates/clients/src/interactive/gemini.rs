@@ -1,20 +1,20 @@
-//! Gemini CLI. It has no flag for servers. Its system's settings it takes from root alone, and those of a folder are files of
-//! the worktree; so it gets a home of its own for the session, in which all is the user's but the settings, which are the
-//! user's and the servers.
+//! Gemini CLI. It has no flag for servers, reads system settings only when root owns them, and a folder's settings would be
+//! files in the worktree. So it gets a home for the session: links to the user's files, and a copy of the user's settings with
+//! the servers added.
 
 use std::fs;
 use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
-use super::{Interactive, InteractiveOptions, Task};
+use super::{InteractiveLaunch, InteractiveOptions, Task};
 
 const HOME_VARIABLE: &str = "GEMINI_CLI_HOME";
 const FOLDER: &str = ".gemini";
 const SETTINGS: &str = "settings.json";
 
-pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interactive {
-    // For this session alone.
+pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> InteractiveLaunch {
+    // Trusts the folder for this session.
     let mut args = vec!["--skip-trust".to_owned()];
     let approved = options.run.approved.iter().filter_map(|tool| {
         let server = tool.server.as_deref()?;
@@ -22,7 +22,7 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     });
     let approved: Vec<_> = approved.collect();
     if !approved.is_empty() {
-        // A file of rules in its place would switch the user's own off.
+        // A file of rules would turn the user's own rules off.
         args.push(format!("--allowed-tools={}", approved.join(",")));
     }
     if let Some(model) = &options.run.model {
@@ -40,7 +40,7 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     let mut links: Vec<_> =
         entries.filter(|name| name != SETTINGS).map(|name| (ours.join(&name), theirs.join(&name))).collect();
     links.sort();
-    Interactive {
+    InteractiveLaunch {
         args,
         env: [(HOME_VARIABLE.to_owned(), home.display().to_string())].into(),
         files: vec![(ours.join(SETTINGS), settings(&theirs.join(SETTINGS), options).to_string())],
@@ -48,8 +48,8 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     }
 }
 
-/// The user's settings with the servers in them. Settings that cannot be read are the agent's to complain of, when its user
-/// starts it; here there are none then.
+/// The user's settings with the servers added. Settings that cannot be read count as empty here; Gemini CLI reports them when
+/// the user starts it.
 fn settings(path: &Path, options: &InteractiveOptions) -> Value {
     let text = fs::read_to_string(path).unwrap_or_default();
     let mut settings: Map<String, Value> = serde_json::from_str(&without_comments(&text)).unwrap_or_default();
@@ -65,7 +65,7 @@ fn settings(path: &Path, options: &InteractiveOptions) -> Value {
     Value::Object(settings)
 }
 
-/// JSON as it is without `//` and `/* */`, which Gemini CLI allows.
+/// Removes `//` and `/* */` comments, which Gemini CLI allows in JSON.
 fn without_comments(text: &str) -> String {
     let mut json = String::with_capacity(text.len());
     let mut rest = text;
@@ -90,7 +90,7 @@ fn without_comments(text: &str) -> String {
     json
 }
 
-/// How long the string is that a text begins with, quotes included.
+/// The length of the string literal at the start of `text`, quotes included.
 fn string_length(text: &str) -> usize {
     let mut escaped = false;
     for (at, letter) in text.char_indices().skip(1) {
@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn comments_go_and_strings_stay() {
+    fn comments_are_removed_and_strings_kept() {
         let text = "// a \"\n{\"u\": \"http://x/*\\\"*/\", /* \"b\" */ \"v\": 1 // end\n}/*";
         assert_eq!(without_comments(text), "\n{\"u\": \"http://x/*\\\"*/\",  \"v\": 1 \n}");
     }
@@ -124,7 +124,7 @@ mod tests {
         }
 
         #[test]
-        fn nothing_makes_it_stumble(text in "(/|\\*|\"|\\\\|\n|é){0,30}") {
+        fn any_text_is_accepted(text in "(/|\\*|\"|\\\\|\n|é){0,30}") {
             without_comments(&text);
         }
     }

@@ -1,15 +1,15 @@
-//! OpenCode. It takes settings from its environment, above the user's own. It asks nobody about trust.
+//! OpenCode. It takes settings from its environment, which override the user's own. It does not ask about trust.
 
 use serde_json::{Map, Value, json};
 
-use super::{Interactive, InteractiveOptions, Task};
+use super::{InteractiveLaunch, InteractiveOptions, Task};
 
 const SETTINGS_VARIABLE: &str = "OPENCODE_CONFIG_CONTENT";
 
-/// For starting as for calls: it would give up on both after seconds.
+/// For the server's start and for calls: by default it gives up on both after seconds.
 const TIMEOUT_MILLISECONDS: u32 = 180_000;
 
-pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interactive {
+pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> InteractiveLaunch {
     let servers = options.run.mcp_servers.iter().map(|(name, server)| {
         let mut command = vec![server.command.clone()];
         command.extend(server.args.iter().cloned());
@@ -38,5 +38,5 @@ pub(super) fn interactive(options: &InteractiveOptions, task: &Task) -> Interact
     args.extend_from_slice(&options.run.agent_args);
     args.push(format!("--prompt={}", task.prompt));
     let env = [(SETTINGS_VARIABLE.to_owned(), settings.to_string())].into();
-    Interactive { args, env, ..Interactive::default() }
+    InteractiveLaunch { args, env, ..InteractiveLaunch::default() }
 }

@@ -1,7 +1,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::{McpServer, Tool};
+use crate::{ClientTool, McpServer};
 
 fn options(prompt: &str) -> InteractiveOptions {
     let server = McpServer {
@@ -12,7 +12,7 @@ fn options(prompt: &str) -> InteractiveOptions {
     InteractiveOptions {
         run: RunOptions {
             mcp_servers: [("tamis".to_owned(), server)].into(),
-            approved: vec![Tool { server: Some("tamis".to_owned()), name: "read".to_owned() }],
+            approved: vec![ClientTool { server: Some("tamis".to_owned()), name: "read".to_owned() }],
             model: Some("small".to_owned()),
             agent_args: vec!["--theirs".to_owned()],
         },
@@ -24,12 +24,12 @@ fn options(prompt: &str) -> InteractiveOptions {
     }
 }
 
-fn build(agent: &str, prompt: &str) -> Interactive {
+fn build(agent: &str, prompt: &str) -> InteractiveLaunch {
     interactive_agent(agent).unwrap().interactive(&options(prompt))
 }
 
 #[test]
-fn claude_gets_its_server_in_one_word_and_the_prompt_behind_the_flags() {
+fn claude_gets_its_server_in_one_argument_and_the_prompt_after_the_flags() {
     let config = json!({"mcpServers": {"tamis": {
         "type": "stdio", "command": "/opt/tamis", "args": ["mcp"], "env": {"TAMIS_IDENTITY": "/d/identity"},
         "alwaysLoad": true,
@@ -38,7 +38,7 @@ fn claude_gets_its_server_in_one_word_and_the_prompt_behind_the_flags() {
     let args = [&config, "--allowedTools=mcp__tamis__read", "--model=small", "--theirs", "--", "Do it."];
     assert_eq!(
         build("claude", "Do it."),
-        Interactive { args: args.map(str::to_owned).into(), ..Interactive::default() }
+        InteractiveLaunch { args: args.map(str::to_owned).into(), ..InteractiveLaunch::default() }
     );
 }
 
@@ -70,12 +70,12 @@ fn codex_trusts_the_worktree_and_may_commit() {
     ];
     assert_eq!(
         build("codex", "Do it."),
-        Interactive { args: args.map(str::to_owned).into(), ..Interactive::default() }
+        InteractiveLaunch { args: args.map(str::to_owned).into(), ..InteractiveLaunch::default() }
     );
 }
 
 #[test]
-fn gemini_gets_a_home_where_all_but_the_servers_is_the_users() {
+fn gemini_gets_a_home_with_the_users_files_and_our_server() {
     let home = tempfile::tempdir().unwrap();
     let theirs = home.path().join(".gemini");
     std::fs::create_dir(&theirs).unwrap();
@@ -94,7 +94,7 @@ fn gemini_gets_a_home_where_all_but_the_servers_is_the_users() {
         "--prompt-interactive=Do it.",
     ];
     let ours = PathBuf::from("/d/state/gemini-home/.gemini");
-    let expected = Interactive {
+    let expected = InteractiveLaunch {
         args: args.map(str::to_owned).into(),
         env: [("GEMINI_CLI_HOME".to_owned(), "/d/state/gemini-home".to_owned())].into(),
         files: vec![(ours.join("settings.json"), settings.to_string())],
@@ -112,23 +112,23 @@ fn opencode_gets_its_settings_in_its_environment() {
         }},
         "permission": {"tamis_read": "allow"},
     });
-    let expected = Interactive {
+    let expected = InteractiveLaunch {
         args: ["--model=small", "--theirs", "--prompt=Do it."].map(str::to_owned).into(),
         env: [("OPENCODE_CONFIG_CONTENT".to_owned(), settings.to_string())].into(),
-        ..Interactive::default()
+        ..InteractiveLaunch::default()
     };
     assert_eq!(build("opencode", "Do it."), expected);
 }
 
 #[test]
-fn a_prompt_that_no_command_line_should_have_is_read_from_a_file() {
-    let long = "x".repeat(LONGEST_WORD + 1);
+fn a_prompt_that_cannot_be_an_argument_is_read_from_a_file() {
+    let long = "x".repeat(LONGEST_ARGUMENT + 1);
     for prompt in ["-p", "/quit", "!id", "", "a\0b", &long] {
         for agent in INTERACTIVE_AGENTS {
             let built = agent.interactive(&options(prompt));
-            let told = "Read your task in the file /d/state/task.md and do what it says.";
+            let instruction = "Read your task in the file /d/state/task.md and do what it says.";
             let last = built.args.last().unwrap();
-            assert!(last.ends_with(told), "{} {last}", agent.name);
+            assert!(last.ends_with(instruction), "{} {last}", agent.name);
             assert_eq!(built.files.last(), Some(&("/d/state/task.md".into(), prompt.to_owned())));
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant, SystemTime};
 
-use tamis_clients::{Ending, Tally};
+use tamis_clients::{RunOutcome, RunTotals};
 use tamis_config::Config;
 use tamis_sieve::{SavingsOf, Sieve};
 
@@ -17,28 +17,28 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 /// One line on stderr: turns, tool calls, tokens saved.
 pub(super) fn summarise(
     agent: &str,
-    ending: &Ending,
+    outcome: &RunOutcome,
     wired: bool,
     prune_ids: &BTreeSet<String>,
     begun: SystemTime,
     config: &Config,
 ) {
-    let tally = &ending.tally;
+    let totals = &outcome.totals;
     let mut line =
-        format!("{agent}: {}, {}", counted(tally.turns, "turn"), counted(tally.tool_calls, "tool call"));
+        format!("{agent}: {}, {}", counted(totals.turns, "turn"), counted(totals.tool_calls, "tool call"));
     if wired {
-        line.push_str(&format!(", {} of them through the pruner", print::grouped(tally.pruner_calls)));
+        line.push_str(&format!(", {} of them through the pruner", print::grouped(totals.pruner_calls)));
         let ledger = || look(&setup::sieve(config), prune_ids, begun);
-        if let Some(savings) = savings(tally, prune_ids, ledger) {
+        if let Some(savings) = savings(totals, prune_ids, ledger) {
             line.push_str(&format!("; {savings}"));
         }
     }
     print::note(line);
-    if tally.shell_refused {
+    if totals.shell_refused {
         print::note("hint: --allow-bash lets the agent use the pruner's bash");
     }
-    if tally.unknown_reports > 0 {
-        tracing::debug!("{} reports of kinds that are not known", tally.unknown_reports);
+    if totals.unknown_reports > 0 {
+        tracing::debug!("{} reports of kinds that are not known", totals.unknown_reports);
     }
 }
 
@@ -47,16 +47,16 @@ fn counted(number: u64, what: &str) -> String {
 }
 
 fn savings(
-    tally: &Tally,
+    totals: &RunTotals,
     prune_ids: &BTreeSet<String>,
     ledger: impl FnOnce() -> Result<Option<SavingsOf>, String>,
 ) -> Option<String> {
-    if tally.pruner_calls == 0 {
+    if totals.pruner_calls == 0 {
         return None;
     }
     if prune_ids.is_empty() {
         // Another pruner than ours may cut and not say so.
-        let nothing = if tally.questions == 0 {
+        let nothing = if totals.questions == 0 {
             "none asked for pruning"
         } else {
             "tokens saved unknown: no cut is marked"
@@ -100,48 +100,48 @@ fn look(sieve: &Sieve, prune_ids: &BTreeSet<String>, begun: SystemTime) -> Resul
 mod tests {
     use super::*;
 
-    fn tally(pruner_calls: u64, questions: u64) -> Tally {
-        let mut tally = Tally::default();
-        (tally.pruner_calls, tally.questions) = (pruner_calls, questions);
-        tally
+    fn totals(pruner_calls: u64, questions: u64) -> RunTotals {
+        let mut totals = RunTotals::default();
+        (totals.pruner_calls, totals.questions) = (pruner_calls, questions);
+        totals
     }
 
-    fn told(tally: &Tally, ids: &[&str], ledger: Result<Option<SavingsOf>, String>) -> Option<String> {
-        savings(tally, &ids.iter().map(|id| (*id).to_owned()).collect(), || ledger)
+    fn told(totals: &RunTotals, ids: &[&str], ledger: Result<Option<SavingsOf>, String>) -> Option<String> {
+        savings(totals, &ids.iter().map(|id| (*id).to_owned()).collect(), || ledger)
     }
 
     #[test]
     fn savings_are_told_only_as_far_as_they_are_known() {
         let known = SavingsOf { known_ids: 1, tokens_before: 2000, tokens_after: 500, recovered_tokens: 0 };
         let cases = [
-            (tally(0, 0), vec![], Ok(None), None),
-            (tally(1, 0), vec![], Ok(None), Some("none asked for pruning")),
-            (tally(1, 1), vec![], Ok(Some(known)), Some("tokens saved unknown: no cut is marked")),
-            (tally(1, 1), vec!["a"], Ok(Some(known)), Some("about 1,500 of 2,000 tokens saved")),
+            (totals(0, 0), vec![], Ok(None), None),
+            (totals(1, 0), vec![], Ok(None), Some("none asked for pruning")),
+            (totals(1, 1), vec![], Ok(Some(known)), Some("tokens saved unknown: no cut is marked")),
+            (totals(1, 1), vec!["a"], Ok(Some(known)), Some("about 1,500 of 2,000 tokens saved")),
             (
-                tally(2, 2),
+                totals(2, 2),
                 vec!["a", "b"],
                 Ok(Some(SavingsOf { recovered_tokens: 300, ..known })),
                 Some("about 1,500 of 2,000 tokens saved, 300 of them asked back, unknown for 1 other"),
             ),
             (
-                tally(1, 1),
+                totals(1, 1),
                 vec!["a"],
                 Ok(None),
                 Some("tokens saved unknown: the pruner keeps its record elsewhere"),
             ),
             (
-                tally(1, 1),
+                totals(1, 1),
                 vec!["a"],
                 Err("it is locked".to_owned()),
                 Some("tokens saved unknown: it is locked"),
             ),
         ];
-        for (tally, ids, ledger, expected) in cases {
+        for (totals, ids, ledger, expected) in cases {
             assert_eq!(
-                told(&tally, &ids, ledger.clone()).as_deref(),
+                told(&totals, &ids, ledger.clone()).as_deref(),
                 expected,
-                "{tally:?} {ids:?} {ledger:?}"
+                "{totals:?} {ids:?} {ledger:?}"
             );
         }
     }

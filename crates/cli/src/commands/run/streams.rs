@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-use tamis_clients::{Event, Output, Stream};
+use tamis_clients::{ClientEvent, OutputStream, RunOutput};
 
 use crate::print;
 
@@ -19,32 +19,32 @@ impl Streams {
         Streams { json, prune_ids: BTreeSet::new() }
     }
 
-    pub(super) fn show(&mut self, output: Output<'_>) -> io::Result<()> {
+    pub(super) fn show(&mut self, output: RunOutput<'_>) -> io::Result<()> {
         match output {
-            Output::Line { stream: Stream::Stdout, bytes, .. } if self.json => out(bytes),
-            Output::Line { bytes, show: true, .. } => {
+            RunOutput::Line { stream: OutputStream::Stdout, bytes, .. } if self.json => out(bytes),
+            RunOutput::Line { bytes, show: true, .. } => {
                 let _ = io::stderr().lock().write_all(bytes);
                 Ok(())
             }
-            Output::Line { .. } => Ok(()),
-            Output::Event { event: Event::ToolResult { text, .. }, call } => {
+            RunOutput::Line { .. } => Ok(()),
+            RunOutput::Event { event: ClientEvent::ToolResult { text, .. }, call } => {
                 // Other texts may quote a marker, but were not cut here and now.
                 if call.is_some_and(|call| call.asks_for_pruning) {
                     self.prune_ids.extend(tamis_sieve::prune_ids_in(text).map(str::to_owned));
                 }
                 Ok(())
             }
-            Output::Event { .. } if self.json => Ok(()),
-            Output::Event { event, .. } => say(event),
+            RunOutput::Event { .. } if self.json => Ok(()),
+            RunOutput::Event { event, .. } => say(event),
         }
     }
 }
 
-fn say(event: &Event) -> io::Result<()> {
+fn say(event: &ClientEvent) -> io::Result<()> {
     match event {
-        Event::Text(text) => out(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
-        Event::ToolCall { tool, .. } => print::note(format_args!("-> {tool}")),
-        Event::Notice(text) => print::note(text),
+        ClientEvent::Text(text) => out(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
+        ClientEvent::ToolCall { tool, .. } => print::note(format_args!("-> {tool}")),
+        ClientEvent::Notice(text) => print::note(text),
         _ => {}
     }
     Ok(())
