@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use tamis_agents::{AgentsError, Code};
 use tamis_config::ConfigError;
-use tamis_server::{ListenError, TokenError};
+use tamis_server::{ListenError, ServerTokenError};
 use tamis_tools::{Failure, RpcError};
 use tamis_trace::TraceError;
 
@@ -105,10 +105,10 @@ impl From<ConfigError> for CliError {
     }
 }
 
-impl From<TokenError> for CliError {
-    fn from(error: TokenError) -> CliError {
+impl From<ServerTokenError> for CliError {
+    fn from(error: ServerTokenError) -> CliError {
         let hint = "TAMIS_TOKEN sets a token of your own; TAMIS_DATA_DIR names another data folder";
-        let kind = if matches!(error, TokenError::Malformed) { Kind::Usage } else { Kind::Failed };
+        let kind = if matches!(error, ServerTokenError::Malformed) { Kind::Usage } else { Kind::Failed };
         CliError { kind, ..CliError::failed(error) }.hint(hint)
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tamis_codebase::WorkingFolder;
 use tamis_http::HttpUrl;
 use tamis_process::{ProcessGroups, WardenProgram};
-use tamis_server::{Presence, Served};
+use tamis_server::{Served, ServerProfile};
 use tamis_sieve::{Settings, Sieve};
 use tamis_tools::{Pruner, Registry, RemotePruner, Services, Toolset, Workbench};
 
@@ -38,7 +38,11 @@ pub(crate) fn run() -> CliResult {
     let folder = folder(variable("MCP_PRUNER_CWD"))?;
     let timeout = timeout(variable("PRUNER_TIMEOUT_MS").as_ref());
     let pruner = pruner(variable("PRUNER_URL"), timeout);
-    tracing::info!("mcp-pruner {} serves stdio in {}", Presence::MCP_PRUNER.version, folder.path().display());
+    tracing::info!(
+        "mcp-pruner {} serves stdio in {}",
+        ServerProfile::MCP_PRUNER.version,
+        folder.path().display()
+    );
     if std::io::stdin().is_terminal() {
         tracing::info!("this is for an MCP client to start; Ctrl-D ends it");
     }
@@ -48,7 +52,7 @@ pub(crate) fn run() -> CliResult {
     let served = Served {
         registry: Arc::new(Registry::all().only(&[Toolset::Workbench])),
         services: Arc::new(Services::new(sieve, workbench)),
-        presence: &Presence::MCP_PRUNER,
+        profile: &ServerProfile::MCP_PRUNER,
     };
     stdio::serve(served, None, std::future::ready(()))
 }

@@ -12,7 +12,7 @@ use tamis_http::{HttpUrl, ModelKey};
 use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSettings, Researcher, Role};
-use tamis_server::Token;
+use tamis_server::ServerToken;
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_tools::{
@@ -152,7 +152,7 @@ pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentsSettin
     let token = match config.text(Key::Token) {
         Some(chosen) => Some(chosen.to_owned()),
         // Where it cannot be read, whoever coordinates says that it wants one.
-        None => Token::load(&data_dir.token()).ok().flatten().map(|token| token.reveal().to_owned()),
+        None => ServerToken::load(&data_dir.token()).ok().flatten().map(|token| token.reveal().to_owned()),
     };
     let coordinator = tamis_agents::Settings {
         data_dir,

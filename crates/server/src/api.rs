@@ -23,7 +23,7 @@ use tamis_tools::{
 
 use crate::Served;
 use crate::guard::{Admitted, only_with_token};
-use crate::http_door::{caller, not_found};
+use crate::routes::{caller, not_found};
 use crate::ws::{self, Followers};
 
 /// What these routes call themselves where an error names a tool.

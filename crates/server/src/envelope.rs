@@ -1,41 +1,41 @@
-//! JSON-RPC's envelope, read the same way by every door.
+//! JSON-RPC's envelope, parsed the same way by every door.
 //!
-//! Members are left unparsed: an id is echoed as the bytes that came, so that no number is rounded on its way, and large
-//! arguments are parsed once, by whoever needs them.
+//! Members stay unparsed: an id is echoed byte by byte, so that no number is rounded, and large arguments are parsed once,
+//! where they are used.
 
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use tamis_tools::RpcError;
 
-/// The id of an answer to something that has none, or none that can be read.
+/// The id of an answer to a message whose id is missing or unreadable.
 pub(crate) const NO_ID: &str = "null";
 
-/// A message that is in form.
+/// A well-formed message.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Message<'a> {
-    /// As it came. None: a notification, which is never answered.
+    /// The id's JSON text. None for a notification, which is never answered.
     pub(crate) id: Option<&'a str>,
-    /// None: an answer to something that we asked.
+    /// None for a response to a request of ours.
     pub(crate) method: Option<String>,
-    /// An object, if there is any and they are in form.
+    /// JSON text.
     params: Option<&'a str>,
 }
 
-/// Something that is no message, and what to answer.
+/// Input that is not a message, and the error to answer with.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Unfit<'a> {
+pub(crate) struct InvalidMessage<'a> {
     pub(crate) id: &'a str,
     pub(crate) error: RpcError,
 }
 
-impl Unfit<'_> {
+impl InvalidMessage<'_> {
     pub(crate) fn to_json(&self) -> String {
         failure(self.id, &self.error)
     }
 }
 
-/// Members that are `null` are told apart from members that are not there.
+/// Distinguishes members that are `null` from missing ones.
 #[derive(Deserialize)]
 struct Members<'a> {
     #[serde(borrow, default, deserialize_with = "present")]
@@ -57,20 +57,22 @@ fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
 }
 
 /// One JSON value, unparsed.
-pub(crate) fn json_value(bytes: &[u8]) -> Result<&str, Unfit<'static>> {
+pub(crate) fn json_value(bytes: &[u8]) -> Result<&str, InvalidMessage<'static>> {
     match serde_json::from_slice::<&RawValue>(bytes) {
         Ok(value) => Ok(value.get()),
         Err(error) => {
-            Err(Unfit { id: NO_ID, error: RpcError::bare(-32700, format!("Parse error: {error}")) })
+            Err(InvalidMessage { id: NO_ID, error: RpcError::bare(-32700, format!("Parse error: {error}")) })
         }
     }
 }
 
-/// The message that this JSON value is.
-pub(crate) fn message(value: &str) -> Result<Message<'_>, Unfit<'_>> {
-    let invalid =
-        |id, why: &str| Unfit { id, error: RpcError::bare(-32600, format!("Invalid Request: {why}")) };
-    // serde would also take an array of the members.
+/// Parses a message from a JSON value.
+pub(crate) fn message(value: &str) -> Result<Message<'_>, InvalidMessage<'_>> {
+    let invalid = |id, why: &str| InvalidMessage {
+        id,
+        error: RpcError::bare(-32600, format!("Invalid Request: {why}")),
+    };
+    // serde would also accept an array of the members.
     if !value.starts_with('{') {
         return Err(invalid(NO_ID, "a message is an object"));
     }
@@ -95,28 +97,27 @@ pub(crate) fn message(value: &str) -> Result<Message<'_>, Unfit<'_>> {
         return Err(invalid(for_id, "method must be a string"));
     };
     let params = members.params.map(RawValue::get).filter(|params| *params != "null");
-    // Whatever is wrong with a notification, it is not answered.
+    // A notification with invalid params is not answered either.
     let params = params.filter(|params| id.is_some() || params.starts_with('{'));
     Ok(Message { id, method: Some(method), params })
 }
 
 impl<'a> Message<'a> {
-    /// Whether the parameters have a form that some method could take. To be asked once it is known that the method
-    /// exists: of one that does not, that is the first thing to say.
-    pub(crate) fn check_params(&self) -> Result<(), Unfit<'a>> {
+    /// Checks that the parameters are an object. Check first that the method exists: an unknown method is the error to report.
+    pub(crate) fn check_params(&self) -> Result<(), InvalidMessage<'a>> {
         let (code, why) = match self.params.map(|params| params.as_bytes()[0]) {
             None | Some(b'{') => return Ok(()),
             Some(b'[') => (-32602, "Invalid params: by name, not by position"),
             Some(_) => (-32600, "Invalid Request: params must be an object"),
         };
-        Err(Unfit { id: self.id.unwrap_or(NO_ID), error: RpcError::bare(code, why.to_owned()) })
+        Err(InvalidMessage { id: self.id.unwrap_or(NO_ID), error: RpcError::bare(code, why.to_owned()) })
     }
 
-    /// The parameters, or Null where there are none.
-    pub(crate) fn params(&self) -> Result<Value, Unfit<'a>> {
+    /// The parameters; null where there are none.
+    pub(crate) fn params(&self) -> Result<Value, InvalidMessage<'a>> {
         self.check_params()?;
         self.params.map_or(Ok(Value::Null), |params| {
-            serde_json::from_str(params).map_err(|error| Unfit {
+            serde_json::from_str(params).map_err(|error| InvalidMessage {
                 id: self.id.unwrap_or(NO_ID),
                 error: RpcError::bare(-32602, format!("Invalid params: {error}")),
             })
@@ -133,7 +134,7 @@ pub(crate) fn success(id: &str, result: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#)
 }
 
-/// An answer that says what went wrong.
+/// An error answer.
 pub(crate) fn failure(id: &str, error: &RpcError) -> String {
     let mut object = json!({"code": error.code, "message": error.message});
     if let Some(data) = &error.data {
@@ -147,7 +148,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_message_is_refused_in_json_rpcs_words() {
+    fn invalid_messages_are_answered_with_json_rpc_errors() {
         for (text, id, code) in [
             ("[]", "null", -32600),
             (r#"["2.0",1,"ping"]"#, "null", -32600),
@@ -162,8 +163,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":"x"}"#, "1", -32600),
             (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[1]}"#, "1", -32602),
         ] {
-            let unfit = message(text).and_then(|message| message.params()).expect_err(text);
-            assert_eq!((unfit.id, unfit.error.code), (id, code), "{text}");
+            let invalid = message(text).and_then(|message| message.params()).expect_err(text);
+            assert_eq!((invalid.id, invalid.error.code), (id, code), "{text}");
         }
         for text in ["{", "nonsense", "", "{} x", "\u{feff}{}", "\"\\ud800"] {
             assert_eq!(json_value(text.as_bytes()).expect_err(text).error.code, -32700, "{text}");
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_kept_as_they_came() {
+    fn ids_are_echoed_unchanged() {
         for id in ["1", "-1", "1.50", "12345678901234567890123", "1e3", "null", r#""é\n""#, r#""""#] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#);
             assert_eq!(message(&text).unwrap().id, Some(id));
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_notification_is_in_form_whatever_its_params() {
+    fn a_notification_is_valid_whatever_its_params() {
         for params in ["{}", "[1]", "3", "null"] {
             let text = format!(r#"{{"jsonrpc":"2.0","method":"ping","params":{params}}}"#);
             assert_eq!(message(&text).unwrap().id, None, "{params}");
@@ -191,8 +192,8 @@ mod tests {
         let deep = format!("{}1{}", "[".repeat(5000), "]".repeat(5000));
         for params in [format!(r#"{{"a":{deep}}}"#), r#"{"a":"\ud800"}"#.to_owned()] {
             let text = format!(r#"{{"jsonrpc":"2.0","id":7,"method":"ping","params":{params}}}"#);
-            let unfit = message(&text).unwrap().params().unwrap_err();
-            assert_eq!((unfit.id, unfit.error.code), ("7", -32602));
+            let invalid = message(&text).unwrap().params().unwrap_err();
+            assert_eq!((invalid.id, invalid.error.code), ("7", -32602));
         }
     }
 }

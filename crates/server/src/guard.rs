@@ -1,7 +1,7 @@
-//! Who may come in: Host, Origin and token, checked before any route sees the request.
+//! Access control: Host, Origin and token, checked before any route sees the request.
 //!
-//! A web page anywhere can make a browser send requests to 127.0.0.1, and with DNS rebinding it can even read the
-//! answers. Such requests carry the page's Origin, or a Host that is not ours. Programs send neither.
+//! Any web page can make a browser send requests to 127.0.0.1, and with DNS rebinding it can even read the answers. Such
+//! requests have the page's Origin, or a Host that is not ours. Programs send neither.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -14,41 +14,40 @@ use http::uri::Authority;
 use serde_json::json;
 use tamis_tools::{Access, IDENTITY_PREFIX, Shown};
 
-use crate::{Token, body};
+use crate::{ServerToken, body};
 
-/// Where an identity may go that is not judged yet, on a listener where everything else needs the token: to those who
-/// judge it.
-const FOR_IDENTITIES: &[&str] = &["/mcp", "/rpc", "/api/call/"];
+/// Routes that accept an identity instead of the token, on a listener where everything else needs the token: they check it.
+const IDENTITY_ROUTES: &[&str] = &["/mcp", "/rpc", "/api/call/"];
 
 /// Who can reach a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exposure {
-    /// Programs of this machine: open toolsets need no token.
+    /// Programs on this machine: open toolsets need no token.
     Loopback,
-    /// Anybody: everything needs the token.
+    /// Other machines: everything needs the token.
     Network,
 }
 
-/// Which names requests may call this machine by.
+/// The host names that requests may use.
 #[derive(Clone, Debug, Default)]
 pub struct HostPolicy {
-    /// Beside localhost and, from the network, any address.
+    /// In addition to localhost and, from the network, any IP address.
     pub allowed_names: Vec<String>,
 }
 
-/// What the guard of one listener knows.
+/// The access rules of one listener.
 #[derive(Clone)]
 pub(crate) struct Guard {
     pub(crate) exposure: Exposure,
     pub(crate) hosts: Arc<HostPolicy>,
-    pub(crate) token: Option<Token>,
+    pub(crate) token: Option<ServerToken>,
 }
 
-/// Who was let in.
+/// An admitted request's rights.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Admitted {
     pub(crate) access: Access,
-    /// The token of an instance, as it was shown. It may be anybody's, or nobody's: whoever coordinates judges it.
+    /// An instance's identity token as sent. It is not checked here but by the coordinator.
     pub(crate) identity: Option<String>,
 }
 
@@ -65,11 +64,11 @@ impl std::fmt::Debug for Admitted {
     }
 }
 
-/// Refuses what may not come in, and tells the routes what the rest may use.
+/// Refuses requests that are not allowed, and passes the rights of the others to the routes.
 pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
     let admitted = guard
         .admit(request.headers(), request.uri().authority())
-        .and_then(|admitted| admitted.may_go_to(request.uri().path()));
+        .and_then(|admitted| admitted.check_route(request.uri().path()));
     match admitted {
         Ok(admitted) => {
             request.extensions_mut().insert(admitted);
@@ -77,14 +76,14 @@ pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next
         }
         Err(refusal) => {
             tracing::warn!(path = request.uri().path(), ?refusal, "refused a request");
-            // Of a stranger's body none is kept; it is read past so that an honest client gets to see the answer.
+            // The body is not kept, but read so that the client sees the answer.
             body::discard(request.into_body(), 0).await;
             refusal.into_response()
         }
     }
 }
 
-/// Lets only those on who have shown the token.
+/// Allows only requests with the token.
 pub(crate) async fn only_with_token(request: Request, next: Next) -> Response {
     let admitted = request.extensions().get::<Admitted>();
     if admitted.is_some_and(|admitted| admitted.access == Access::Full) {
@@ -94,8 +93,8 @@ pub(crate) async fn only_with_token(request: Request, next: Next) -> Response {
 }
 
 impl Admitted {
-    fn may_go_to(self, path: &str) -> Result<Admitted, Refusal> {
-        let expected = || FOR_IDENTITIES.iter().any(|start| path.starts_with(start));
+    fn check_route(self, path: &str) -> Result<Admitted, Refusal> {
+        let expected = || IDENTITY_ROUTES.iter().any(|start| path.starts_with(start));
         if self.access == Access::None && !expected() { Err(Refusal::NoToken) } else { Ok(self) }
     }
 }
@@ -137,7 +136,7 @@ impl Guard {
         let access = match (shown.map(bearer), &self.token) {
             (Some(Some(shown)), Some(token)) if token.matches(shown) => Access::Full,
             (Some(_), Some(_)) => return Err(Refusal::WrongToken),
-            // Where there is no token, showing one is no worse than showing none.
+            // Where the server has no token, sending one is not an error.
             (_, _) if open == Access::Open => open,
             (_, _) => return Err(Refusal::NoToken),
         };
@@ -147,24 +146,24 @@ impl Guard {
     fn is_ours(&self, host: &str) -> bool {
         is_loopback(host)
             || self.hosts.allowed_names.iter().any(|name| name.eq_ignore_ascii_case(host))
-            // No name was looked up for an address, so none can have been rebound.
+            // An IP address needs no DNS lookup, so it cannot have been rebound.
             || (self.exposure == Exposure::Network && address(host).is_some())
     }
 }
 
-/// What is shown in a header of that kind.
+/// The token in a `Bearer` header.
 fn bearer(shown: &HeaderValue) -> Option<&[u8]> {
     let (scheme, shown) = shown.as_bytes().split_at_checked(7)?;
     scheme.eq_ignore_ascii_case(b"bearer ").then_some(shown)
 }
 
-/// The identity that is shown, if it is one and not the server's token.
+/// The identity in the header, if it is one and not the server's token.
 fn identity(shown: &HeaderValue) -> Option<String> {
     let shown = std::str::from_utf8(bearer(shown)?).ok()?;
     shown.starts_with(IDENTITY_PREFIX).then(|| shown.to_owned())
 }
 
-/// The only header of that name. Of several, another reader might believe another one.
+/// The only header of that name. With several, another program might use a different one than we do.
 fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Result<Option<&'a HeaderValue>, ()> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -181,7 +180,7 @@ fn is_loopback(host: &str) -> bool {
     host.eq_ignore_ascii_case("localhost") || address(host).is_some_and(|address| address.is_loopback())
 }
 
-/// Whether a page of `origin` is one of ours, as `host` was called.
+/// Whether `origin` is this server, as addressed by `host`.
 fn same_origin(origin: &str, host: &Authority) -> bool {
     let Some(authority) = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://")) else {
         return false;
@@ -234,7 +233,7 @@ mod tests {
         let guard = Guard {
             exposure,
             hosts: Arc::new(HostPolicy { allowed_names: vec!["box.example".into()] }),
-            token: Some(Token::chosen(TOKEN).unwrap()),
+            token: Some(ServerToken::chosen(TOKEN).unwrap()),
         };
         let headers = headers
             .iter()
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pages_of_our_own_origin_come_in() {
+    fn only_pages_of_our_own_origin_are_admitted() {
         let with = |origin| admit(Exposure::Loopback, &[("host", "127.0.0.1:3001"), ("origin", origin)]);
         for origin in ["http://127.0.0.1:3001", "http://localhost:3001", "https://localhost:3001"] {
             assert_eq!(with(origin), Ok(Access::Open), "{origin}");

@@ -1,23 +1,26 @@
 //! The doors to the tools: MCP over stdio and HTTP, JSON-RPC at `/rpc`, REST and a WebSocket for agents, and plain routes.
 //!
-//! A door parses an envelope, builds the context of the call and writes the reply. It knows no tool by name,
-//! but for the two routes that belong to one operation each (`/health`, `/prune`).
+//! Entry points: [`HttpDoor`] with [`bind`] and [`serve`], and [`serve_stdio`]. The routes are in `routes.rs`; `guard.rs`
+//! decides who may use them.
+//!
+//! A door parses an envelope, builds the context of the call and writes the reply. It must never know a tool by name (except
+//! for the two routes of one operation each, `/health` and `/prune`), look into arguments, or decide how an error is called.
 
 mod api;
 mod body;
 mod envelope;
 mod guard;
-mod http_door;
-mod incoming;
+mod health_and_prune;
 mod listen;
 mod mcp;
-mod patient;
-mod presence;
-mod reader;
+mod mcp_message;
+mod output_watch;
+mod profile;
 mod routes;
 mod rpc;
 mod stdio;
 mod token;
+mod write_timeout;
 mod ws;
 
 use std::sync::Arc;
@@ -25,17 +28,17 @@ use std::sync::Arc;
 use tamis_tools::{Registry, Services};
 
 pub use guard::{Exposure, HostPolicy};
-pub use http_door::{HttpDoor, HttpSettings};
-pub use listen::{Bound, ListenError, bind, serve};
-pub use presence::Presence;
+pub use listen::{BoundListener, ListenError, bind, serve};
+pub use profile::ServerProfile;
+pub use routes::{HttpDoor, HttpSettings};
 pub use stdio::{StdioError, serve_stdio};
-pub use token::{Token, TokenError};
+pub use token::{ServerToken, ServerTokenError};
 
-/// What every door serves.
+/// What every door needs to serve the tools.
 #[derive(Clone)]
 pub struct Served {
     pub registry: Arc<Registry>,
     pub services: Arc<Services>,
-    /// As what they serve it.
-    pub presence: &'static Presence,
+    /// How the server presents itself.
+    pub profile: &'static ServerProfile,
 }

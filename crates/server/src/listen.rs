@@ -1,4 +1,4 @@
-//! Listening, serving connections, and ending in good order.
+//! Listening, serving connections and shutting down gracefully.
 
 use std::convert::Infallible;
 use std::io;
@@ -15,36 +15,35 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, mpsc};
 use tokio_util::sync::CancellationToken;
 
-use crate::patient::Patient;
+use crate::write_timeout::WriteTimeout;
 use crate::{Exposure, HttpDoor};
 
-/// How long a client may take to send its headers, and leave a connection unused.
-const SLOWEST_HEADERS: Duration = Duration::from_secs(60);
+/// How long a client may take to send its headers, or leave a connection idle.
+const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How long answers that are under way when the server ends may still take.
-const FAREWELL: Duration = Duration::from_secs(10);
+/// How long running requests may take after the server was told to end.
+const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// More connections than this wait to be accepted, so that memory stays bounded.
-const MOST_CONNECTIONS: usize = 512;
+/// Further connections wait to be accepted, so that memory stays bounded.
+const MAX_CONNECTIONS: usize = 512;
 
-/// An address that is listened on.
-pub struct Bound {
+/// A bound address.
+pub struct BoundListener {
     listener: TcpListener,
     pub address: SocketAddr,
     pub exposure: Exposure,
 }
 
-/// Why an address cannot be listened on.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot listen on {host}:{port}")]
+#[error("cannot listen on `{host}:{port}`")]
 pub struct ListenError {
     pub host: String,
     pub port: u16,
     pub source: io::Error,
 }
 
-/// Listens on an address; port 0 lets the system choose.
-pub async fn bind(host: &str, port: u16) -> Result<Bound, ListenError> {
+/// Binds an address; with port 0 the system chooses the port.
+pub async fn bind(host: &str, port: u16) -> Result<BoundListener, ListenError> {
     let failed = |source| ListenError { host: host.to_owned(), port, source };
     let host = host.trim_start_matches('[').trim_end_matches(']');
     let address = (host, port)
@@ -55,12 +54,12 @@ pub async fn bind(host: &str, port: u16) -> Result<Bound, ListenError> {
     let listener = TcpListener::bind(address).await.map_err(failed)?;
     let address = listener.local_addr().map_err(failed)?;
     let exposure = if address.ip().is_loopback() { Exposure::Loopback } else { Exposure::Network };
-    Ok(Bound { listener, address, exposure })
+    Ok(BoundListener { listener, address, exposure })
 }
 
-/// Serves all listeners until `shutdown`, then finishes what is under way.
-pub async fn serve(door: &HttpDoor, bound: Vec<Bound>, shutdown: CancellationToken) {
-    let connections = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+/// Serves all listeners until `shutdown`, then finishes running requests.
+pub async fn serve(door: &HttpDoor, bound: Vec<BoundListener>, shutdown: CancellationToken) {
+    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut listeners = tokio::task::JoinSet::new();
     for bound in bound {
         let router = door.router(bound.exposure);
@@ -73,10 +72,10 @@ pub async fn serve(door: &HttpDoor, bound: Vec<Bound>, shutdown: CancellationTok
     });
     listeners.join_all().await;
     door.followers.end();
-    if tokio::time::timeout(FAREWELL, door.followers.all_gone()).await.is_err() {
-        tracing::warn!("some who follow the events had not gone when the server ended");
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, door.followers.all_gone()).await.is_err() {
+        tracing::warn!("some WebSocket clients were still connected when the server ended");
     }
-    door.last_call.cancel();
+    door.rmcp_shutdown.cancel();
 }
 
 async fn serve_one(
@@ -85,7 +84,7 @@ async fn serve_one(
     connections: Arc<Semaphore>,
     shutdown: CancellationToken,
 ) {
-    // Each connection has a clone of it, so that it is known when all are gone.
+    // Each connection holds a clone of the sender, so the channel closes when all have ended.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     loop {
         let accepted = tokio::select! {
@@ -95,7 +94,7 @@ async fn serve_one(
         let (stream, permit) = match accepted {
             Ok(accepted) => accepted,
             Err(error) => {
-                // Out of file descriptors, most likely: others must close before one can open.
+                // Most likely out of file descriptors: others must close first.
                 tracing::warn!(%error, "cannot accept a connection");
                 tokio::time::sleep(Duration::from_millis(500)).await;
                 continue;
@@ -104,8 +103,8 @@ async fn serve_one(
         let service = TowerToHyperService::new(router.clone());
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(SLOWEST_HEADERS)
-            .serve_connection(TokioIo::new(Patient::new(stream)), service)
+            .header_read_timeout(HEADER_TIMEOUT)
+            .serve_connection(TokioIo::new(WriteTimeout::new(stream)), service)
             .with_upgrades();
         let (alive, shutdown) = (alive.clone(), shutdown.clone());
         tokio::spawn(async move {
@@ -118,14 +117,14 @@ async fn serve_one(
                 }
             };
             if let Err(error) = ended {
-                tracing::debug!(%error, "a connection broke");
+                tracing::debug!(%error, "a connection failed");
             }
             drop((permit, alive));
         });
     }
     drop((listener, alive));
-    if tokio::time::timeout(FAREWELL, gone.recv()).await.is_err() {
-        tracing::warn!("some requests were still under way when the server ended");
+    if tokio::time::timeout(SHUTDOWN_TIMEOUT, gone.recv()).await.is_err() {
+        tracing::warn!("some requests were still running when the server ended");
     }
 }
 
@@ -135,7 +134,7 @@ async fn accept(
 ) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
     let permit = Arc::clone(connections).acquire_owned().await.map_err(io::Error::other)?;
     let (stream, _) = listener.accept().await?;
-    // Answers are small and whole; waiting to fill a packet only delays them.
+    // Answers are written whole; waiting to fill a packet only delays them.
     stream.set_nodelay(true)?;
     Ok((stream, permit))
 }

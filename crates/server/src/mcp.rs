@@ -1,4 +1,4 @@
-//! The registry as an MCP server: what rmcp asks of us, for stdio and HTTP alike.
+//! The tool registry as an MCP server: rmcp's `ServerHandler`, for stdio and HTTP.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,10 +20,10 @@ use tamis_tools::{
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::guard::Admitted;
-use crate::http_door::product;
-use crate::{Presence, Served};
+use crate::routes::product;
+use crate::{Served, ServerProfile};
 
-/// Methods that rmcp hands over as unknown when their parameters are malformed.
+/// Methods that rmcp passes on as unknown when their parameters are malformed.
 const KNOWN_METHODS: &[&str] = &[
     "prompts/get",
     "prompts/list",
@@ -35,22 +35,22 @@ const KNOWN_METHODS: &[&str] = &[
     "tools/list",
 ];
 
-/// One client's way to the tools.
+/// The MCP server that one client talks to.
 #[derive(Clone)]
 pub(crate) struct McpDoor {
     served: Served,
-    /// What is known of the caller before it has said anything.
+    /// What is known of the caller before its first message.
     caller: Caller,
     over_http: bool,
-    /// Where answers wait to be written, if anybody tells when they are.
-    unwritten: Option<Unwritten>,
+    /// Logs of calls whose answers are not written yet; only for stdio, which knows when they are.
+    unwritten: Option<UnwrittenReplies>,
 }
 
-/// The logs of requests whose answers are on their way out.
+/// The logs of calls whose answers are not written yet.
 #[derive(Clone, Default)]
-pub(crate) struct Unwritten(Arc<Mutex<HashMap<RequestId, RequestLog>>>);
+pub(crate) struct UnwrittenReplies(Arc<Mutex<HashMap<RequestId, RequestLog>>>);
 
-impl Unwritten {
+impl UnwrittenReplies {
     pub(crate) fn insert(&self, id: RequestId, log: RequestLog) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, log);
     }
@@ -61,13 +61,17 @@ impl Unwritten {
 }
 
 impl McpDoor {
-    /// For the client that started this process: it may use everything that is served.
-    pub(crate) fn over_stdio(served: Served, project: Option<String>, unwritten: Unwritten) -> McpDoor {
+    /// For the client that started this process: it may use every tool.
+    pub(crate) fn over_stdio(
+        served: Served,
+        project: Option<String>,
+        unwritten: UnwrittenReplies,
+    ) -> McpDoor {
         let caller = Caller { door: "stdio".into(), project, ..Caller::default() };
         McpDoor { served, caller, over_http: false, unwritten: Some(unwritten) }
     }
 
-    /// For whoever the guard let in.
+    /// For requests that the guard admitted.
     pub(crate) fn over_http(served: Served) -> McpDoor {
         let caller = Caller { door: "mcp-http".into(), ..Caller::default() };
         McpDoor { served, caller, over_http: true, unwritten: None }
@@ -87,7 +91,7 @@ impl McpDoor {
 
     fn caller(&self, request: &RequestContext<RoleServer>) -> Caller {
         let mut caller = self.caller.clone();
-        // Without sessions rmcp makes up a client for those who name none in the request itself.
+        // Without sessions rmcp invents a client for requests that name none.
         let named = if self.over_http { request.meta.client_info() } else { request.client_info() };
         caller.client = named.map(|client| format!("{}/{}", client.name, client.version)).or_else(|| {
             let parts = request.extensions.get::<Parts>()?;
@@ -99,7 +103,7 @@ impl McpDoor {
 
 impl ServerHandler for McpDoor {
     fn get_info(&self) -> ServerConfig {
-        info(self.served.presence)
+        info(self.served.profile)
     }
 
     async fn list_tools(
@@ -107,9 +111,9 @@ impl ServerHandler for McpDoor {
         _: Option<PaginatedRequestParams>,
         request: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        let presence = self.served.presence;
+        let profile = self.served.profile;
         let shown = self.admitted(&request).shown();
-        let tools = self.served.registry.list(shown).map(|tool| mcp_tool(tool, presence)).collect();
+        let tools = self.served.registry.list(shown).map(|tool| mcp_tool(tool, profile)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -164,10 +168,10 @@ impl ServerHandler for McpDoor {
         context: RequestContext<RoleServer>,
     ) -> Result<CustomResult, ErrorData> {
         let method = request.method;
-        // The handshake is gone from the newest protocol, and malformed in the others.
+        // The newest protocol has no handshake; in the others it is malformed.
         let handshake = method == "initialize"
             && context.protocol_version().is_none_or(|version| version.has_initialize());
-        if self.served.presence.to_the_letter && method == "tools/call" {
+        if self.served.profile.is_strict && method == "tools/call" {
             RequestLog::refused(Event::ArgumentsInvalid, "not the parameters of tools/call");
         }
         Err(if handshake || KNOWN_METHODS.contains(&method.as_str()) {
@@ -178,8 +182,8 @@ impl ServerHandler for McpDoor {
     }
 }
 
-/// Waits for the call and passes on what it reports meanwhile, if the client asked for that. All reports are sent
-/// before the answer: a client may forget a progress token once it has its answer.
+/// Waits for the call and forwards its progress if the client asked for it. All of it is sent before the answer: a client may
+/// forget a progress token once it has its answer.
 async fn forwarding_progress(
     call: impl Future<Output = Reply>,
     mut updates: UnboundedReceiver<ProgressUpdate>,
@@ -193,7 +197,7 @@ async fn forwarding_progress(
         params.total = update.total;
         params.message = update.message;
         if let Err(error) = request.peer.notify_progress(params).await {
-            tracing::debug!(%error, "progress could not be sent");
+            tracing::debug!(%error, "cannot send progress");
         }
     };
     tokio::pin!(call);
@@ -210,23 +214,23 @@ async fn forwarding_progress(
     reply
 }
 
-/// What we say of ourselves in every handshake.
-fn info(presence: &Presence) -> ServerConfig {
-    // Clients that ask for prompts and resources anyway get empty lists, so both are declared.
-    let capabilities = if presence.methods.is_none() {
+/// The server's part of every handshake.
+fn info(profile: &ServerProfile) -> ServerConfig {
+    // Clients that list prompts and resources anyway get empty lists, so both are declared.
+    let capabilities = if profile.methods.is_none() {
         ServerCapabilities::builder().enable_prompts().enable_resources().enable_tools().build()
     } else {
         ServerCapabilities::builder().enable_tools().build()
     };
     let mut info = ServerConfig::new(capabilities);
-    info.server_info = Implementation::new(presence.name, presence.version);
-    info.instructions = presence.instructions.map(str::to_owned);
+    info.server_info = Implementation::new(profile.name, profile.version);
+    info.instructions = profile.instructions.map(str::to_owned);
     info
 }
 
-fn mcp_tool(tool: &Tool, presence: &Presence) -> rmcp::model::Tool {
+fn mcp_tool(tool: &Tool, profile: &ServerProfile) -> rmcp::model::Tool {
     let plain = rmcp::model::Tool::new(tool.name, tool.description, tool.input_schema.clone());
-    if presence.to_the_letter {
+    if profile.is_strict {
         return plain;
     }
     let mut annotations = ToolAnnotations::default();
@@ -239,20 +243,20 @@ fn error_data(error: RpcError) -> ErrorData {
     ErrorData::new(ErrorCode(error.code), error.message, error.data)
 }
 
-/// The tools in MCP's form, for doors that are not rmcp's.
-pub(crate) fn plain_list(registry: &Registry, shown: Shown, presence: &Presence) -> Value {
-    registry.list(shown).map(|tool| json!(mcp_tool(tool, presence))).collect()
+/// The tools in MCP's form, for doors without rmcp.
+pub(crate) fn plain_list(registry: &Registry, shown: Shown, profile: &ServerProfile) -> Value {
+    registry.list(shown).map(|tool| json!(mcp_tool(tool, profile))).collect()
 }
 
-/// MCP's handshake, for doors that are not rmcp's: the version that the client asks for if we speak it, else our
-/// newest with a handshake.
-pub(crate) fn plain_initialize(params: &Value, presence: &Presence) -> Value {
-    let spoken = || ProtocolVersion::KNOWN_VERSIONS.iter().filter(|version| version.has_initialize());
-    let asked = params["protocolVersion"].as_str();
-    let mut info = info(presence);
-    if let Some(version) = spoken()
-        .find(|version| Some(version.as_str()) == asked)
-        .or_else(|| spoken().max_by_key(|version| version.as_str()))
+/// MCP's handshake, for doors without rmcp: the client's protocol version if it is supported, else the newest that has a
+/// handshake.
+pub(crate) fn plain_initialize(params: &Value, profile: &ServerProfile) -> Value {
+    let supported = || ProtocolVersion::KNOWN_VERSIONS.iter().filter(|version| version.has_initialize());
+    let requested = params["protocolVersion"].as_str();
+    let mut info = info(profile);
+    if let Some(version) = supported()
+        .find(|version| Some(version.as_str()) == requested)
+        .or_else(|| supported().max_by_key(|version| version.as_str()))
     {
         info.protocol_version = version.clone();
     }

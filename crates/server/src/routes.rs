@@ -1,53 +1,132 @@
-//! The routes that belong to one operation each.
+//! All routes of the HTTP door, as one router for any listener.
 
-use axum::extract::{Extension, State};
-use axum::http::{HeaderMap, StatusCode, header};
+use std::sync::Arc;
+
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, Request};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use bytes::Bytes;
-use serde_json::{Value, json};
-use tamis_tools::{Context, Failure, Reply};
+use axum::routing::{get, post};
+use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
+use rmcp::transport::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::json;
+use tamis_tools::Caller;
+use tokio_util::sync::CancellationToken;
 
-use crate::Served;
-use crate::guard::Admitted;
-use crate::http_door::caller;
+use crate::body::Bodies;
+use crate::envelope::{json_value, message};
+use crate::guard::{self, Guard};
+use crate::mcp::McpDoor;
+use crate::ws::Followers;
+use crate::{Exposure, HostPolicy, Served, ServerToken, api, body, health_and_prune, rpc};
 
-/// `GET /health`: what the tool of that name says.
-pub(crate) async fn health(
-    State(served): State<Served>,
-    Extension(admitted): Extension<Admitted>,
-    headers: HeaderMap,
-) -> Response {
-    let context = Context::new(served.services, caller("http", &headers), admitted.access);
-    match served.registry.call("health", Value::Null, context).await {
-        Reply::Text { text, .. } => ([(header::CONTENT_TYPE, "application/json")], text).into_response(),
-        Reply::Error(error) => failed(StatusCode::SERVICE_UNAVAILABLE, &error.message),
+/// Settings of the HTTP door.
+#[derive(Clone)]
+pub struct HttpSettings {
+    pub max_body_bytes: usize,
+    pub hosts: HostPolicy,
+    pub token: Option<ServerToken>,
+}
+
+/// The HTTP door, which makes a router for each listener.
+pub struct HttpDoor {
+    served: Served,
+    settings: HttpSettings,
+    bodies: Bodies,
+    pub(crate) followers: Followers,
+    /// Cancels what rmcp still runs. It would cut answers short, so it is cancelled last.
+    pub(crate) rmcp_shutdown: CancellationToken,
+}
+
+impl HttpDoor {
+    pub fn new(served: Served, settings: HttpSettings) -> HttpDoor {
+        let bodies = Bodies::new(settings.max_body_bytes);
+        HttpDoor {
+            served,
+            settings,
+            bodies,
+            followers: Followers::default(),
+            rmcp_shutdown: CancellationToken::new(),
+        }
+    }
+
+    /// The routes for a listener of this exposure.
+    pub fn router(&self, exposure: Exposure) -> Router {
+        let guard = Guard {
+            exposure,
+            hosts: Arc::new(self.settings.hosts.clone()),
+            token: self.settings.token.clone(),
+        };
+        Router::new()
+            .route("/rpc", post(rpc::answer))
+            .route("/prune", post(health_and_prune::prune))
+            .route("/health", get(health_and_prune::health))
+            .merge(api::routes(self.followers.clone()))
+            .with_state(self.served.clone())
+            .merge(Router::new().route_service("/mcp", self.mcp()).layer(from_fn(check_message)))
+            .fallback(not_found)
+            // `body::read_whole` limits bodies; axum's own limit is lower.
+            .layer(DefaultBodyLimit::disable())
+            .layer(from_fn_with_state(self.bodies.clone(), body::read_whole))
+            .layer(from_fn_with_state(guard, guard::check))
+    }
+
+    /// Stateless and plain JSON unless a tool reports progress: Gemini CLI needs both, and no session can leak.
+    fn mcp(&self) -> StreamableHttpService<McpDoor, LocalSessionManager> {
+        let served = self.served.clone();
+        let config = StreamableHttpServerConfig::default()
+            .with_legacy_session_mode(false)
+            .with_json_response(true)
+            .with_max_request_body_bytes(self.settings.max_body_bytes)
+            .with_cancellation_token(self.rmcp_shutdown.clone())
+            // The guard checks both for every route.
+            .disable_allowed_hosts()
+            .disable_allowed_origins();
+        StreamableHttpService::new(
+            move || Ok(McpDoor::over_http(served.clone())),
+            Arc::new(LocalSessionManager::default()),
+            config,
+        )
     }
 }
 
-/// `POST /prune`: swe-pruner's contract. What is wrong with the input is told with 422, as that service does.
-pub(crate) async fn prune(
-    State(served): State<Served>,
-    Extension(admitted): Extension<Admitted>,
-    headers: HeaderMap,
-    body: Bytes,
-) -> Response {
-    let input: Value = match serde_json::from_slice(&body) {
-        Ok(input) => input,
-        Err(error) => return failed(StatusCode::UNPROCESSABLE_ENTITY, &error.to_string()),
+/// Answers invalid messages, which rmcp would answer with "unsupported media type".
+async fn check_message(request: Request, next: Next) -> Response {
+    if request.method() != Method::POST {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let Ok(body) = axum::body::to_bytes(body, usize::MAX).await else {
+        return StatusCode::BAD_REQUEST.into_response();
     };
-    let context = Context::new(served.services, caller("http", &headers), admitted.access);
-    // When the client hangs up, this future is dropped, and with it the guard.
-    let _gone = context.cancellation.clone().drop_guard();
-    match served.registry.route("prune_code", input, context).await {
-        Ok(output) => ([(header::CONTENT_TYPE, "application/json")], output).into_response(),
-        Err(Failure::InvalidInput { detail }) => failed(StatusCode::UNPROCESSABLE_ENTITY, &detail),
-        Err(failure) => {
-            tracing::error!(?failure, "/prune failed");
-            failed(StatusCode::INTERNAL_SERVER_ERROR, "internal error")
+    match json_value(&body).and_then(message).and_then(|message| message.check_params()) {
+        Ok(()) => next.run(Request::from_parts(parts, body.clone().into())).await,
+        Err(invalid) => {
+            let answer = invalid.to_json();
+            (StatusCode::BAD_REQUEST, [(header::CONTENT_TYPE, "application/json")], answer).into_response()
         }
     }
 }
 
-fn failed(status: StatusCode, message: &str) -> Response {
-    (status, axum::Json(json!({"detail": message, "error_msg": message}))).into_response()
+pub(crate) async fn not_found(uri: axum::http::Uri) -> Response {
+    let hint = "POST /rpc, POST /mcp, POST /prune, GET /health, GET /metrics, GET /ws, and below /api: GET and POST \
+        instances, GET instances/{id}, POST instances/{id}/stop, POST instances/{id}/abandon, GET events, GET feedback, \
+        GET config, PUT config/{key}, POST gc, POST reconcile and POST call/{tool} are served here";
+    let error = json!({"code": "not_found", "message": format!("no route {}", uri.path()), "hint": hint});
+    (StatusCode::NOT_FOUND, axum::Json(json!({"error": error}))).into_response()
+}
+
+/// The caller of a plain HTTP request.
+pub(crate) fn caller(door: &str, headers: &HeaderMap) -> Caller {
+    Caller { door: door.to_owned(), client: product(headers), ..Caller::default() }
+}
+
+/// The program that sent a request, from its `User-Agent`.
+pub(crate) fn product(headers: &HeaderMap) -> Option<String> {
+    headers
+        .get(header::USER_AGENT)
+        .and_then(|agent| agent.to_str().ok())
+        .and_then(|agent| agent.split_whitespace().next())
+        .map(|product| product.chars().take(100).collect())
 }

@@ -1,6 +1,6 @@
-//! `POST /rpc`: JSON-RPC 2.0 over plain HTTP, for clients that are no MCP clients.
+//! `POST /rpc`: JSON-RPC 2.0 over plain HTTP, for programs that are not MCP clients.
 //!
-//! JSON-RPC errors are answers, with status 200; what is not answered (notifications) gets 202 and no body.
+//! JSON-RPC errors have status 200; notifications get 202 and no body.
 
 use axum::extract::{Extension, State};
 use axum::http::{HeaderMap, StatusCode, header};
@@ -13,14 +13,14 @@ use tamis_tools::{Caller, Context, Reply, RpcError};
 
 use crate::envelope::{NO_ID, failure, json_value, message, success};
 use crate::guard::Admitted;
-use crate::http_door::caller;
+use crate::routes::caller;
 use crate::{Served, mcp};
 
-/// Enough for any client; more would let a small request ask for a huge answer.
-const LARGEST_BATCH: usize = 256;
+/// More would let a small request cause a huge answer.
+const MAX_BATCH: usize = 256;
 
-/// A batch that has been answered with this much is not answered further.
-const LARGEST_ANSWER: usize = 64 << 20;
+/// A batch fails when its answers are larger than this.
+const MAX_ANSWER_BYTES: usize = 64 << 20;
 
 pub(crate) async fn answer(
     State(served): State<Served>,
@@ -46,21 +46,21 @@ impl RpcDoor {
     async fn answer_all(&self, body: &[u8]) -> Option<String> {
         let value = match json_value(body) {
             Ok(value) => value,
-            Err(unfit) => return Some(unfit.to_json()),
+            Err(invalid) => return Some(invalid.to_json()),
         };
         if !value.starts_with('[') {
             return self.answer_one(value).await;
         }
         let messages: Vec<&RawValue> = serde_json::from_str(value).unwrap_or_default();
-        if messages.is_empty() || messages.len() > LARGEST_BATCH {
-            let why = format!("Invalid Request: a batch has 1 to {LARGEST_BATCH} messages");
+        if messages.is_empty() || messages.len() > MAX_BATCH {
+            let why = format!("Invalid Request: a batch has 1 to {MAX_BATCH} messages");
             return Some(failure(NO_ID, &RpcError::bare(-32600, why)));
         }
         let mut answers = Vec::with_capacity(messages.len());
         let mut bytes = 0;
         for message in messages {
-            if bytes > LARGEST_ANSWER {
-                let why = format!("the answers to the batch have over {LARGEST_ANSWER} bytes already");
+            if bytes > MAX_ANSWER_BYTES {
+                let why = format!("the answers to the batch are larger than {MAX_ANSWER_BYTES} bytes");
                 return Some(failure(NO_ID, &RpcError::bare(-32603, why)));
             }
             let answer = self.answer_one(message.get()).await;
@@ -73,7 +73,7 @@ impl RpcDoor {
     async fn answer_one(&self, value: &str) -> Option<String> {
         let message = match message(value) {
             Ok(message) => message,
-            Err(unfit) => return Some(unfit.to_json()),
+            Err(invalid) => return Some(invalid.to_json()),
         };
         // A notification asks for nothing, so nothing is done: no method here has an effect of its own.
         let id = message.id?;
@@ -82,7 +82,7 @@ impl RpcDoor {
         };
         let params = match message.params() {
             Ok(params) => params,
-            Err(unfit) => return Some(unfit.to_json()),
+            Err(invalid) => return Some(invalid.to_json()),
         };
         Some(match self.call(method, params).await {
             Ok(result) => success(id, &result),
@@ -93,17 +93,17 @@ impl RpcDoor {
     /// The result of a method, as JSON.
     async fn call(&self, method: &str, params: Value) -> Result<String, RpcError> {
         let result = match method {
-            "initialize" => mcp::plain_initialize(&params, self.served.presence),
+            "initialize" => mcp::plain_initialize(&params, self.served.profile),
             "ping" => json!({}),
             "tools/list" => {
-                json!({"tools": mcp::plain_list(&self.served.registry, self.admitted.shown(), self.served.presence)})
+                json!({"tools": mcp::plain_list(&self.served.registry, self.admitted.shown(), self.served.profile)})
             }
             "tools/call" => return self.call_tool(params).await,
             "health" => return self.tool("health", Value::Null).await.map(|(text, _)| text),
             "resources/list" => json!({"resources": []}),
             "resources/templates/list" => json!({"resourceTemplates": []}),
             "prompts/list" => json!({"prompts": []}),
-            // Sent as a request by mistake: harmless.
+            // A notification sent as a request by mistake is harmless.
             "notifications/initialized" => json!({}),
             _ => return Err(RpcError::bare(-32601, format!("Method not found: {method}"))),
         };
@@ -131,7 +131,7 @@ impl RpcDoor {
         let mut context =
             Context::new(self.served.services.clone(), self.caller.clone(), self.admitted.access);
         context.identity = self.admitted.identity.clone();
-        // When the client hangs up, this future is dropped, and with it the guard.
+        // When the client disconnects, this future is dropped, which cancels the call.
         let _gone = context.cancellation.clone().drop_guard();
         match self.served.registry.call(name, arguments, context).await {
             Reply::Text { text, is_error } => Ok((text, is_error)),

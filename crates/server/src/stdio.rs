@@ -1,8 +1,8 @@
 //! MCP over stdio, with a transport of our own.
 //!
-//! rmcp's drops what it cannot parse, so a client with a typo waits for ever; and it takes lines of any length.
-//! Ours answers every line that asks for something: -32700 for what is no JSON, -32600 for what is no message or
-//! is over 16 MiB. It also keeps notifications back until a session is open, since rmcp ends at an early one.
+//! rmcp's transport drops lines that it cannot parse, so the client would wait for ever, and accepts lines of any length. Ours
+//! answers every line that needs an answer: -32700 for invalid JSON, -32600 for what is not a message or is over 16 MiB. It
+//! also ignores notifications before a session is open, because rmcp ends at them.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -19,30 +19,32 @@ use tokio::sync::{Semaphore, mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::envelope::NO_ID;
-use crate::incoming::{Refused, lacks_handshake, opens_session, own_handshake, own_handshake_id, parse};
-use crate::mcp::{McpDoor, Unwritten};
-use crate::reader::ReaderWatch;
-use crate::{Presence, Served};
+use crate::mcp::{McpDoor, UnwrittenReplies};
+use crate::mcp_message::{
+    RejectedLine, lacks_handshake, opens_session, own_handshake, own_handshake_id, parse,
+};
+use crate::output_watch::OutputWatch;
+use crate::{Served, ServerProfile};
 
 /// Longer lines are skipped and answered with an error.
-const LONGEST_LINE: usize = 16 << 20;
+const MAX_LINE_BYTES: usize = 16 << 20;
 
-/// How many answers may wait for a client to read them before nothing more is read from it.
-const WAITING_LINES: usize = 64;
+/// Answers that may wait for the client to read them before nothing more is read from it.
+const MAX_UNREAD_ANSWERS: usize = 64;
 
-/// Why serving ended other than by the client's leave.
+/// Why serving failed.
 #[derive(Debug, thiserror::Error)]
 pub enum StdioError {
-    #[error("the MCP session could not be opened")]
+    #[error("cannot open the MCP session")]
     Open(#[source] Box<ServerInitializeError>),
-    #[error("the output cannot be used")]
+    #[error("cannot use the output")]
     Output(#[source] io::Error),
-    #[error("the MCP session broke")]
+    #[error("the MCP session failed")]
     Broken(#[source] tokio::task::JoinError),
 }
 
-/// Serves one client until it closes its end or `shutdown`: then what is under way is finished, for a few seconds. When
-/// nobody reads the output any more, everything is cancelled at once. `project` is where the client works.
+/// Serves one client until it closes its end or `shutdown`; running calls then have a few seconds to finish. When the client
+/// closes our output, everything is cancelled at once. `project` is the client's working folder.
 pub async fn serve_stdio(
     served: Served,
     project: Option<String>,
@@ -50,15 +52,15 @@ pub async fn serve_stdio(
     output: impl Write + AsFd + Send + 'static,
     shutdown: CancellationToken,
 ) -> Result<(), StdioError> {
-    let unwritten = Unwritten::default();
-    let presence = served.presence;
+    let unwritten = UnwrittenReplies::default();
+    let profile = served.profile;
     let door = McpDoor::over_stdio(served, project, unwritten.clone());
-    let mut watch = ReaderWatch::new(&output).map_err(StdioError::Output)?;
-    // At the end nothing more is read, which rmcp takes for the client's leave: it then waits for what is under way.
-    let transport = Lines::new(presence, unwritten, input, output, shutdown);
+    let mut watch = OutputWatch::new(&output).map_err(StdioError::Output)?;
+    // After `shutdown` nothing more is read. rmcp takes that for the client's end and waits for running calls.
+    let transport = LineTransport::new(profile, unwritten, input, output, shutdown);
     let session = match serve_server(door, transport).await {
         Ok(session) => session,
-        // Gone before it said anything: a client that only looked whether we start.
+        // The client closed its end without a message: it only checked that the server starts.
         Err(ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(StdioError::Open(Box::new(error))),
     };
@@ -67,8 +69,8 @@ pub async fn serve_stdio(
     tokio::pin!(waiting);
     let ended = tokio::select! {
         ended = &mut waiting => ended,
-        Ok(()) = &mut watch.gone => {
-            tracing::debug!("nobody reads the answers any more");
+        Ok(()) = &mut watch.closed => {
+            tracing::debug!("the client closed our output");
             everything.cancel();
             waiting.await
         }
@@ -79,21 +81,21 @@ pub async fn serve_stdio(
     }
 }
 
-/// One JSON message a line, each way. Threads do the blocking, so that ending never waits for a read.
-struct Lines {
-    presence: &'static Presence,
-    /// Whom to tell when an answer has been written.
-    unwritten: Unwritten,
+/// A transport with one JSON message per line. Threads do the blocking reads and writes, so that ending never waits for a read.
+struct LineTransport {
+    profile: &'static ServerProfile,
+    /// Told when an answer has been written.
+    unwritten: UnwrittenReplies,
     incoming: mpsc::Receiver<Line>,
     outgoing: threads::Sender<Outgoing>,
-    /// One permit for each line that may wait to be written. While none is left nothing is read, so that a client which
-    /// does not read its answers cannot fill our memory with them.
-    room: Arc<Semaphore>,
-    /// Cancelled when no more is to be read: at the end, or when nobody reads us any more.
-    deaf: CancellationToken,
+    /// One permit for each answer that may wait to be written. While none is left nothing is read, so that a client that does
+    /// not read its answers cannot fill our memory.
+    permits: Arc<Semaphore>,
+    /// Cancelled when nothing more is to be read: at shutdown, or when the client closed our output.
+    input_closed: CancellationToken,
     session_open: bool,
-    /// What was asked for before any handshake, and waits for ours.
-    early: Option<ClientJsonRpcMessage>,
+    /// A request that came before any handshake and waits for ours.
+    before_handshake: Option<ClientJsonRpcMessage>,
 }
 
 enum Line {
@@ -106,18 +108,18 @@ struct Outgoing {
     written: oneshot::Sender<io::Result<()>>,
 }
 
-impl Lines {
+impl LineTransport {
     fn new(
-        presence: &'static Presence,
-        unwritten: Unwritten,
+        profile: &'static ServerProfile,
+        unwritten: UnwrittenReplies,
         input: impl Read + Send + 'static,
         output: impl Write + Send + 'static,
-        deaf: CancellationToken,
-    ) -> Lines {
+        input_closed: CancellationToken,
+    ) -> LineTransport {
         let (lines, incoming) = mpsc::channel(16);
         std::thread::spawn(move || {
             let mut input = BufReader::with_capacity(64 << 10, input);
-            while let Ok(Some(line)) = read_line(&mut input, LONGEST_LINE) {
+            while let Ok(Some(line)) = read_line(&mut input, MAX_LINE_BYTES) {
                 if lines.blocking_send(line).is_err() {
                     break;
                 }
@@ -128,18 +130,28 @@ impl Lines {
             let mut output = output;
             for Outgoing { line, written } in queue {
                 let result = output.write_all(&line).and_then(|()| output.flush());
-                // Whoever sent it may have stopped waiting.
+                // The receiver may be gone.
                 let _ = written.send(result);
             }
         });
-        let room = Arc::new(Semaphore::new(WAITING_LINES));
-        Lines { presence, unwritten, incoming, outgoing, room, deaf, session_open: false, early: None }
+        let permits = Arc::new(Semaphore::new(MAX_UNREAD_ANSWERS));
+        LineTransport {
+            profile,
+            unwritten,
+            incoming,
+            outgoing,
+            permits,
+            input_closed,
+            session_open: false,
+            before_handshake: None,
+        }
     }
 
     fn write(&self, mut line: Vec<u8>) -> impl Future<Output = io::Result<()>> + Send + use<> {
-        let (outgoing, room, deaf) = (self.outgoing.clone(), Arc::clone(&self.room), self.deaf.clone());
+        let (outgoing, permits, input_closed) =
+            (self.outgoing.clone(), Arc::clone(&self.permits), self.input_closed.clone());
         async move {
-            let _permit = room.acquire().await.map_err(io::Error::other)?;
+            let _permit = permits.acquire().await.map_err(io::Error::other)?;
             let (written, done) = oneshot::channel();
             line.push(b'\n');
             let queued = outgoing.send(Outgoing { line, written });
@@ -148,13 +160,13 @@ impl Lines {
                 Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
             };
             if result.is_err() {
-                deaf.cancel();
+                input_closed.cancel();
             }
             result
         }
     }
 
-    /// rmcp drops the answer to what is cancelled, so nobody would tell that it was written.
+    /// rmcp drops the answer to a cancelled call, so it will never be written.
     fn forget_cancelled(&self, message: &ClientJsonRpcMessage) {
         if let JsonRpcMessage::Notification(notification) = message
             && let ClientNotification::CancelledNotification(cancelled) = &notification.notification
@@ -164,22 +176,22 @@ impl Lines {
         }
     }
 
-    /// The next line, or None when there is none to come.
+    /// The next line, or none at the end.
     async fn next_line(&mut self) -> Option<Line> {
         tokio::select! {
             biased;
-            () = self.deaf.cancelled() => return None,
-            permit = self.room.acquire() => drop(permit.ok()?),
+            () = self.input_closed.cancelled() => return None,
+            permit = self.permits.acquire() => drop(permit.ok()?),
         }
         tokio::select! {
             biased;
-            () = self.deaf.cancelled() => None,
+            () = self.input_closed.cancelled() => None,
             line = self.incoming.recv() => line,
         }
     }
 }
 
-impl Transport<RoleServer> for Lines {
+impl Transport<RoleServer> for LineTransport {
     type Error = io::Error;
 
     fn send(
@@ -190,16 +202,16 @@ impl Transport<RoleServer> for Lines {
             JsonRpcMessage::Response(response) => self.unwritten.remove(&response.id),
             JsonRpcMessage::Error(error) => {
                 let ErrorData { code, message, data } = &mut error.error;
-                let said = RpcError { code: code.0, message: message.to_string(), data: data.take() };
-                let worded = self.presence.worded(said);
-                (*message, *data) = (worded.message.into(), worded.data);
+                let error_sent = RpcError { code: code.0, message: message.to_string(), data: data.take() };
+                let adapted = self.profile.adapt_error(error_sent);
+                (*message, *data) = (adapted.message.into(), adapted.data);
                 error.id.as_ref().and_then(|id| self.unwritten.remove(id))
             }
             _ => None,
         };
-        let for_nobody =
+        let is_for_own_handshake =
             matches!(&message, JsonRpcMessage::Response(response) if response.id == own_handshake_id());
-        let line = (!for_nobody)
+        let line = (!is_for_own_handshake)
             .then(|| serde_json::to_vec(&message).map_err(io::Error::other).map(|line| self.write(line)));
         async move {
             let written = match line {
@@ -208,23 +220,23 @@ impl Transport<RoleServer> for Lines {
                 Some(Err(error)) => Err(error),
             };
             if let Some(log) = log {
-                log.written(written.as_ref().copied().map_err(|_| "nobody reads it"));
+                log.written(written.as_ref().copied().map_err(|_| "the client closed our output"));
             }
             written
         }
     }
 
     async fn receive(&mut self) -> Option<ClientJsonRpcMessage> {
-        if let Some(message) = self.early.take() {
+        if let Some(message) = self.before_handshake.take() {
             return Some(message);
         }
         loop {
             let parsed = match self.next_line().await? {
                 Line::Bytes(bytes) if bytes.trim_ascii().is_empty() => continue,
-                Line::Bytes(bytes) => parse(&bytes, self.presence),
+                Line::Bytes(bytes) => parse(&bytes, self.profile),
                 Line::TooLong => {
-                    let why = format!("Invalid Request: a message may have {LONGEST_LINE} bytes at most");
-                    Err(Refused { id: NO_ID.to_owned(), error: RpcError::bare(-32600, why) })
+                    let why = format!("Invalid Request: a message may have at most {MAX_LINE_BYTES} bytes");
+                    Err(RejectedLine { id: NO_ID.to_owned(), error: RpcError::bare(-32600, why) })
                 }
             };
             match parsed {
@@ -233,18 +245,18 @@ impl Transport<RoleServer> for Lines {
                     self.forget_cancelled(&message);
                     return Some(message);
                 }
-                Ok(message) if self.presence.to_the_letter && lacks_handshake(&message) => {
+                Ok(message) if self.profile.is_strict && lacks_handshake(&message) => {
                     self.session_open = true;
-                    self.early = Some(message);
+                    self.before_handshake = Some(message);
                     return Some(own_handshake());
                 }
                 Ok(message @ JsonRpcMessage::Request(_)) => return Some(message),
-                Ok(_) => tracing::debug!("a message before the session was opened is ignored"),
+                Ok(_) => tracing::debug!("ignored a message before the session was open"),
                 Err(refused) => {
-                    if self.presence.to_the_letter {
+                    if self.profile.is_strict {
                         RequestLog::refused(Event::Unreadable, &format!("error {}", refused.error.code));
                     }
-                    self.write(refused.to_json(self.presence).into_bytes()).await.ok()?;
+                    self.write(refused.to_json(self.profile).into_bytes()).await.ok()?;
                 }
             }
         }
@@ -255,7 +267,7 @@ impl Transport<RoleServer> for Lines {
     }
 }
 
-/// The next line without its newline, or None at the end. What is over `limit` is read past, not kept.
+/// The next line without its newline, or none at the end. A line over `limit` is skipped, not kept.
 fn read_line(input: &mut impl BufRead, limit: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let mut too_long = false;

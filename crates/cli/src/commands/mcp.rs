@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use tamis_config::{Config, Surroundings};
-use tamis_server::{Presence, Served};
+use tamis_server::{Served, ServerProfile};
 use tamis_tools::{Registry, Toolset};
 
 use crate::error::{CliError, CliResult};
@@ -24,8 +24,11 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
     let config = setup::load(&surroundings)?;
     let registry = registry(&config, &arguments.tools)?;
     let services = setup::services(&config)?;
-    let served =
-        Served { registry: Arc::new(registry), services: Arc::clone(&services), presence: &Presence::TAMIS };
+    let served = Served {
+        registry: Arc::new(registry),
+        services: Arc::clone(&services),
+        profile: &ServerProfile::TAMIS,
+    };
     // Not at once: the client waits for its first answer.
     let clean_up = setup::clean_up_now_and_then(Arc::clone(&services), setup::CLEAN_UP_CHECK);
     let ended = stdio::serve(served, setup::project(&surroundings), clean_up);

@@ -5,7 +5,9 @@ use std::time::Duration;
 use clap::Args;
 use tamis_agents::Whereabouts;
 use tamis_config::{Config, Key, Surroundings};
-use tamis_server::{Bound, Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token, bind};
+use tamis_server::{
+    BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
+};
 use tamis_store::{DataDir, Lock, create_private_dir};
 use tamis_tools::{Agents, Standing};
 use tokio_util::sync::CancellationToken;
@@ -81,7 +83,7 @@ async fn serve(config: &Config) -> CliResult {
     let served = Served {
         registry: Arc::new(setup::registry(&[])?),
         services: Arc::clone(&services),
-        presence: &Presence::TAMIS,
+        profile: &ServerProfile::TAMIS,
     };
     let door = HttpDoor::new(served, settings);
 
@@ -127,7 +129,7 @@ fn tell_standing(standing: &Standing) {
 }
 
 /// Where other processes of this machine find this one.
-fn own_url(bound: &[Bound]) -> String {
+fn own_url(bound: &[BoundListener]) -> String {
     let Some(bound) = bound.first() else { return String::new() };
     let mut address = bound.address;
     if address.ip().is_unspecified() {
@@ -151,7 +153,7 @@ fn leave(agents: &Agents) {
     }
 }
 
-async fn listeners(config: &Config) -> Result<Vec<Bound>, CliError> {
+async fn listeners(config: &Config) -> Result<Vec<BoundListener>, CliError> {
     let port = |key| config.number(key).and_then(|port| u16::try_from(port).ok());
     let mut wanted = Vec::new();
     for (host, port) in [
@@ -174,14 +176,14 @@ async fn listeners(config: &Config) -> Result<Vec<Bound>, CliError> {
 }
 
 /// The token that opens everything. On loopback tamis does without one if it must; the network never gets in without.
-fn token(config: &Config, bound: &[Bound]) -> Result<Option<Token>, CliError> {
+fn token(config: &Config, bound: &[BoundListener]) -> Result<Option<ServerToken>, CliError> {
     if let Some(chosen) = config.text(Key::Token) {
-        return Ok(Some(Token::chosen(chosen)?));
+        return Ok(Some(ServerToken::chosen(chosen)?));
     }
     let data = DataDir::at(config.data_dir());
     let exposed = bound.iter().find(|bound| bound.exposure == Exposure::Network);
     if let Some(bound) = exposed {
-        return match Token::load(&data.token())? {
+        return match ServerToken::load(&data.token())? {
             Some(token) => Ok(Some(token)),
             None => Err(CliError::usage(format_args!(
                 "{} can be reached from other machines, and there is no token yet",
@@ -190,8 +192,10 @@ fn token(config: &Config, bound: &[Bound]) -> Result<Option<Token>, CliError> {
             .hint("`tamis token` makes one and prints it, for the clients that are to get in")),
         };
     }
-    let made =
-        data.create().map_err(CliError::failed).and_then(|()| Ok(Token::load_or_create(&data.token())?));
+    let made = data
+        .create()
+        .map_err(CliError::failed)
+        .and_then(|()| Ok(ServerToken::load_or_create(&data.token())?));
     Ok(match made {
         Ok(token) => Some(token),
         Err(error) => {

@@ -1,6 +1,6 @@
 use clap::Args;
 use tamis_config::{Key, Surroundings};
-use tamis_server::Token;
+use tamis_server::ServerToken;
 use tamis_store::DataDir;
 
 use crate::error::{CliError, CliResult};
@@ -15,11 +15,11 @@ pub(crate) struct TokenCommand {}
 pub(crate) fn run(_: TokenCommand) -> CliResult {
     let config = setup::load(&Surroundings::of_process())?;
     let token = match config.text(Key::Token) {
-        Some(chosen) => Token::chosen(chosen)?,
+        Some(chosen) => ServerToken::chosen(chosen)?,
         None => {
             let data = DataDir::at(config.data_dir());
             data.create().map_err(CliError::failed)?;
-            Token::load_or_create(&data.token())?
+            ServerToken::load_or_create(&data.token())?
         }
     };
     print::line(token.reveal())

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tamis_codebase::{Halt, Halted};
-use tamis_http::{ChatAnswer, ChatClient, ChatRequest, ListedModel, HttpError};
+use tamis_http::{ChatAnswer, ChatClient, ChatRequest, HttpError, ListedModel};
 use tamis_redact::Redacted;
 use tokio::sync::Semaphore;
 

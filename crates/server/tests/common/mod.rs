@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::Archive;
-use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Presence, Served, Token};
+use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken};
 use tamis_sieve::{Settings, Sieve};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
@@ -42,8 +42,11 @@ impl House {
         });
         let agents = Arc::new(Agents::new(agents_settings(&folder.path().join("data"))));
         let services = Services::new(sieve, Workbench::here().unwrap()).with_agents(|| agents);
-        let served =
-            Served { registry: Arc::new(registry), services: Arc::new(services), presence: &Presence::TAMIS };
+        let served = Served {
+            registry: Arc::new(registry),
+            services: Arc::new(services),
+            profile: &ServerProfile::TAMIS,
+        };
         House { folder, served }
     }
 
@@ -51,7 +54,7 @@ impl House {
         let settings = HttpSettings {
             max_body_bytes: 4 << 20,
             hosts: HostPolicy::default(),
-            token: Some(Token::chosen(TOKEN).unwrap()),
+            token: Some(ServerToken::chosen(TOKEN).unwrap()),
         };
         HttpDoor::new(self.served.clone(), settings)
     }

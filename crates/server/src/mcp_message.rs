@@ -1,4 +1,4 @@
-//! From a line to a message that rmcp takes, or to why it is none.
+//! Parses a line into a message that rmcp accepts, or into the error to answer with.
 
 use rmcp::model::{
     ClientCapabilities, ClientJsonRpcMessage, ClientRequest, GetMeta, Implementation, InitializeRequest,
@@ -7,11 +7,11 @@ use rmcp::model::{
 use serde_json::{Value, json};
 use tamis_tools::RpcError;
 
-use crate::Presence;
-use crate::envelope::{Message, NO_ID, Unfit, failure, json_value, message};
-use crate::presence::INVALID_PARAMS;
+use crate::ServerProfile;
+use crate::envelope::{InvalidMessage, Message, NO_ID, failure, json_value, message};
+use crate::profile::INVALID_PARAMS;
 
-/// Whether rmcp leaves its handshake with this message.
+/// Whether this message completes rmcp's handshake.
 pub(crate) fn opens_session(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => match &request.request {
@@ -29,21 +29,21 @@ pub(crate) fn opens_session(message: &ClientJsonRpcMessage) -> bool {
     }
 }
 
-/// Whether this asks for something that rmcp would refuse because there was no handshake.
+/// Whether rmcp would refuse this request because there was no handshake.
 pub(crate) fn lacks_handshake(message: &ClientJsonRpcMessage) -> bool {
     match message {
         JsonRpcMessage::Request(request) => match &request.request {
             ClientRequest::InitializeRequest(_)
             | ClientRequest::DiscoverRequest(_)
             | ClientRequest::PingRequest(_) => false,
-            // One that brings its own metadata knows a protocol without handshakes, and is judged by that.
+            // A request with its own metadata uses a protocol without handshakes.
             request => request.get_meta().protocol_version().is_none(),
         },
         _ => false,
     }
 }
 
-/// A handshake in the name of a client that leaves it out; the answer is for nobody.
+/// A handshake on behalf of a client that sends none. Its answer is dropped.
 pub(crate) fn own_handshake() -> ClientJsonRpcMessage {
     let client =
         InitializeRequestParams::new(ClientCapabilities::default(), Implementation::new("unknown", ""));
@@ -52,53 +52,54 @@ pub(crate) fn own_handshake() -> ClientJsonRpcMessage {
 }
 
 pub(crate) fn own_handshake_id() -> RequestId {
-    RequestId::String("tamis: for a client that shakes no hands".into())
+    RequestId::String("tamis: handshake on behalf of the client".into())
 }
 
-/// A line that is not passed on, and why.
+/// A line that is not passed on, with the error to answer with.
 #[derive(Debug)]
-pub(crate) struct Refused {
-    /// As it came.
+pub(crate) struct RejectedLine {
+    /// The id's JSON text.
     pub(crate) id: String,
     pub(crate) error: RpcError,
 }
 
-impl Refused {
-    pub(crate) fn to_json(&self, presence: &Presence) -> String {
-        failure(&self.id, &presence.worded(self.error.clone()))
+impl RejectedLine {
+    pub(crate) fn to_json(&self, profile: &ServerProfile) -> String {
+        failure(&self.id, &profile.adapt_error(self.error.clone()))
     }
 }
 
-impl From<Unfit<'_>> for Refused {
-    fn from(unfit: Unfit<'_>) -> Refused {
-        Refused { id: unfit.id.to_owned(), error: unfit.error }
+impl From<InvalidMessage<'_>> for RejectedLine {
+    fn from(invalid: InvalidMessage<'_>) -> RejectedLine {
+        RejectedLine { id: invalid.id.to_owned(), error: invalid.error }
     }
 }
 
-/// The message in a line, or why it is none.
-pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMessage, Refused> {
+/// The message in a line, or the error to answer with.
+pub(crate) fn parse(line: &[u8], profile: &ServerProfile) -> Result<ClientJsonRpcMessage, RejectedLine> {
     let value = json_value(line)?;
     let envelope = message(value)?;
     let id = envelope.id.unwrap_or(NO_ID);
-    let refuse = |code, why: String| Err(Refused { id: id.to_owned(), error: RpcError::bare(code, why) });
-    // MCP has no null, no fraction and no huge number for an id, and rmcp no place for them.
+    let refuse =
+        |code, why: String| Err(RejectedLine { id: id.to_owned(), error: RpcError::bare(code, why) });
+    // MCP allows no null, fraction or huge number as an id, and rmcp cannot represent them.
     if envelope.id.is_some_and(|id| serde_json::from_str::<RequestId>(id).is_err()) {
         return refuse(-32600, "Invalid Request: id must be a string or a 64-bit integer".to_owned());
     }
     if let (Some(_), Some(method)) = (envelope.id, &envelope.method)
-        && !presence.serves(method)
+        && !profile.serves(method)
     {
         return refuse(-32601, format!("Method not found: {method}"));
     }
-    if let Err(unfit) = envelope.check_params() {
-        let mut refused = Refused::from(unfit);
-        if presence.to_the_letter {
+    if let Err(invalid) = envelope.check_params() {
+        let mut refused = RejectedLine::from(invalid);
+        if profile.is_strict {
             refused.error.code = INVALID_PARAMS;
         }
         return Err(refused);
     }
-    // rmcp takes any parameters for this one.
-    if presence.to_the_letter
+    // rmcp accepts any parameters for this one.
+    if profile.is_strict
         && envelope.method.as_deref() == Some("tools/list")
         && envelope.params()?.get("cursor").is_some_and(|cursor| !cursor.is_string())
     {
@@ -108,13 +109,14 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
         envelope.params()?;
         return refuse(-32600, "Invalid Request: not a message of MCP".to_owned());
     };
-    // Until a session is open rmcp would complain about metadata instead.
+    // Before a session is open, rmcp would report missing metadata instead.
     if let JsonRpcMessage::Request(request) = &message
         && matches!(request.request, ClientRequest::CustomRequest(_))
         && envelope.method.as_deref() == Some("initialize")
     {
-        let (completed, why) = if presence.to_the_letter {
-            let why = "Invalid params: initialize needs protocolVersion; clientInfo and capabilities must be in form";
+        let (completed, why) = if profile.is_strict {
+            let why =
+                "Invalid params: initialize needs protocolVersion; clientInfo and capabilities must be valid";
             (completed_handshake(&envelope), why)
         } else {
             (None, "Invalid params: initialize needs protocolVersion, capabilities and clientInfo")
@@ -124,7 +126,7 @@ pub(crate) fn parse(line: &[u8], presence: &Presence) -> Result<ClientJsonRpcMes
     Ok(message)
 }
 
-/// A handshake with what its contract lets it leave out; None when more is wrong with it.
+/// Adds what the contract allows a handshake to leave out; none when it is invalid even so.
 fn completed_handshake(envelope: &Message<'_>) -> Option<ClientJsonRpcMessage> {
     let mut params = envelope.params().ok()?;
     let members = params.as_object_mut()?;
@@ -142,7 +144,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_message_of_mcp_is_answered() {
+    fn lines_that_are_not_mcp_messages_are_answered() {
         for (line, id, code) in [
             ("nonsense", "null", -32700),
             ("[]", "null", -32600),
@@ -151,7 +153,8 @@ mod tests {
             (r#"{"jsonrpc":"2.0","id":5,"method":"initialize","params":{}}"#, "5", -32602),
             (r#"{"jsonrpc":"2.0","id":5,"method":"ping","params":{"a":"\ud800"}}"#, "5", -32602),
         ] {
-            let answer = parse(line.as_bytes(), &Presence::TAMIS).expect_err(line).to_json(&Presence::TAMIS);
+            let answer =
+                parse(line.as_bytes(), &ServerProfile::TAMIS).expect_err(line).to_json(&ServerProfile::TAMIS);
             let start = format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"#);
             assert!(answer.starts_with(&start), "{line} got {answer}");
         }
@@ -160,7 +163,7 @@ mod tests {
             r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
             r#"{"jsonrpc":"2.0","id":1,"result":{}}"#,
         ] {
-            assert!(parse(line.as_bytes(), &Presence::TAMIS).is_ok(), "{line}");
+            assert!(parse(line.as_bytes(), &ServerProfile::TAMIS).is_ok(), "{line}");
         }
     }
 }

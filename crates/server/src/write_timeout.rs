@@ -1,7 +1,7 @@
-//! A connection that waits only so long for its client to read.
+//! A connection with a time limit for writes.
 //!
-//! hyper bounds how long a client may take to send its headers, and the body has its own limit; nothing bounds a client
-//! that asks and never reads. Each would hold its answer, and its place among the connections, for ever.
+//! hyper limits how long a client may take to send its headers, and bodies have a limit of their own; neither limits a client
+//! that sends a request and never reads. It would hold its answer, and one of the connections, for ever.
 
 use std::io;
 use std::pin::Pin;
@@ -12,31 +12,32 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
 /// How long a write may make no progress.
-const PATIENCE: Duration = Duration::from_secs(30);
+const WRITE_TIMEOUT: Duration = Duration::from_secs(30);
 
-pub(crate) struct Patient<S> {
+pub(crate) struct WriteTimeout<S> {
     stream: S,
-    waiting: Option<Pin<Box<Sleep>>>,
+    /// Runs while a write makes no progress.
+    timer: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S) -> Patient<S> {
-        Patient { stream, waiting: None }
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S) -> WriteTimeout<S> {
+        WriteTimeout { stream, timer: None }
     }
 
-    /// Lets a write through, and ends one that has waited too long.
-    fn hurry<T>(&mut self, task: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    /// Passes on the result of a write, or an error when it has made no progress for too long.
+    fn limit<T>(&mut self, task: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if written.is_ready() {
-            self.waiting = None;
+            self.timer = None;
             return written;
         }
-        let waiting = self.waiting.get_or_insert_with(|| Box::pin(tokio::time::sleep(PATIENCE)));
-        ready!(waiting.as_mut().poll(task));
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(WRITE_TIMEOUT)));
+        ready!(timer.as_mut().poll(task));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         task: &mut Context<'_>,
@@ -46,10 +47,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(mut self: Pin<&mut Self>, task: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write(task, bytes);
-        self.hurry(task, written)
+        self.limit(task, written)
     }
 
     fn poll_write_vectored(
@@ -58,7 +59,7 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
         parts: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let written = Pin::new(&mut self.stream).poll_write_vectored(task, parts);
-        self.hurry(task, written)
+        self.limit(task, written)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -67,12 +68,12 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
 
     fn poll_flush(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let flushed = Pin::new(&mut self.stream).poll_flush(task);
-        self.hurry(task, flushed)
+        self.limit(task, flushed)
     }
 
     fn poll_shutdown(mut self: Pin<&mut Self>, task: &mut Context<'_>) -> Poll<io::Result<()>> {
         let shut = Pin::new(&mut self.stream).poll_shutdown(task);
-        self.hurry(task, shut)
+        self.limit(task, shut)
     }
 }
 
@@ -83,9 +84,9 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_client_that_does_not_read_is_given_up() {
+    async fn a_write_to_a_client_that_does_not_read_times_out() {
         let (near, far) = tokio::io::duplex(4);
-        let mut near = Patient::new(near);
+        let mut near = WriteTimeout::new(near);
         near.write_all(b"four").await.unwrap();
         let stuck = near.write_all(b"more").await.unwrap_err();
         assert_eq!(stuck.kind(), io::ErrorKind::TimedOut);
