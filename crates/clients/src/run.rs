@@ -195,7 +195,7 @@ impl ActiveRun {
             };
             match happening {
                 Some(ProcessEvent::Line(stream, bytes)) => {
-                    following.line(&mut self.lifecycle, stream, &bytes)
+                    following.line(&mut self.lifecycle, stream, &bytes);
                 }
                 Some(ProcessEvent::StreamEnded) => open_streams -= 1,
                 Some(ProcessEvent::MinderEnded(status)) => {

@@ -8,9 +8,9 @@
 //! It must never exceed the time limit (from the DNS lookup to the last byte) or the size limit, follow a redirect (the
 //! secret would go along), repeat a request that may have been processed, or decide what a status means.
 //!
-//! Why hyper-util and not reqwest, ureq or our own code: the server already builds hyper-util, so the client costs one more
-//! package and TRIAL_UTIL; reqwest costs 32 packages and TRIAL_REQWEST. ureq blocks, so a cancelled call could not close
-//! its connection.
+//! Why hyper-util's client: the server builds hyper-util anyway, so compared with connection code of our own (which had
+//! neither proxies nor kept connections) it costs 1 package, 14 s of processor time in a release build and 0.3 MB of
+//! binary. reqwest costs 32 packages, 22 s and 1.0 MB. ureq blocks, so a cancelled call could not close its connection.
 
 mod background;
 mod chat;

@@ -173,7 +173,7 @@ fn half_response(error: Box<dyn Error + Send + Sync>, max_bytes: usize) -> HttpE
 
 /// The error and its causes, outermost first.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error| error.source())
+    std::iter::successors(Some(error), |error| Error::source(*error))
 }
 
 impl JsonResponse {

@@ -1,9 +1,10 @@
 //! The tool registry as an MCP server: rmcp's `ServerHandler`, for stdio and HTTP.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use axum::http::request::Parts;
+use parking_lot::Mutex;
 use rmcp::model::{
     CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, CustomRequest, CustomResult,
     ErrorCode, Implementation, ListToolsResult, PaginatedRequestParams, ProgressNotificationParam,
@@ -52,11 +53,11 @@ pub(crate) struct UnwrittenReplies(Arc<Mutex<HashMap<RequestId, RequestLog>>>);
 
 impl UnwrittenReplies {
     pub(crate) fn insert(&self, id: RequestId, log: RequestLog) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(id, log);
+        self.0.lock().insert(id, log);
     }
 
     pub(crate) fn remove(&self, id: &RequestId) -> Option<RequestLog> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(id)
+        self.0.lock().remove(id)
     }
 }
 

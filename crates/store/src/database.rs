@@ -1,10 +1,10 @@
 //! A database file, opened by any number of processes at once.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
+use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, Transaction, TransactionBehavior, ffi};
 
 use crate::data_dir::{create_private_dir, private_file};
@@ -20,6 +20,7 @@ pub struct Database {
     path: PathBuf,
     #[cfg(unix)]
     file: (u64, u64),
+    /// A panic while it is locked leaves no half transaction, because dropping the transaction rolls it back.
     connection: Mutex<Connection>,
 }
 
@@ -90,7 +91,7 @@ impl Database {
         work: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
         let attempt = || {
-            let mut connection = lock(&self.connection);
+            let mut connection = self.connection.lock();
             let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let answer = work(&transaction)?;
             transaction.commit()?;
@@ -104,7 +105,7 @@ impl Database {
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut connection = lock(&self.connection);
+        let mut connection = self.connection.lock();
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let answer = work(&transaction)?;
         transaction.commit()?;
@@ -113,7 +114,7 @@ impl Database {
 
     /// Runs a query on this connection.
     pub fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T, StoreError> {
-        query(&lock(&self.connection)).map_err(|error| StoreError::of(&self.path, error))
+        query(&self.connection.lock()).map_err(|error| StoreError::of(&self.path, error))
     }
 
     /// Runs a query on a connection of its own, which sees what was committed: for threads that read while another
@@ -131,7 +132,7 @@ impl Database {
     /// Someone who reads meanwhile keeps the old pages in the journal; then this fails as locked.
     pub fn compact(&self) -> Result<(), StoreError> {
         let attempt = || {
-            let connection = lock(&self.connection);
+            let connection = self.connection.lock();
             connection.execute_batch("VACUUM")?;
             connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
         };
@@ -158,7 +159,7 @@ impl Database {
 /// handle of it, and with them those of SQLite's connections. For the same reason one thread at a time creates.
 fn create_private(path: &Path) -> io::Result<()> {
     static CREATING: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = lock(&CREATING);
+    let _one_at_a_time = CREATING.lock();
     match private_file().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -263,11 +264,6 @@ fn use_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<bool
 fn is_busy(error: &rusqlite::Error) -> bool {
     use rusqlite::ErrorCode::{DatabaseBusy, DatabaseLocked};
     matches!(error.sqlite_error_code(), Some(DatabaseBusy | DatabaseLocked))
-}
-
-/// A panic while holding the connection leaves no half transaction: dropping it rolls back.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

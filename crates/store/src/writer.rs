@@ -9,10 +9,11 @@
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::Transaction;
 
 use crate::database::{Database, LOCK_PATIENCE};
@@ -131,7 +132,7 @@ impl Writer {
                 state.given_up = true;
                 break;
             }
-            state = self.shared.done.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.done.wait_for(&mut state, left);
         }
         state.progress
     }
@@ -187,7 +188,7 @@ impl Written {
 
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// The thread: ends when the writer closed and nothing is queued.
@@ -228,7 +229,7 @@ impl Shared {
             if state.closing {
                 return None;
             }
-            state = self.work.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.work.wait(&mut state);
         }
         let size = state.queue.len().min(BATCH_LIMIT);
         Some(state.queue.drain(..size).collect())

@@ -7,9 +7,10 @@
 use std::collections::VecDeque;
 use std::io::Write;
 use std::net::TcpStream;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
 use crate::Request;
@@ -113,18 +114,18 @@ impl ChatServer {
 
     /// The turns that were asked for so far, in order of arrival.
     pub fn turns(&self) -> Vec<Value> {
-        let state = self.shared.lock();
+        let state = self.shared.state.lock();
         state.requests.iter().filter(|request| request.method == "POST").map(|r| r.body.clone()).collect()
     }
 
     /// All requests so far.
     pub fn requests(&self) -> Vec<Request> {
-        self.shared.lock().requests.clone()
+        self.shared.state.lock().requests.clone()
     }
 
     /// Lets held steps go on, those to come too.
     pub fn release(&self) {
-        self.shared.lock().released = true;
+        self.shared.state.lock().released = true;
         self.shared.changed.notify_all();
     }
 
@@ -150,31 +151,27 @@ impl ChatServer {
 
     /// The most turns that were under way at the same time.
     pub fn most_in_flight(&self) -> usize {
-        self.shared.lock().most_in_flight
+        self.shared.state.lock().most_in_flight
     }
 }
 
 impl Drop for ChatServer {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
+        self.shared.state.lock().closed = true;
         self.shared.changed.notify_all();
     }
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn wait(&self, patience: Duration, done: impl Fn(&State) -> bool) -> bool {
         let end = Instant::now() + patience;
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         while !done(&state) {
             let left = end.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return false;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            self.changed.wait_for(&mut state, left);
         }
         true
     }
@@ -183,7 +180,7 @@ impl Shared {
         let Some(request) = http::read_request(&mut stream) else { return };
         let request = Request { method: request.method, path: request.path, body: request.body };
         let asks_for_turn = request.method == "POST";
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.requests.push(request);
         let mut step = self.models.clone();
         if asks_for_turn {
@@ -200,7 +197,7 @@ impl Shared {
             step = then.as_ref().clone();
         }
         // The next request may come as soon as this one is answered.
-        self.lock().in_flight -= usize::from(asks_for_turn);
+        self.state.lock().in_flight -= usize::from(asks_for_turn);
         if wanted {
             take(&mut stream, step);
         }
@@ -210,12 +207,12 @@ impl Shared {
     /// Waits to be released; not when the client hangs up or the server ends.
     fn hold(&self, stream: &mut TcpStream) -> bool {
         let held = http::hold(stream, || {
-            let state = self.lock();
+            let state = self.state.lock();
             let ended = if state.released { Held::Released } else { Held::Closed };
             (state.released || state.closed).then_some(ended)
         });
         if held == Held::HungUp {
-            self.lock().hung_up += 1;
+            self.state.lock().hung_up += 1;
             self.changed.notify_all();
         }
         held == Held::Released

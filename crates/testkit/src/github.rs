@@ -12,9 +12,10 @@ mod tests;
 use std::collections::VecDeque;
 use std::net::{SocketAddr, TcpStream};
 use std::path::PathBuf;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::{Condvar, Mutex};
 use serde_json::Value;
 
 use crate::http::{self, Held, HttpRequest, Listening};
@@ -158,43 +159,42 @@ impl FakeGithub {
     }
 
     fn plan(&self, method: Option<&'static str>, when: When, fault: GithubFault, times: usize) {
-        self.shared.lock().faults.extend(std::iter::repeat_n((method, when, fault), times));
+        self.shared.state.lock().faults.extend(std::iter::repeat_n((method, when, fault), times));
     }
 
     /// Behaves again, whatever it was told to do.
     pub fn behave(&self) {
-        self.shared.lock().faults.clear();
+        self.shared.state.lock().faults.clear();
     }
 
     /// Lets silent answers end, those to come too.
     pub fn release(&self) {
-        self.shared.lock().released = true;
+        self.shared.state.lock().released = true;
     }
 
     /// Waits until so many clients hung up on a silent GitHub.
     pub fn wait_for_hang_ups(&self, count: usize) {
-        let state = self.shared.lock();
-        let waited = self.shared.changed.wait_timeout_while(state, PATIENCE, |state| state.hung_up < count);
-        let (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.shared.state.lock();
+        self.shared.changed.wait_while_for(&mut state, |state| state.hung_up < count, PATIENCE);
         assert!(state.hung_up >= count, "{count} clients did not hang up");
     }
 
     /// All requests so far, in order of arrival.
     pub fn requests(&self) -> Vec<GithubRequest> {
-        self.shared.lock().requests.clone()
+        self.shared.state.lock().requests.clone()
     }
 
     pub fn pull_requests(&self) -> Vec<FakePullRequest> {
-        self.shared.lock().pulls.clone()
+        self.shared.state.lock().pulls.clone()
     }
 
     pub fn issues(&self) -> Vec<FakeIssue> {
-        self.shared.lock().issues.clone()
+        self.shared.state.lock().issues.clone()
     }
 
     /// As somebody opens an issue on the page. Tells its number.
     pub fn open_issue(&self, title: &str, body: &str) -> u64 {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         let number = api::next_number(&state);
         let (title, body) = (title.to_owned(), body.to_owned());
         state.issues.push(FakeIssue { number, title, body, labels: Vec::new() });
@@ -203,21 +203,21 @@ impl FakeGithub {
 
     /// As somebody closes a pull request on the page, or merges it.
     pub fn close(&self, number: u64, merged: bool) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         let pull = state.pulls.iter_mut().find(|pull| pull.number == number).expect("a pull request");
         (pull.open, pull.merged) = (false, merged);
     }
 
     /// Opens a pull request again that was closed.
     pub fn reopen(&self, number: u64) {
-        let mut state = self.shared.lock();
+        let mut state = self.shared.state.lock();
         let pull = state.pulls.iter_mut().find(|pull| pull.number == number).expect("a pull request");
         pull.open = true;
     }
 
     /// What was wrong with requests.
     pub fn complaints(&self) -> Vec<String> {
-        self.shared.lock().complaints.clone()
+        self.shared.state.lock().complaints.clone()
     }
 
     /// Fails unless every request was well-formed.
@@ -228,7 +228,7 @@ impl FakeGithub {
 
 impl Drop for FakeGithub {
     fn drop(&mut self) {
-        self.shared.lock().closed = true;
+        self.shared.state.lock().closed = true;
         // A failed test has its own story to tell.
         if !std::thread::panicking() {
             self.assert_clean();
@@ -243,10 +243,6 @@ struct Reply {
 }
 
 impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn serve(&self, mut stream: TcpStream, address: SocketAddr) {
         let Some(request) = http::read_request(&mut stream) else { return };
         let (reply, fault) = self.take(&request, address);
@@ -259,7 +255,7 @@ impl Shared {
 
     /// Writes the request down, checks it, and does what it asks for unless it is to go wrong before.
     fn take(&self, request: &HttpRequest, address: SocketAddr) -> (Reply, Option<GithubFault>) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         let complaints = check::complaints(request, &self.repository, address);
         state.complaints.extend(complaints);
         let HttpRequest { method, path, body, .. } = request;
@@ -280,11 +276,11 @@ impl Shared {
         match fault {
             GithubFault::Silence => {
                 let held = http::hold(stream, || {
-                    let state = self.lock();
+                    let state = self.state.lock();
                     (state.released || state.closed).then_some(Held::Closed)
                 });
                 if held == Held::HungUp {
-                    self.lock().hung_up += 1;
+                    self.state.lock().hung_up += 1;
                     self.changed.notify_all();
                 }
             }

@@ -10,7 +10,7 @@
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -18,6 +18,7 @@ use axum::body::{Body, to_bytes};
 use axum::extract::State;
 use axum::http::Request as HttpRequest;
 use axum::response::Response;
+use parking_lot::{Condvar, Mutex};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -107,7 +108,7 @@ impl ScriptedModel {
 
     /// All requests so far, in order of arrival.
     pub fn requests(&self) -> Vec<Request> {
-        lock(&self.shared.requests).clone()
+        self.shared.requests.lock().clone()
     }
 
     /// The answers to the script's calls, from the request that holds the most of them.
@@ -117,7 +118,7 @@ impl ScriptedModel {
 
     /// The same of the conversation with this marker.
     pub fn results_of(&self, marker: &str) -> Vec<ToolResult> {
-        let requests = lock(&self.shared.requests);
+        let requests = self.shared.requests.lock();
         let own = requests.iter().filter(|request| self.shared.wire.is_said(&request.body, marker));
         let all = own.map(|request| self.shared.wire.results(&request.body));
         all.max_by_key(Vec::len).unwrap_or_default()
@@ -144,7 +145,7 @@ impl ScriptedModel {
     #[track_caller]
     fn await_request<T>(&self, awaited: &str, look: impl Fn(Wire, &Value) -> Option<T>) -> T {
         let deadline = Instant::now() + PATIENCE;
-        let mut requests = lock(&self.shared.requests);
+        let mut requests = self.shared.requests.lock();
         loop {
             if let Some(found) = requests.iter().find_map(|request| look(self.shared.wire, &request.body)) {
                 return found;
@@ -157,20 +158,19 @@ impl ScriptedModel {
                 requests.len(),
                 requests.last().map(|request| self.shared.wire.offered(&request.body)),
             );
-            let waited = self.shared.arrived.wait_timeout(requests, left);
-            requests = waited.unwrap_or_else(PoisonError::into_inner).0;
+            self.shared.arrived.wait_for(&mut requests, left);
         }
     }
 
     /// The tools offered to the model, over all requests.
     pub fn offered(&self) -> BTreeSet<ToolName> {
-        let requests = lock(&self.shared.requests);
+        let requests = self.shared.requests.lock();
         requests.iter().flat_map(|request| self.shared.wire.offered(&request.body)).collect()
     }
 
     /// The panic of a step, where there was one.
     pub fn failure(&self) -> Option<String> {
-        lock(&self.shared.failure).clone()
+        self.shared.failure.lock().clone()
     }
 }
 
@@ -191,7 +191,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: HttpRequest<Body>) -
         Err(_) => Value::String(String::from_utf8_lossy(&bytes).into_owned()),
     };
     let path = head.uri.path().to_owned();
-    lock(&shared.requests).push(Request {
+    shared.requests.lock().push(Request {
         method: head.method.to_string(),
         path: path.clone(),
         body: body.clone(),
@@ -223,7 +223,7 @@ enum Next {
 impl Shared {
     fn next_reply(&self, body: &Value) -> Next {
         let results = self.wire.results(body);
-        let scripts = lock(&self.scripts);
+        let scripts = self.scripts.lock();
         let script = scripts.iter().find(|script| self.wire.is_said(body, &script.marker));
         let Some((tool, arguments)) = script.and_then(|script| self.next_call(script, body, results.len()))
         else {
@@ -247,7 +247,7 @@ impl Shared {
                 let words = panic.downcast_ref::<String>().map(String::as_str);
                 let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic");
                 let message = format!("step {number} of the script: {words}");
-                lock(&self.failure).get_or_insert(message);
+                self.failure.lock().get_or_insert(message);
                 self.arrived.notify_all();
                 Reply::Text(FINAL_TEXT.to_owned())
             }
@@ -272,10 +272,6 @@ impl Shared {
         }
         None
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

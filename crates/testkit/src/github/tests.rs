@@ -36,7 +36,7 @@ fn pull(head: &str) -> Value {
 
 /// What it complains about, when the test is told of it and not failed by it.
 fn complaints(github: &FakeGithub) -> Vec<String> {
-    std::mem::take(&mut github.shared.lock().complaints)
+    std::mem::take(&mut github.shared.state.lock().complaints)
 }
 
 #[test]
