@@ -91,7 +91,7 @@ impl Ledger {
         self.writer.problem()
     }
 
-    pub(crate) fn flush(&self, timeout: Duration) -> tamis_store::Progress {
+    pub(crate) fn flush(&self, timeout: Duration) -> tamis_store::WriterProgress {
         self.writer.flush(timeout)
     }
 
@@ -100,7 +100,7 @@ impl Ledger {
     }
 
     pub(crate) fn savings(&self) -> Result<Savings, StoreError> {
-        Ok(Database::look(&self.path, db::COMPONENTS, db::savings)?.unwrap_or_default())
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, db::savings)?.unwrap_or_default())
     }
 
     pub(crate) fn savings_of(
@@ -112,11 +112,13 @@ impl Ledger {
         let list =
             format!("[{}]", prune_ids.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(","));
         let since = milliseconds(since);
-        Database::look(&self.path, db::COMPONENTS, |connection| db::savings_of(connection, &list, since))
+        Database::read_existing(&self.path, db::COMPONENTS, |connection| {
+            db::savings_of(connection, &list, since)
+        })
     }
 
     pub(crate) fn count(&self) -> Result<u64, StoreError> {
-        Ok(Database::look(&self.path, db::COMPONENTS, db::count)?.unwrap_or_default())
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, db::count)?.unwrap_or_default())
     }
 
     /// Deletes the rows older than `age`.
@@ -124,7 +126,7 @@ impl Ledger {
         let before = milliseconds(now).saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
         // Mostly there is nothing to delete, and looking waits for nobody's lock.
         let any = |connection: &Connection| db::has_before(connection, before);
-        if Database::look(&self.path, db::COMPONENTS, any)? != Some(true) {
+        if Database::read_existing(&self.path, db::COMPONENTS, any)? != Some(true) {
             return Ok(0);
         }
         self.open()?.map_or(Ok(0), |database| delete_before(&database, before))

@@ -1,10 +1,11 @@
-//! Where things lie in the data folder, and how its private files are made.
+//! The paths in the data folder, and how its private files are created.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// The data folder. Naming it touches nothing: whoever writes first creates it, readable by its owner alone.
+/// The data folder. Nothing is created before the first write; then only its owner can read it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DataDir {
     root: PathBuf,
@@ -19,7 +20,7 @@ impl DataDir {
         &self.root
     }
 
-    /// The database of all that should last: ledger, instances, events, settings.
+    /// The database of what must be kept: ledger, instances, events, settings.
     pub fn state_db(&self) -> PathBuf {
         self.root.join("state.db")
     }
@@ -44,35 +45,33 @@ impl DataDir {
         self.root.join("agents")
     }
 
-    /// The file of the token that the HTTP doors ask for.
+    /// The file of the HTTP doors' token.
     pub fn token(&self) -> PathBuf {
         self.root.join("token")
     }
 
-    /// The lock that whoever cleans up holds.
+    /// The lock that a clean-up holds.
     pub fn clean_up_lock(&self) -> PathBuf {
         self.root.join("clean-up.lock")
     }
 
-    /// Makes the folder when it is missing. One that exists keeps the permissions its owner gave it.
+    /// Creates the folder if it is missing. An existing one keeps its permissions.
     pub fn create(&self) -> io::Result<()> {
         create_private_dir(&self.root)
     }
 }
 
-/// Makes `path` and its missing parents, 0700 where modes exist.
+/// Creates `path` and its missing parents with mode 0700.
 pub fn create_private_dir(path: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
-    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.mode(0o700);
     builder.create(path)
 }
 
-/// Options that give a file, when they create one, the mode 0600.
+/// Options that create files with mode 0600.
 pub fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
-    #[cfg(unix)]
-    std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
+    options.mode(0o600);
     options
 }

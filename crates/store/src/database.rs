@@ -1,5 +1,6 @@
 //! A database file, opened by any number of processes at once.
 
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -11,15 +12,14 @@ use crate::data_dir::{create_private_dir, private_file};
 use crate::error::StoreError;
 use crate::migrate::{Component, beside, migrate, outdated};
 
-/// How long opening, reading and writing wait for a lock that another process holds.
-pub const LOCK_PATIENCE: Duration = Duration::from_secs(5);
+/// How long opening, reading and writing wait for a lock of another process.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// An open database whose components are at the versions this program knows.
 #[derive(Debug)]
 pub struct Database {
     path: PathBuf,
-    #[cfg(unix)]
-    file: (u64, u64),
+    file: FileId,
     /// A panic while it is locked leaves no half transaction, because dropping the transaction rolls it back.
     connection: Mutex<Connection>,
 }
@@ -27,16 +27,16 @@ pub struct Database {
 impl Database {
     /// Opens `path`, creating it when it is missing, and brings the components' tables up to date.
     ///
-    /// A damaged file, or one with a newer schema, is left as it is and reported.
+    /// A damaged file, or one with a newer schema, is reported and not changed.
     pub fn open(path: &Path, components: &[Component]) -> Result<Database, StoreError> {
-        Database::open_within(path, components, LOCK_PATIENCE)
+        Database::open_within(path, components, LOCK_TIMEOUT)
     }
 
-    /// [`Database::open`] with another patience for locks, here and in every later transaction.
+    /// [`Database::open`] with another time limit for locks, here and in every later transaction.
     pub fn open_within(
         path: &Path,
         components: &[Component],
-        patience: Duration,
+        lock_timeout: Duration,
     ) -> Result<Database, StoreError> {
         let io = |source| StoreError::Io { path: path.to_owned(), source };
         let sql = |error| StoreError::of(path, error);
@@ -44,23 +44,22 @@ impl Database {
             create_private_dir(folder).map_err(io)?;
         }
         create_private(path).map_err(io)?;
-        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, patience).map_err(sql)?;
-        journal(&connection, patience).map_err(sql)?;
+        let mut connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, lock_timeout).map_err(sql)?;
+        set_journal_mode(&connection, lock_timeout).map_err(sql)?;
         connection.pragma_update(None, "foreign_keys", true).map_err(sql)?;
         migrate(&mut connection, path, components)?;
         Ok(Database {
             path: path.to_owned(),
-            #[cfg(unix)]
-            file: identity(path).map_err(io)?,
+            file: file_id(path).map_err(io)?,
             connection: Mutex::new(connection),
         })
     }
 
-    /// Runs `query` on the file as it lies there, without creating, locking or changing anything; so it works on a
-    /// folder that may not be written. `None` when there is no file, or none of the tables yet.
+    /// Runs `query` on the file without creating, locking or changing anything, so it works in a read-only folder. `None` when
+    /// there is no file, or a table is missing.
     ///
-    /// Only tables of an older version are brought up to date first, since `query` knows the newest alone.
-    pub fn look<T>(
+    /// Only tables of an older version are migrated first, because `query` expects the newest.
+    pub fn read_existing<T>(
         path: &Path,
         components: &[Component],
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
@@ -69,12 +68,12 @@ impl Database {
         if !path.exists() {
             return Ok(None);
         }
-        let connection = connect_to_look(path).map_err(sql)?;
-        let behind = outdated(&connection, path, components)?;
-        if behind.iter().any(|(_, found)| *found == 0) {
+        let connection = connect_to_read(path).map_err(sql)?;
+        let outdated = outdated(&connection, path, components)?;
+        if outdated.iter().any(|(_, found)| *found == 0) {
             return Ok(None);
         }
-        if !behind.is_empty() {
+        if !outdated.is_empty() {
             drop(Database::open(path, components)?);
         }
         query(&connection).map(Some).map_err(sql)
@@ -100,7 +99,7 @@ impl Database {
         attempt().map_err(|error| StoreError::of(&self.path, error))
     }
 
-    /// [`Database::write`] for work that may refuse: with its error, whatever that is, nothing is changed.
+    /// [`Database::write`] for work with errors of its own. An error rolls the transaction back.
     pub fn write_or<T, E: From<rusqlite::Error>>(
         &self,
         work: impl FnOnce(&Transaction<'_>) -> Result<T, E>,
@@ -117,19 +116,19 @@ impl Database {
         query(&self.connection.lock()).map_err(|error| StoreError::of(&self.path, error))
     }
 
-    /// Runs a query on a connection of its own, which sees what was committed: for threads that read while another
-    /// writes through this one.
-    pub fn read_apart<T>(
+    /// Runs a query on a new connection, which sees what was committed: for threads that read while another writes through
+    /// this one.
+    pub fn read_on_new_connection<T>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        let attempt = || query(&connect_to_look(&self.path)?);
+        let attempt = || query(&connect_to_read(&self.path)?);
         attempt().map_err(|error| StoreError::of(&self.path, error))
     }
 
-    /// Rewrites the file without what was deleted from it, for erasing that is meant.
+    /// Rewrites the file so that deleted data is really gone.
     ///
-    /// Someone who reads meanwhile keeps the old pages in the journal; then this fails as locked.
+    /// A reader at the same time keeps the old pages in the journal; then this fails with a locked database.
     pub fn compact(&self) -> Result<(), StoreError> {
         let attempt = || {
             let connection = self.connection.lock();
@@ -138,33 +137,30 @@ impl Database {
         };
         let busy = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None);
         attempt()
-            .and_then(|held_up| if held_up { Err(busy()) } else { Ok(()) })
+            .and_then(|is_blocked| if is_blocked { Err(busy()) } else { Ok(()) })
             .map_err(|error| StoreError::of(&self.path, error))
     }
 
-    /// Whether the path still names the file that was opened. Somebody may have removed it, or put another in its place;
-    /// what is written then is found by nobody. Where files have no identity, they stay what they are while they are open.
+    /// Whether the path still names the file that was opened. It may have been removed or replaced; what is written to it is
+    /// then lost.
     pub fn is_same_file(&self) -> bool {
-        #[cfg(unix)]
-        return identity(&self.path).is_ok_and(|found| found == self.file);
-        #[cfg(not(unix))]
-        true
+        file_id(&self.path).is_ok_and(|found| found == self.file)
     }
 }
 
-/// Makes an empty file for its owner alone, where SQLite would go by the umask; -wal and -shm take the mode of this
-/// one. What was there before, and is laxer, is tightened, if it is ours.
+/// Creates an empty file that only its owner can read, where SQLite would use the umask; -wal and -shm get the same mode. The
+/// mode of an existing file is restricted, if we own it.
 ///
-/// A file that exists is not opened here: POSIX drops every lock that a process has on a file when it closes any
-/// handle of it, and with them those of SQLite's connections. For the same reason one thread at a time creates.
+/// An existing file is not opened here: POSIX drops all locks that a process has on a file when it closes any handle of it,
+/// including those of SQLite's connections. For the same reason only one thread at a time creates.
 fn create_private(path: &Path) -> io::Result<()> {
     static CREATING: Mutex<()> = Mutex::new(());
-    let _one_at_a_time = CREATING.lock();
+    let _creating = CREATING.lock();
     match private_file().write(true).create_new(true).open(path) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
             for suffix in ["", "-wal", "-shm"] {
-                tighten(&beside(path, suffix));
+                restrict_mode(&beside(path, suffix));
             }
             Ok(())
         }
@@ -172,24 +168,19 @@ fn create_private(path: &Path) -> io::Result<()> {
     }
 }
 
-#[cfg(unix)]
-fn tighten(path: &Path) {
-    use std::os::unix::fs::PermissionsExt;
+fn restrict_mode(path: &Path) {
     if fs::metadata(path)
         .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o077 != 0)
     {
-        // Refused where the file is someone else's, who may have meant it.
+        // Fails for a file of another user, whose choice it is.
         let _ = fs::set_permissions(path, fs::Permissions::from_mode(0o600));
     }
 }
 
-#[cfg(not(unix))]
-fn tighten(_path: &Path) {}
-
 /// Device and inode.
-#[cfg(unix)]
-fn identity(path: &Path) -> io::Result<(u64, u64)> {
-    use std::os::unix::fs::MetadataExt;
+type FileId = (u64, u64);
+
+fn file_id(path: &Path) -> io::Result<FileId> {
     let metadata = fs::metadata(path)?;
     Ok((metadata.dev(), metadata.ino()))
 }
@@ -197,18 +188,18 @@ fn identity(path: &Path) -> io::Result<(u64, u64)> {
 pub(crate) fn connect(
     path: impl AsRef<Path>,
     access: OpenFlags,
-    patience: Duration,
+    lock_timeout: Duration,
 ) -> rusqlite::Result<Connection> {
     let connection = Connection::open_with_flags(path, access | OpenFlags::SQLITE_OPEN_NO_MUTEX)?;
-    connection.busy_timeout(patience)?;
+    connection.busy_timeout(lock_timeout)?;
     Ok(connection)
 }
 
-/// A connection that only reads. In WAL mode SQLite needs files beside it even so, and only a connection that may
-/// write tidies them away again. Where it may not make them, the file is read as one that nobody changes, provided
-/// that no journal holds more.
-fn connect_to_look(path: &Path) -> rusqlite::Result<Connection> {
-    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, LOCK_PATIENCE)?;
+/// A connection that only reads. In WAL mode SQLite creates files beside the database even so, and only a connection that may
+/// write removes them again. Where they cannot be created, the file is opened as immutable, if there is no journal with more
+/// data.
+fn connect_to_read(path: &Path) -> rusqlite::Result<Connection> {
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE, LOCK_TIMEOUT)?;
     connection.pragma_update(None, "query_only", true)?;
     let Err(error) = connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())) else {
         return Ok(connection);
@@ -218,30 +209,30 @@ fn connect_to_look(path: &Path) -> rusqlite::Result<Connection> {
         error.sqlite_error_code(),
         Some(ffi::ErrorCode::CannotOpen | ffi::ErrorCode::ReadOnly | ffi::ErrorCode::PermissionDenied)
     );
-    if denied && journal == 0 { connect_to_unchanging(path).unwrap_or(Err(error)) } else { Err(error) }
+    if denied && journal == 0 { connect_immutable(path).unwrap_or(Err(error)) } else { Err(error) }
 }
 
-/// A connection to a file that nobody changes: no lock, no file beside it. `None` when its path cannot be put so.
-pub(crate) fn connect_to_unchanging(path: &Path) -> Option<rusqlite::Result<Connection>> {
+/// A connection to a file that is not written meanwhile: no lock, no file beside it. `None` when the path is not UTF-8.
+pub(crate) fn connect_immutable(path: &Path) -> Option<rusqlite::Result<Connection>> {
     let encoded = path.to_str()?.replace('%', "%25").replace('?', "%3f").replace('#', "%23");
     let uri = format!("file:{encoded}?immutable=1");
-    Some(connect(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI, LOCK_PATIENCE))
+    Some(connect(uri, OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI, LOCK_TIMEOUT))
 }
 
-/// Uses a write-ahead log where the file system has shared memory, and else the rollback journal.
-fn journal(connection: &Connection, patience: Duration) -> rusqlite::Result<()> {
-    // With WAL, NORMAL cannot corrupt; a power cut may lose the last transactions, which the ledger can bear. A
-    // rollback journal that is not synced before the file it protects can.
-    let level = if use_wal(connection, patience)? { "NORMAL" } else { "FULL" };
+/// Uses a write-ahead log where the file system has shared memory, otherwise the rollback journal.
+fn set_journal_mode(connection: &Connection, lock_timeout: Duration) -> rusqlite::Result<()> {
+    // With WAL, NORMAL cannot corrupt the file; a power cut may lose the last transactions, which is acceptable. A rollback
+    // journal that is not synced before the file that it protects can.
+    let level = if use_wal(connection, lock_timeout)? { "NORMAL" } else { "FULL" };
     connection.pragma_update(None, "synchronous", level)
 }
 
-/// Switches to WAL, and tells whether that is the mode now.
+/// Switches to WAL, and returns whether that is the mode now.
 ///
-/// SQLite does not wait for locks while it changes the mode, so several processes opening a new file at once would
-/// see each other's lock as an error; the one that loses asks again.
-fn use_wal(connection: &Connection, patience: Duration) -> rusqlite::Result<bool> {
-    let deadline = Instant::now() + patience;
+/// SQLite does not wait for locks while it changes the mode, so processes that open a new file at once would get each
+/// other's lock as an error; the one that loses tries again.
+fn use_wal(connection: &Connection, lock_timeout: Duration) -> rusqlite::Result<bool> {
+    let deadline = Instant::now() + lock_timeout;
     loop {
         let mode = connection
             .pragma_query_value(None, "journal_mode", |row| row.get::<_, String>(0))
@@ -274,7 +265,7 @@ mod tests {
     fn without_a_write_ahead_log_every_commit_is_synced() {
         let folder = tempfile::tempdir().expect("a folder");
         let level = |connection: Connection| {
-            journal(&connection, LOCK_PATIENCE).expect("a journal");
+            set_journal_mode(&connection, LOCK_TIMEOUT).expect("a journal");
             connection.pragma_query_value(None, "synchronous", |row| row.get::<_, i64>(0)).expect("a level")
         };
         assert_eq!(level(Connection::open(folder.path().join("a.db")).expect("a file")), 1, "NORMAL");

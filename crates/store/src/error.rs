@@ -1,28 +1,28 @@
-//! What can go wrong with the store, told apart by what the reader can do about it.
+//! The store's errors, one for each thing that the user can do about it.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ErrorCode;
 
-/// A store that cannot be used; [`StoreError::hint`] says what to do.
+/// Why the store cannot be used; [`StoreError::hint`] says what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
-    #[error("{} is damaged, or not a database", path.display())]
+    #[error("`{}` is damaged or not a database", path.display())]
     Corrupt { path: PathBuf, source: rusqlite::Error },
-    #[error("{} has version {found} of the {component} tables, and this program knows {known}", path.display())]
+    #[error("`{}` has version {found} of the {component} tables, but this program knows version {known}", path.display())]
     NewerSchema { path: PathBuf, component: &'static str, found: u32, known: u32 },
-    #[error("{} is locked by another process", path.display())]
+    #[error("`{}` is locked by another process", path.display())]
     Locked { path: PathBuf, source: rusqlite::Error },
-    #[error("{} cannot be written", path.display())]
+    #[error("cannot write `{}`", path.display())]
     NotWritable { path: PathBuf, source: rusqlite::Error },
-    #[error("no space is left for {}", path.display())]
+    #[error("no space left for `{}`", path.display())]
     Full { path: PathBuf, source: rusqlite::Error },
-    #[error("cannot use {}", path.display())]
+    #[error("cannot use `{}`", path.display())]
     Io { path: PathBuf, source: io::Error },
-    #[error("{} failed", path.display())]
+    #[error("cannot query `{}`", path.display())]
     Sql { path: PathBuf, source: rusqlite::Error },
-    #[error("writing a record to {} panicked", path.display())]
+    #[error("writing a record to `{}` panicked", path.display())]
     Panicked { path: PathBuf },
 }
 
@@ -42,12 +42,12 @@ impl StoreError {
         }
     }
 
-    /// What the reader can do, where there is something.
+    /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
             StoreError::Corrupt { path, .. } => Some(format!(
-                "move {0}, {0}-wal and {0}-shm aside; a new one is made, or put the newest {0}.before-* copy in its \
-                 place then",
+                "move {0}, {0}-wal and {0}-shm aside; a new database is created, or restore the newest \
+                 {0}.before-* copy",
                 path.display()
             )),
             StoreError::NewerSchema { .. } => {

@@ -1,7 +1,10 @@
-//! The data folder: opening, locking, transactions and migrations. It owns no table of its own but the list of
-//! schema versions; each crate brings its tables as a [`Component`].
+//! The data folder: opening, locking, transactions and migrations.
 //!
-//! Any number of processes share the folder. Nothing here deletes or overwrites a database that it cannot read.
+//! Entry points: [`DataDir`] for paths, [`Database`] for transactions, [`Writer`] for records that must not delay their
+//! caller, [`Lock`], and [`read_foreign`] for the database of another program.
+//!
+//! Each crate defines its tables as a [`Component`]; the only table of this crate is the list of their versions. Any number of
+//! processes share the folder, so a database that cannot be read must never be deleted or overwritten.
 
 mod data_dir;
 mod database;
@@ -12,11 +15,11 @@ mod migrate;
 mod writer;
 
 pub use data_dir::{DataDir, create_private_dir, private_file};
-pub use database::{Database, LOCK_PATIENCE};
+pub use database::Database;
 pub use error::StoreError;
 pub use foreign::{ForeignError, read_foreign};
 pub use lock::Lock;
 pub use migrate::Component;
 /// For the crates that have tables, whose queries need its types. The test of the crate edges lists them.
 pub use rusqlite;
-pub use writer::{Job, Progress, Writer};
+pub use writer::{WriteJob, Writer, WriterProgress};

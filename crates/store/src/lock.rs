@@ -1,4 +1,4 @@
-//! An exclusive advisory lock on a file, for work that one process at a time should do.
+//! An exclusive advisory lock on a file, for work that only one process at a time may do.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -7,16 +7,16 @@ use std::time::SystemTime;
 
 use crate::data_dir::private_file;
 
-/// Held until dropped, or until its process ends in whatever way: the system lets go of it, so there is no stale lock.
+/// Held until dropped or until the process ends: the system releases it, so there are no stale locks.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// Takes the lock, or gives `None` at once when another holds it: whoever loses goes on without.
+    /// Takes the lock, or returns `None` at once when another process holds it.
     ///
-    /// The file stays behind on purpose. Deleting it would let two processes lock two files of one name.
+    /// The file is never deleted, because then two processes could lock two files of the same name.
     pub fn try_acquire(path: &Path) -> io::Result<Option<Lock>> {
         let file = private_file().write(true).create(true).truncate(false).open(path)?;
         match file.try_lock() {
@@ -26,7 +26,7 @@ impl Lock {
         }
     }
 
-    /// Whether somebody holds it. Asking holds it too for an instant, so that whoever tries to take it then must try again.
+    /// Whether a process holds it. Checking holds it for an instant too, so a process that tries to take it then must try again.
     pub fn is_held(path: &Path) -> io::Result<bool> {
         let file = match File::open(path) {
             Ok(file) => file,
@@ -40,12 +40,12 @@ impl Lock {
         }
     }
 
-    /// Notes on the file that the work was done now; [`Lock::last_done`] tells it to everyone.
+    /// Records on the file that the work was done now; [`Lock::last_done`] returns it.
     pub fn mark_done(&self) -> io::Result<()> {
         self.file.set_modified(SystemTime::now())
     }
 
-    /// When the work under this lock was last done. `None` when it never was, as far as is known.
+    /// When the work under this lock was last done, if ever.
     pub fn last_done(path: &Path) -> Option<SystemTime> {
         fs::metadata(path).and_then(|metadata| metadata.modified()).ok()
     }

@@ -1,4 +1,4 @@
-//! Schema versions, migrations forward, and the copy that is made before one.
+//! Component versions, forward migrations, and the backup before one.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Transaction, Transactio
 use crate::data_dir::private_file;
 use crate::error::StoreError;
 
-/// One crate's tables. Its version is how many of its migrations have run, so the list only ever grows.
+/// One crate's tables. Their version is the number of migrations that have run, so the list must only grow.
 #[derive(Clone, Copy, Debug)]
 pub struct Component {
     pub name: &'static str,
@@ -29,12 +29,12 @@ pub(crate) fn migrate(
     components: &[Component],
 ) -> Result<(), StoreError> {
     let sql = |error| StoreError::of(path, error);
-    // The usual case, answered without taking the write lock.
+    // The usual case needs no write lock.
     if outdated(connection, path, components)?.is_empty() {
         return Ok(());
     }
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
-    // Asked again: another process may have migrated while this one waited for the lock.
+    // Checked again: another process may have migrated while this one waited for the lock.
     let outdated = outdated(&transaction, path, components)?;
     if let Some((component, _)) = outdated.iter().find(|(_, found)| *found > 0) {
         back_up(path, component)?;
@@ -45,7 +45,7 @@ pub(crate) fn migrate(
     transaction.commit().map_err(sql)
 }
 
-/// The components whose tables are older than what this program knows, with the version found. Newer ones are refused.
+/// The components whose tables are older than this program's, with the version found. Newer ones are refused.
 pub(crate) fn outdated<'a>(
     connection: &Connection,
     path: &Path,
@@ -102,13 +102,13 @@ fn run(transaction: &Transaction<'_>, component: &Component, found: u32) -> rusq
     Ok(())
 }
 
-/// Copies the database to `<file>.before-<component>-<version>`, through a second connection, since the first one
-/// already holds the write lock: so the copy is exactly what the migration starts from.
+/// Copies the database to `<file>.before-<component>-<version>` through a second connection. The first one holds the write
+/// lock, so the copy is exactly what the migration starts from.
 fn back_up(path: &Path, component: &Component) -> Result<(), StoreError> {
     let target = beside(path, &format!(".before-{}-{}", component.name, component.known()));
     let partial = beside(path, &format!(".before-{}-{}.partial", component.name, component.known()));
     let io = |source| StoreError::Io { path: partial.clone(), source };
-    // Made first, so that it has its mode. The write lock keeps other processes away from it.
+    // Created first, so that it has mode 0600. The write lock keeps other processes away from it.
     private_file().write(true).create(true).truncate(true).open(&partial).map_err(io)?;
     let reader = Connection::open_with_flags(
         path,

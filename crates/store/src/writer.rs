@@ -1,10 +1,9 @@
-//! One thread that writes, so that nobody who has something to write down waits for the disk or for a lock.
+//! A background thread that writes, so that callers wait neither for the disk nor for a lock.
 //!
-//! Nothing is opened before the first job comes. Whatever is queued goes into one short transaction. What meets a
-//! lock waits for its end. What cannot be written for another reason is lost, counted and logged: this is for
-//! records whose loss is better than a delay.
+//! Nothing is opened before the first job. All queued jobs go into one short transaction. A locked database is retried; jobs
+//! that fail for another reason are dropped, counted and logged: this is for records whose loss is better than a delay.
 //!
-//! Only the thread logs: whoever submits must not wait for a reader of the log either.
+//! Only the thread logs, because callers must not wait for a reader of the log either.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,33 +15,33 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::Transaction;
 
-use crate::database::{Database, LOCK_PATIENCE};
+use crate::database::{Database, LOCK_TIMEOUT};
 use crate::error::StoreError;
 use crate::migrate::Component;
 
-/// Something to write, inside a transaction that others may share. It must not commit or roll back, and is run again
-/// when that transaction came to nothing.
-pub type Job = Box<dyn Fn(&Transaction<'_>) -> rusqlite::Result<()> + Send>;
+/// Something to write, in a transaction that other jobs share. It must not commit or roll back, and is run again when the
+/// transaction fails.
+pub type WriteJob = Box<dyn Fn(&Transaction<'_>) -> rusqlite::Result<()> + Send>;
 
 /// Jobs that may wait. At some hundred bytes each, a stuck database costs little memory.
 const QUEUE_LIMIT: usize = 4096;
-/// Jobs in one transaction, so that other processes get their turn.
+/// Jobs in one transaction, so that other processes can write in between.
 const BATCH_LIMIT: usize = 512;
 /// How long dropping a writer waits for what is still queued.
-const DROP_PATIENCE: Duration = Duration::from_secs(2);
-/// A database that could not be opened is not tried again before this has passed.
+const DROP_TIMEOUT: Duration = Duration::from_secs(2);
+/// How long to wait before trying again to open a database that could not be opened.
 const REOPEN_AFTER: Duration = Duration::from_secs(1);
-/// Between attempts at a locked database, where SQLite itself did not wait.
+/// The pause between attempts at a locked database, where SQLite itself did not wait.
 const LOCKED_PAUSE: Duration = Duration::from_millis(20);
 
-/// The way to the writing thread of one database.
+/// The background writer of one database.
 pub struct Writer {
     shared: Arc<Shared>,
 }
 
-/// What became of the jobs submitted so far.
+/// The numbers of jobs so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
+pub struct WriterProgress {
     pub submitted: u64,
     /// In the database, visible to every process.
     pub committed: u64,
@@ -50,7 +49,7 @@ pub struct Progress {
     pub lost: u64,
 }
 
-impl Progress {
+impl WriterProgress {
     pub fn pending(&self) -> u64 {
         self.submitted - self.committed - self.lost
     }
@@ -59,37 +58,41 @@ impl Progress {
 struct Shared {
     path: PathBuf,
     components: &'static [Component],
-    patience: Duration,
+    lock_timeout: Duration,
     state: Mutex<State>,
-    /// Told when a job comes, and when the writer closes.
+    /// Notified when a job comes and when the writer closes.
     work: Condvar,
-    /// Told when a batch is done.
+    /// Notified when a batch is done.
     done: Condvar,
 }
 
 #[derive(Default)]
 struct State {
-    queue: VecDeque<Job>,
-    progress: Progress,
+    queue: VecDeque<WriteJob>,
+    progress: WriterProgress,
     problem: Option<String>,
     started: bool,
     closing: bool,
-    /// A flush waited in vain, so dropping does not wait once more.
-    given_up: bool,
+    /// A flush timed out, so dropping does not wait again.
+    has_timed_out: bool,
 }
 
 impl Writer {
-    /// A writer for the database at `path`. Cheap: neither thread nor file before the first job.
+    /// A writer for the database at `path`. Starts no thread and opens no file before the first job.
     pub fn new(path: PathBuf, components: &'static [Component]) -> Writer {
-        Writer::with_patience(path, components, LOCK_PATIENCE)
+        Writer::with_lock_timeout(path, components, LOCK_TIMEOUT)
     }
 
-    /// A writer that asks a locked database again after `patience`, and says so.
-    pub fn with_patience(path: PathBuf, components: &'static [Component], patience: Duration) -> Writer {
+    /// A writer that logs a locked database and tries again after `lock_timeout`.
+    pub fn with_lock_timeout(
+        path: PathBuf,
+        components: &'static [Component],
+        lock_timeout: Duration,
+    ) -> Writer {
         let shared = Shared {
             path,
             components,
-            patience,
+            lock_timeout,
             state: Mutex::default(),
             work: Condvar::new(),
             done: Condvar::new(),
@@ -97,8 +100,8 @@ impl Writer {
         Writer { shared: Arc::new(shared) }
     }
 
-    /// Queues `job`. Never waits: when the queue is full, the job is lost and counted.
-    pub fn submit(&self, job: Job) {
+    /// Queues `job` without waiting; when the queue is full, the job is dropped and counted.
+    pub fn submit(&self, job: WriteJob) {
         let mut state = self.shared.lock();
         state.progress.submitted += 1;
         if state.queue.len() >= QUEUE_LIMIT {
@@ -121,7 +124,7 @@ impl Writer {
     }
 
     /// Waits until everything submitted before is written or lost, at most `timeout`.
-    pub fn flush(&self, timeout: Duration) -> Progress {
+    pub fn flush(&self, timeout: Duration) -> WriterProgress {
         let deadline = Instant::now().checked_add(timeout);
         let mut state = self.shared.lock();
         let target = state.progress.submitted;
@@ -129,7 +132,7 @@ impl Writer {
             let left =
                 deadline.map_or(timeout, |deadline| deadline.saturating_duration_since(Instant::now()));
             if left.is_zero() {
-                state.given_up = true;
+                state.has_timed_out = true;
                 break;
             }
             self.shared.done.wait_for(&mut state, left);
@@ -137,7 +140,7 @@ impl Writer {
         state.progress
     }
 
-    /// Why writing does not work at present, as far as is known. `None` before anything was tried.
+    /// Why writing fails at present. `None` before the first attempt.
     pub fn problem(&self) -> Option<String> {
         self.shared.lock().problem.clone()
     }
@@ -146,43 +149,43 @@ impl Writer {
         self.shared.lock().problem.is_some()
     }
 
-    pub fn progress(&self) -> Progress {
+    pub fn progress(&self) -> WriterProgress {
         self.shared.lock().progress
     }
 }
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        let given_up = {
+        let has_timed_out = {
             let mut state = self.shared.lock();
             state.closing = true;
-            state.given_up
+            state.has_timed_out
         };
         self.shared.work.notify_one();
-        if !given_up {
-            self.flush(DROP_PATIENCE);
+        if !has_timed_out {
+            self.flush(DROP_TIMEOUT);
         }
     }
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Default)]
-struct Written {
+struct BatchResult {
     committed: u64,
     lost: u64,
-    /// To be tried again.
-    left: Vec<Job>,
-    /// The first that went wrong.
+    /// Jobs to try again.
+    retry: Vec<WriteJob>,
+    /// The first error.
     error: Option<StoreError>,
 }
 
-impl Written {
-    fn failed(batch: Vec<Job>, error: StoreError) -> Written {
-        let (lost, left) = match error {
+impl BatchResult {
+    fn failed(batch: Vec<WriteJob>, error: StoreError) -> BatchResult {
+        let (lost, retry) = match error {
             StoreError::Locked { .. } => (0, batch),
             _ => (batch.len() as u64, Vec::new()),
         };
-        Written { lost, left, error: Some(error), ..Written::default() }
+        BatchResult { lost, retry, error: Some(error), ..BatchResult::default() }
     }
 }
 
@@ -191,11 +194,11 @@ impl Shared {
         self.state.lock()
     }
 
-    /// The thread: ends when the writer closed and nothing is queued.
+    /// The thread's main loop, which ends when the writer is closed and the queue empty.
     fn run(&self) {
         let mut database = None;
         let mut not_before: Option<Instant> = None;
-        let mut lost_and_told = 0;
+        let mut lost_and_logged = 0;
         while let Some(batch) = self.next_batch() {
             database = database.filter(Database::is_same_file);
             if database.is_none() && not_before.is_some_and(|instant| Instant::now() < instant) {
@@ -205,25 +208,25 @@ impl Shared {
             }
             let opened = match database.take() {
                 Some(database) => Ok(database),
-                None => Database::open_within(&self.path, self.components, self.patience),
+                None => Database::open_within(&self.path, self.components, self.lock_timeout),
             };
             let written = match opened {
                 Ok(opened) => write(database.insert(opened), batch),
                 Err(error) => {
                     let locked = matches!(error, StoreError::Locked { .. });
                     not_before = (!locked).then(|| Instant::now() + REOPEN_AFTER);
-                    Written::failed(batch, error)
+                    BatchResult::failed(batch, error)
                 }
             };
-            let locked = !written.left.is_empty();
-            self.finish(written, &mut lost_and_told);
+            let locked = !written.retry.is_empty();
+            self.finish(written, &mut lost_and_logged);
             if locked {
                 thread::sleep(LOCKED_PAUSE);
             }
         }
     }
 
-    fn next_batch(&self) -> Option<Vec<Job>> {
+    fn next_batch(&self) -> Option<Vec<WriteJob>> {
         let mut state = self.lock();
         while state.queue.is_empty() {
             if state.closing {
@@ -235,46 +238,46 @@ impl Shared {
         Some(state.queue.drain(..size).collect())
     }
 
-    /// Counts, puts back what is left, and tells whoever waits; then logs, when there is news.
-    fn finish(&self, written: Written, lost_and_told: &mut u64) {
-        let Written { committed, mut lost, left, error } = written;
+    /// Counts, queues the jobs to try again, notifies callers of `flush`, and logs changes.
+    fn finish(&self, result: BatchResult, lost_and_logged: &mut u64) {
+        let BatchResult { committed, mut lost, retry, error } = result;
         let problem = error.map(|error| error.describe());
         let mut state = self.lock();
         if state.closing {
-            // Nobody waits any longer for the lock to go.
-            lost += left.len() as u64;
+            // The writer is closing and does not wait for the lock any more.
+            lost += retry.len() as u64;
         } else {
-            left.into_iter().rev().for_each(|job| state.queue.push_front(job));
+            retry.into_iter().rev().for_each(|job| state.queue.push_front(job));
         }
         state.progress.committed += committed;
         state.progress.lost += lost;
         let lost = state.progress.lost;
-        let news = state.problem != problem;
+        let has_changed = state.problem != problem;
         state.problem.clone_from(&problem);
         drop(state);
         self.done.notify_all();
         match problem {
-            Some(problem) if news => tracing::warn!(lost, problem, "the database cannot be written"),
-            None if news => tracing::info!(lost, "the database can be written again"),
-            // Once per doubling: a full queue should not fill the log as well.
-            _ if lost > *lost_and_told * 2 => tracing::warn!(lost, "records were lost"),
+            Some(problem) if has_changed => tracing::warn!(lost, problem, "cannot write the database"),
+            None if has_changed => tracing::info!(lost, "the database can be written again"),
+            // Once per doubling, so that a full queue does not fill the log.
+            _ if lost > *lost_and_logged * 2 => tracing::warn!(lost, "records were lost"),
             _ => return,
         }
-        *lost_and_told = lost;
+        *lost_and_logged = lost;
     }
 }
 
-/// Writes the jobs in one transaction, or one by one when some of them are at fault.
-fn write(database: &Database, mut batch: Vec<Job>) -> Written {
+/// Writes the jobs in one transaction, or one by one when a job fails.
+fn write(database: &Database, mut batch: Vec<WriteJob>) -> BatchResult {
     match transact(database, &batch) {
-        Ok(()) => Written { committed: batch.len() as u64, ..Written::default() },
+        Ok(()) => BatchResult { committed: batch.len() as u64, ..BatchResult::default() },
         Err(StoreError::Sql { .. } | StoreError::Panicked { .. }) if batch.len() > 1 => {
-            let mut written = Written::default();
+            let mut written = BatchResult::default();
             for index in 0..batch.len() {
                 match transact(database, &batch[index..=index]) {
                     Ok(()) => written.committed += 1,
                     Err(error @ StoreError::Locked { .. }) => {
-                        return Written { left: batch.split_off(index), error: Some(error), ..written };
+                        return BatchResult { retry: batch.split_off(index), error: Some(error), ..written };
                     }
                     Err(error) => {
                         written.lost += 1;
@@ -284,11 +287,11 @@ fn write(database: &Database, mut batch: Vec<Job>) -> Written {
             }
             written
         }
-        Err(error) => Written::failed(batch, error),
+        Err(error) => BatchResult::failed(batch, error),
     }
 }
 
-fn transact(database: &Database, jobs: &[Job]) -> Result<(), StoreError> {
+fn transact(database: &Database, jobs: &[WriteJob]) -> Result<(), StoreError> {
     let work = || database.write(|transaction| jobs.iter().try_for_each(|job| job(transaction)));
     catch_unwind(AssertUnwindSafe(work))
         .unwrap_or_else(|_| Err(StoreError::Panicked { path: database.path().to_owned() }))

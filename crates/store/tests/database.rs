@@ -41,7 +41,7 @@ fn notes(path: &Path) -> Vec<String> {
         let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
         statement.query_map([], |row| row.get(0))?.collect()
     };
-    Database::look(path, &[], all).unwrap().unwrap()
+    Database::read_existing(path, &[], all).unwrap().unwrap()
 }
 
 fn add_note(database: &Database, text: &str) {
@@ -130,19 +130,19 @@ fn opening_again_leaves_the_locks_of_the_first_alone() {
 fn looking_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    assert_eq!(Database::look(&path, FIRST, |_| Ok(())).unwrap(), None);
+    assert_eq!(Database::read_existing(&path, FIRST, |_| Ok(())).unwrap(), None);
     assert!(files(folder.path()).is_empty());
     add_note(&Database::open(&path, FIRST).unwrap(), "a");
     let erase = |connection: &Connection| connection.execute("DELETE FROM notes", []);
-    assert!(Database::look(&path, FIRST, erase).is_err());
-    assert_eq!(Database::look(&path, &SECOND[1..], |_| Ok(())).unwrap(), None, "no such tables yet");
+    assert!(Database::read_existing(&path, FIRST, erase).is_err());
+    assert_eq!(Database::read_existing(&path, &SECOND[1..], |_| Ok(())).unwrap(), None, "no such tables yet");
     assert_eq!(versions(&path), [("notes".to_owned(), 1)]);
     assert_eq!(notes(&path), ["a"]);
     assert_eq!(files(folder.path()), ["a.db"]);
     // Older tables are the exception: the queries know only the newest.
     let columns =
         |connection: &Connection| connection.query_row("SELECT at FROM notes", [], |row| row.get(0));
-    assert_eq!(Database::look(&path, &SECOND[..1], columns).unwrap(), Some(None::<i64>));
+    assert_eq!(Database::read_existing(&path, &SECOND[..1], columns).unwrap(), Some(None::<i64>));
 }
 
 #[test]

@@ -7,14 +7,14 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
-use tamis_store::{Component, Database, Job, Progress, Writer};
+use tamis_store::{Component, Database, WriteJob, Writer, WriterProgress};
 
 const NOTES: &[Component] =
     &[Component { name: "notes", migrations: &["CREATE TABLE notes (text TEXT NOT NULL UNIQUE) STRICT"] }];
 const LONG: Duration = Duration::from_secs(30);
 const SHORT: Duration = Duration::from_millis(50);
 
-fn note(text: impl Into<String>) -> Job {
+fn note(text: impl Into<String>) -> WriteJob {
     let text = text.into();
     Box::new(move |transaction| transaction.execute("INSERT INTO notes VALUES (?1)", [&text]).map(drop))
 }
@@ -24,11 +24,11 @@ fn notes(path: &Path) -> Vec<String> {
         let mut statement = connection.prepare("SELECT text FROM notes ORDER BY rowid")?;
         statement.query_map([], |row| row.get(0))?.collect()
     };
-    Database::look(path, NOTES, all).unwrap().unwrap()
+    Database::read_existing(path, NOTES, all).unwrap().unwrap()
 }
 
-fn progress(submitted: u64, committed: u64, lost: u64) -> Progress {
-    Progress { submitted, committed, lost }
+fn progress(submitted: u64, committed: u64, lost: u64) -> WriterProgress {
+    WriterProgress { submitted, committed, lost }
 }
 
 #[test]
@@ -101,7 +101,8 @@ fn dropping_writes_what_is_queued() {
     drop(writer);
     // Dropping waits for a while and no longer; the thread goes on, so that a slow disk loses nothing here.
     let started = Instant::now();
-    let written = || Database::look(&path, NOTES, |_| Ok(())).unwrap().map_or(0, |()| notes(&path).len());
+    let written =
+        || Database::read_existing(&path, NOTES, |_| Ok(())).unwrap().map_or(0, |()| notes(&path).len());
     while written() < 20 && started.elapsed() < LONG {
         std::thread::sleep(Duration::from_millis(10));
     }
@@ -112,7 +113,7 @@ fn dropping_writes_what_is_queued() {
 fn what_meets_a_lock_is_written_after_it() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    let writer = Writer::with_patience(path.clone(), NOTES, SHORT);
+    let writer = Writer::with_lock_timeout(path.clone(), NOTES, SHORT);
     writer.submit(note("before"));
     writer.flush(LONG);
     let other = Connection::open(&path).unwrap();
@@ -135,7 +136,7 @@ fn what_meets_a_lock_is_written_after_it() {
 fn a_full_queue_drops_and_counts() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
-    let writer = Writer::with_patience(path.clone(), NOTES, SHORT);
+    let writer = Writer::with_lock_timeout(path.clone(), NOTES, SHORT);
     writer.submit(note("first"));
     writer.flush(LONG);
     let other = Connection::open(&path).unwrap();
@@ -158,7 +159,7 @@ fn waiting_ends_in_time_when_the_database_stays_locked() {
     drop(Database::open(&path, NOTES).unwrap());
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let writer = Writer::with_patience(path, NOTES, LONG);
+    let writer = Writer::with_lock_timeout(path, NOTES, LONG);
     writer.submit(note("a"));
     let started = Instant::now();
     assert_eq!(writer.flush(SHORT).pending(), 1);
@@ -176,7 +177,7 @@ fn what_cannot_be_opened_is_told_and_left_alone() {
     assert_eq!(writer.problem(), None, "nothing tried yet");
     writer.submit(note("a"));
     assert_eq!(writer.flush(LONG), progress(1, 0, 1));
-    assert!(writer.problem().unwrap().contains("is damaged, or not a database"));
+    assert!(writer.problem().unwrap().contains("is damaged or not a database"));
     assert_eq!(fs::read(&path).unwrap(), [b'x'; 5000]);
 }
 

@@ -42,7 +42,7 @@ impl Trace {
     /// How the tools were used, by their names. What was counted just now is waited for, but not for long.
     pub fn uses(&self) -> Result<Vec<ToolCallCounts>, TraceError> {
         self.uses.writer.flush(Duration::from_secs(2));
-        Ok(Database::look(&self.uses.path, db::USES, db::uses)?.unwrap_or_default())
+        Ok(Database::read_existing(&self.uses.path, db::USES, db::uses)?.unwrap_or_default())
     }
     /// Throws the counts away.
     pub fn forget_uses(&self) -> Result<(), TraceError> {

@@ -221,7 +221,7 @@ fn read_job(
             summary.account = db::account_of(connection, log.id)?;
             Ok(Some(Known { log: log.clone(), summary, last_block: db::last_block(connection, log.id)? }))
         };
-        database.read_apart(look).ok().flatten()
+        database.read_on_new_connection(look).ok().flatten()
     });
     let mut sink = ToWriter { job: number, sender, stop };
     let outcome = reading::read(job.source, known, &mut sink)?;
