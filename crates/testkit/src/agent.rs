@@ -4,9 +4,9 @@
 
 pub(crate) mod claude_code;
 pub(crate) mod codex;
+mod fixture;
 pub(crate) mod gemini_cli;
 mod open_code;
-mod stage;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-pub use stage::{Performance, Stage};
+pub use fixture::{ClientFixture, FixtureRun};
 
-use crate::clients::Clients;
-use crate::leftovers;
-use crate::model::{Request, ScriptedModel};
-use crate::process::{Finished, run_bounded, run_bounded_then};
-use crate::script::{Step, ToolResult};
+use crate::clients::InstalledClients;
+use crate::leftover_processes;
+use crate::model::{ModelRequest, ScriptedModel};
+use crate::process::{FinishedProgram, run_bounded, run_bounded_then};
+use crate::script::{ScriptStep, ToolResult};
 use crate::wire::{ToolName, Wire};
 
 /// How long an agent may take for a whole run; alone on two cores none needs a tenth of it.
@@ -35,7 +35,7 @@ pub const PROMPT: &str = "Follow the script.";
 
 /// A coding agent program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Agent {
+pub enum TestClient {
     ClaudeCode,
     Codex,
     GeminiCli,
@@ -54,10 +54,10 @@ pub struct StdioServer {
 
 /// What came of a run.
 #[derive(Debug)]
-pub struct AgentRun {
-    pub finished: Finished,
+pub struct TestClientRun {
+    pub finished: FinishedProgram,
     /// Every request that the model received.
-    pub requests: Vec<Request>,
+    pub requests: Vec<ModelRequest>,
     /// The answers to the script's calls, as the model got them.
     pub results: Vec<ToolResult>,
     /// The panic of a step of the script, where there was one.
@@ -65,13 +65,13 @@ pub struct AgentRun {
     /// The command lines of processes that outlived the agent and had to be killed.
     pub left_behind: Vec<String>,
     offered: Vec<ToolName>,
-    home: Home,
+    home: ClientHome,
 }
 
 /// Where an agent lives: a home, a repository and the data folder of its server. It may be furnished before a run, and
 /// the next run finds what the last one left.
 #[derive(Debug)]
-pub struct Home {
+pub struct ClientHome {
     folder: TempDir,
     place: Place,
 }
@@ -83,15 +83,26 @@ struct Place {
     work: PathBuf,
 }
 
-impl Agent {
+impl TestClient {
     /// Runs the agent in a new home until its model has played the script. The server gets a data folder of its own.
-    pub fn run(self, clients: &Clients, server: &StdioServer, script: Vec<Step>) -> AgentRun {
-        self.run_in(Home::new(), clients, server, script)
+    pub fn run(
+        self,
+        clients: &InstalledClients,
+        server: &StdioServer,
+        script: Vec<ScriptStep>,
+    ) -> TestClientRun {
+        self.run_in(ClientHome::new(), clients, server, script)
     }
 
     /// The same in a home that may have seen something before.
-    pub fn run_in(self, home: Home, clients: &Clients, server: &StdioServer, script: Vec<Step>) -> AgentRun {
-        let Home { folder, place } = &home;
+    pub fn run_in(
+        self,
+        home: ClientHome,
+        clients: &InstalledClients,
+        server: &StdioServer,
+        script: Vec<ScriptStep>,
+    ) -> TestClientRun {
+        let ClientHome { folder, place } = &home;
         let mut server = server.clone();
         server.env.push(("TAMIS_DATA_DIR".to_owned(), path_text(&folder.path().join("data"))));
 
@@ -105,8 +116,8 @@ impl Agent {
         };
         command.current_dir(&place.work);
         let (finished, left_behind) =
-            run_bounded_then(command, LIMIT, || leftovers::end_all(folder.path(), PATIENCE));
-        AgentRun {
+            run_bounded_then(command, LIMIT, || leftover_processes::end_all(folder.path(), PATIENCE));
+        TestClientRun {
             finished,
             requests: model.requests(),
             results: model.results(),
@@ -138,7 +149,7 @@ impl Agent {
     }
 }
 
-impl AgentRun {
+impl TestClientRun {
     /// The results, after making sure that all of the script was played, that the agent ended well and in time, and
     /// that its server ended with it.
     pub fn expect_results(&self, count: usize) -> &[ToolResult] {
@@ -167,12 +178,12 @@ impl AgentRun {
     }
 
     /// The same for another run.
-    pub fn into_home(self) -> Home {
+    pub fn into_home(self) -> ClientHome {
         self.home
     }
 }
 
-impl Home {
+impl ClientHome {
     #[allow(clippy::new_without_default, reason = "it makes folders and a repository")]
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 use serde_json::{Value, json};
 
-use crate::Request;
+use crate::ModelRequest;
 use crate::http::{self, Held, Listening};
 
 /// How long a test waits for what must come.
@@ -74,7 +74,7 @@ struct State {
     steps: VecDeque<ChatStep>,
     /// Once the steps are over.
     for_ever: Option<ChatStep>,
-    requests: Vec<Request>,
+    requests: Vec<ModelRequest>,
     in_flight: usize,
     most_in_flight: usize,
     hung_up: usize,
@@ -119,7 +119,7 @@ impl ChatServer {
     }
 
     /// All requests so far.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.state.lock().requests.clone()
     }
 
@@ -178,7 +178,7 @@ impl Shared {
 
     fn serve(&self, mut stream: TcpStream) {
         let Some(request) = http::read_request(&mut stream) else { return };
-        let request = Request { method: request.method, path: request.path, body: request.body };
+        let request = ModelRequest { method: request.method, path: request.path, body: request.body };
         let asks_for_turn = request.method == "POST";
         let mut state = self.state.lock();
         state.requests.push(request);

@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The folder that `scripts/install-test-clients` fills.
-pub struct Clients {
+pub struct InstalledClients {
     folder: PathBuf,
 }
 
-impl Clients {
+impl InstalledClients {
     /// The clients under `TAMIS_TEST_CLIENTS`, or under the repository's own target folder.
     pub fn installed() -> Self {
         let folder = std::env::var_os("TAMIS_TEST_CLIENTS").map_or_else(

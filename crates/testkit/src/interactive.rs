@@ -8,9 +8,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::agent::{Agent, claude_code, codex, gemini_cli};
-use crate::clients::Clients;
-use crate::leftovers;
+use crate::agent::{TestClient, claude_code, codex, gemini_cli};
+use crate::clients::InstalledClients;
+use crate::leftover_processes;
 
 /// A home folder, with the environment that leads to it. Dropping it ends every process that has it in its environment,
 /// tmux and whatever runs in it too.
@@ -22,7 +22,7 @@ pub struct InteractiveHome {
 
 impl InteractiveHome {
     /// A home in which the installed clients are found, and none of them is known yet.
-    pub fn new(clients: &Clients) -> Self {
+    pub fn new(clients: &InstalledClients) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path().canonicalize().expect("a folder").join("home");
         fs::create_dir(&home).expect("a home");
@@ -41,24 +41,24 @@ impl InteractiveHome {
     /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. Several can be, but not
     /// OpenCode.
     #[must_use]
-    pub fn with(mut self, agent: Agent, model: &str, repository: &Path) -> Self {
+    pub fn with(mut self, agent: TestClient, model: &str, repository: &Path) -> Self {
         match agent {
-            Agent::ClaudeCode => {
+            TestClient::ClaudeCode => {
                 let variables = claude_code::environment(model);
                 let key = variables.iter().find(|(name, _)| *name == "ANTHROPIC_API_KEY").expect("a key").1;
                 self.write(".claude.json", &claude_settings(key, repository).to_string());
                 self.set(&variables);
             }
-            Agent::Codex => {
+            TestClient::Codex => {
                 self.write(".codex/config.toml", &codex::model_settings(model));
                 self.set(&[codex::MODEL_KEY]);
             }
-            Agent::GeminiCli => {
+            TestClient::GeminiCli => {
                 self.write(".gemini/settings.json", &gemini_cli::own_settings().to_string());
                 self.set(&gemini_cli::environment(model));
             }
             // With a screen it fetches packages first, and for minutes does nothing else where there is no network.
-            Agent::OpenCode => panic!("{agent:?} is not at home here"),
+            TestClient::OpenCode => panic!("{agent:?} is not at home here"),
         }
         self
     }
@@ -92,7 +92,7 @@ impl InteractiveHome {
 
 impl Drop for InteractiveHome {
     fn drop(&mut self) {
-        leftovers::end_all(self.folder.path(), Duration::ZERO);
+        leftover_processes::end_all(self.folder.path(), Duration::ZERO);
     }
 }
 

@@ -22,7 +22,7 @@ use parking_lot::{Condvar, Mutex};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
-use crate::script::{Arguments, FINAL_TEXT, History, Step, ToolResult};
+use crate::script::{FINAL_TEXT, ScriptHistory, ScriptStep, StepArguments, ToolResult};
 use crate::wire::{Reply, ToolName, Wire, scripted};
 
 /// How long a request that must come may take to come.
@@ -33,7 +33,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 
 /// A request that the model received.
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct ModelRequest {
     pub method: String,
     pub path: String,
     /// Null where there was none, a string where it was not JSON.
@@ -51,7 +51,7 @@ struct Shared {
     wire: Wire,
     spell: Box<dyn Fn(&str) -> ToolName + Send + Sync>,
     scripts: Mutex<Vec<Script>>,
-    requests: Mutex<Vec<Request>>,
+    requests: Mutex<Vec<ModelRequest>>,
     arrived: Condvar,
     failure: Mutex<Option<String>>,
 }
@@ -60,7 +60,7 @@ struct Shared {
 struct Script {
     /// What its user said in it. Every conversation has the empty one.
     marker: String,
-    steps: Vec<Step>,
+    steps: Vec<ScriptStep>,
 }
 
 impl ScriptedModel {
@@ -69,7 +69,7 @@ impl ScriptedModel {
     pub fn start(
         wire: Wire,
         spell: impl Fn(&str) -> ToolName + Send + Sync + 'static,
-        script: Vec<Step>,
+        script: Vec<ScriptStep>,
     ) -> Self {
         Self::start_many(wire, spell, vec![(String::new(), script)])
     }
@@ -82,7 +82,7 @@ impl ScriptedModel {
     pub fn start_many(
         wire: Wire,
         spell: impl Fn(&str) -> ToolName + Send + Sync + 'static,
-        scripts: Vec<(String, Vec<Step>)>,
+        scripts: Vec<(String, Vec<ScriptStep>)>,
     ) -> Self {
         let scripts = scripts.into_iter().map(|(marker, steps)| Script { marker, steps }).collect();
         let shared = Arc::new(Shared {
@@ -107,7 +107,7 @@ impl ScriptedModel {
     }
 
     /// All requests so far, in order of arrival.
-    pub fn requests(&self) -> Vec<Request> {
+    pub fn requests(&self) -> Vec<ModelRequest> {
         self.shared.requests.lock().clone()
     }
 
@@ -191,7 +191,7 @@ async fn answer(State(shared): State<Arc<Shared>>, request: HttpRequest<Body>) -
         Err(_) => Value::String(String::from_utf8_lossy(&bytes).into_owned()),
     };
     let path = head.uri.path().to_owned();
-    shared.requests.lock().push(Request {
+    shared.requests.lock().push(ModelRequest {
         method: head.method.to_string(),
         path: path.clone(),
         body: body.clone(),
@@ -239,7 +239,7 @@ impl Shared {
                 Next::Reply(Reply::Text(FINAL_TEXT.to_owned()))
             };
         }
-        let history = History { request: body, results: &results };
+        let history = ScriptHistory { request: body, results: &results };
         let number = results.len() + 1;
         Next::Reply(match catch_unwind(AssertUnwindSafe(|| arguments(&history))) {
             Ok(arguments) => Reply::Call { tool, arguments, label: scripted(number) },
@@ -260,14 +260,14 @@ impl Shared {
         script: &'a Script,
         body: &Value,
         results: usize,
-    ) -> Option<(&'static str, &'a Arguments)> {
+    ) -> Option<(&'static str, &'a StepArguments)> {
         let mut answered = results;
         for step in &script.steps {
             match step {
-                Step::Call { .. } if answered > 0 => answered -= 1,
-                Step::Call { tool, arguments } => return Some((tool, arguments)),
-                Step::AwaitWords(words) if self.wire.is_said(body, words) => {}
-                Step::AwaitWords(_) => return None,
+                ScriptStep::Call { .. } if answered > 0 => answered -= 1,
+                ScriptStep::Call { tool, arguments } => return Some((tool, arguments)),
+                ScriptStep::AwaitWords(words) if self.wire.is_said(body, words) => {}
+                ScriptStep::AwaitWords(_) => return None,
             }
         }
         None
@@ -311,8 +311,8 @@ mod tests {
     #[test]
     fn plays_each_step_on_the_results_before_it() {
         let script = vec![
-            Step::call("add", |_| json!({"a": 1})),
-            Step::call("add", |history| json!({"a": history.results[0].json()["sum"]})),
+            ScriptStep::call("add", |_| json!({"a": 1})),
+            ScriptStep::call("add", |history| json!({"a": history.results[0].json()["sum"]})),
         ];
         let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), script);
         assert_eq!(call(&ask(&model, &[])), (&json!("x_add"), &json!(r#"{"a":1}"#)));
@@ -323,7 +323,7 @@ mod tests {
 
     #[test]
     fn ends_the_conversation_when_a_step_panics() {
-        let script = vec![Step::call("add", |history| history.results[7].json())];
+        let script = vec![ScriptStep::call("add", |history| history.results[7].json())];
         let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), script);
         assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);
         let failure = model.failure().expect("a failure");
@@ -333,11 +333,11 @@ mod tests {
     #[test]
     fn plays_each_conversation_its_own_script_and_waits_for_its_user() {
         let coder = vec![
-            Step::call("add", |_| json!({"a": 1})),
-            Step::await_words("Feedback 1"),
-            Step::call("add", |_| json!({"a": 2})),
+            ScriptStep::call("add", |_| json!({"a": 1})),
+            ScriptStep::await_words("Feedback 1"),
+            ScriptStep::call("add", |_| json!({"a": 2})),
         ];
-        let reviewer = vec![Step::call("add", |_| json!({"a": 3}))];
+        let reviewer = vec![ScriptStep::call("add", |_| json!({"a": 3}))];
         let scripts = vec![("You are c1".to_owned(), coder), ("You are r1".to_owned(), reviewer)];
         let model =
             ScriptedModel::start_many(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), scripts);
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn leaves_conversations_without_the_tool_alone() {
-        let script = vec![Step::call("subtract", |_| json!({}))];
+        let script = vec![ScriptStep::call("subtract", |_| json!({}))];
         let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(tool), script);
         assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);
         assert_eq!(model.offered(), BTreeSet::from([ToolName::plain("x_add")]));

@@ -13,14 +13,14 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 
 /// A program that has ended.
 #[derive(Debug)]
-pub struct Finished {
+pub struct FinishedProgram {
     /// None when the time ran out and the whole group was killed.
     pub status: Option<ExitStatus>,
     pub stdout: String,
     pub stderr: String,
 }
 
-impl Finished {
+impl FinishedProgram {
     /// The exit code; none for a death by signal or by the clock.
     pub fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
@@ -28,7 +28,7 @@ impl Finished {
 }
 
 /// Runs a command with nothing on its standard input. Whatever of its process group outlives it is killed.
-pub fn run_bounded(command: Command, limit: Duration) -> Finished {
+pub fn run_bounded(command: Command, limit: Duration) -> FinishedProgram {
     run_bounded_then(command, limit, || ()).0
 }
 
@@ -37,7 +37,7 @@ pub(crate) fn run_bounded_then<T>(
     mut command: Command,
     limit: Duration,
     look: impl FnOnce() -> T,
-) -> (Finished, T) {
+) -> (FinishedProgram, T) {
     // Files, not pipes: a grandchild that escaped the group could hold a pipe open and block the reader forever.
     let mut stdout = tempfile::tempfile().expect("a temporary file");
     let mut stderr = tempfile::tempfile().expect("a temporary file");
@@ -51,7 +51,7 @@ pub(crate) fn run_bounded_then<T>(
     }
     let seen = look();
     drop(group);
-    (Finished { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }, seen)
+    (FinishedProgram { status, stdout: contents(&mut stdout), stderr: contents(&mut stderr) }, seen)
 }
 
 fn contents(file: &mut File) -> String {

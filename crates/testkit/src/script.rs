@@ -7,20 +7,20 @@ use serde_json::Value;
 pub const FINAL_TEXT: &str = "The script is done.";
 
 /// What a call's arguments are, given what came before.
-pub type Arguments = Box<dyn Fn(&History) -> Value + Send>;
+pub type StepArguments = Box<dyn Fn(&ScriptHistory) -> Value + Send>;
 
 /// One step of the script.
-pub enum Step {
+pub enum ScriptStep {
     /// Call a tool of the MCP server, by its own name; how the agent spells it is the agent's affair.
-    Call { tool: &'static str, arguments: Arguments },
+    Call { tool: &'static str, arguments: StepArguments },
     /// End the turn, and go on when the user has said these words.
     AwaitWords(String),
 }
 
-impl Step {
+impl ScriptStep {
     /// A call whose arguments may depend on what came before. A panic in `arguments` ends the conversation, and the
     /// run reports it.
-    pub fn call(tool: &'static str, arguments: impl Fn(&History) -> Value + Send + 'static) -> Self {
+    pub fn call(tool: &'static str, arguments: impl Fn(&ScriptHistory) -> Value + Send + 'static) -> Self {
         Self::Call { tool, arguments: Box::new(arguments) }
     }
 
@@ -31,7 +31,7 @@ impl Step {
 }
 
 /// The conversation as the model sees it when it is asked for its next step.
-pub struct History<'a> {
+pub struct ScriptHistory<'a> {
     /// The request being answered, in the wire format of the agent.
     pub request: &'a Value,
     /// The results of the script's calls so far, in order.

@@ -15,13 +15,13 @@ const START: Duration = Duration::from_secs(60);
 const END: Duration = Duration::from_secs(10);
 
 /// `tamis serve --port 0` in a data folder of its own. Dropping it asks the server to end, then makes it.
-pub struct Server {
+pub struct TestServer {
     url: String,
     group: Group,
     folder: TempDir,
 }
 
-impl Server {
+impl TestServer {
     /// Starts the server and waits until it has said where it listens.
     pub fn start(binary: impl AsRef<Path>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
@@ -72,7 +72,7 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Drop for TestServer {
     fn drop(&mut self) {
         self.group.signal(Signal::TERM);
         let ended = self.group.wait(END);

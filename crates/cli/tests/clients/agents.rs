@@ -1,10 +1,10 @@
 //! Each agent prunes a text, then recovers what was cut. What counts is what its model gets to see.
 
-use tamis_testkit::{Agent, Clients, FINAL_TEXT, StdioServer, Step};
+use tamis_testkit::{FINAL_TEXT, InstalledClients, ScriptStep, StdioServer, TestClient};
 
 use crate::{sample, tamis};
 
-fn prunes_and_recovers(agent: Agent) {
+fn prunes_and_recovers(agent: TestClient) {
     let server = StdioServer {
         name: "tamis".to_owned(),
         command: tamis(),
@@ -12,10 +12,10 @@ fn prunes_and_recovers(agent: Agent) {
         env: Vec::new(),
     };
     let script = vec![
-        Step::call("prune_text", |_| sample::prune_arguments()),
-        Step::call("recover_text", |history| sample::recover_arguments(&history.results[0].json())),
+        ScriptStep::call("prune_text", |_| sample::prune_arguments()),
+        ScriptStep::call("recover_text", |history| sample::recover_arguments(&history.results[0].json())),
     ];
-    let run = agent.run(&Clients::installed(), &server, script);
+    let run = agent.run(&InstalledClients::installed(), &server, script);
 
     let results = run.expect_results(2);
     let (pruned, recovered) = (results[0].json(), results[1].json());
@@ -27,23 +27,23 @@ fn prunes_and_recovers(agent: Agent) {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_prunes_and_recovers() {
-    prunes_and_recovers(Agent::ClaudeCode);
+    prunes_and_recovers(TestClient::ClaudeCode);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_prunes_and_recovers() {
-    prunes_and_recovers(Agent::Codex);
+    prunes_and_recovers(TestClient::Codex);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_prunes_and_recovers() {
-    prunes_and_recovers(Agent::GeminiCli);
+    prunes_and_recovers(TestClient::GeminiCli);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn open_code_prunes_and_recovers() {
-    prunes_and_recovers(Agent::OpenCode);
+    prunes_and_recovers(TestClient::OpenCode);
 }

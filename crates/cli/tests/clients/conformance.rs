@@ -4,14 +4,14 @@
 //! be tested has. `tests/clients/conformance-*.yml` name what a server of tools like ours fails by its nature; the
 //! suite then fails for any other failure, and for an entry that has come to pass.
 
-use tamis_testkit::{Clients, Server, run_bounded};
+use tamis_testkit::{InstalledClients, TestServer, run_bounded};
 
 use crate::{LIMIT, shared, tamis};
 
 fn conforms(baseline: &str, selection: &[&str]) {
-    let server = Server::start(tamis());
+    let server = TestServer::start(tamis());
     let home = tempfile::tempdir().expect("a temporary folder");
-    let mut command = Clients::installed().tool("conformance", home.path());
+    let mut command = InstalledClients::installed().tool("conformance", home.path());
     command.args(["server", "--url", &server.mcp_url()]).args(selection);
     command.arg("--expected-failures").arg(shared(baseline)).arg("--output-dir").arg(home.path());
     let finished = run_bounded(command, LIMIT);

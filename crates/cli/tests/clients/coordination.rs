@@ -13,8 +13,8 @@ use serde_json::{Value, json};
 use tamis_agents::Tmux;
 use tamis_store::rusqlite::Connection;
 use tamis_testkit::{
-    Agent, Clients, FakeGithub, FakePullRequest, FakeRepository, InteractiveHome, ScriptedModel, Step,
-    run_bounded,
+    FakeGithub, FakePullRequest, FakeRepository, InstalledClients, InteractiveHome, ScriptStep,
+    ScriptedModel, TestClient, run_bounded,
 };
 
 use crate::{LIMIT, tamis};
@@ -23,13 +23,13 @@ const TOKEN: &str = "ghp_thisIsOnlyADummyForTheTests000000000";
 const CODER: &str = "work-7-a1";
 
 /// A home with both agents, a repository, its remote, and a server that coordinates.
-struct Stage {
+struct CoordinationFixture {
     home: InteractiveHome,
     github: FakeGithub,
     server: Option<Child>,
 }
 
-impl Stage {
+impl CoordinationFixture {
     fn project(&self) -> PathBuf {
         self.home.beside("project")
     }
@@ -91,7 +91,7 @@ impl Stage {
     }
 }
 
-impl Drop for Stage {
+impl Drop for CoordinationFixture {
     fn drop(&mut self) {
         if let Some(mut server) = self.server.take() {
             let _ = server.kill();
@@ -155,8 +155,8 @@ fn feedback(words: &str) -> Value {
     json!({"feedback": words, "feedback_type": "needs_work", "actionable_items": ["say why"]})
 }
 
-fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str)) {
-    let home = InteractiveHome::new(&Clients::installed());
+fn reviews_up_to_the_pull_request(coder: (TestClient, &str), reviewer: (TestClient, &str)) {
+    let home = InteractiveHome::new(&InstalledClients::installed());
     let project = home.beside("project");
     fs::create_dir(&project).expect("a folder");
     git(&home, &project, &["init", "--quiet", "--initial-branch=main"]);
@@ -176,25 +176,28 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
         (home.path().to_owned(), home.beside("data").join("agents/worktrees").join(CODER));
     let does = |text: &'static str| {
         let folder = Arc::clone(&folder);
-        move |_: &tamis_testkit::History<'_>| {
+        move |_: &tamis_testkit::ScriptHistory<'_>| {
             let (home, worktree) = folder.lock().expect("a place").clone();
             work(&home, &worktree, text);
             json!({"completion_message": format!("I have written {text}")})
         }
     };
     let coding = vec![
-        Step::call("request_review", does("41")),
-        Step::await_words("Review 1 is done"),
-        Step::call("request_review", does("42")),
-        Step::await_words("Review 2 is done"),
-        Step::call("request_review", does("42, since 6 * 7 is")),
-        Step::call("create_pull_request", |_| json!({"title": "The answer", "description": "It is 42."})),
+        ScriptStep::call("request_review", does("41")),
+        ScriptStep::await_words("Review 1 is done"),
+        ScriptStep::call("request_review", does("42")),
+        ScriptStep::await_words("Review 2 is done"),
+        ScriptStep::call("request_review", does("42, since 6 * 7 is")),
+        ScriptStep::call(
+            "create_pull_request",
+            |_| json!({"title": "The answer", "description": "It is 42."}),
+        ),
     ];
-    let first = vec![Step::call("send_feedback", |_| feedback("41 is wrong."))];
-    let second = vec![Step::call("send_feedback", |_| feedback("Right, but why?"))];
+    let first = vec![ScriptStep::call("send_feedback", |_| feedback("41 is wrong."))];
+    let second = vec![ScriptStep::call("send_feedback", |_| feedback("Right, but why?"))];
     let (first_id, second_id) = ("review-7-a1-1", "review-7-a1-2");
     let marker = |id: &str| format!("You are {id}");
-    let spelled = |agent: Agent| move |tool: &str| agent.tool_name("tamis", tool);
+    let spelled = |agent: TestClient| move |tool: &str| agent.tool_name("tamis", tool);
     let coding_model =
         ScriptedModel::start_many(coder.0.wire(), spelled(coder.0), vec![(marker(CODER), coding)]);
     let reviewing_model = ScriptedModel::start_many(
@@ -206,26 +209,26 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
         home.with(coder.0, &coding_model.url(), &project).with(reviewer.0, &reviewing_model.url(), &project);
     let repository =
         FakeRepository { token: TOKEN.to_owned(), git: Some(bare.clone()), ..FakeRepository::default() };
-    let mut stage = Stage { home, github: FakeGithub::start(repository), server: None };
+    let mut fixture = CoordinationFixture { home, github: FakeGithub::start(repository), server: None };
 
     // A server that coordinates, two reviews at most, and the coding agent.
-    let mut serve = stage.tamis(&["serve", "--port", "0"]);
+    let mut serve = fixture.tamis(&["serve", "--port", "0"]);
     let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-    stage.server = Some(server.expect("a server"));
+    fixture.server = Some(server.expect("a server"));
     eventually("somebody coordinates", || {
-        stage.data().join("agents/coordinator.json").exists().then_some(())
+        fixture.data().join("agents/coordinator.json").exists().then_some(())
     });
-    stage.run(&["agents", "config", "review.max_iterations", "2"]);
-    stage.run(&["agents", "config", "review.agent", reviewer.1]);
+    fixture.run(&["agents", "config", "review.max_iterations", "2"]);
+    fixture.run(&["agents", "config", "review.agent", reviewer.1]);
     let mut seen = 0;
-    stage.events_after(&mut seen);
-    stage.run(&["agents", "start", "--issue", "7", "--task", "Find the answer.", "--agent", coder.1]);
+    fixture.events_after(&mut seen);
+    fixture.run(&["agents", "start", "--issue", "7", "--task", "Find the answer.", "--agent", coder.1]);
 
     // The first review.
     let results = coding_model.await_results(&marker(CODER), 1);
     let review = results[0].json();
     let expected = json!({
-        "review_instance_id": first_id, "session_name": first_id, "worktree_path": stage.worktree(first_id),
+        "review_instance_id": first_id, "session_name": first_id, "worktree_path": fixture.worktree(first_id),
         "branch_name": format!("tamis/{CODER}"),
     });
     assert_eq!(review, expected);
@@ -254,7 +257,7 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
         ],
     });
     assert_eq!(refused, expected);
-    let pulls = stage.github.pull_requests();
+    let pulls = fixture.github.pull_requests();
     let [FakePullRequest { number, title, head, base, body, .. }] = pulls.as_slice() else {
         panic!("{pulls:?}")
     };
@@ -264,22 +267,22 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
         assert!(body.contains(words), "{words} is not in {body}");
     }
     let expected = json!({
-        "pr_number": number, "pr_url": stage.github.pull_url(*number), "branch_name": format!("tamis/{CODER}"),
+        "pr_number": number, "pr_url": fixture.github.pull_url(*number), "branch_name": format!("tamis/{CODER}"),
     });
     assert_eq!(results[3].json(), expected);
-    stage.github.assert_clean();
+    fixture.github.assert_clean();
 
     // The tree: the notes came, and are gone again from what is to be pulled.
     let branch = format!("refs/heads/tamis/{CODER}");
-    assert_eq!(stage.git(&bare, &["ls-tree", "--name-only", "-r", &branch]), "README.md\nanswer.txt");
-    assert_eq!(stage.git(&bare, &["show", &format!("{branch}:answer.txt")]), "42, since 6 * 7 is");
-    let history = stage.git(&stage.project(), &["log", "--format=%H", &branch]);
-    let shown = stage.show(CODER);
+    assert_eq!(fixture.git(&bare, &["ls-tree", "--name-only", "-r", &branch]), "README.md\nanswer.txt");
+    assert_eq!(fixture.git(&bare, &["show", &format!("{branch}:answer.txt")]), "42, since 6 * 7 is");
+    let history = fixture.git(&fixture.project(), &["log", "--format=%H", &branch]);
+    let shown = fixture.show(CODER);
     for given in shown["feedback"].as_array().expect("feedback") {
         let commit = given["git_commit_hash"].as_str().expect("a commit");
         assert!(history.contains(commit), "{given}");
         let path = given["path"].as_str().expect("a path");
-        let notes = stage.git(&stage.project(), &["show", &format!("{commit}:{path}")]);
+        let notes = fixture.git(&fixture.project(), &["show", &format!("{commit}:{path}")]);
         assert!(notes.contains(given["feedback"].as_str().expect("a text")), "{notes}");
     }
 
@@ -292,13 +295,13 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
     assert_eq!(of("child_instance"), json!([first_id, second_id]));
     for id in [first_id, second_id] {
         eventually(&format!("{id} is cleaned up"), || {
-            let shown = stage.show(id);
+            let shown = fixture.show(id);
             (shown["phase"] == "gone" && shown["status"] == "TERMINATED" && shown["agent"] == reviewer.1)
                 .then_some(())
         });
-        assert!(!stage.worktree(id).exists());
+        assert!(!fixture.worktree(id).exists());
     }
-    let tmux = Tmux::for_data_folder(&stage.data()).expect("a data folder");
+    let tmux = Tmux::for_data_folder(&fixture.data()).expect("a data folder");
     let sessions: Vec<_> = tmux
         .sessions()
         .expect("sessions")
@@ -309,7 +312,7 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
     assert_eq!(sessions, [CODER]);
 
     // The events, all of them, in the order in which it happened.
-    let happened = stage.events_after(&mut seen);
+    let happened = fixture.events_after(&mut seen);
     let mut expected = vec![format!("{CODER} instance_created")];
     for id in [first_id, second_id] {
         expected.extend([
@@ -329,19 +332,19 @@ fn reviews_up_to_the_pull_request(coder: (Agent, &str), reviewer: (Agent, &str))
     assert_eq!(happened, expected);
 
     // Merged on GitHub, it is over.
-    stage.github.close(*number, true);
-    stage.run(&["agents", "stop", CODER]);
+    fixture.github.close(*number, true);
+    fixture.run(&["agents", "stop", CODER]);
     assert_eq!(tmux.sessions().expect("sessions"), []);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_is_reviewed_by_codex() {
-    reviews_up_to_the_pull_request((Agent::ClaudeCode, "claude"), (Agent::Codex, "codex"));
+    reviews_up_to_the_pull_request((TestClient::ClaudeCode, "claude"), (TestClient::Codex, "codex"));
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_is_reviewed_by_claude_code() {
-    reviews_up_to_the_pull_request((Agent::Codex, "codex"), (Agent::ClaudeCode, "claude"));
+    reviews_up_to_the_pull_request((TestClient::Codex, "codex"), (TestClient::ClaudeCode, "claude"));
 }

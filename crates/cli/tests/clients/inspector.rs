@@ -1,7 +1,7 @@
 //! The MCP inspector on its command line: schemas that every client can take, answers, and its exit codes for errors.
 
 use serde_json::{Value, json};
-use tamis_testkit::{Clients, Finished, run_bounded};
+use tamis_testkit::{FinishedProgram, InstalledClients, run_bounded};
 
 use crate::{LIMIT, sample, tamis};
 
@@ -25,8 +25,8 @@ impl Inspector {
         Self { home: tempfile::tempdir().expect("a temporary folder"), era, arguments }
     }
 
-    pub(crate) fn run(&self, arguments: &[&str]) -> Finished {
-        let mut command = Clients::installed().tool("mcp-inspector", self.home.path());
+    pub(crate) fn run(&self, arguments: &[&str]) -> FinishedProgram {
+        let mut command = InstalledClients::installed().tool("mcp-inspector", self.home.path());
         let data = format!("TAMIS_DATA_DIR={}", self.home.path().join("data").display());
         command.arg("--cli").arg(tamis()).arg("mcp").args(self.arguments);
         command.args(["-e", &data, "--protocol-era", self.era]);
@@ -34,19 +34,19 @@ impl Inspector {
         run_bounded(command, LIMIT)
     }
 
-    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> Finished {
+    pub(crate) fn call(&self, tool: &str, arguments: &Value) -> FinishedProgram {
         let arguments = arguments.to_string();
         self.run(&["--method", "tools/call", "--tool-name", tool, "--tool-args-json", &arguments])
     }
 }
 
-pub(crate) fn printed(finished: &Finished) -> Value {
+pub(crate) fn printed(finished: &FinishedProgram) -> Value {
     assert_eq!(finished.code(), Some(0), "{finished:#?}");
     serde_json::from_str(&finished.stdout).expect("JSON on standard output")
 }
 
 /// The JSON that a tool answered with.
-fn answer(finished: &Finished) -> Value {
+fn answer(finished: &FinishedProgram) -> Value {
     let text = printed(finished)["result"]["content"][0]["text"].take();
     serde_json::from_str(text.as_str().expect("an answer in text")).expect("an answer in JSON")
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use tamis_testkit::{Clients, Server, run_bounded};
+use tamis_testkit::{InstalledClients, TestServer, run_bounded};
 
 use crate::{LIMIT, sample, shared, tamis};
 
@@ -12,7 +12,7 @@ fn prunes_and_recovers(server: &[&OsStr]) {
     let text = home.path().join("text");
     std::fs::write(&text, sample::TEXT).expect("a file");
     for mode in ["legacy", "2026-07-28", "auto"] {
-        let mut command = Clients::installed().python(home.path());
+        let mut command = InstalledClients::installed().python(home.path());
         command.env("TAMIS_DATA_DIR", home.path().join("data"));
         command.arg(shared("mcp_client.py")).arg(mode).arg(&text).arg(sample::GOAL).args(server);
         let finished = run_bounded(command, LIMIT);
@@ -29,6 +29,6 @@ fn python_prunes_and_recovers_over_stdio() {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn python_prunes_and_recovers_over_http() {
-    let server = Server::start(tamis());
+    let server = TestServer::start(tamis());
     prunes_and_recovers(&[OsStr::new(&server.mcp_url())]);
 }

@@ -2,7 +2,9 @@
 //! model gets to see is whole, has its form, and no secrets.
 
 use serde_json::{Value, json};
-use tamis_testkit::{Agent, Clients, FINAL_TEXT, Home, StdioServer, Step, assert_report};
+use tamis_testkit::{
+    ClientHome, FINAL_TEXT, InstalledClients, ScriptStep, StdioServer, TestClient, assert_report,
+};
 
 use crate::inspector::{ERAS, Inspector, printed};
 use crate::tamis;
@@ -51,7 +53,7 @@ fn server(root: &std::path::Path) -> StdioServer {
     }
 }
 
-fn asks(agent: Agent) {
+fn asks(agent: TestClient) {
     let code = codebase();
     let calls: Vec<(&'static str, Value)> = vec![
         ("ping", json!({})),
@@ -71,9 +73,12 @@ fn asks(agent: Agent) {
         ),
         ("resume_handoff", json!({})),
     ];
-    let script =
-        calls.iter().cloned().map(|(tool, arguments)| Step::call(tool, move |_| arguments.clone())).collect();
-    let run = agent.run_in(Home::new(), &Clients::installed(), &server(code.path()), script);
+    let script = calls
+        .iter()
+        .cloned()
+        .map(|(tool, arguments)| ScriptStep::call(tool, move |_| arguments.clone()))
+        .collect();
+    let run = agent.run_in(ClientHome::new(), &InstalledClients::installed(), &server(code.path()), script);
     let results = run.expect_results(calls.len());
     assert!(run.finished.stdout.contains(FINAL_TEXT), "{}", run.finished.stdout);
     let complaints = run.finished.stderr.to_lowercase();
@@ -111,25 +116,25 @@ fn asks(agent: Agent) {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_asks_about_a_codebase() {
-    asks(Agent::ClaudeCode);
+    asks(TestClient::ClaudeCode);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_asks_about_a_codebase() {
-    asks(Agent::Codex);
+    asks(TestClient::Codex);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_asks_about_a_codebase() {
-    asks(Agent::GeminiCli);
+    asks(TestClient::GeminiCli);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn open_code_asks_about_a_codebase() {
-    asks(Agent::OpenCode);
+    asks(TestClient::OpenCode);
 }
 
 #[test]

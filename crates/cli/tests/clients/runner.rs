@@ -8,27 +8,36 @@ use std::process::Command;
 use std::sync::mpsc::channel;
 
 use serde_json::{Value, json};
-use tamis_testkit::{Agent, Clients, FINAL_TEXT, Finished, Server, Stage, Step, ToolName};
+use tamis_testkit::{
+    ClientFixture, FINAL_TEXT, FinishedProgram, InstalledClients, ScriptStep, TestClient, TestServer,
+    ToolName,
+};
 
 use crate::{LIMIT, mcp_pruner, sample, tamis};
 
 const PROMPT: &str = "-- Follow the script,\n\"to the letter\" $HOME";
 
-fn provider(agent: Agent) -> &'static str {
+fn provider(agent: TestClient) -> &'static str {
     match agent {
-        Agent::ClaudeCode => "claude",
-        Agent::Codex => "codex",
+        TestClient::ClaudeCode => "claude",
+        TestClient::Codex => "codex",
         other => panic!("{other:?} has no provider"),
     }
 }
 
-fn stage(agent: Agent, script: Vec<Step>) -> Stage {
-    agent.stage(Clients::installed(), "pruner", script)
+fn fixture(agent: TestClient, script: Vec<ScriptStep>) -> ClientFixture {
+    agent.fixture(InstalledClients::installed(), "pruner", script)
 }
 
-/// `tamis run` on this stage, with the pruner's server at `server`.
-fn run_command(stage: &Stage, agent: Agent, server: &Path, url: &str, flags: &[&str]) -> Command {
-    let mut command = stage.command(&tamis());
+/// `tamis run` on this fixture, with the pruner's server at `server`.
+fn run_command(
+    fixture: &ClientFixture,
+    agent: TestClient,
+    server: &Path,
+    url: &str,
+    flags: &[&str],
+) -> Command {
+    let mut command = fixture.command(&tamis());
     command
         .env("JEEVES_PRUNER_ENABLED", "yes")
         .env("JEEVES_PRUNER_URL", url)
@@ -40,23 +49,23 @@ fn run_command(stage: &Stage, agent: Agent, server: &Path, url: &str, flags: &[&
 }
 
 /// The tools of the pruner's server that the model was offered.
-fn offered(stage: &Stage, agent: Agent) -> Vec<ToolName> {
+fn offered(fixture: &ClientFixture, agent: TestClient) -> Vec<ToolName> {
     let tools = ["read", "bash", "grep"].map(|tool| agent.tool_name("pruner", tool));
-    let offered = stage.model.offered();
+    let offered = fixture.model.offered();
     tools.into_iter().filter(|tool| offered.contains(tool)).collect()
 }
 
 /// The text of a tool's answer. Codex says first how long it took.
-fn own_text(agent: Agent, text: &str) -> &str {
+fn own_text(agent: TestClient, text: &str) -> &str {
     match agent {
-        Agent::Codex => text.split_once("\nOutput:\n").map_or(text, |(_, text)| text),
+        TestClient::Codex => text.split_once("\nOutput:\n").map_or(text, |(_, text)| text),
         _ => text,
     }
 }
 
 /// Whether these moves of the runner stand in its log, in this order, and no others.
 #[track_caller]
-fn assert_moves(finished: &Finished, expected: &[&str]) {
+fn assert_moves(finished: &FinishedProgram, expected: &[&str]) {
     let lines = finished.stderr.lines();
     let moves: Vec<_> =
         lines.filter_map(|line| Some(line.split_once(" tamis_clients::lifecycle: ")?.1)).collect();
@@ -66,27 +75,30 @@ fn assert_moves(finished: &Finished, expected: &[&str]) {
     }
 }
 
-fn answers(agent: Agent) {
-    let server = Server::start(tamis());
+fn answers(agent: TestClient) {
+    let server = TestServer::start(tamis());
     let url = format!("{}/prune", server.url());
     let script = vec![
-        Step::call("read", |_| json!({"file_path": "payments.log"})),
-        Step::call("read", |_| json!({"file_path": "payments.log", "context_focus_question": sample::GOAL})),
-        Step::call("bash", |_| json!({"command": "echo said; echo wrong >&2; exit 3"})),
-        Step::call("grep", |_| json!({"pattern": "ERROR", "path": "payments.log"})),
+        ScriptStep::call("read", |_| json!({"file_path": "payments.log"})),
+        ScriptStep::call(
+            "read",
+            |_| json!({"file_path": "payments.log", "context_focus_question": sample::GOAL}),
+        ),
+        ScriptStep::call("bash", |_| json!({"command": "echo said; echo wrong >&2; exit 3"})),
+        ScriptStep::call("grep", |_| json!({"pattern": "ERROR", "path": "payments.log"})),
     ];
     // A first row makes the ledger, which the summary of the run can then find.
     let expected = pruned_code(&server);
-    let stage = stage(agent, script);
-    std::fs::write(stage.work().join("payments.log"), sample::TEXT).expect("a file");
-    let mut command = run_command(&stage, agent, &mcp_pruner(), &url, &["--allow-bash"]);
+    let fixture = fixture(agent, script);
+    std::fs::write(fixture.work().join("payments.log"), sample::TEXT).expect("a file");
+    let mut command = run_command(&fixture, agent, &mcp_pruner(), &url, &["--allow-bash"]);
     command.env("TAMIS_DATA_DIR", server.data_dir());
-    let (finished, left_behind) = stage.run(command);
+    let (finished, left_behind) = fixture.run(command);
 
-    let said = format!("{}\n{}\n{:#?}", finished.stdout, finished.stderr, stage.model.results());
-    assert_eq!((finished.code(), stage.model.failure(), left_behind), (Some(0), None, vec![]), "{said}");
-    assert_eq!(offered(&stage, agent).len(), 3, "{:?}", stage.model.offered());
-    let results = stage.model.results();
+    let said = format!("{}\n{}\n{:#?}", finished.stdout, finished.stderr, fixture.model.results());
+    assert_eq!((finished.code(), fixture.model.failure(), left_behind), (Some(0), None, vec![]), "{said}");
+    assert_eq!(offered(&fixture, agent).len(), 3, "{:?}", fixture.model.offered());
+    let results = fixture.model.results();
     assert_eq!(results.len(), 4, "{said}");
     assert_eq!(own_text(agent, &results[0].text), sample::TEXT);
     let pruned = own_text(agent, &results[1].text);
@@ -97,7 +109,7 @@ fn answers(agent: Agent) {
     let errors: String = errors.map(|(index, line)| format!("{}:{line}\n", index + 1)).collect();
     assert_eq!(own_text(agent, &results[3].text), errors);
     // The prompt came through as it was.
-    let prompts = stage.model.requests().iter().map(|request| request.body.to_string()).collect::<String>();
+    let prompts = fixture.model.requests().iter().map(|request| request.body.to_string()).collect::<String>();
     assert!(prompts.contains(&json!(PROMPT).to_string()), "{prompts}");
 
     assert_eq!(finished.stdout, format!("{FINAL_TEXT}\n"), "{said}");
@@ -122,12 +134,12 @@ fn answers(agent: Agent) {
 }
 
 /// What the pruner itself answers.
-fn pruned_code(server: &Server) -> String {
+fn pruned_code(server: &TestServer) -> String {
     let answer = post(server, &json!({"code": sample::TEXT, "query": sample::GOAL}));
     answer["pruned_code"].as_str().expect("a text").to_owned()
 }
 
-fn tokens(server: &Server) -> (u64, u64) {
+fn tokens(server: &TestServer) -> (u64, u64) {
     let answer = post(server, &json!({"code": sample::TEXT, "query": sample::GOAL}));
     let count = |name: &str| answer[name].as_u64().expect("a count");
     (count("origin_token_cnt"), count("left_token_cnt"))
@@ -137,7 +149,7 @@ fn grouped(number: u64) -> String {
     if number < 1000 { number.to_string() } else { format!("{},{:03}", number / 1000, number % 1000) }
 }
 
-fn post(server: &Server, body: &Value) -> Value {
+fn post(server: &TestServer, body: &Value) -> Value {
     use std::io::Write;
 
     let address = server.url().strip_prefix("http://").expect("an address").to_owned();
@@ -154,20 +166,20 @@ fn post(server: &Server, body: &Value) -> Value {
 }
 
 /// Who wants shorter texts has not said that the agent may run what it likes.
-fn may_not_use_the_shell_unless_the_user_says_so(agent: Agent) {
+fn may_not_use_the_shell_unless_the_user_says_so(agent: TestClient) {
     let script = vec![
-        Step::call("bash", |_| json!({"command": "touch trace"})),
-        Step::call("read", |_| json!({"file_path": "note"})),
-        Step::call("grep", |_| json!({"pattern": "well", "path": "note"})),
+        ScriptStep::call("bash", |_| json!({"command": "touch trace"})),
+        ScriptStep::call("read", |_| json!({"file_path": "note"})),
+        ScriptStep::call("grep", |_| json!({"pattern": "well", "path": "note"})),
     ];
-    let stage = stage(agent, script);
-    std::fs::write(stage.work().join("note"), "well\n").expect("a file");
-    let (finished, left_behind) = stage.run(run_command(&stage, agent, &mcp_pruner(), "", &[]));
-    let results = stage.model.results();
+    let fixture = fixture(agent, script);
+    std::fs::write(fixture.work().join("note"), "well\n").expect("a file");
+    let (finished, left_behind) = fixture.run(run_command(&fixture, agent, &mcp_pruner(), "", &[]));
+    let results = fixture.model.results();
     let said = format!("{}\n{}\n{results:#?}", finished.stdout, finished.stderr);
     assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{said}");
-    assert_eq!(offered(&stage, agent).len(), 3, "{said}");
-    assert!(!stage.work().join("trace").exists(), "{said}");
+    assert_eq!(offered(&fixture, agent).len(), 3, "{said}");
+    assert!(!fixture.work().join("trace").exists(), "{said}");
     let texts: Vec<_> = results[1..].iter().map(|result| own_text(agent, &result.text)).collect();
     assert_eq!(texts, ["well\n", "1:well\n"], "{said}");
     assert!(finished.stderr.contains("run:mcp_pruner_running -> run:shutdown"), "{said}");
@@ -178,41 +190,44 @@ fn may_not_use_the_shell_unless_the_user_says_so(agent: Agent) {
 }
 
 /// A server in JavaScript, as far as the runner can see.
-fn starts_a_script_under_node(agent: Agent) {
-    let stage = stage(agent, vec![Step::call("bash", |_| json!({"command": "echo well"}))]);
-    let script = stage.work().join("server.mjs");
+fn starts_a_script_under_node(agent: TestClient) {
+    let fixture = fixture(agent, vec![ScriptStep::call("bash", |_| json!({"command": "echo well"}))]);
+    let script = fixture.work().join("server.mjs");
     let source = format!(
         "import {{ spawn }} from 'node:child_process';\nspawn({}, {{ stdio: 'inherit' }});\n",
         json!(mcp_pruner())
     );
     std::fs::write(&script, source).expect("a file");
-    let (finished, left_behind) = stage.run(run_command(&stage, agent, &script, "", &["--allow-bash"]));
-    let results = stage.model.results();
+    let (finished, left_behind) = fixture.run(run_command(&fixture, agent, &script, "", &["--allow-bash"]));
+    let results = fixture.model.results();
     assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{}", finished.stderr);
     assert_eq!(own_text(agent, &results[0].text), "well\n", "{}", finished.stderr);
     assert!(finished.stderr.contains("run:mcp_pruner_running -> run:shutdown"), "{}", finished.stderr);
 }
 
-fn goes_on_without_a_server_that_does_not_start(agent: Agent) {
+fn goes_on_without_a_server_that_does_not_start(agent: TestClient) {
     // Codex tells of it only to users who ask; else it is known at the end that nobody ever reached the server.
     for (filter, told) in [
         ("error,codex_mcp::rmcp_client=warn", "the pruner's server did not start: "),
         ("error", "the agent never said that it had reached the pruner's server"),
     ] {
-        let stage = stage(agent, vec![Step::call("read", |_| json!({"file_path": "x"}))]);
-        let mut command = run_command(&stage, agent, Path::new("/bin/false"), "", &["--json"]);
+        let fixture = fixture(agent, vec![ScriptStep::call("read", |_| json!({"file_path": "x"}))]);
+        let mut command = run_command(&fixture, agent, Path::new("/bin/false"), "", &["--json"]);
         command.env("RUST_LOG", filter);
-        let (finished, left_behind) = stage.run(command);
+        let (finished, left_behind) = fixture.run(command);
         assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{}", finished.stderr);
-        assert_eq!(offered(&stage, agent), []);
+        assert_eq!(offered(&fixture, agent), []);
         assert!(finished.stdout.contains(FINAL_TEXT), "{}", finished.stdout);
         // Every line is a report of the agent's.
         for line in finished.stdout.lines() {
             let report = serde_json::from_str::<Value>(line);
             assert!(report.is_ok_and(|report| report["type"].is_string()), "{line}");
         }
-        let told =
-            if agent == Agent::ClaudeCode { "the pruner's server did not start: claude says" } else { told };
+        let told = if agent == TestClient::ClaudeCode {
+            "the pruner's server did not start: claude says"
+        } else {
+            told
+        };
         assert_moves(
             &finished,
             &[
@@ -221,19 +236,20 @@ fn goes_on_without_a_server_that_does_not_start(agent: Agent) {
                 "run:mcp_pruner_disabled -> run:shutdown",
             ],
         );
-        assert!(!stage.data().exists(), "nothing is made for the sake of a summary");
+        assert!(!fixture.data().exists(), "nothing is made for the sake of a summary");
     }
 }
 
-fn goes_on_without_a_server_that_is_killed(agent: Agent) {
+fn goes_on_without_a_server_that_is_killed(agent: TestClient) {
     let script = vec![
-        Step::call("bash", |_| json!({"command": "echo well"})),
-        Step::call("bash", |_| json!({"command": "kill -9 $PPID"})),
-        Step::call("grep", |_| json!({"pattern": "x"})),
+        ScriptStep::call("bash", |_| json!({"command": "echo well"})),
+        ScriptStep::call("bash", |_| json!({"command": "kill -9 $PPID"})),
+        ScriptStep::call("grep", |_| json!({"pattern": "x"})),
     ];
-    let stage = stage(agent, script);
-    let (finished, left_behind) = stage.run(run_command(&stage, agent, &mcp_pruner(), "", &["--allow-bash"]));
-    let results = stage.model.results();
+    let fixture = fixture(agent, script);
+    let (finished, left_behind) =
+        fixture.run(run_command(&fixture, agent, &mcp_pruner(), "", &["--allow-bash"]));
+    let results = fixture.model.results();
     let said = format!("{}\n{}\n{results:#?}", finished.stdout, finished.stderr);
     assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{said}");
     assert_eq!(results.len(), 3, "{said}");
@@ -266,11 +282,11 @@ impl Visitor {
         Visitor { listener: TcpListener::bind("127.0.0.1:0").expect("a free port") }
     }
 
-    fn step(&self) -> Step {
+    fn step(&self) -> ScriptStep {
         let port = self.listener.local_addr().expect("an address").port();
         let command =
             format!("exec 3<>/dev/tcp/127.0.0.1/{port}; echo here >&3; trap '' TERM; sleep 600; sleep 600");
-        Step::call("bash", move |_| json!({"command": command}))
+        ScriptStep::call("bash", move |_| json!({"command": command}))
     }
 
     /// Waits for the visitor.
@@ -296,22 +312,22 @@ enum Blow {
     Kill,
 }
 
-fn leaves_nothing_behind(agent: Agent, blow: Blow) {
+fn leaves_nothing_behind(agent: TestClient, blow: Blow) {
     let visitor = Visitor::new();
-    let stage = stage(agent, vec![visitor.step()]);
-    let performance = stage.start(run_command(&stage, agent, &mcp_pruner(), "", &["--allow-bash"]));
+    let fixture = fixture(agent, vec![visitor.step()]);
+    let run = fixture.start(run_command(&fixture, agent, &mcp_pruner(), "", &["--allow-bash"]));
     let mut visit = visitor.arrived();
     // Codex need not have reported yet what it has long done.
-    performance.expect_on_stderr("-> mcp:pruner/bash\n");
+    run.expect_on_stderr("-> mcp:pruner/bash\n");
     match blow {
-        Blow::Interrupt => performance.interrupt(),
-        Blow::Terminate => performance.terminate(),
-        Blow::Kill => performance.kill(),
+        Blow::Interrupt => run.interrupt(),
+        Blow::Terminate => run.terminate(),
+        Blow::Kill => run.kill(),
     }
     // The connection ends when the last who holds it has.
     let mut rest = String::new();
     visit.read_to_string(&mut rest).expect("the command ends");
-    let (finished, left_behind) = performance.finish();
+    let (finished, left_behind) = run.finish();
     let expected = if blow == Blow::Kill { None } else { Some(130) };
     assert_eq!((finished.code(), left_behind), (expected, vec![]), "{}", finished.stderr);
     if blow != Blow::Kill {
@@ -329,14 +345,14 @@ fn leaves_nothing_behind(agent: Agent, blow: Blow) {
     }
 }
 
-fn runs_without_the_pruner(agent: Agent) {
-    let stage = stage(agent, vec![Step::call("read", |_| json!({"file_path": "x"}))]);
-    let mut command = stage.command(&tamis());
+fn runs_without_the_pruner(agent: TestClient) {
+    let fixture = fixture(agent, vec![ScriptStep::call("read", |_| json!({"file_path": "x"}))]);
+    let mut command = fixture.command(&tamis());
     command.args(["run", "--provider", provider(agent), PROMPT.trim_start_matches("-- ")]);
-    let (finished, left_behind) = stage.run(command);
+    let (finished, left_behind) = fixture.run(command);
     assert_eq!((finished.code(), left_behind), (Some(0), vec![]), "{}", finished.stderr);
     assert_eq!(finished.stdout, format!("{FINAL_TEXT}\n"));
-    assert_eq!(offered(&stage, agent), []);
+    assert_eq!(offered(&fixture, agent), []);
     assert_moves(
         &finished,
         &[
@@ -354,7 +370,7 @@ macro_rules! with_each_agent {
             $(#[test]
             #[ignore = "needs the real clients: ./test installs them"]
             fn $name() {
-                $check(Agent::ClaudeCode);
+                $check(TestClient::ClaudeCode);
             })*
         }
         mod codex {
@@ -362,7 +378,7 @@ macro_rules! with_each_agent {
             $(#[test]
             #[ignore = "needs the real clients: ./test installs them"]
             fn $name() {
-                $check(Agent::Codex);
+                $check(TestClient::Codex);
             })*
         }
     };

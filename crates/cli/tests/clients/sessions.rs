@@ -6,7 +6,7 @@ use std::process::Command;
 
 use tamis_agents::{AgentType, InstanceId, Launch, SessionFiles, Tmux, agent_environment};
 use tamis_clients::{ClientTool, InteractiveOptions, McpServer, RunOptions, interactive_agent};
-use tamis_testkit::{Agent, Clients, InteractiveHome, ScriptedModel, Step, run_bounded};
+use tamis_testkit::{InstalledClients, InteractiveHome, ScriptStep, ScriptedModel, TestClient, run_bounded};
 
 use crate::{LIMIT, sample, tamis};
 
@@ -41,15 +41,15 @@ fn repository(home: &InteractiveHome) -> (PathBuf, PathBuf) {
     (repository, worktree)
 }
 
-fn works_and_is_told(agent: Agent, name: &str) {
+fn works_and_is_told(agent: TestClient, name: &str) {
     let script = vec![
-        Step::call("prune_text", |_| sample::prune_arguments()),
-        Step::await_words(TOLD),
-        Step::call("recover_text", |history| sample::recover_arguments(&history.results[0].json())),
+        ScriptStep::call("prune_text", |_| sample::prune_arguments()),
+        ScriptStep::await_words(TOLD),
+        ScriptStep::call("recover_text", |history| sample::recover_arguments(&history.results[0].json())),
     ];
     let spell = move |tool: &str| agent.tool_name("tamis", tool);
     let model = ScriptedModel::start_many(agent.wire(), spell, vec![(MARKER.to_owned(), script)]);
-    let home = InteractiveHome::new(&Clients::installed());
+    let home = InteractiveHome::new(&InstalledClients::installed());
     let (repository, worktree) = repository(&home);
     let home = home.with(agent, &model.url(), &repository);
 
@@ -71,7 +71,7 @@ fn works_and_is_told(agent: Agent, name: &str) {
                 .map(|name| ClientTool { server: Some("tamis".to_owned()), name: name.to_owned() })
                 .into(),
             // Of others Gemini CLI asks first which to take.
-            model: (agent == Agent::GeminiCli).then(|| "gemini-2.5-flash".to_owned()),
+            model: (agent == TestClient::GeminiCli).then(|| "gemini-2.5-flash".to_owned()),
             ..RunOptions::default()
         },
         prompt: format!("{MARKER}.\nFollow the \"script\" to the letter: $HOME #{{pane_id}}"),
@@ -110,17 +110,17 @@ fn works_and_is_told(agent: Agent, name: &str) {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_works_and_is_told() {
-    works_and_is_told(Agent::ClaudeCode, "claude");
+    works_and_is_told(TestClient::ClaudeCode, "claude");
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_works_and_is_told() {
-    works_and_is_told(Agent::Codex, "codex");
+    works_and_is_told(TestClient::Codex, "codex");
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_works_and_is_told() {
-    works_and_is_told(Agent::GeminiCli, "gemini");
+    works_and_is_told(TestClient::GeminiCli, "gemini");
 }

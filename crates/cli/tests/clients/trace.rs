@@ -8,7 +8,9 @@ mod shapes;
 use std::ops::Range;
 
 use serde_json::{Value, json};
-use tamis_testkit::{Agent, AgentRun, Clients, FINAL_TEXT, Home, PROMPT, StdioServer, ToolResult};
+use tamis_testkit::{
+    ClientHome, FINAL_TEXT, InstalledClients, PROMPT, StdioServer, TestClient, TestClientRun, ToolResult,
+};
 
 use crate::inspector::{ERAS, Inspector, printed};
 use crate::tamis;
@@ -46,27 +48,27 @@ fn server() -> StdioServer {
     }
 }
 
-fn provider(agent: Agent) -> &'static str {
+fn provider(agent: TestClient) -> &'static str {
     match agent {
-        Agent::ClaudeCode => "claude_code",
-        Agent::Codex => "codex",
-        Agent::GeminiCli => "gemini",
-        Agent::OpenCode => "opencode",
+        TestClient::ClaudeCode => "claude_code",
+        TestClient::Codex => "codex",
+        TestClient::GeminiCli => "gemini",
+        TestClient::OpenCode => "opencode",
     }
 }
 
 /// A run's answers as the model got them, and the run.
 struct Played {
-    run: AgentRun,
+    run: TestClientRun,
     answers: Vec<Value>,
     sizes: Vec<usize>,
 }
 
 /// Has the model make these calls. Every answer must be whole, no larger than it may be, and free of secrets.
-fn play(agent: Agent, home: Home, calls: Vec<Call>) -> Played {
+fn play(agent: TestClient, home: ClientHome, calls: Vec<Call>) -> Played {
     let bounds: Vec<(&str, usize)> = calls.iter().map(|call| (call.tool, call.most)).collect();
     let script = calls.into_iter().map(Call::step).collect();
-    let run = agent.run_in(home, &Clients::installed(), &server(), script);
+    let run = agent.run_in(home, &InstalledClients::installed(), &server(), script);
     let results = run.expect_results(bounds.len());
     assert!(run.finished.stdout.contains(FINAL_TEXT), "{}", run.finished.stdout);
     let complaints = run.finished.stderr.to_lowercase();
@@ -87,8 +89,8 @@ fn play(agent: Agent, home: Home, calls: Vec<Call>) -> Played {
 }
 
 /// The tool's text. Of an error Gemini CLI makes a text of its own, with the call and what was answered in it.
-pub(crate) fn said(agent: Agent, result: &ToolResult) -> String {
-    if agent != Agent::GeminiCli || result.text.starts_with("<untrusted_context>") {
+pub(crate) fn said(agent: TestClient, result: &ToolResult) -> String {
+    if agent != TestClient::GeminiCli || result.text.starts_with("<untrusted_context>") {
         return passed_on(agent, result);
     }
     let told: Value = serde_json::from_str(&result.text).unwrap_or_else(|_| panic!("{}", result.text));
@@ -142,7 +144,7 @@ fn check_first(played: &Played) {
 }
 
 /// The agent's earlier session: listed, detailed, searched and diagnosed.
-fn second_calls(agent: Agent) -> Vec<Call> {
+fn second_calls(agent: TestClient) -> Vec<Call> {
     // The latest are this run's, which may not be in its log yet, and the one before it.
     let session = |answers: &[Value]| {
         let sessions = answers[0]["data"]["sessions"].as_array().expect("sessions").iter();
@@ -177,7 +179,7 @@ fn second_calls(agent: Agent) -> Vec<Call> {
     ]
 }
 
-fn check_second(agent: Agent, calls: usize, played: &Played) {
+fn check_second(agent: TestClient, calls: usize, played: &Played) {
     let [_, summary, turns, full, analysis, found, event, secret, listed, projects] =
         played.answers.as_slice()
     else {
@@ -203,8 +205,8 @@ fn check_second(agent: Agent, calls: usize, played: &Played) {
     shapes::projects(projects, &summary["project_hash"]);
 }
 
-fn investigates(agent: Agent) {
-    let home = Home::new();
+fn investigates(agent: TestClient) {
+    let home = ClientHome::new();
     let calls = first_calls(&past::furnish(home.path()));
     let count = calls.len();
     let first = play(agent, home, calls);
@@ -216,25 +218,25 @@ fn investigates(agent: Agent) {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_investigates_past_sessions() {
-    investigates(Agent::ClaudeCode);
+    investigates(TestClient::ClaudeCode);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_investigates_past_sessions() {
-    investigates(Agent::Codex);
+    investigates(TestClient::Codex);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_investigates_past_sessions() {
-    investigates(Agent::GeminiCli);
+    investigates(TestClient::GeminiCli);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn open_code_investigates_past_sessions() {
-    investigates(Agent::OpenCode);
+    investigates(TestClient::OpenCode);
 }
 
 #[test]

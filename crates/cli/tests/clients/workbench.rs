@@ -6,7 +6,7 @@ use std::net::{Shutdown, TcpListener};
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
-use tamis_testkit::{Agent, Clients, FINAL_TEXT, StdioServer, Step, ToolResult};
+use tamis_testkit::{FINAL_TEXT, InstalledClients, ScriptStep, StdioServer, TestClient, ToolResult};
 
 use crate::{sample, tamis};
 
@@ -78,24 +78,24 @@ fn turns() -> Vec<Turn> {
 }
 
 /// The tool's text as the agent passes it on: Codex says before it how long the call took, Gemini CLI puts tags around.
-pub(crate) fn passed_on(agent: Agent, result: &ToolResult) -> String {
+pub(crate) fn passed_on(agent: TestClient, result: &ToolResult) -> String {
     match agent {
-        Agent::Codex => {
+        TestClient::Codex => {
             let (told, text) =
                 result.text.split_once("\nOutput:\n").unwrap_or_else(|| panic!("{}", result.text));
             assert!(told.starts_with("Wall time: "), "{told}");
             text.to_owned()
         }
-        Agent::GeminiCli => {
+        TestClient::GeminiCli => {
             let inner = result.text.strip_prefix("<untrusted_context>\n");
             let inner = inner.and_then(|text| text.strip_suffix("\n</untrusted_context>"));
             inner.unwrap_or_else(|| panic!("{}", result.text)).to_owned()
         }
-        Agent::ClaudeCode | Agent::OpenCode => result.text.clone(),
+        TestClient::ClaudeCode | TestClient::OpenCode => result.text.clone(),
     }
 }
 
-fn uses_all_three_tools(agent: Agent) {
+fn uses_all_three_tools(agent: TestClient) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("file.txt"), FILE).expect("a file");
     let server = StdioServer {
@@ -108,9 +108,11 @@ fn uses_all_three_tools(agent: Agent) {
             ("MCP_PRUNER_CWD".to_owned(), text(folder.path())),
         ],
     };
-    let script =
-        turns().into_iter().map(|turn| Step::call(turn.tool, move |_| turn.arguments.clone())).collect();
-    let run = agent.run(&Clients::installed(), &server, script);
+    let script = turns()
+        .into_iter()
+        .map(|turn| ScriptStep::call(turn.tool, move |_| turn.arguments.clone()))
+        .collect();
+    let run = agent.run(&InstalledClients::installed(), &server, script);
     let turns = turns();
     let results = run.expect_results(turns.len());
     for (turn, result) in turns.iter().zip(results) {
@@ -126,25 +128,25 @@ fn text(path: &Path) -> String {
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_uses_all_three_tools() {
-    uses_all_three_tools(Agent::ClaudeCode);
+    uses_all_three_tools(TestClient::ClaudeCode);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn codex_uses_all_three_tools() {
-    uses_all_three_tools(Agent::Codex);
+    uses_all_three_tools(TestClient::Codex);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn gemini_cli_uses_all_three_tools() {
-    uses_all_three_tools(Agent::GeminiCli);
+    uses_all_three_tools(TestClient::GeminiCli);
 }
 
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn open_code_uses_all_three_tools() {
-    uses_all_three_tools(Agent::OpenCode);
+    uses_all_three_tools(TestClient::OpenCode);
 }
 
 /// In `tamis mcp` the sieve prunes, and what it cut is had back.
@@ -160,17 +162,17 @@ fn claude_code_recovers_what_the_workbench_cut() {
         env: vec![("TAMIS_WORKBENCH_DIR".to_owned(), text(folder.path()))],
     };
     let script = vec![
-        Step::call(
+        ScriptStep::call(
             "bash",
             |_| json!({"command": "cat payments.log", "context_focus_question": sample::GOAL}),
         ),
-        Step::call("recover_text", |history| {
+        ScriptStep::call("recover_text", |history| {
             let (prune_id, start, end) = first_marker(&history.results[0].text);
             let ranges = json!([{"start_line": start, "end_line": end}]);
             json!({"prune_id": prune_id, "ranges": ranges, "include_line_numbers": false})
         }),
     ];
-    let run = Agent::ClaudeCode.run(&Clients::installed(), &server, script);
+    let run = TestClient::ClaudeCode.run(&InstalledClients::installed(), &server, script);
     let results = run.expect_results(2);
     let pruned = &results[0].text;
     let lines: Vec<&str> = sample::TEXT.split('\n').collect();

@@ -5,9 +5,14 @@ use std::process::Command;
 use serde_json::json;
 
 use super::{PROMPT, Place, StdioServer};
-use crate::clients::Clients;
+use crate::clients::InstalledClients;
 
-pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, model: &str) -> Command {
+pub(super) fn command(
+    clients: &InstalledClients,
+    place: &Place,
+    server: &StdioServer,
+    model: &str,
+) -> Command {
     let settings = json!({"mcpServers": {&server.name: {
         "type": "stdio", "command": server.command_text(), "args": server.args, "env": server.env_json(),
     }}});

@@ -7,9 +7,14 @@ use std::process::Command;
 use serde_json::json;
 
 use super::{PROMPT, Place, StdioServer};
-use crate::clients::Clients;
+use crate::clients::InstalledClients;
 
-pub(super) fn command(clients: &Clients, place: &Place, server: &StdioServer, model: &str) -> Command {
+pub(super) fn command(
+    clients: &InstalledClients,
+    place: &Place,
+    server: &StdioServer,
+    model: &str,
+) -> Command {
     place.write_home(".codex/config.toml", &settings(server, model));
     let mut command = clients.tool("codex", &place.home);
     command.env(MODEL_KEY.0, MODEL_KEY.1).args(["exec", "--json", "--sandbox", "danger-full-access", PROMPT]);

@@ -2,17 +2,17 @@
 //! answered at hand, and how large each answer may be.
 
 use serde_json::{Value, json};
-use tamis_testkit::{Step, ToolResult};
+use tamis_testkit::{ScriptStep, ToolResult};
 
 /// One call, and the most bytes that its answer may have.
 pub(crate) struct Call {
     pub(crate) tool: &'static str,
     pub(crate) most: usize,
-    arguments: Box<Arguments>,
+    arguments: Box<StepArguments>,
 }
 
 /// A call's arguments, from the answers to the calls before it.
-type Arguments = dyn Fn(&[Value]) -> Value + Send;
+type StepArguments = dyn Fn(&[Value]) -> Value + Send;
 
 const KB: usize = 1000;
 
@@ -37,8 +37,8 @@ impl Call {
         Call { tool, most, arguments: Box::new(arguments) }
     }
 
-    pub(crate) fn step(self) -> Step {
-        Step::call(self.tool, move |history| {
+    pub(crate) fn step(self) -> ScriptStep {
+        ScriptStep::call(self.tool, move |history| {
             let answers: Vec<Value> = history.results.iter().map(ToolResult::json).collect();
             (self.arguments)(&answers)
         })

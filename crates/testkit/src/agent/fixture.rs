@@ -9,35 +9,35 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 use tempfile::TempDir;
 
-use super::{Agent, LIMIT, PATIENCE, Place, claude_code, codex};
-use crate::clients::Clients;
-use crate::leftovers;
+use super::{LIMIT, PATIENCE, Place, TestClient, claude_code, codex};
+use crate::clients::InstalledClients;
+use crate::leftover_processes;
 use crate::model::ScriptedModel;
-use crate::process::{Finished, Group};
-use crate::script::Step;
+use crate::process::{FinishedProgram, Group};
+use crate::script::ScriptStep;
 
 /// Where an agent will find its model.
-pub struct Stage {
+pub struct ClientFixture {
     pub model: ScriptedModel,
-    agent: Agent,
-    clients: Clients,
+    agent: TestClient,
+    clients: InstalledClients,
     folder: TempDir,
     place: Place,
 }
 
-/// A program on a stage, until it is seen to the end. Dropping it kills it.
-pub struct Performance<'a> {
-    stage: &'a Stage,
+/// A program on a fixture, until it is seen to the end. Dropping it kills it.
+pub struct FixtureRun<'a> {
+    fixture: &'a ClientFixture,
     group: Group,
     stdout: PathBuf,
     stderr: PathBuf,
 }
 
-impl Agent {
-    /// Sets a stage for the agent. Its model plays `script` with tools of the MCP server `server`.
+impl TestClient {
+    /// Sets a fixture for the agent. Its model plays `script` with tools of the MCP server `server`.
     ///
     /// For Claude Code and Codex; the others have nobody who starts them.
-    pub fn stage(self, clients: Clients, server: &str, script: Vec<Step>) -> Stage {
+    pub fn fixture(self, clients: InstalledClients, server: &str, script: Vec<ScriptStep>) -> ClientFixture {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = Place::new(folder.path());
         let name = server.to_owned();
@@ -45,11 +45,11 @@ impl Agent {
         if self == Self::Codex {
             place.write_home(".codex/config.toml", &codex::model_settings(&model.url()));
         }
-        Stage { model, agent: self, clients, folder, place }
+        ClientFixture { model, agent: self, clients, folder, place }
     }
 }
 
-impl Stage {
+impl ClientFixture {
     /// The repository that the agent works in.
     pub fn work(&self) -> &Path {
         &self.place.work
@@ -65,30 +65,30 @@ impl Stage {
         let mut command = self.clients.beside_tools(program, &self.place.home);
         command.env("TAMIS_DATA_DIR", self.data()).current_dir(self.work());
         match self.agent {
-            Agent::ClaudeCode => command.envs(claude_code::environment(&self.model.url())),
-            Agent::Codex => command.env(codex::MODEL_KEY.0, codex::MODEL_KEY.1),
-            Agent::GeminiCli | Agent::OpenCode => panic!("{:?} has no stage", self.agent),
+            TestClient::ClaudeCode => command.envs(claude_code::environment(&self.model.url())),
+            TestClient::Codex => command.env(codex::MODEL_KEY.0, codex::MODEL_KEY.1),
+            TestClient::GeminiCli | TestClient::OpenCode => panic!("{:?} has no fixture", self.agent),
         };
         command
     }
 
     /// Starts a command in a process group of its own, with nothing on its standard input.
-    pub fn start(&self, mut command: Command) -> Performance<'_> {
+    pub fn start(&self, mut command: Command) -> FixtureRun<'_> {
         // Files, not pipes: whoever escapes could hold a pipe open and block the reader forever.
         let [stdout, stderr] = ["stdout", "stderr"].map(|name| self.folder.path().join(name));
         command.stdin(Stdio::null());
         command.stdout(File::create(&stdout).expect("a file"));
         command.stderr(File::create(&stderr).expect("a file"));
-        Performance { stage: self, group: Group::spawn(&mut command), stdout, stderr }
+        FixtureRun { fixture: self, group: Group::spawn(&mut command), stdout, stderr }
     }
 
     /// Runs a command to its end: what it said, and the command lines of what it left behind.
-    pub fn run(&self, command: Command) -> (Finished, Vec<String>) {
+    pub fn run(&self, command: Command) -> (FinishedProgram, Vec<String>) {
         self.start(command).finish()
     }
 }
 
-impl Performance<'_> {
+impl FixtureRun<'_> {
     /// Waits until the program has said this on its stderr.
     pub fn expect_on_stderr(&self, words: &str) {
         let deadline = Instant::now() + LIMIT;
@@ -120,16 +120,16 @@ impl Performance<'_> {
     }
 
     /// Waits for the end: what the program said, and the command lines of what it left behind, which is killed.
-    pub fn finish(self) -> (Finished, Vec<String>) {
+    pub fn finish(self) -> (FinishedProgram, Vec<String>) {
         let status = self.group.wait(LIMIT);
         if status.is_none() {
             self.group.signal(Signal::KILL);
         }
-        let left_behind = leftovers::end_all(self.stage.folder.path(), PATIENCE);
+        let left_behind = leftover_processes::end_all(self.fixture.folder.path(), PATIENCE);
         let [stdout, stderr] = [&self.stdout, &self.stderr].map(|path| {
             let bytes = fs::read(path).expect("a readable file");
             String::from_utf8_lossy(&bytes).into_owned()
         });
-        (Finished { status, stdout, stderr }, left_behind)
+        (FinishedProgram { status, stdout, stderr }, left_behind)
     }
 }
