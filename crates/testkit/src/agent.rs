@@ -1,6 +1,6 @@
-//! The real coding agents, run without a person: one prompt, a scripted model, one MCP server over stdio.
+//! The real clients, run without a user: one prompt, a scripted model, one MCP server over stdio.
 //!
-//! What is peculiar to one agent (its settings, its flags, its spelling of tools) lies in a module of its own.
+//! What is specific to one client (its settings, flags and tool names) is in a module of its own.
 
 pub(crate) mod claude_code;
 pub(crate) mod codex;
@@ -24,13 +24,13 @@ use crate::process::{FinishedProgram, run_bounded, run_bounded_then};
 use crate::script::{ScriptStep, ToolResult};
 use crate::wire::{ToolName, Wire};
 
-/// How long an agent may take for a whole run; alone on two cores none needs a tenth of it.
+/// How long a client may take for a whole run; alone on two cores none needs a tenth of it.
 const LIMIT: Duration = Duration::from_secs(180);
 
-/// How long the MCP server may outlive its agent.
+/// How long the MCP server may outlive its client.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What every agent is told.
+/// The prompt of every run.
 pub const PROMPT: &str = "Follow the script.";
 
 /// A coding agent program.
@@ -42,27 +42,27 @@ pub enum TestClient {
     OpenCode,
 }
 
-/// An MCP server as an agent starts it.
+/// An MCP server that a client starts.
 #[derive(Clone, Debug)]
 pub struct StdioServer {
-    /// The name in the agent's settings, from which it makes the names of tools.
+    /// The name in the client's settings, from which it makes the names of tools.
     pub name: String,
     pub command: PathBuf,
     pub args: Vec<String>,
     pub env: Vec<(String, String)>,
 }
 
-/// What came of a run.
+/// The result of a run.
 #[derive(Debug)]
 pub struct TestClientRun {
     pub finished: FinishedProgram,
     /// Every request that the model received.
     pub requests: Vec<ModelRequest>,
-    /// The answers to the script's calls, as the model got them.
+    /// The results of the script's calls, as the model got them.
     pub results: Vec<ToolResult>,
-    /// The panic of a step of the script, where there was one.
+    /// The panic of a step of the script, if any.
     pub failure: Option<String>,
-    /// The command lines of processes that outlived the agent and had to be killed.
+    /// The command lines of processes that outlived the client and were killed.
     pub left_behind: Vec<String>,
     offered: Vec<ToolName>,
     home: ClientHome,
@@ -150,8 +150,8 @@ impl TestClient {
 }
 
 impl TestClientRun {
-    /// The results, after making sure that all of the script was played, that the agent ended well and in time, and
-    /// that its server ended with it.
+    /// The results, after checking that the whole script was played, that the client succeeded in time, and that its server
+    /// ended with it.
     pub fn expect_results(&self, count: usize) -> &[ToolResult] {
         let played = self.failure.is_none() && self.results.len() == count;
         let ended =
@@ -172,12 +172,12 @@ impl TestClientRun {
         &self.results
     }
 
-    /// The agent's home, with the session logs that it wrote.
+    /// The client's home, with the session logs that it wrote.
     pub fn home(&self) -> PathBuf {
         self.home.path().to_owned()
     }
 
-    /// The same for another run.
+    /// The home, for another run.
     pub fn into_home(self) -> ClientHome {
         self.home
     }
@@ -191,7 +191,7 @@ impl ClientHome {
         Self { folder, place }
     }
 
-    /// What the agent has for its home folder.
+    /// The client's home folder.
     pub fn path(&self) -> &Path {
         &self.place.home
     }
@@ -201,10 +201,10 @@ impl Place {
     fn new(folder: &Path) -> Self {
         let place = Self { home: folder.join("home"), work: folder.join("work") };
         fs::create_dir(&place.home).expect("a home");
-        // Agents ask for trust, or refuse to work, outside a repository.
+        // Clients ask for trust, or refuse to work, outside a repository.
         let mut git = Command::new("git");
         git.args(["init", "--quiet", "--initial-branch=main"]).arg(&place.work);
-        // Nothing of this machine's: GIT_DIR, say, which a hook sets, would have the repository made elsewhere.
+        // Without this machine's environment: GIT_DIR, which a hook sets, would create the repository elsewhere.
         git.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin");
         git.env("HOME", &place.home).env("GIT_CONFIG_NOSYSTEM", "1");
         let initialised = run_bounded(git, LIMIT);
@@ -212,7 +212,7 @@ impl Place {
         place
     }
 
-    /// Writes a file of settings under the home, and tells its path.
+    /// Writes a settings file below the home, and returns its path.
     fn write_home(&self, name: &str, contents: &str) -> PathBuf {
         let path = self.home.join(name);
         fs::create_dir_all(path.parent().expect("a folder")).expect("a folder for settings");
@@ -231,7 +231,7 @@ impl StdioServer {
     }
 }
 
-/// A path for a file of settings, which can only hold text.
+/// A path for a settings file, which can only contain text.
 fn path_text(path: &Path) -> String {
     path.to_str().expect("a path in UTF-8").to_owned()
 }

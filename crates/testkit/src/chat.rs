@@ -1,8 +1,7 @@
-//! A chat model that misbehaves to order, on a port of 127.0.0.1 that the system chooses.
+//! A chat model server that fails on command, on a free port of 127.0.0.1.
 //!
-//! It plays a list of steps, one for each turn that is asked for: answers and calls, but also what goes wrong with servers:
-//! failures, halves of answers, other things than HTTP, silence. Silence lasts until the test ends it or the client hangs up,
-//! so that no test waits for time to pass.
+//! It plays a list of steps, one for each requested turn: answers and calls, but also failures, half answers, bytes that are
+//! not HTTP, and silence. Silence lasts until the test ends it or the client disconnects, so no test waits for time to pass.
 
 use std::collections::VecDeque;
 use std::io::Write;
@@ -16,29 +15,29 @@ use serde_json::{Value, json};
 use crate::ModelRequest;
 use crate::http::{self, Held, Listening};
 
-/// How long a test waits for what must come.
+/// How long a test waits for an expected event.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// What the server does when asked for a turn.
+/// What the server does when a turn is requested.
 #[derive(Clone, Debug)]
 pub enum ChatStep {
-    /// Says this.
+    /// Answers with this text.
     Say(String),
-    /// Will not answer, for this reason.
+    /// Refuses to answer, for this reason.
     Refuse(String),
     /// Calls these tools with these arguments.
     Call(Vec<(String, Value)>),
-    /// The message as it is.
+    /// Answers with this message.
     Message(Value),
-    /// This as the whole body, in place of a turn.
+    /// Answers with this body instead of a turn.
     Body(String),
-    /// Fails with a status, and says this.
+    /// Fails with a status and this message.
     Fail(u16, String),
-    /// These bytes and no others, not even a head; then hangs up.
+    /// Writes these bytes without an HTTP head, then disconnects.
     Raw(Vec<u8>),
-    /// Hangs up in the middle of the answer.
+    /// Disconnects in the middle of the answer.
     HangUp,
-    /// Is silent until it is released, then takes the step. When the client hangs up first, that is all.
+    /// Is silent until released, then takes the step, unless the client disconnects first.
     Hold(Box<ChatStep>),
 }
 
@@ -72,7 +71,7 @@ struct Shared {
 #[derive(Default)]
 struct State {
     steps: VecDeque<ChatStep>,
-    /// Once the steps are over.
+    /// The step after all others.
     for_ever: Option<ChatStep>,
     requests: Vec<ModelRequest>,
     in_flight: usize,
@@ -83,12 +82,12 @@ struct State {
 }
 
 impl ChatServer {
-    /// Takes these steps, and fails after the last of them. It says to have the model `scripted`, after one that only embeds.
+    /// Takes these steps, and fails after the last of them. It lists the model `scripted` after one for embeddings.
     pub fn start(steps: Vec<ChatStep>) -> ChatServer {
         ChatServer::with_models(&["text-embedding-nomic", "scripted"], steps, None)
     }
 
-    /// Takes these steps, and then the last one for ever.
+    /// Takes these steps, and then `for_ever` again and again.
     pub fn endless(steps: Vec<ChatStep>, for_ever: ChatStep) -> ChatServer {
         ChatServer::with_models(&["scripted"], steps, Some(for_ever))
     }
@@ -99,7 +98,7 @@ impl ChatServer {
         ChatServer::listing(ChatStep::Body(listing), steps, for_ever)
     }
 
-    /// Does this when asked which models it has.
+    /// Takes the step `models` when its models are listed.
     pub fn listing(models: ChatStep, steps: Vec<ChatStep>, for_ever: Option<ChatStep>) -> ChatServer {
         let state = State { steps: steps.into(), for_ever, ..State::default() };
         let shared = Arc::new(Shared { models, state: Mutex::new(state), changed: Condvar::new() });
@@ -112,7 +111,7 @@ impl ChatServer {
         format!("http://{}/v1", self.listening.address)
     }
 
-    /// The turns that were asked for so far, in order of arrival.
+    /// The requests for turns so far, in order of arrival.
     pub fn turns(&self) -> Vec<Value> {
         let state = self.shared.state.lock();
         state.requests.iter().filter(|request| request.method == "POST").map(|r| r.body.clone()).collect()
@@ -123,33 +122,33 @@ impl ChatServer {
         self.shared.state.lock().requests.clone()
     }
 
-    /// Lets held steps go on, those to come too.
+    /// Releases held steps, and those to come.
     pub fn release(&self) {
         self.shared.state.lock().released = true;
         self.shared.changed.notify_all();
     }
 
-    /// Waits until so many turns were asked for.
+    /// Waits until `count` turns were requested.
     pub fn wait_for_turns(&self, count: usize) {
-        assert!(self.turns_come(count, PATIENCE), "{count} turns were not asked for");
+        assert!(self.turns_come(count, PATIENCE), "{count} turns were not requested");
     }
 
-    /// Whether so many turns are asked for within a time.
+    /// Whether `count` turns are requested within a time.
     pub fn turns_come(&self, count: usize, patience: Duration) -> bool {
         self.shared.wait(patience, |state| {
             state.requests.iter().filter(|request| request.method == "POST").count() >= count
         })
     }
 
-    /// Waits until so many clients hung up on a silent server.
+    /// Waits until `count` clients disconnected from a silent server.
     pub fn wait_for_hang_ups(&self, count: usize) {
         assert!(
             self.shared.wait(PATIENCE, |state| state.hung_up >= count),
-            "{count} clients did not hang up"
+            "{count} clients did not disconnect"
         );
     }
 
-    /// The most turns that were under way at the same time.
+    /// The largest number of turns at the same time.
     pub fn most_in_flight(&self) -> usize {
         self.shared.state.lock().most_in_flight
     }
@@ -204,7 +203,7 @@ impl Shared {
         http::hang_up(&stream);
     }
 
-    /// Waits to be released; not when the client hangs up or the server ends.
+    /// Waits to be released; returns false when the client disconnects or the server ends.
     fn hold(&self, stream: &mut TcpStream) -> bool {
         let held = http::hold(stream, || {
             let state = self.state.lock();
@@ -250,7 +249,7 @@ fn take(stream: &mut TcpStream, step: ChatStep) {
             let body = turn(&json!({"content": "never read to its end"})).to_string();
             http::respond_half(stream, 200, &body);
         }
-        // Waited for already.
+        // Already released.
         ChatStep::Hold(then) => take(stream, *then),
     }
 }

@@ -1,15 +1,15 @@
-//! Where the real clients are installed, and how to start one with nothing of this machine's settings in its way.
+//! The installed clients, and how to start one without this machine's settings.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The folder that `scripts/install-test-clients` fills.
+/// The clients that `scripts/install-test-clients` installed.
 pub struct InstalledClients {
     folder: PathBuf,
 }
 
 impl InstalledClients {
-    /// The clients under `TAMIS_TEST_CLIENTS`, or under the repository's own target folder.
+    /// The clients in `TAMIS_TEST_CLIENTS`, or in the repository's target folder.
     pub fn installed() -> Self {
         let folder = std::env::var_os("TAMIS_TEST_CLIENTS").map_or_else(
             || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/test-clients"),
@@ -20,7 +20,7 @@ impl InstalledClients {
         assert!(stamp.is_some(), "no clients in {}\n\n{hint}", folder.display());
         assert!(
             stamp == Some(pins()),
-            "other clients than the pinned ones in {}\n\n{hint}",
+            "the clients in {} are not the pinned ones\n\n{hint}",
             folder.display()
         );
         Self { folder: folder.canonicalize().expect("the clients' folder") }
@@ -31,14 +31,14 @@ impl InstalledClients {
         self.clean(&self.folder.join("tools/node_modules/.bin").join(program), home)
     }
 
-    /// Another program, where it finds these clients on its PATH, in a clean environment with `home` as its home.
+    /// Another program with these clients on its PATH, in a clean environment with `home` as its home.
     pub fn beside_tools(&self, program: &Path, home: &Path) -> Command {
         let mut command = self.clean(program, home);
         command.env("PATH", self.path());
         command
     }
 
-    /// A PATH on which these clients are found.
+    /// A PATH with these clients.
     pub(crate) fn path(&self) -> String {
         let [node, tools] =
             ["node", "tools"].map(|folder| self.folder.join(folder).join("node_modules/.bin"));
@@ -64,7 +64,7 @@ impl InstalledClients {
     }
 }
 
-/// What the script leaves behind when it has installed everything: itself and the pins.
+/// What the script writes when everything is installed: itself and the pinned versions.
 fn pins() -> Vec<u8> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let files = ["scripts/install-test-clients", "tests/clients/node/package.json"];

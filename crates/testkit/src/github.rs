@@ -1,8 +1,8 @@
-//! A GitHub for one repository, on a port of 127.0.0.1 that the system chooses.
+//! A fake GitHub with one repository, on a free port of 127.0.0.1.
 //!
-//! It checks every field and header of every request and complains about what the real one would not understand, or would
-//! quietly ignore; a test with a complaint fails. Beyond that it answers as the real API does, and misbehaves to order.
-//! Silence lasts until the test ends it or the client hangs up, so that no test waits for time to pass.
+//! It checks every field and header of every request, and records a complaint about what GitHub would refuse or silently
+//! ignore; a test with a complaint fails. Otherwise it answers as the real API does, and fails on command. Silence lasts until
+//! the test ends it or the client disconnects, so no test waits for time to pass.
 
 mod api;
 mod check;
@@ -22,7 +22,7 @@ use crate::http::{self, Held, HttpRequest, Listening};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// The repository that is there.
+/// The only repository.
 #[derive(Clone, Debug)]
 pub struct FakeRepository {
     pub owner: String,
@@ -30,7 +30,7 @@ pub struct FakeRepository {
     /// The only token that is accepted.
     pub token: String,
     pub default_branch: String,
-    /// A bare repository. With one, a pull request's branches must be in it, with something between them.
+    /// A bare repository. If set, a pull request's branches must exist in it and differ.
     pub git: Option<PathBuf>,
 }
 
@@ -46,34 +46,34 @@ impl Default for FakeRepository {
     }
 }
 
-/// What goes wrong with a request.
+/// How a request fails.
 #[derive(Clone, Debug)]
 pub enum GithubFault {
-    /// Nothing is said until the test releases it, and then only hung up.
+    /// No answer until the test releases it; then the connection is closed.
     Silence,
     HangUp,
-    /// An answer that ends in the middle.
+    /// An answer that is cut off in the middle.
     HalfBody,
-    /// A page, as proxies send it.
+    /// An HTML page, as proxies send it.
     NotJson,
     /// A failure in GitHub's form.
     Status(u16),
-    /// No more requests, told with this status, and after how many seconds to come back.
+    /// A rate limit with this status, and the seconds to wait.
     RateLimit(u16, Option<u64>),
-    /// Elsewhere.
+    /// A redirect to this URL.
     Redirect(String),
-    /// A failure that says this.
+    /// This status and body.
     Says(u16, Value),
 }
 
-/// Whether what was asked is done before it goes wrong.
+/// Whether the request fails before or after it took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
     Before,
     After,
 }
 
-/// A request as it came.
+/// A received request.
 #[derive(Clone, Debug)]
 pub struct GithubRequest {
     pub method: String,
@@ -148,12 +148,12 @@ impl FakeGithub {
         api::web_url(&self.shared.repository, self.listening.address, "issues", number)
     }
 
-    /// The next so many requests go wrong before anything is done.
+    /// The next `times` requests fail before they take effect.
     pub fn misbehave(&self, fault: GithubFault, times: usize) {
         self.plan(None, When::Before, fault, times);
     }
 
-    /// The next so many requests of a method go wrong, with or without what they asked for being done.
+    /// The next `times` requests of a method fail, before or after they took effect.
     pub fn misbehave_on(&self, method: &'static str, when: When, fault: GithubFault, times: usize) {
         self.plan(Some(method), when, fault, times);
     }
@@ -162,21 +162,21 @@ impl FakeGithub {
         self.shared.state.lock().faults.extend(std::iter::repeat_n((method, when, fault), times));
     }
 
-    /// Behaves again, whatever it was told to do.
+    /// Cancels all planned failures.
     pub fn behave(&self) {
         self.shared.state.lock().faults.clear();
     }
 
-    /// Lets silent answers end, those to come too.
+    /// Releases silent answers, and those to come.
     pub fn release(&self) {
         self.shared.state.lock().released = true;
     }
 
-    /// Waits until so many clients hung up on a silent GitHub.
+    /// Waits until `count` clients disconnected from a silent GitHub.
     pub fn wait_for_hang_ups(&self, count: usize) {
         let mut state = self.shared.state.lock();
         self.shared.changed.wait_while_for(&mut state, |state| state.hung_up < count, PATIENCE);
-        assert!(state.hung_up >= count, "{count} clients did not hang up");
+        assert!(state.hung_up >= count, "{count} clients did not disconnect");
     }
 
     /// All requests so far, in order of arrival.
@@ -208,14 +208,14 @@ impl FakeGithub {
         (pull.open, pull.merged) = (false, merged);
     }
 
-    /// Opens a pull request again that was closed.
+    /// Reopens a closed pull request.
     pub fn reopen(&self, number: u64) {
         let mut state = self.shared.state.lock();
         let pull = state.pulls.iter_mut().find(|pull| pull.number == number).expect("a pull request");
         pull.open = true;
     }
 
-    /// What was wrong with requests.
+    /// The errors in requests so far.
     pub fn complaints(&self) -> Vec<String> {
         self.shared.state.lock().complaints.clone()
     }
@@ -229,14 +229,14 @@ impl FakeGithub {
 impl Drop for FakeGithub {
     fn drop(&mut self) {
         self.shared.state.lock().closed = true;
-        // A failed test has its own story to tell.
+        // A failed test has panicked already.
         if !std::thread::panicking() {
             self.assert_clean();
         }
     }
 }
 
-/// What is said in answer.
+/// An answer.
 struct Reply {
     status: u16,
     body: Value,
@@ -253,7 +253,7 @@ impl Shared {
         http::hang_up(&stream);
     }
 
-    /// Writes the request down, checks it, and does what it asks for unless it is to go wrong before.
+    /// Records the request, checks it, and executes it unless it is to fail before that.
     fn take(&self, request: &HttpRequest, address: SocketAddr) -> (Reply, Option<GithubFault>) {
         let mut state = self.state.lock();
         let complaints = check::complaints(request, &self.repository, address);

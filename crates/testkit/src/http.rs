@@ -1,4 +1,4 @@
-//! As much of HTTP as a server that misbehaves to order has to do by hand: no library sends half an answer.
+//! HTTP written by hand for servers that fail on command: no library sends half an answer.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-/// How often a silent server looks whether it may speak, or is alone.
+/// How often a silent server checks whether it is released or the client is gone.
 pub(crate) const LOOK: Duration = Duration::from_millis(5);
 
 /// A request with its whole body.
@@ -19,11 +19,11 @@ pub(crate) struct HttpRequest {
     pub(crate) path: String,
     /// Names in lower case, in order of arrival.
     pub(crate) headers: Vec<(String, String)>,
-    /// Null where there was none, a string where it was not JSON.
+    /// Null if there was none, a string if it was not JSON.
     pub(crate) body: Value,
 }
 
-/// Takes connections on a port of 127.0.0.1 that the system chooses, each on a thread of its own. Dropping it ends that.
+/// Accepts connections on a free port of 127.0.0.1, each on its own thread, until dropped.
 pub(crate) struct Listening {
     pub(crate) address: SocketAddr,
     closed: Arc<AtomicBool>,
@@ -52,7 +52,7 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::SeqCst);
-        // Wakes the listener, which then sees that it is over.
+        // Wakes the listener, which then ends.
         drop(TcpStream::connect(self.address));
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
@@ -60,7 +60,7 @@ impl Drop for Listening {
     }
 }
 
-/// Says nothing until it may: whether it then still is asked to. `over` tells, every now and then, whether to go on.
+/// Sends nothing until `over` returns a value or the client disconnects.
 pub(crate) fn hold(stream: &mut TcpStream, over: impl Fn() -> Option<Held>) -> Held {
     let _ = stream.set_read_timeout(Some(LOOK));
     loop {
@@ -74,7 +74,7 @@ pub(crate) fn hold(stream: &mut TcpStream, over: impl Fn() -> Option<Held>) -> H
     }
 }
 
-/// How a silence ended.
+/// Why a silence ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Held {
     Released,
@@ -92,11 +92,11 @@ pub(crate) fn head(status: u16, headers: &[(&str, &str)], length: usize) -> Stri
 }
 
 pub(crate) fn respond(stream: &mut TcpStream, status: u16, headers: &[(&str, &str)], body: &str) {
-    // Whoever asked may have left.
+    // The client may have disconnected.
     let _ = stream.write_all((head(status, headers, body.len()) + body).as_bytes());
 }
 
-/// Announces an answer and says half of it.
+/// Sends the head of an answer and half of its body.
 pub(crate) fn respond_half(stream: &mut TcpStream, status: u16, body: &str) {
     let _ = stream.write_all(head(status, &[], body.len()).as_bytes());
     let _ = stream.write_all(&body.as_bytes()[..body.len() / 2]);
@@ -106,7 +106,7 @@ pub(crate) fn hang_up(stream: &TcpStream) {
     let _ = stream.shutdown(Shutdown::Both);
 }
 
-/// A request with its whole body; none when the client left before.
+/// A request with its whole body; none when the client disconnected before.
 pub(crate) fn read_request(stream: &mut TcpStream) -> Option<HttpRequest> {
     let mut bytes = Vec::new();
     let mut buffer = [0; 16 << 10];

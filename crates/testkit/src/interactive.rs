@@ -1,5 +1,5 @@
-//! A home for agents that show their screens, as somebody's who has used them before: they ask nothing at their start, and
-//! find their models on this machine.
+//! A home for clients in a terminal, set up as if they had been used before: they ask nothing at their start, and use models
+//! on this machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,8 +12,7 @@ use crate::agent::{TestClient, claude_code, codex, gemini_cli};
 use crate::clients::InstalledClients;
 use crate::leftover_processes;
 
-/// A home folder, with the environment that leads to it. Dropping it ends every process that has it in its environment,
-/// tmux and whatever runs in it too.
+/// A home folder and its environment. Dropping it ends every process with the folder in its environment, tmux included.
 pub struct InteractiveHome {
     folder: TempDir,
     home: PathBuf,
@@ -21,7 +20,7 @@ pub struct InteractiveHome {
 }
 
 impl InteractiveHome {
-    /// A home in which the installed clients are found, and none of them is known yet.
+    /// A home with the installed clients on its PATH, none of them set up yet.
     pub fn new(clients: &InstalledClients) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let home = folder.path().canonicalize().expect("a folder").join("home");
@@ -38,8 +37,7 @@ impl InteractiveHome {
         Self { folder, home, environment }
     }
 
-    /// Makes `agent` at home here: its model is at `model`, and its user trusts `repository`. Several can be, but not
-    /// OpenCode.
+    /// Sets `agent` up with its model at `model` and with trust in `repository`. Can be repeated; OpenCode is not supported.
     #[must_use]
     pub fn with(mut self, agent: TestClient, model: &str, repository: &Path) -> Self {
         match agent {
@@ -57,8 +55,8 @@ impl InteractiveHome {
                 self.write(".gemini/settings.json", &gemini_cli::own_settings().to_string());
                 self.set(&gemini_cli::environment(model));
             }
-            // With a screen it fetches packages first, and for minutes does nothing else where there is no network.
-            TestClient::OpenCode => panic!("{agent:?} is not at home here"),
+            // In a terminal it fetches packages first, and without a network does nothing else for minutes.
+            TestClient::OpenCode => panic!("{agent:?} is not supported in a terminal"),
         }
         self
     }
@@ -68,12 +66,12 @@ impl InteractiveHome {
         &self.home
     }
 
-    /// A folder beside the home, for what a test needs.
+    /// A folder beside the home.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.home.with_file_name(name)
     }
 
-    /// The whole environment for whoever starts the agents: nothing of this machine's.
+    /// The whole environment of the clients, without this machine's.
     pub fn environment(&self) -> impl Iterator<Item = (&str, &str)> {
         self.environment.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
@@ -96,8 +94,8 @@ impl Drop for InteractiveHome {
     }
 }
 
-/// Who has been through the first start, has allowed the key (of which it remembers the end), and trusts the repository and
-/// with it all its worktrees.
+/// Settings after a first start, with the key approved (by its last characters) and the repository and all its worktrees
+/// trusted.
 fn claude_settings(key: &str, repository: &Path) -> Value {
     let repository = repository.canonicalize().expect("a repository");
     let repository = repository.to_str().expect("a path in UTF-8");

@@ -1,14 +1,13 @@
-//! Finding the processes that a run left behind.
+//! Finds and ends the processes that a run left.
 //!
-//! Killing the agent's process group is not enough: Codex, for one, puts MCP servers in groups of their own. What all
-//! of a run's processes share is its temporary folder, which stands in their environment, and Linux shows it in /proc.
-//! Elsewhere nothing is looked for, and a server ends as it should, when its input closes.
+//! Killing the client's process group is not enough: Codex, for one, starts MCP servers in groups of their own. All processes
+//! of a run have its temporary folder in their environment, which Linux shows in /proc. Elsewhere nothing is searched.
 
 #[cfg(target_os = "linux")]
 pub(crate) use linux::end_all;
 
 #[cfg(not(target_os = "linux"))]
-pub(crate) fn end_all(_folder: &std::path::Path, _patience: std::time::Duration) -> Vec<String> {
+pub(crate) fn end_all(_folder: &std::path::Path, _grace: std::time::Duration) -> Vec<String> {
     Vec::new()
 }
 
@@ -21,17 +20,19 @@ mod linux {
     use rustix::event::{PollFd, PollFlags, Timespec, poll};
     use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
-    /// How long a killed process may take to be gone; and all of them together beyond their patience.
-    const DEATH: Duration = Duration::from_secs(10);
+    /// How long a killed process may take to end, and all of them together after `grace`.
+    const KILL_TIMEOUT: Duration = Duration::from_secs(10);
 
-    /// Waits for all processes with `folder` in their environment to end, then kills those that have not, and tells
-    /// their command lines.
-    pub(crate) fn end_all(folder: &Path, patience: Duration) -> Vec<String> {
-        let deadline = Instant::now() + patience;
+    /// Gives all processes with `folder` in their environment time to end, kills the others, and returns the command lines of
+    /// those.
+    pub(crate) fn end_all(folder: &Path, grace: Duration) -> Vec<String> {
+        let deadline = Instant::now() + grace;
         let mut killed = Vec::new();
-        // Again until none is found: one that was about to end may have started another. But not for ever: one may
-        // be out of reach (no handles left, another user's) or unable to die (stuck in the kernel).
-        while let Some((pid, command_line)) = find(folder).filter(|_| Instant::now() < deadline + DEATH) {
+        // Repeated until none is found, because one that ended may have started another. But not for ever: a process may be
+        // out of reach (no file descriptors left, another user's) or stuck in the kernel.
+        while let Some((pid, command_line)) =
+            find(folder).filter(|_| Instant::now() < deadline + KILL_TIMEOUT)
+        {
             let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
                 std::thread::sleep(Duration::from_millis(10));
                 continue;
@@ -43,7 +44,7 @@ mod linux {
             if !ends_within(deadline.saturating_duration_since(Instant::now())) {
                 killed.push(command_line);
                 let _ = pidfd_send_signal(&process, Signal::KILL);
-                ends_within(DEATH);
+                ends_within(KILL_TIMEOUT);
             }
         }
         killed
@@ -54,7 +55,7 @@ mod linux {
         let needle = folder.as_os_str().as_encoded_bytes();
         fs::read_dir("/proc").ok()?.flatten().find_map(|entry| {
             let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
-            // Empty for one that has ended and only waits to be collected.
+            // Empty for a zombie.
             let environment = fs::read(entry.path().join("environ")).ok()?;
             environment.windows(needle.len()).any(|window| window == needle).then_some(())?;
             let command_line = fs::read(entry.path().join("cmdline")).ok()?;
@@ -73,14 +74,14 @@ mod tests {
     use crate::process::Group;
 
     #[test]
-    fn ends_what_a_run_left_behind() {
+    fn processes_with_the_folder_in_their_environment_are_killed() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut command = Command::new("cat");
         command.env("RUN", folder.path()).stdin(Stdio::piped()).stdout(Stdio::piped());
         let (group, (mut input, output)) = Group::spawn_with(&mut command, |child| {
             (child.stdin.take().expect("a pipe"), child.stdout.take().expect("a pipe"))
         });
-        // Linux lets go of whoever started a program before it shows the program's environment.
+        // A spawn returns before /proc shows the program's environment, so wait for its first output.
         writeln!(input, "there?").expect("a pipe");
         BufReader::new(output).read_line(&mut String::new()).expect("an echo");
         assert_eq!(end_all(folder.path(), Duration::ZERO), ["cat "]);

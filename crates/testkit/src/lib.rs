@@ -1,20 +1,15 @@
-//! What the tests need from the outside world, made to measure: model servers that play a script, the real coding
-//! agents run against them, and a real server to talk to.
+//! Test doubles of the outside world, for tests only: model servers that play a script, the real clients run against them,
+//! and a fake GitHub.
 //!
-//! An agent test reads as a conversation. The script says which tools the model calls, each step with the results of
-//! the steps before it at hand; the agent, a real program in a home of its own, calls our server and passes the
-//! answers on; every request that the model received is kept, so what the agent made of an answer can be asserted.
+//! Entry points: [`TestClient`] runs a real client with a [`ScriptedModel`]; [`ChatServer`] is a model server that fails on
+//! command; [`FakeGithub`] answers as GitHub does and fails the test on a malformed request; [`TestServer`] is a running
+//! `tamis serve`.
 //!
-//! Everything here blocks, bounds its own time, takes ports from the system and ends the processes it started; so
-//! tests run in any order and beside each other. For tests only: failures panic, with what is needed to understand
-//! them.
+//! A test of a client reads as a conversation: the script lists the tools that the model calls, each step with the results
+//! of the steps before it. All requests that the model received are kept, so a test can check what the client made of a result.
 //!
-//! A [chat server](ChatServer) of another kind fails, stalls and answers nonsense to order; no agent needs to bear it.
-//!
-//! A [GitHub](FakeGithub) is one for a repository: it answers as the real one does, and complains about every request that
-//! the real one would not understand.
-//!
-//! Deliberately missing: any judgement of what agents do between calls.
+//! Everything here blocks, has a time limit, takes ports from the system and ends its processes, so tests can run in any order
+//! and in parallel. Failures panic. What a client does between calls must never be checked: it changes with every release.
 
 mod agent;
 mod chat;

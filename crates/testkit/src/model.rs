@@ -1,11 +1,11 @@
-//! A model server that plays a script, on a port of 127.0.0.1 that the system chooses.
+//! A model server that plays a script, on a free port of 127.0.0.1.
 //!
-//! It keeps no place in the script: each request carries the whole conversation, so the number of tool results in it
-//! says which step is next. An agent that repeats a request gets the same answer, and requests that offer no scripted
-//! tool (titles, summaries, routing) get the final text without disturbing anything.
+//! It keeps no position in the script: each request contains the whole conversation, so the number of tool results in it
+//! determines the next step. A client that repeats a request gets the same answer, and requests without the scripted tool
+//! (titles, summaries, routing) get the final text.
 //!
-//! Several agents may share one model: each conversation is then known by a marker in what its user said, and has a script
-//! of its own.
+//! Several clients may share one model. Each conversation is then recognised by a marker in its user's messages, and has its
+//! own script.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -25,10 +25,10 @@ use tokio::runtime::{Builder, Runtime};
 use crate::script::{FINAL_TEXT, ScriptHistory, ScriptStep, StepArguments, ToolResult};
 use crate::wire::{Reply, ToolName, Wire, scripted};
 
-/// How long a request that must come may take to come.
+/// How long to wait for an expected request.
 const PATIENCE: Duration = Duration::from_secs(180);
 
-/// How long an agent whose servers are not there yet is kept waiting before it may look again.
+/// The delay before a client whose MCP servers are not ready is answered.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// A request that the model received.
@@ -36,7 +36,7 @@ const PAUSE: Duration = Duration::from_millis(100);
 pub struct ModelRequest {
     pub method: String,
     pub path: String,
-    /// Null where there was none, a string where it was not JSON.
+    /// Null if there was none, a string if it was not JSON.
     pub body: Value,
 }
 
@@ -58,14 +58,14 @@ struct Shared {
 
 /// The steps of one conversation.
 struct Script {
-    /// What its user said in it. Every conversation has the empty one.
+    /// A text in its user's messages. Empty matches every conversation.
     marker: String,
     steps: Vec<ScriptStep>,
 }
 
 impl ScriptedModel {
-    /// Starts a model that speaks `wire` and plays `script`. `spell` turns a tool's own name into the one that the
-    /// agent offers to the model.
+    /// Starts a model with the wire format `wire` that plays `script`. `spell` turns a tool's own name into the one that the
+    /// client offers to the model.
     pub fn start(
         wire: Wire,
         spell: impl Fn(&str) -> ToolName + Send + Sync + 'static,
@@ -74,10 +74,10 @@ impl ScriptedModel {
         Self::start_many(wire, spell, vec![(String::new(), script)])
     }
 
-    /// The same with a script for each conversation, known by a marker: words of its user's that are in no other. A
-    /// conversation that has none of them gets the final text.
+    /// The same with a script for each conversation, recognised by a marker: words of its user that are in no other. A
+    /// conversation without a marker gets the final text.
     ///
-    /// Claude Code may take its first turn before its servers are there; it is made to look for the tool then until they
+    /// Claude Code may take its first turn before its servers are ready; it is then told to search for the tool until they
     /// are.
     pub fn start_many(
         wire: Wire,
@@ -111,12 +111,12 @@ impl ScriptedModel {
         self.shared.requests.lock().clone()
     }
 
-    /// The answers to the script's calls, from the request that holds the most of them.
+    /// The results of the script's calls, from the request with the most of them.
     pub fn results(&self) -> Vec<ToolResult> {
         self.results_of("")
     }
 
-    /// The same of the conversation with this marker.
+    /// The same for the conversation with this marker.
     pub fn results_of(&self, marker: &str) -> Vec<ToolResult> {
         let requests = self.shared.requests.lock();
         let own = requests.iter().filter(|request| self.shared.wire.is_said(&request.body, marker));
@@ -124,8 +124,8 @@ impl ScriptedModel {
         all.max_by_key(Vec::len).unwrap_or_default()
     }
 
-    /// Waits until the user of the conversation with this marker has said `words`, and tells how many of the script's calls
-    /// were answered by then.
+    /// Waits until a user message of the conversation with this marker contains `words`, and returns the number of the
+    /// script's calls with a result by then.
     #[track_caller]
     pub fn await_words(&self, marker: &str, words: &str) -> usize {
         self.await_request(words, |wire, body| {
@@ -133,7 +133,7 @@ impl ScriptedModel {
         })
     }
 
-    /// Waits until the conversation with this marker has the answers to `count` of the script's calls.
+    /// Waits until the conversation with this marker has the results of `count` of the script's calls.
     #[track_caller]
     pub fn await_results(&self, marker: &str, count: usize) -> Vec<ToolResult> {
         self.await_request(&format!("{count} results"), |wire, body| {
@@ -168,7 +168,7 @@ impl ScriptedModel {
         requests.iter().flat_map(|request| self.shared.wire.offered(&request.body)).collect()
     }
 
-    /// The panic of a step, where there was one.
+    /// The panic of a step, if any.
     pub fn failure(&self) -> Option<String> {
         self.shared.failure.lock().clone()
     }
@@ -213,10 +213,10 @@ async fn answer(State(shared): State<Arc<Shared>>, request: HttpRequest<Body>) -
     shared.wire.respond(&path, &body, &reply)
 }
 
-/// What comes of a request.
+/// The answer to a request.
 enum Next {
     Reply(Reply),
-    /// The script wants a tool that the agent does not have, or not yet.
+    /// The script needs a tool that the client does not offer, or not yet.
     NotOffered(ToolName),
 }
 
@@ -231,7 +231,7 @@ impl Shared {
         };
         let tool = (self.spell)(tool);
         if !self.wire.offered(body).contains(&tool) {
-            // Alone with its script, an agent has what it has.
+            // A client that does not share the model offers all its tools from the start.
             let shares = script.is_some_and(|script| !script.marker.is_empty());
             return if shares {
                 Next::NotOffered(tool)
@@ -254,7 +254,7 @@ impl Shared {
         })
     }
 
-    /// The call that a conversation with so many results is at; none where it ends a turn.
+    /// The next call of a conversation with `results` results; none where it ends a turn.
     fn next_call<'a>(
         &self,
         script: &'a Script,
@@ -283,7 +283,7 @@ mod tests {
 
     use super::*;
 
-    /// Asks for a turn of chat with the results so far, and tells the model's message.
+    /// Requests a turn of chat with the results so far, and returns the model's message.
     fn ask(model: &ScriptedModel, results: &[&str]) -> Value {
         let messages: Vec<Value> =
             results.iter().map(|text| json!({"role": "tool", "content": text})).collect();
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn plays_each_step_on_the_results_before_it() {
+    fn each_step_gets_the_results_before_it() {
         let script = vec![
             ScriptStep::call("add", |_| json!({"a": 1})),
             ScriptStep::call("add", |history| json!({"a": history.results[0].json()["sum"]})),
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn ends_the_conversation_when_a_step_panics() {
+    fn a_panic_in_a_step_ends_the_conversation() {
         let script = vec![ScriptStep::call("add", |history| history.results[7].json())];
         let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), script);
         assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);
@@ -331,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn plays_each_conversation_its_own_script_and_waits_for_its_user() {
+    fn each_conversation_has_its_script_and_waits_for_its_user() {
         let coder = vec![
             ScriptStep::call("add", |_| json!({"a": 1})),
             ScriptStep::await_words("Feedback 1"),
@@ -366,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn leaves_conversations_without_the_tool_alone() {
+    fn conversations_without_the_tool_get_the_final_text() {
         let script = vec![ScriptStep::call("subtract", |_| json!({}))];
         let model = ScriptedModel::start(Wire::Chat, |tool| ToolName::plain(tool), script);
         assert_eq!(ask(&model, &[])["content"], FINAL_TEXT);

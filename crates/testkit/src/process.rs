@@ -1,4 +1,4 @@
-//! Running a program to its end, in a process group of its own and for a bounded time.
+//! Runs a program to its end in a process group of its own, with a time limit.
 
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -14,25 +14,25 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 /// A program that has ended.
 #[derive(Debug)]
 pub struct FinishedProgram {
-    /// None when the time ran out and the whole group was killed.
+    /// None when the time limit passed and the whole group was killed.
     pub status: Option<ExitStatus>,
     pub stdout: String,
     pub stderr: String,
 }
 
 impl FinishedProgram {
-    /// The exit code; none for a death by signal or by the clock.
+    /// The exit code; none after a signal or the time limit.
     pub fn code(&self) -> Option<i32> {
         self.status.and_then(|status| status.code())
     }
 }
 
-/// Runs a command with nothing on its standard input. Whatever of its process group outlives it is killed.
+/// Runs a command with empty standard input, then kills the rest of its process group.
 pub fn run_bounded(command: Command, limit: Duration) -> FinishedProgram {
     run_bounded_then(command, limit, || ()).0
 }
 
-/// Runs a command likewise, and looks around after its end, before what it left is killed.
+/// [`run_bounded`], with `look` called after the end and before the rest of the group is killed.
 pub(crate) fn run_bounded_then<T>(
     mut command: Command,
     limit: Duration,
@@ -73,7 +73,7 @@ impl Group {
         Self::spawn_with(command, |_| ()).0
     }
 
-    /// Spawns and lets `take` have the child's pipes before a thread of its own waits for the end.
+    /// Spawns, and passes the child to `take` for its pipes before a thread waits for its end.
     pub(crate) fn spawn_with<T>(command: &mut Command, take: impl FnOnce(&mut Child) -> T) -> (Self, T) {
         let spawned = command.process_group(0).spawn();
         let mut child = spawned.unwrap_or_else(|error| panic!("cannot start {command:?}: {error}"));
@@ -86,14 +86,14 @@ impl Group {
         (Self { leader, child, ended, watcher: Some(watcher) }, taken)
     }
 
-    /// The leader's exit status, or none if it has not ended in time.
+    /// The leader's exit status; none if it has not ended in time.
     pub(crate) fn wait(&self, limit: Duration) -> Option<ExitStatus> {
         self.ended.recv_timeout(limit).ok()
     }
 
-    /// Safe at any time: until the drop nobody has collected the leader, so its number cannot be another's.
+    /// Safe at any time: the leader is not reaped before the drop, so its process id cannot be reused.
     pub(crate) fn signal(&self, signal: Signal) {
-        // An error says that nobody is left in the group.
+        // An error means that the group is empty.
         let _ = kill_process_group(self.leader, signal);
     }
 }
@@ -101,7 +101,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         self.signal(Signal::KILL);
-        // Ends at once: the leader was killed, or had ended before.
+        // Returns at once, because the leader has ended.
         if let Some(watcher) = self.watcher.take() {
             let _ = watcher.join();
         }
@@ -109,7 +109,7 @@ impl Drop for Group {
     }
 }
 
-/// Waits for the end of a child, and leaves it to be collected.
+/// Waits for the end of a child without reaping it.
 fn status_at_end(child: Pid) -> ExitStatus {
     let waited = retry_on_intr(|| waitid(WaitId::Pid(child), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT));
     let ended = waited.expect("a child can be waited for").expect("waited until it ended");
@@ -134,30 +134,30 @@ mod tests {
     }
 
     #[test]
-    fn tells_output_and_exit_code() {
+    fn output_and_exit_code_are_returned() {
         let finished = run_bounded(shell("echo out; echo err >&2; exit 3"), Duration::from_secs(60));
         let code = finished.code();
         assert_eq!((code, finished.stdout.as_str(), finished.stderr.as_str()), (Some(3), "out\n", "err\n"));
     }
 
     #[test]
-    fn stops_when_the_time_is_up() {
+    fn a_program_is_killed_after_the_time_limit() {
         let finished = run_bounded(shell("exec sleep 600"), Duration::from_millis(10));
         assert_eq!(finished.status, None);
     }
 
     #[test]
-    fn tells_a_death_by_signal() {
+    fn a_signal_is_reported_in_the_status() {
         let finished = run_bounded(shell("kill -TERM $$"), Duration::from_secs(60));
         assert_eq!(finished.status.and_then(|status| status.signal()), Some(15));
         assert_eq!(finished.code(), None);
     }
 
     #[test]
-    fn a_leader_that_has_ended_keeps_its_number_until_the_drop() {
+    fn a_leader_that_has_ended_keeps_its_process_id_until_the_drop() {
         let group = Group::spawn(&mut shell("exit 0"));
         assert!(group.wait(Duration::from_secs(60)).is_some());
-        // A process that was collected cannot be asked.
+        // A process that was reaped cannot be signalled.
         assert!(rustix::process::test_kill_process(group.leader).is_ok());
         let leader = group.leader;
         drop(group);
@@ -174,7 +174,7 @@ mod tests {
         pipe.read_line(&mut line).expect("a readable pipe");
         assert_eq!(line, "started\n");
         drop(group);
-        // The pipe ends when the last of those who hold it has; the grandchild would for ten minutes.
+        // The pipe ends when no process holds it; the grandchild would hold it for ten minutes.
         let begun = Instant::now();
         pipe.read_to_string(&mut line).expect("a readable pipe");
         assert!(begun.elapsed() < Duration::from_secs(300));

@@ -1,8 +1,8 @@
-//! Whether a report of research has the form of its contract: every member that must be there, none that must not.
+//! Checks a research report against its contract: every required member, and no unknown one.
 
 use serde_json::{Map, Value};
 
-/// Panics with the place of the first thing that is wrong.
+/// Panics with the position of the first error.
 pub fn assert_report(report: &Value) {
     let members = object(report, "report");
     only(
@@ -101,15 +101,15 @@ fn is_reference(text: &str) -> bool {
 }
 
 fn object<'a>(value: &'a Value, place: &str) -> &'a Map<String, Value> {
-    value.as_object().unwrap_or_else(|| panic!("{place} is no object: {value}"))
+    value.as_object().unwrap_or_else(|| panic!("{place} is not an object: {value}"))
 }
 
 fn text<'a>(value: &'a Value, place: &str) -> &'a str {
-    value.as_str().unwrap_or_else(|| panic!("{place} is no text: {value}"))
+    value.as_str().unwrap_or_else(|| panic!("{place} is not a text: {value}"))
 }
 
 fn texts<'a>(value: &'a Value, place: &str) -> Vec<&'a str> {
-    let items = value.as_array().unwrap_or_else(|| panic!("{place} is no list: {value}"));
+    let items = value.as_array().unwrap_or_else(|| panic!("{place} is not a list: {value}"));
     items.iter().map(|item| text(item, place)).collect()
 }
 

@@ -1,4 +1,4 @@
-//! A running HTTP server of the binary under test.
+//! A running `tamis serve`.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -11,10 +11,10 @@ use tempfile::TempDir;
 
 use crate::process::Group;
 
-const START: Duration = Duration::from_secs(60);
-const END: Duration = Duration::from_secs(10);
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+const END_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// `tamis serve --port 0` in a data folder of its own. Dropping it asks the server to end, then makes it.
+/// `tamis serve --port 0` with its own data folder. Dropping it sends SIGTERM, then SIGKILL.
 pub struct TestServer {
     url: String,
     group: Group,
@@ -22,7 +22,7 @@ pub struct TestServer {
 }
 
 impl TestServer {
-    /// Starts the server and waits until it has said where it listens.
+    /// Starts the server and waits until it has printed its address.
     pub fn start(binary: impl AsRef<Path>) -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let mut command = Command::new(binary.as_ref());
@@ -42,16 +42,16 @@ impl TestServer {
             follow(child.stdout.take().expect("a pipe"), send.clone());
             follow(child.stderr.take().expect("a pipe"), send);
         });
-        let mut said = Vec::new();
+        let mut lines_before = Vec::new();
         let url = loop {
-            // Fails when the time is up, and at once when the server has ended.
-            let Ok(line) = lines.recv_timeout(START) else {
-                panic!("the server does not say where it listens; it said: {said:#?}")
+            // Fails after the time limit, and at once when the server has ended.
+            let Ok(line) = lines.recv_timeout(START_TIMEOUT) else {
+                panic!("the server did not print its address, but: {lines_before:#?}")
             };
             if let Some(url) = address_in(&line) {
                 break url;
             }
-            said.push(line);
+            lines_before.push(line);
         };
         Self { url, group, folder }
     }
@@ -75,13 +75,13 @@ impl TestServer {
 impl Drop for TestServer {
     fn drop(&mut self) {
         self.group.signal(Signal::TERM);
-        let ended = self.group.wait(END);
-        // A failed test has its own story to tell.
-        assert!(ended.is_some() || std::thread::panicking(), "the server does not end on SIGTERM");
+        let ended = self.group.wait(END_TIMEOUT);
+        // A failed test has panicked already.
+        assert!(ended.is_some() || std::thread::panicking(), "the server does not end after SIGTERM");
     }
 }
 
-/// Reads a pipe to its end, so that the server never blocks on it, and passes its lines on.
+/// Forwards the lines of a pipe until its end, so that the server never blocks on it.
 fn follow(pipe: impl Read + Send + 'static, lines: Sender<String>) {
     std::thread::spawn(move || {
         for line in BufReader::new(pipe).lines().map_while(Result::ok) {

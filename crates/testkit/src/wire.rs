@@ -26,10 +26,10 @@ pub enum Wire {
     Chat,
 }
 
-/// A tool's name as it stands on the wire.
+/// A tool's name in a wire format.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ToolName {
-    /// Apart from the name in Responses, absent elsewhere.
+    /// Only in Responses, which separates it from the name.
     pub namespace: Option<String>,
     pub name: String,
 }
@@ -40,10 +40,10 @@ impl ToolName {
     }
 }
 
-/// What the model says next.
+/// The model's next message.
 pub(crate) enum Reply {
     Text(String),
-    /// `label` is what the call's id ends with.
+    /// `label` is the end of the call's id.
     Call {
         tool: ToolName,
         arguments: Value,
@@ -78,7 +78,7 @@ impl Wire {
         texts.into_iter().map(|text| ToolResult { text }).collect()
     }
 
-    /// What the user said in a request's conversation, with what agents say in the user's name.
+    /// The user's messages in a request, with those that clients add in the user's name.
     pub(crate) fn user_texts(self, body: &Value) -> Vec<String> {
         let (messages, content) = match self {
             Self::Anthropic | Self::Chat => ("messages", "content"),
@@ -89,12 +89,12 @@ impl Wire {
         of_user.map(|message| text_of(&message[content])).collect()
     }
 
-    /// Whether the user said these words.
+    /// Whether a user message contains these words.
     pub(crate) fn is_said(self, body: &Value, words: &str) -> bool {
         words.is_empty() || self.user_texts(body).iter().any(|text| text.contains(words))
     }
 
-    /// A call that changes nothing, for an agent that takes its turn before its servers are there. Only Claude Code does.
+    /// A call without effect, for a client that takes its turn before its servers are ready. Only Claude Code does.
     pub(crate) fn waiting_call(self, body: &Value, awaited: &ToolName) -> Option<Reply> {
         match self {
             Self::Anthropic => anthropic::waiting_call(body, awaited),
@@ -102,10 +102,10 @@ impl Wire {
         }
     }
 
-    /// The answer to a request that asks for no turn of the conversation.
+    /// The answer to a request that is not a turn of the conversation.
     pub(crate) fn side_answer(self, method: &Method, path: &str, body: &Value) -> Option<Response> {
         if method != Method::POST {
-            // Every format lists its models under its own key; an agent takes the one it knows.
+            // Every format has its own key for the list of models; a client uses the one it knows.
             return Some(json_response(
                 &json!({"object": "list", "data": [], "models": [], "has_more": false}),
             ));
@@ -127,7 +127,7 @@ impl Wire {
     }
 }
 
-/// The items of an array; none where there is no array.
+/// The items of an array; none for any other value.
 fn items(value: &Value) -> impl Iterator<Item = &Value> {
     value.as_array().into_iter().flatten()
 }

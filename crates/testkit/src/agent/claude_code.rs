@@ -1,4 +1,4 @@
-//! Claude Code. It asks `server/discover` in the 2026-07-28 protocol first and ends its servers with SIGINT.
+//! Claude Code. It sends `server/discover` of the 2026-07-28 protocol first and ends its servers with SIGINT.
 
 use std::process::Command;
 
@@ -20,7 +20,7 @@ pub(super) fn command(
     let mut command = clients.tool("claude", &place.home);
     command
         .envs(environment(model))
-        // It would otherwise hide MCP tools behind a search tool of its own.
+        // Otherwise it would hide MCP tools behind a search tool.
         .env("ENABLE_TOOL_SEARCH", "false")
         .args(["--print", PROMPT, "--output-format", "stream-json", "--verbose"])
         .arg("--mcp-config")
@@ -29,7 +29,7 @@ pub(super) fn command(
     command
 }
 
-/// What leads it to its model, and to nothing else.
+/// The environment with its model and nothing else.
 pub(crate) fn environment(model: &str) -> [(&'static str, &str); 4] {
     [
         ("ANTHROPIC_BASE_URL", model),

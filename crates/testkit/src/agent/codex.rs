@@ -1,5 +1,5 @@
-//! Codex. It speaks the 2025-06-18 protocol, keeps a tool's name and its server's namespace apart, and is the only
-//! one to show the model an error's `data`.
+//! Codex. It uses the 2025-06-18 protocol, separates a tool's name from its server's namespace, and is the only
+//! client that shows the model an error's `data`.
 
 use std::fmt::Write as _;
 use std::process::Command;
@@ -21,20 +21,20 @@ pub(super) fn command(
     command
 }
 
-/// What leads it to its model, and to nothing else.
+/// The settings of its model and nothing else.
 pub(crate) fn model_settings(model: &str) -> String {
     format!(
         r#"model = "scripted"
 model_provider = "scripted"
 approval_policy = "never"
 check_for_update_on_startup = false
-# As the models that it knows have it; of one that it does not know it cuts answers at 10,000 bytes.
+# The value of known models; for an unknown one Codex cuts results at 10,000 bytes.
 tool_output_token_limit = 10000
 
 [analytics]
 enabled = false
 
-# They are looked for on the network.
+# They would be fetched from the network.
 [features]
 apps = false
 plugins = false
@@ -50,7 +50,7 @@ stream_max_retries = 0
     )
 }
 
-/// The key that its settings speak of.
+/// The key that its settings refer to.
 pub(crate) const MODEL_KEY: (&str, &str) = ("SCRIPTED_KEY", "dummy");
 
 /// Strings and arrays of strings are written alike in JSON and in TOML.

@@ -1,5 +1,5 @@
-//! An agent that another program starts: everything is set for it, a home, a repository and a scripted model, and what
-//! that program does with it can be watched, interrupted and looked at afterwards.
+//! A home, a repository and a scripted model for a client that another program starts. That program can be watched,
+//! interrupted, and checked for what it left.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use crate::model::ScriptedModel;
 use crate::process::{FinishedProgram, Group};
 use crate::script::ScriptStep;
 
-/// Where an agent will find its model.
+/// A client's home, repository and model.
 pub struct ClientFixture {
     pub model: ScriptedModel,
     agent: TestClient,
@@ -25,7 +25,7 @@ pub struct ClientFixture {
     place: Place,
 }
 
-/// A program on a fixture, until it is seen to the end. Dropping it kills it.
+/// A running program. Dropping it kills it.
 pub struct FixtureRun<'a> {
     fixture: &'a ClientFixture,
     group: Group,
@@ -34,9 +34,9 @@ pub struct FixtureRun<'a> {
 }
 
 impl TestClient {
-    /// Sets a fixture for the agent. Its model plays `script` with tools of the MCP server `server`.
+    /// Prepares a fixture for the client. Its model plays `script` with tools of the MCP server `server`.
     ///
-    /// For Claude Code and Codex; the others have nobody who starts them.
+    /// For Claude Code and Codex, which `tamis run` starts.
     pub fn fixture(self, clients: InstalledClients, server: &str, script: Vec<ScriptStep>) -> ClientFixture {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let place = Place::new(folder.path());
@@ -50,7 +50,7 @@ impl TestClient {
 }
 
 impl ClientFixture {
-    /// The repository that the agent works in.
+    /// The repository that the client works in.
     pub fn work(&self) -> &Path {
         &self.place.work
     }
@@ -60,7 +60,7 @@ impl ClientFixture {
         self.folder.path().join("data")
     }
 
-    /// `program` in the repository, with the agent on its PATH and nothing of this machine's settings.
+    /// `program` in the repository, with the client on its PATH and without this machine's settings.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = self.clients.beside_tools(program, &self.place.home);
         command.env("TAMIS_DATA_DIR", self.data()).current_dir(self.work());
@@ -72,9 +72,9 @@ impl ClientFixture {
         command
     }
 
-    /// Starts a command in a process group of its own, with nothing on its standard input.
+    /// Starts a command in a process group of its own, with empty standard input.
     pub fn start(&self, mut command: Command) -> FixtureRun<'_> {
-        // Files, not pipes: whoever escapes could hold a pipe open and block the reader forever.
+        // Files, not pipes: a process that escapes could hold a pipe open and block the reader forever.
         let [stdout, stderr] = ["stdout", "stderr"].map(|name| self.folder.path().join(name));
         command.stdin(Stdio::null());
         command.stdout(File::create(&stdout).expect("a file"));
@@ -82,24 +82,24 @@ impl ClientFixture {
         FixtureRun { fixture: self, group: Group::spawn(&mut command), stdout, stderr }
     }
 
-    /// Runs a command to its end: what it said, and the command lines of what it left behind.
+    /// Runs a command to its end: its output, and the command lines of the processes that it left.
     pub fn run(&self, command: Command) -> (FinishedProgram, Vec<String>) {
         self.start(command).finish()
     }
 }
 
 impl FixtureRun<'_> {
-    /// Waits until the program has said this on its stderr.
+    /// Waits until the program has written this to stderr.
     pub fn expect_on_stderr(&self, words: &str) {
         let deadline = Instant::now() + LIMIT;
         loop {
-            // By the path: reading moves no handle that the program writes through.
-            let said = fs::read(&self.stderr).unwrap_or_default();
-            let said = String::from_utf8_lossy(&said);
-            if said.contains(words) {
+            // Opened by its path, so that the program's file position does not move.
+            let bytes = fs::read(&self.stderr).unwrap_or_default();
+            let stderr = String::from_utf8_lossy(&bytes);
+            if stderr.contains(words) {
                 return;
             }
-            assert!(Instant::now() < deadline, "{words:?} is not in {said}");
+            assert!(Instant::now() < deadline, "{words:?} is not in {stderr}");
             std::thread::sleep(Duration::from_millis(10));
         }
     }
@@ -114,12 +114,12 @@ impl FixtureRun<'_> {
         self.group.signal(Signal::INT);
     }
 
-    /// SIGKILL, which nobody can handle.
+    /// SIGKILL, which cannot be handled.
     pub fn kill(&self) {
         self.group.signal(Signal::KILL);
     }
 
-    /// Waits for the end: what the program said, and the command lines of what it left behind, which is killed.
+    /// Waits for the end: the program's output, and the command lines of the processes that it left, which are killed.
     pub fn finish(self) -> (FinishedProgram, Vec<String>) {
         let status = self.group.wait(LIMIT);
         if status.is_none() {

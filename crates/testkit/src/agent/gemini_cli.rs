@@ -27,7 +27,7 @@ pub(super) fn command(
     command
 }
 
-/// The settings of somebody who has chosen how to sign in, and wants nothing sent anywhere.
+/// Settings with a chosen sign-in and without telemetry.
 pub(crate) fn own_settings() -> Value {
     json!({
         "security": {"auth": {"selectedType": "gemini-api-key"}},
@@ -37,7 +37,7 @@ pub(crate) fn own_settings() -> Value {
     })
 }
 
-/// What leads it to its model, and to nothing else.
+/// The environment with its model and nothing else.
 pub(crate) fn environment(model: &str) -> [(&'static str, &str); 2] {
     [("GOOGLE_GEMINI_BASE_URL", model), ("GEMINI_API_KEY", "dummy")]
 }

@@ -37,7 +37,7 @@ pub(super) fn command(
         .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
         .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
         .env("OPENCODE_DISABLE_LSP_DOWNLOAD", "1")
-        // It would fetch the package for writing plugins into its folder of settings.
+        // Otherwise it would fetch the package for writing plugins.
         .env("npm_config_offline", "true")
         .args(["run", "--format", "json", PROMPT]);
     command

@@ -1,4 +1,4 @@
-//! What the real GitHub answers.
+//! GitHub's answers.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) fn answer(
     }
     let (path, query) = request.path.split_once('?').unwrap_or((&request.path, ""));
     let Some(below) = below_repository(path, repository) else { return reply(404, failure("Not Found")) };
-    let told = Told { repository, address };
+    let render = Render { repository, address };
     let parameter = |name: &str| parameters(query).find(|(other, _)| other == name).map(|(_, value)| value);
     match (request.method.as_str(), below) {
         ("GET", "") => {
@@ -44,36 +44,36 @@ pub(super) fn answer(
             let listed = state.pulls.iter().rev().filter(|pull| {
                 let in_state = state_asked == "all" || (state_asked == "open") == pull.open;
                 let label = format!("{}:{}", repository.owner, pull.head);
-                // What has no colon is no head, and is as good as not said.
+                // GitHub ignores a `head` without a colon.
                 in_state && head.as_ref().is_none_or(|head| !head.contains(':') || *head == label)
             });
-            reply(200, listed.map(|pull| told.pull_request(pull, false)).collect())
+            reply(200, listed.map(|pull| render.pull_request(pull, false)).collect())
         }
         ("GET", "/issues") => {
-            let pulls = state.pulls.iter().map(|pull| (pull.number, told.pull_as_issue(pull)));
-            let issues = state.issues.iter().map(|issue| (issue.number, told.issue(issue)));
+            let pulls = state.pulls.iter().map(|pull| (pull.number, render.pull_as_issue(pull)));
+            let issues = state.issues.iter().map(|issue| (issue.number, render.issue(issue)));
             let mut all: Vec<(u64, Value)> = pulls.chain(issues).collect();
             all.sort_by_key(|(number, _)| std::cmp::Reverse(*number));
             let count = parameter("per_page").and_then(|count| count.parse().ok()).unwrap_or(30);
-            reply(200, all.into_iter().take(count).map(|(_, told)| told).collect())
+            reply(200, all.into_iter().take(count).map(|(_, json)| json).collect())
         }
-        ("POST", "/pulls") => create_pull(&request.body, state, &told),
-        ("POST", "/issues") => create_issue(&request.body, state, &told),
+        ("POST", "/pulls") => create_pull(&request.body, state, &render),
+        ("POST", "/issues") => create_issue(&request.body, state, &render),
         ("GET", below) => {
             let number = |kind: &str| below.strip_prefix(kind).and_then(|number| number.parse::<u64>().ok());
             let pull = state.pulls.iter().find(|pull| Some(pull.number) == number("/pulls/"));
             let issue = state.issues.iter().find(|issue| Some(issue.number) == number("/issues/"));
-            let found = pull.map(|pull| told.pull_request(pull, true));
-            let found = found.or_else(|| issue.map(|issue| told.issue(issue)));
+            let found = pull.map(|pull| render.pull_request(pull, true));
+            let found = found.or_else(|| issue.map(|issue| render.issue(issue)));
             found.map_or(reply(404, failure("Not Found")), |found| reply(200, found))
         }
         _ => reply(404, failure("Not Found")),
     }
 }
 
-fn create_pull(body: &Value, state: &mut State, told: &Told<'_>) -> Reply {
+fn create_pull(body: &Value, state: &mut State, render: &Render<'_>) -> Reply {
     let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
-    let owner = format!("{}:", told.repository.owner);
+    let owner = format!("{}:", render.repository.owner);
     let head = text("head");
     let head = head.strip_prefix(&owner).unwrap_or(&head).to_owned();
     let pull = FakePullRequest {
@@ -86,14 +86,14 @@ fn create_pull(body: &Value, state: &mut State, told: &Told<'_>) -> Reply {
         merged: false,
     };
     let mut errors = text_errors("PullRequest", &pull.title, &pull.body);
-    if let Some(git) = &told.repository.git {
+    if let Some(git) = &render.repository.git {
         for (field, branch) in [("base", &pull.base), ("head", &pull.head)] {
-            if !git_says(git, &["show-ref", "--verify", "--quiet", &format!("refs/heads/{branch}")]).0 {
+            if !run_git(git, &["show-ref", "--verify", "--quiet", &format!("refs/heads/{branch}")]).0 {
                 errors.push(json!({"resource": "PullRequest", "field": field, "code": "invalid"}));
             }
         }
         let range = format!("refs/heads/{}..refs/heads/{}", pull.base, pull.head);
-        if errors.is_empty() && git_says(git, &["rev-list", "--count", &range, "--"]).1.trim() == "0" {
+        if errors.is_empty() && run_git(git, &["rev-list", "--count", &range, "--"]).1.trim() == "0" {
             let message = format!("No commits between {} and {}", pull.base, pull.head);
             errors.push(json!({"resource": "PullRequest", "code": "custom", "message": message}));
         }
@@ -105,12 +105,12 @@ fn create_pull(body: &Value, state: &mut State, told: &Told<'_>) -> Reply {
     if !errors.is_empty() {
         return invalid(errors);
     }
-    let answer = told.pull_request(&pull, true);
+    let answer = render.pull_request(&pull, true);
     state.pulls.push(pull);
     reply(201, answer)
 }
 
-fn create_issue(body: &Value, state: &mut State, told: &Told<'_>) -> Reply {
+fn create_issue(body: &Value, state: &mut State, render: &Render<'_>) -> Reply {
     let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
     let labels = body["labels"].as_array().into_iter().flatten();
     let issue = FakeIssue {
@@ -123,12 +123,12 @@ fn create_issue(body: &Value, state: &mut State, told: &Told<'_>) -> Reply {
     if !errors.is_empty() {
         return invalid(errors);
     }
-    let answer = told.issue(&issue);
+    let answer = render.issue(&issue);
     state.issues.push(issue);
     reply(201, answer)
 }
 
-/// Issues and pull requests are counted together.
+/// Issues and pull requests share their numbers.
 pub(super) fn next_number(state: &State) -> u64 {
     let all = state.pulls.iter().map(|pull| pull.number).chain(state.issues.iter().map(|issue| issue.number));
     all.max().unwrap_or(0) + 1
@@ -151,13 +151,13 @@ fn text_errors(resource: &str, title: &str, body: &str) -> Vec<Value> {
     errors
 }
 
-/// How things are told.
-struct Told<'a> {
+/// Renders pull requests and issues as GitHub does.
+struct Render<'a> {
     repository: &'a FakeRepository,
     address: SocketAddr,
 }
 
-impl Told<'_> {
+impl Render<'_> {
     fn pull_request(&self, pull: &FakePullRequest, alone: bool) -> Value {
         let owner = &self.repository.owner;
         let end = |branch: &str| {
@@ -165,7 +165,7 @@ impl Told<'_> {
             json!({"label": format!("{owner}:{branch}"), "ref": branch, "user": {"login": owner},
                 "repo": {"full_name": full_name}})
         };
-        let mut told = json!({
+        let mut json = json!({
             "number": pull.number,
             "html_url": web_url(self.repository, self.address, "pull", pull.number),
             "state": if pull.open { "open" } else { "closed" },
@@ -178,9 +178,9 @@ impl Told<'_> {
             "base": end(&pull.base),
         });
         if alone {
-            told["merged"] = json!(pull.merged);
+            json["merged"] = json!(pull.merged);
         }
-        told
+        json
     }
 
     fn issue(&self, issue: &FakeIssue) -> Value {
@@ -197,9 +197,9 @@ impl Told<'_> {
     }
 
     fn pull_as_issue(&self, pull: &FakePullRequest) -> Value {
-        let mut told = self.pull_request(pull, false);
-        told["pull_request"] = json!({"html_url": told["html_url"]});
-        told
+        let mut json = self.pull_request(pull, false);
+        json["pull_request"] = json!({"html_url": json["html_url"]});
+        json
     }
 }
 
@@ -207,7 +207,7 @@ pub(super) fn web_url(repository: &FakeRepository, address: SocketAddr, kind: &s
     format!("http://{address}/{}/{}/{kind}/{number}", repository.owner, repository.name)
 }
 
-/// What follows the repository in a path; none where it is another's.
+/// The path below the repository; none for another repository.
 pub(super) fn below_repository<'a>(path: &'a str, repository: &FakeRepository) -> Option<&'a str> {
     let start = format!("{PREFIX}/repos/{}/{}", repository.owner, repository.name);
     path.strip_prefix(&start).filter(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -251,8 +251,8 @@ fn invalid(errors: Vec<Value>) -> Reply {
     reply(422, body)
 }
 
-/// Whether git succeeds, and what it says.
-fn git_says(folder: &Path, arguments: &[&str]) -> (bool, String) {
+/// Whether git succeeds, and its output.
+fn run_git(folder: &Path, arguments: &[&str]) -> (bool, String) {
     let mut git = Command::new("git");
     git.arg("--git-dir").arg(folder).args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
     let output = git.output().expect("git runs");

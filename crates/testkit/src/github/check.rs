@@ -1,4 +1,4 @@
-//! What is wrong with a request, even where the real GitHub would not mind.
+//! Checks requests more strictly than GitHub does.
 
 use std::net::SocketAddr;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::{FakeRepository, api};
 use crate::http::HttpRequest;
 
-/// The headers of every request and their values; `*` where it is checked elsewhere.
+/// The headers of every request and their values; `*` where the value is checked elsewhere.
 const HEADERS: [(&str, &str); 5] = [
     ("accept", "application/vnd.github+json"),
     ("authorization", "*"),
@@ -16,10 +16,10 @@ const HEADERS: [(&str, &str); 5] = [
     ("x-github-api-version", "2022-11-28"),
 ];
 
-/// Beside them, where there is a body.
+/// The additional headers of a request with a body.
 const BODY_HEADERS: [(&str, &str); 2] = [("content-length", "*"), ("content-type", "application/json")];
 
-/// What each method may be asked at, below the repository: the parameters of its query, and the fields of its body.
+/// The routes below the repository: method, path, query parameters, and fields of the body.
 const ROUTES: [(&str, &str, &[&str], &[Field]); 7] = [
     ("GET", "", &[], &[]),
     ("GET", "/pulls", &["state", "head", "per_page"], &[]),
@@ -45,7 +45,7 @@ impl Field {
         Field { name, list: false }
     }
 
-    /// One that may be missing, and else is a list of texts.
+    /// An optional list of texts.
     const fn texts(name: &'static str) -> Field {
         Field { name, list: true }
     }
@@ -74,7 +74,7 @@ pub(super) fn complaints(
         all.push("the token is where it does not belong".to_owned());
     }
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
-    // Another repository is answered with 404, and may be asked for.
+    // Another repository may be requested, and is answered with 404.
     if let Some(below) = api::below_repository(path, repository) {
         let number = below.rsplit_once('/').filter(|(_, last)| last.parse::<u64>().is_ok());
         let shape = number.map_or(below.to_owned(), |(before, _)| format!("{before}/#"));
@@ -90,7 +90,7 @@ pub(super) fn complaints(
             }
         }
     } else if !path.starts_with(&format!("{}/repos/", api::PREFIX)) {
-        all.push("this is no path of the API".to_owned());
+        all.push("not a path of the API".to_owned());
     }
     all.into_iter().map(|complaint| format!("{method} {}: {complaint}", request.path)).collect()
 }
@@ -114,7 +114,7 @@ fn headers(request: &HttpRequest, address: SocketAddr) -> Vec<String> {
         };
         match found[..] {
             [one] if right(one) => {}
-            // A token may be among them, but a complaint is seen only by who wrote the test.
+            // The value may be a token, but only test output shows it.
             _ => all.push(format!("the header {name} is {found:?}")),
         }
     }

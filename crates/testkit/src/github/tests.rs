@@ -1,4 +1,4 @@
-//! That it notices what it is there to notice.
+//! The fake GitHub reports malformed requests.
 
 use std::io::{Read, Write};
 use std::process::Command;
@@ -9,7 +9,7 @@ use super::*;
 
 const PULLS: &str = "/api/v3/repos/octo-org/tool/pulls";
 
-/// A request as it should be, but for what `spoil` does to its text.
+/// Sends a valid request whose head `spoil` may change, and returns the status.
 fn ask(github: &FakeGithub, method: &str, path: &str, body: &Value, spoil: impl Fn(String) -> String) -> u16 {
     let address = github.listening.address;
     let body = if body.is_null() { String::new() } else { body.to_string() };
@@ -34,13 +34,13 @@ fn pull(head: &str) -> Value {
     json!({"title": "t", "head": head, "base": "main", "body": ""})
 }
 
-/// What it complains about, when the test is told of it and not failed by it.
+/// Takes the complaints, so that they do not fail the test.
 fn complaints(github: &FakeGithub) -> Vec<String> {
     std::mem::take(&mut github.shared.state.lock().complaints)
 }
 
 #[test]
-fn answers_what_is_well_formed() {
+fn well_formed_requests_are_answered() {
     let github = FakeGithub::start(FakeRepository::default());
     let plain = |head: String| head;
     assert_eq!(ask(&github, "POST", PULLS, &pull("a"), plain), 201);
@@ -56,7 +56,7 @@ fn answers_what_is_well_formed() {
 }
 
 #[test]
-fn complains_about_what_is_not() {
+fn malformed_requests_are_reported() {
     let github = FakeGithub::start(FakeRepository::default());
     let swap = |from: &'static str, to: &'static str| move |head: String| head.replace(from, to);
     let plain = swap("", "");
@@ -88,7 +88,7 @@ fn complains_about_what_is_not() {
         "the header host is [\"128",
         "the header content-type is [\"text/plain\"]",
         "PUT /api/v3/repos/octo-org/tool/pulls: nothing is there",
-        "GET /user: this is no path of the API",
+        "GET /user: not a path of the API",
         "the parameter page is unknown",
         "the field title is not as it must be",
         "the field draft is unknown",
@@ -110,7 +110,7 @@ fn a_malformed_request_fails_the_test() {
 }
 
 #[test]
-fn branches_have_to_be_there_with_something_between_them() {
+fn a_pull_request_needs_two_branches_that_differ() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let script = "git init -q --bare . && tree=$(git mktree </dev/null) \
         && first=$(git commit-tree -m 1 $tree) && second=$(git commit-tree -m 2 -p $first $tree) \

@@ -1,4 +1,4 @@
-//! Anthropic's Messages, streamed or whole. Spoken by Claude Code.
+//! Anthropic's Messages, streamed or whole. Used by Claude Code.
 
 use std::fmt::Write as _;
 
@@ -19,12 +19,12 @@ pub(super) fn results(body: &Value) -> Vec<String> {
         .collect()
 }
 
-/// The results of calls that are none of the script's count for nothing.
+/// Results of calls that are not the script's are ignored.
 fn is_waiting(id: &Value) -> bool {
     id.as_str().is_some_and(|id| id.starts_with("toolu_waiting"))
 }
 
-/// Looks for the tool, which is how Claude Code learns that its server has come in the meantime.
+/// Searches for the tool, which makes Claude Code notice that its server is ready.
 pub(super) fn waiting_call(body: &Value, awaited: &ToolName) -> Option<Reply> {
     let tool = ToolName::plain("ToolSearch");
     let arguments = json!({"query": format!("select:{}", awaited.name)});
@@ -40,7 +40,7 @@ pub(super) fn side_answer(path: &str) -> Option<Response> {
 }
 
 pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
-    // Usage is told by message, so no two have one id.
+    // Clients count usage per message id, so ids must differ.
     let id = format!("msg_scripted{}", items(&body["messages"]).count());
     let message = json!({
         "id": id, "type": "message", "role": "assistant", "model": body["model"],

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, streamed or whole. Spoken by OpenCode, and by most agents that take a local model.
+//! OpenAI's chat completions, streamed or whole. Used by OpenCode, and by most clients of local models.
 
 use axum::response::Response;
 use serde_json::{Value, json};

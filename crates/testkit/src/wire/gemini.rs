@@ -1,4 +1,4 @@
-//! Google's generateContent, streamed or whole. Spoken by Gemini CLI.
+//! Google's generateContent, streamed or whole. Used by Gemini CLI.
 
 use axum::response::Response;
 use serde_json::{Value, json};

@@ -1,4 +1,4 @@
-//! OpenAI's Responses, streamed. Spoken by Codex, which offers an MCP server's tools in a namespace of their own.
+//! OpenAI's Responses, streamed. Used by Codex, which offers an MCP server's tools in a namespace of their own.
 
 use std::fmt::Write as _;
 
@@ -50,7 +50,7 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
     };
     let mut begun = item.clone();
     begun["status"] = json!("in_progress");
-    // Usage is told by response, so no two have one id.
+    // Clients count usage per response id, so ids must differ.
     let id = format!("resp_scripted{}", items(&body["input"]).count());
     let response = json!({
         "id": id, "object": "response", "created_at": 0, "model": body["model"],
