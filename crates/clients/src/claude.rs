@@ -145,12 +145,12 @@ impl Messages {
 
     fn end(&mut self, message: &Value) -> Vec<ClientEvent> {
         let mut events = Vec::new();
-        let said = message["result"].as_str();
+        let text = message["result"].as_str();
         let failed = message["is_error"] == true;
-        let failure = failed.then(|| said.or(message["subtype"].as_str()).unwrap_or("no reason given"));
+        let failure = failed.then(|| text.or(message["subtype"].as_str()).unwrap_or("no reason given"));
         // The output of its own commands (a prompt that begins with a slash) is only here.
-        if let Some(said) = said.filter(|said| !failed && !self.has_text && !said.is_empty()) {
-            events.push(ClientEvent::Text(said.to_owned()));
+        if let Some(text) = text.filter(|text| !failed && !self.has_text && !text.is_empty()) {
+            events.push(ClientEvent::Text(text.to_owned()));
         }
         let usage = &message["usage"];
         let input = ["input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens"];

@@ -140,7 +140,7 @@ fn no_response(error: legacy::Error, host: String) -> HttpError {
     let found = |test: fn(&hyper::Error) -> bool| {
         causes(&error).find(|cause| cause.downcast_ref::<hyper::Error>().is_some_and(test))
     };
-    // The outermost error only says that there was one.
+    // The outermost error has no detail.
     let cause = || causes(&error).nth(1).unwrap_or(&error).to_string();
     if error.is_connect() {
         let io = causes(&error).find_map(|cause| cause.downcast_ref::<io::Error>());

@@ -78,7 +78,7 @@ impl RpcDoor {
         // A notification asks for nothing, so nothing is done: no method here has an effect of its own.
         let id = message.id?;
         let Some(method) = &message.method else {
-            return Some(failure(id, &RpcError::bare(-32600, "Invalid Request: nothing was asked".into())));
+            return Some(failure(id, &RpcError::bare(-32600, "Invalid Request: there is no method".into())));
         };
         let params = match message.params() {
             Ok(params) => params,

@@ -239,8 +239,8 @@ fn take(stream: &mut TcpStream, step: ChatStep) {
             say(stream, json!({"role": "assistant", "content": null, "tool_calls": calls}));
         }
         ChatStep::Body(body) => http::respond(stream, 200, &[], &body),
-        ChatStep::Fail(status, said) => {
-            http::respond(stream, status, &[], &json!({"error": {"message": said}}).to_string());
+        ChatStep::Fail(status, message) => {
+            http::respond(stream, status, &[], &json!({"error": {"message": message}}).to_string());
         }
         ChatStep::Raw(bytes) => {
             let _ = stream.write_all(&bytes);

@@ -192,7 +192,7 @@ impl FakeGithub {
         self.shared.state.lock().issues.clone()
     }
 
-    /// As somebody opens an issue on the page. Tells its number.
+    /// Opens an issue, as a user does on the website, and returns its number.
     pub fn open_issue(&self, title: &str, body: &str) -> u64 {
         let mut state = self.shared.state.lock();
         let number = api::next_number(&state);
@@ -201,7 +201,7 @@ impl FakeGithub {
         number
     }
 
-    /// As somebody closes a pull request on the page, or merges it.
+    /// Closes or merges a pull request, as a user does on the website.
     pub fn close(&self, number: u64, merged: bool) {
         let mut state = self.shared.state.lock();
         let pull = state.pulls.iter_mut().find(|pull| pull.number == number).expect("a pull request");

@@ -343,21 +343,22 @@ mod tests {
             ScriptedModel::start_many(Wire::Chat, |tool| ToolName::plain(format!("x_{tool}")), scripts);
         let user = |text: &str| json!({"role": "user", "content": [{"type": "text", "text": text}]});
         let result = json!({"role": "tool", "content": "Feedback 1 will come"});
-        let said = |messages: &[Value]| {
+        let reply = |messages: &[Value]| {
             let message = ask_with(&model, messages);
             message["content"]
                 .as_str()
                 .unwrap_or(message["tool_calls"][0]["function"]["arguments"].as_str().unwrap_or(""))
                 .to_owned()
         };
-        let [c1, r1, told] = ["Hello. You are c1.", "You are r1, of c1.", "Feedback 1 is there."].map(user);
-        assert_eq!(said(std::slice::from_ref(&r1)), r#"{"a":3}"#);
-        assert_eq!(said(std::slice::from_ref(&c1)), r#"{"a":1}"#);
-        assert_eq!(said(&[c1.clone(), result.clone()]), FINAL_TEXT);
-        assert_eq!(said(&[c1.clone(), result.clone(), told.clone()]), r#"{"a":2}"#);
-        assert_eq!(said(&[c1, result.clone(), told, result.clone()]), FINAL_TEXT);
-        assert_eq!(said(&[r1, result]), FINAL_TEXT);
-        assert_eq!(said(&[user("You are c2")]), FINAL_TEXT);
+        let [c1, r1, feedback] =
+            ["Hello. You are c1.", "You are r1, of c1.", "Feedback 1 is there."].map(user);
+        assert_eq!(reply(std::slice::from_ref(&r1)), r#"{"a":3}"#);
+        assert_eq!(reply(std::slice::from_ref(&c1)), r#"{"a":1}"#);
+        assert_eq!(reply(&[c1.clone(), result.clone()]), FINAL_TEXT);
+        assert_eq!(reply(&[c1.clone(), result.clone(), feedback.clone()]), r#"{"a":2}"#);
+        assert_eq!(reply(&[c1, result.clone(), feedback, result.clone()]), FINAL_TEXT);
+        assert_eq!(reply(&[r1, result]), FINAL_TEXT);
+        assert_eq!(reply(&[user("You are c2")]), FINAL_TEXT);
         assert_eq!(
             (model.await_words("You are c1", "Feedback 1"), model.results_of("You are r1").len()),
             (1, 1)

@@ -7,7 +7,7 @@ use crate::connector::Proxies;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Reads a request: its head, and as many bytes of its body as the head says.
+/// Reads the head and the body of a request.
 async fn read_request(stream: &mut TcpStream) -> String {
     let mut request = Vec::new();
     while !request.ends_with(b"\r\n\r\n") {

@@ -40,9 +40,9 @@ pub(super) fn answer(
         }
         ("GET", "/pulls") => {
             let head = parameter("head");
-            let state_asked = parameter("state").unwrap_or_else(|| "open".to_owned());
+            let requested_state = parameter("state").unwrap_or_else(|| "open".to_owned());
             let listed = state.pulls.iter().rev().filter(|pull| {
-                let in_state = state_asked == "all" || (state_asked == "open") == pull.open;
+                let in_state = requested_state == "all" || (requested_state == "open") == pull.open;
                 let label = format!("{}:{}", repository.owner, pull.head);
                 // GitHub ignores a `head` without a colon.
                 in_state && head.as_ref().is_none_or(|head| !head.contains(':') || *head == label)

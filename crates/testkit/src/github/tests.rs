@@ -79,7 +79,7 @@ fn malformed_requests_are_reported() {
     ask(&github, "POST", PULLS, &fields(json!({"draft": true})), plain);
     ask(&github, "POST", PULLS, &fields(json!({"body": format!("see {token}")})), plain);
     ask(&github, "POST", PULLS, &json!([]), plain);
-    let said = complaints(&github);
+    let found = complaints(&github);
     for words in [
         "the header accept is []",
         "the header x-github-api-version is [\"2021-01-01\"]",
@@ -96,9 +96,9 @@ fn malformed_requests_are_reported() {
         "the body is not of this kind of request",
         "the header x-accept is unknown",
     ] {
-        assert!(said.iter().any(|complaint| complaint.contains(words)), "{words}: {said:#?}");
+        assert!(found.iter().any(|complaint| complaint.contains(words)), "{words}: {found:#?}");
     }
-    assert_eq!(said.len(), 14, "{said:#?}");
+    assert_eq!(found.len(), 14, "{found:#?}");
 }
 
 #[test]

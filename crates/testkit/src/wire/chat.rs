@@ -38,8 +38,8 @@ pub(super) fn respond(body: &Value, reply: &Reply) -> Response {
         let choice = json!({"index": 0, "message": message, "finish_reason": finish_reason});
         return json_response(&answer("chat.completion", choice));
     }
-    let said = json!({"index": 0, "delta": message, "finish_reason": null});
+    let text = json!({"index": 0, "delta": message, "finish_reason": null});
     let ended = json!({"index": 0, "delta": {}, "finish_reason": finish_reason});
-    let (said, ended) = (answer("chat.completion.chunk", said), answer("chat.completion.chunk", ended));
-    event_stream(format!("data: {said}\n\ndata: {ended}\n\ndata: [DONE]\n\n"))
+    let (text, ended) = (answer("chat.completion.chunk", text), answer("chat.completion.chunk", ended));
+    event_stream(format!("data: {text}\n\ndata: {ended}\n\ndata: [DONE]\n\n"))
 }
