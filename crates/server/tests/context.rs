@@ -1,4 +1,4 @@
-//! Progress, cancellation and the caller's name travel from each door to the handler.
+//! Progress, cancellation and the caller's name reach the handler from each door.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -14,7 +14,7 @@ use tamis_server::serve_stdio;
 use tokio::io::AsyncWriteExt;
 use tokio_util::sync::CancellationToken;
 
-/// The tests here wait for the same signs, so they take turns.
+/// The tests here wait for the same signals, so they run one after another.
 static TURN: tokio::sync::Mutex<()> = tokio::sync::Mutex::const_new(());
 
 /// An MCP client over pipes.
@@ -26,10 +26,10 @@ struct Client {
 }
 
 impl Client {
-    fn start(house: &common::House) -> Client {
+    fn start(fixture: &common::DoorFixture) -> Client {
         let (their_input, to) = std::io::pipe().unwrap();
         let (from, their_output): (PipeReader, PipeWriter) = std::io::pipe().unwrap();
-        let served = house.served.clone();
+        let served = fixture.served.clone();
         let shutdown = CancellationToken::new();
         let end = shutdown.clone();
         let served = tokio::spawn(async move {
@@ -72,7 +72,7 @@ impl Client {
         }));
     }
 
-    /// Closes our end, waits until the server has ended, and gives what it still said.
+    /// Closes the input, waits until the server has ended, and returns the rest of its output.
     async fn leave(self) -> Vec<Value> {
         drop(self.to);
         within("the end of the session", self.served).await.unwrap();
@@ -88,8 +88,8 @@ fn output(answer: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn stdio_carries_caller_progress_and_cancellation() {
     let _turn = TURN.lock().await;
-    let house = probing();
-    let mut client = Client::start(&house);
+    let fixture = probing();
+    let mut client = Client::start(&fixture);
     client.handshake();
     client.call(1, false);
     for done in [1.0, 2.0] {
@@ -116,9 +116,9 @@ async fn stdio_carries_caller_progress_and_cancellation() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stdio_answers_whatever_is_sent() {
-    let house = probing();
-    let mut client = Client::start(&house);
+async fn stdio_answers_every_line() {
+    let fixture = probing();
+    let mut client = Client::start(&fixture);
     client.send(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));
     client.send(json!({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {}}));
     assert_eq!(client.receive()["error"]["code"], -32602);
@@ -156,12 +156,12 @@ async fn stdio_answers_whatever_is_sent() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn http_mcp_carries_caller_and_progress() {
-    let house = probing();
+    let fixture = probing();
     let call = |meta: Value| {
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "probe", "arguments": {}, "_meta": meta}})
             .to_string()
     };
-    let (status, body) = house.post("/mcp", call(json!({}))).await;
+    let (status, body) = fixture.post("/mcp", call(json!({}))).await;
     assert_eq!(status, 200, "{body}");
     let answer: Value = serde_json::from_str(&body).unwrap();
     assert_eq!(
@@ -182,7 +182,7 @@ async fn http_mcp_carries_caller_and_progress() {
         .header("mcp-name", "probe")
         .body(call(named).into())
         .unwrap();
-    let (status, body) = text(house.send(request).await).await;
+    let (status, body) = text(fixture.send(request).await).await;
     assert_eq!(status, 200, "{body}");
     let events: Vec<Value> =
         body.lines().filter_map(|line| serde_json::from_str(line.strip_prefix("data: ")?).ok()).collect();
@@ -193,9 +193,9 @@ async fn http_mcp_carries_caller_and_progress() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn rpc_carries_the_caller() {
-    let house = probing();
+    let fixture = probing();
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "probe"}});
-    let answer = house.rpc(body.to_string()).await;
+    let answer = fixture.rpc(body.to_string()).await;
     assert_eq!(
         output(&answer),
         json!({"tool": "probe", "door": "rpc", "client": "probe-agent/7", "project": null})
@@ -203,10 +203,10 @@ async fn rpc_carries_the_caller() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_client_that_hangs_up_cancels_its_call() {
+async fn a_client_that_disconnects_cancels_its_call() {
     let _turn = TURN.lock().await;
-    let house = probing();
-    let (address, shutdown, server) = listening(&house).await;
+    let fixture = probing();
+    let (address, shutdown, server) = listening(&fixture).await;
     let body = json!({
         "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "probe", "arguments": {"wait": true}}
     })
@@ -223,13 +223,13 @@ async fn a_client_that_hangs_up_cancels_its_call() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_under_way_at_the_end_is_answered() {
+async fn running_calls_are_answered_after_shutdown() {
     let _turn = TURN.lock().await;
-    let house = probing();
+    let fixture = probing();
     let arguments = json!({"hold": true});
     let call = json!({"jsonrpc": "2.0", "id": 7, "method": "tools/call", "params": {"name": "probe", "arguments": arguments}});
 
-    let mut client = Client::start(&house);
+    let mut client = Client::start(&fixture);
     client.handshake();
     client.send(call.clone());
     within("the call", WAITING.acquire()).await.unwrap().forget();
@@ -240,7 +240,7 @@ async fn what_is_under_way_at_the_end_is_answered() {
     within("the end of the session", client.served).await.unwrap();
 
     for path in ["/rpc", "/mcp"] {
-        let (address, shutdown, server) = listening(&house).await;
+        let (address, shutdown, server) = listening(&fixture).await;
         let request = request(path, address, &call.to_string());
         let answer = tokio::task::spawn_blocking(move || {
             let mut stream = std::net::TcpStream::connect(address).unwrap();
@@ -258,9 +258,9 @@ async fn what_is_under_way_at_the_end_is_answered() {
     }
 }
 
-/// A listener in this process, how to end it, and its end.
+/// A listener in this process, a token that ends it, and its task.
 async fn listening(
-    house: &common::House,
+    fixture: &common::DoorFixture,
 ) -> (std::net::SocketAddr, CancellationToken, tokio::task::JoinHandle<()>) {
     let bound = tamis_server::bind("127.0.0.1", 0).await.unwrap();
     let address = bound.address;
@@ -270,7 +270,7 @@ async fn listening(
         token: None,
     };
     let shutdown = CancellationToken::new();
-    let door = tamis_server::HttpDoor::new(house.served.clone(), settings);
+    let door = tamis_server::HttpDoor::new(fixture.served.clone(), settings);
     let end = shutdown.clone();
     let server = tokio::spawn(async move { tamis_server::serve(&door, vec![bound], end).await });
     (address, shutdown, server)

@@ -9,7 +9,7 @@ mod socket;
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
-use common::{House, TOKEN, insert_event, insert_instance, within};
+use common::{DoorFixture, TOKEN, insert_event, insert_instance, within};
 use serde_json::{Value, json};
 use socket::{Frame, Socket, TEXT};
 use tamis_tools::Registry;
@@ -22,9 +22,9 @@ struct Running {
     ended: JoinHandle<()>,
 }
 
-async fn run(house: &House) -> Running {
+async fn run(fixture: &DoorFixture) -> Running {
     let bound = tamis_server::bind("127.0.0.1", 0).await.unwrap();
-    let (address, door, shutdown) = (bound.address, house.door(), CancellationToken::new());
+    let (address, door, shutdown) = (bound.address, fixture.door(), CancellationToken::new());
     let token = shutdown.clone();
     let ended = tokio::spawn(async move { tamis_server::serve(&door, vec![bound], token).await });
     Running { address, shutdown, ended }
@@ -35,19 +35,19 @@ async fn open(running: &Running, path: &str) -> Socket {
     Socket::open(running.address, path, &[("authorization", &bearer)]).await.unwrap()
 }
 
-fn house() -> House {
-    House::new(Registry::all())
+fn fixture() -> DoorFixture {
+    DoorFixture::new(Registry::all())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_what_is_new_is_told_unless_more_is_asked_for() {
-    let house = house();
-    let tables = house.tables();
+    let fixture = fixture();
+    let tables = fixture.tables();
     insert_instance(&tables, "work-1-a1", "WAITING_REVIEW", "t");
     for number in 1..=3 {
         insert_event(&tables, None, &json!({"number": number}));
     }
-    let running = run(&house).await;
+    let running = run(&fixture).await;
     let mut new = open(&running, "/ws").await;
     assert_eq!(new.json().await, json!({"type": "hello", "last_seq": 3, "after": 3}));
     let mut all = open(&running, "/ws?after=0").await;
@@ -90,9 +90,9 @@ async fn only_what_is_new_is_told_unless_more_is_asked_for() {
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_comes_back_misses_nothing_and_gets_nothing_twice() {
     const EVENTS: i64 = 1000;
-    let house = house();
-    let tables = house.tables();
-    let running = run(&house).await;
+    let fixture = fixture();
+    let tables = fixture.tables();
+    let running = run(&fixture).await;
     let mut seen = Vec::new();
     let mut socket = open(&running, "/ws?after=0").await;
     assert_eq!(socket.json().await["type"], "hello");
@@ -121,8 +121,8 @@ async fn whoever_comes_back_misses_nothing_and_gets_nothing_twice() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_user_follows() {
-    let house = house();
-    let running = run(&house).await;
+    let fixture = fixture();
+    let running = run(&fixture).await;
     let bearer = format!("Bearer {TOKEN}");
     let (evil, own) = ("http://evil.example", format!("http://{}", running.address));
     for (path, headers, wanted) in [
@@ -146,9 +146,9 @@ async fn only_the_user_follows() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_clients_send_is_not_read() {
-    let house = house();
-    let tables = house.tables();
-    let running = run(&house).await;
+    let fixture = fixture();
+    let tables = fixture.tables();
+    let running = run(&fixture).await;
     let mut socket = open(&running, "/ws").await;
     let mut large = open(&running, "/ws").await;
     assert_eq!(socket.json().await, large.json().await);
@@ -161,8 +161,8 @@ async fn what_clients_send_is_not_read() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_end_is_told_and_waited_for() {
-    let house = house();
-    let running = run(&house).await;
+    let fixture = fixture();
+    let running = run(&fixture).await;
     let mut socket = open(&running, "/ws").await;
     assert_eq!(socket.json().await["type"], "hello");
     running.shutdown.cancel();
@@ -173,10 +173,10 @@ async fn the_end_is_told_and_waited_for() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_asks_for_what_is_to_come_misses_nothing_of_it() {
-    let house = house();
-    let tables = house.tables();
+    let fixture = fixture();
+    let tables = fixture.tables();
     insert_event(&tables, None, &json!({}));
-    let running = run(&house).await;
+    let running = run(&fixture).await;
     // The tables were made anew since it was there last.
     let mut socket = open(&running, "/ws?after=9223372036854775807").await;
     assert_eq!(socket.json().await, json!({"type": "hello", "last_seq": 1, "after": 1}));
@@ -186,13 +186,13 @@ async fn whoever_asks_for_what_is_to_come_misses_nothing_of_it() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn one_who_does_not_read_holds_up_nobody() {
-    let house = house();
-    let tables = house.tables();
+    let fixture = fixture();
+    let tables = fixture.tables();
     // More than the system keeps for a connection.
     for _ in 0..100 {
         insert_event(&tables, None, &json!({"message": "x ".repeat(100_000)}));
     }
-    let running = run(&house).await;
+    let running = run(&fixture).await;
     let stuck = open(&running, "/ws?after=0").await;
     let mut reading = open(&running, "/ws").await;
     assert_eq!(reading.json().await["type"], "hello");
@@ -208,9 +208,9 @@ async fn one_who_does_not_read_holds_up_nobody() {
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "a measurement"]
 async fn how_soon_events_are_told() {
-    let house = house();
-    let tables = house.tables();
-    let running = run(&house).await;
+    let fixture = fixture();
+    let tables = fixture.tables();
+    let running = run(&fixture).await;
     let mut socket = open(&running, "/ws").await;
     socket.json().await;
     let mut took: Vec<Duration> = Vec::new();

@@ -6,7 +6,7 @@ mod common;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use common::{House, TOKEN, insert_event, insert_instance, post, text};
+use common::{DoorFixture, TOKEN, insert_event, insert_instance, post, text};
 use serde_json::{Value, json};
 use tamis_server::Exposure;
 use tamis_tools::Registry;
@@ -14,8 +14,8 @@ use tower::ServiceExt;
 
 const AGENTS_TOOLS: [&str; 4] = ["request_review", "send_feedback", "create_pull_request", "create_issues"];
 
-fn house() -> House {
-    House::new(Registry::all())
+fn fixture() -> DoorFixture {
+    DoorFixture::new(Registry::all())
 }
 
 fn request(path: &str, bearer: Option<&str>, body: &Value) -> Request<Body> {
@@ -28,7 +28,7 @@ fn request(path: &str, bearer: Option<&str>, body: &Value) -> Request<Body> {
 
 /// What a door answers to a JSON-RPC request, or its status.
 async fn rpc(
-    house: &House,
+    fixture: &DoorFixture,
     exposure: Exposure,
     path: &str,
     bearer: Option<&str>,
@@ -36,7 +36,7 @@ async fn rpc(
     params: Value,
 ) -> Result<Value, StatusCode> {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params});
-    let response = house.door().router(exposure).oneshot(request(path, bearer, &body)).await.unwrap();
+    let response = fixture.door().router(exposure).oneshot(request(path, bearer, &body)).await.unwrap();
     let (status, body) = text(response).await;
     if status != StatusCode::OK {
         return Err(status);
@@ -50,12 +50,12 @@ fn names(listed: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn every_door_lists_what_the_caller_may_use() {
-    let house = house();
+    let fixture = fixture();
     let open = ["prune_text", "recover_text", "health"];
     let identity = Some("tai_anything");
     for path in ["/rpc", "/mcp"] {
         let list =
-            async |exposure, bearer| rpc(&house, exposure, path, bearer, "tools/list", json!({})).await;
+            async |exposure, bearer| rpc(&fixture, exposure, path, bearer, "tools/list", json!({})).await;
         assert_eq!(names(&list(Exposure::Loopback, None).await.unwrap()), open, "{path}");
         let listed = list(Exposure::Loopback, identity).await.unwrap();
         assert_eq!(names(&listed), [&open[..], &AGENTS_TOOLS].concat(), "{path}");
@@ -72,10 +72,10 @@ async fn every_door_lists_what_the_caller_may_use() {
 
 #[tokio::test]
 async fn from_the_network_an_identity_goes_only_where_it_is_judged() {
-    let house = house();
+    let fixture = fixture();
     for path in ["/health", "/prune", "/api/instances", "/api/events", "/ws", "/metrics", "/nowhere", "/mcpx"]
     {
-        let router = house.door().router(Exposure::Network);
+        let router = fixture.door().router(Exposure::Network);
         let get = Request::get(path)
             .header("host", "127.0.0.1:3001")
             .header("authorization", "Bearer tai_x")
@@ -90,13 +90,13 @@ async fn from_the_network_an_identity_goes_only_where_it_is_judged() {
 
 #[tokio::test]
 async fn a_call_without_an_identity_is_told_what_it_lacks() {
-    let house = house();
+    let fixture = fixture();
     for bearer in [None, Some(TOKEN)] {
         for (path, tool, name) in
             [("/rpc", "request_review", "request_review"), ("/mcp", "create_pr", "create_pull_request")]
         {
             let params = json!({"name": tool, "arguments": {}});
-            let answer = rpc(&house, Exposure::Loopback, path, bearer, "tools/call", params).await.unwrap();
+            let answer = rpc(&fixture, Exposure::Loopback, path, bearer, "tools/call", params).await.unwrap();
             assert_eq!(answer["isError"], true, "{answer}");
             let error: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
             assert_eq!(
@@ -112,7 +112,7 @@ async fn a_call_without_an_identity_is_told_what_it_lacks() {
             );
         }
         let forwarded = request("/api/call/request_review", bearer, &json!({}));
-        let (status, body) = text(house.send(forwarded).await).await;
+        let (status, body) = text(fixture.send(forwarded).await).await;
         assert_eq!(status, StatusCode::UNAUTHORIZED, "{body}");
         assert!(body.contains("IDENTITY_REQUIRED"), "{body}");
     }
@@ -120,10 +120,10 @@ async fn a_call_without_an_identity_is_told_what_it_lacks() {
 
 #[tokio::test]
 async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody_does() {
-    let house = house();
-    insert_instance(&house.tables(), "work-7-a1", "STARTED", "a task");
+    let fixture = fixture();
+    insert_instance(&fixture.tables(), "work-7-a1", "STARTED", "a task");
     let params = json!({"name": "request_review", "arguments": {}});
-    let call = rpc(&house, Exposure::Loopback, "/rpc", Some("tai_work-7-a1"), "tools/call", params);
+    let call = rpc(&fixture, Exposure::Loopback, "/rpc", Some("tai_work-7-a1"), "tools/call", params);
     let answer = call.await.unwrap();
     let error: Value = serde_json::from_str(answer["content"][0]["text"].as_str().unwrap()).unwrap();
     assert_eq!(
@@ -138,18 +138,18 @@ async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody
         })
     );
     let forwarded = request("/api/call/request_review", Some("tai_work-7-a1"), &json!({}));
-    let (status, body) = text(house.send(forwarded).await).await;
+    let (status, body) = text(fixture.send(forwarded).await).await;
     assert_eq!(status, StatusCode::SERVICE_UNAVAILABLE, "{body}");
 }
 
 #[tokio::test]
 async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_down() {
-    let house = house();
-    let tables = house.tables();
+    let fixture = fixture();
+    let tables = fixture.tables();
     insert_instance(&tables, "review-7-a1-1", "STARTED", "a task");
     let call = async |arguments: Value| {
         let forwarded = request("/api/call/send_feedback", Some("tai_review-7-a1-1"), &arguments);
-        let (status, body) = text(house.send(forwarded).await).await;
+        let (status, body) = text(fixture.send(forwarded).await).await;
         assert_eq!(status, StatusCode::BAD_REQUEST, "{body}");
         serde_json::from_str::<Value>(&body).unwrap()
     };
@@ -198,8 +198,8 @@ async fn what_is_wrong_with_the_input_is_told_in_the_contracts_form_and_written_
 
 #[tokio::test]
 async fn only_the_tools_of_agents_can_be_forwarded_and_keys_are_bounded() {
-    let house = house();
-    insert_event(&house.tables(), None, &json!({}));
+    let fixture = fixture();
+    insert_event(&fixture.tables(), None, &json!({}));
     for (tool, key, wanted) in [
         ("prune_text", "k", StatusCode::NOT_FOUND),
         ("bash", "k", StatusCode::NOT_FOUND),
@@ -210,7 +210,7 @@ async fn only_the_tools_of_agents_can_be_forwarded_and_keys_are_bounded() {
     ] {
         let mut forwarded = request(&format!("/api/call/{tool}"), Some("tai_x"), &json!({}));
         forwarded.headers_mut().insert("tamis-call", key.parse().unwrap());
-        let (status, body) = text(house.send(forwarded).await).await;
+        let (status, body) = text(fixture.send(forwarded).await).await;
         assert_eq!(status, wanted, "{tool} {key}: {body}");
     }
 }

@@ -8,15 +8,15 @@ use std::collections::BTreeMap;
 
 use axum::body::Body;
 use axum::http::{Method, Request, StatusCode};
-use common::{House, TOKEN, insert_event, insert_instance, text};
+use common::{DoorFixture, TOKEN, insert_event, insert_instance, text};
 use serde_json::{Value, json};
 use tamis_tools::Registry;
 
 const SECRET: &str = "ghp_16C7e42F292c6912E7710c838347Ae178B4a";
 
-fn house() -> House {
-    let house = House::new(Registry::all());
-    let tables = house.tables();
+fn fixture() -> DoorFixture {
+    let fixture = DoorFixture::new(Registry::all());
+    let tables = fixture.tables();
     insert_instance(&tables, "work-1-a1", "WAITING_REVIEW", &format!("use {SECRET}"));
     insert_instance(&tables, "plan-login-a1", "STARTED", "plan it");
     insert_instance(&tables, "review-1-a1-1", "STARTED", "review it");
@@ -34,10 +34,10 @@ fn house() -> House {
     insert_event(&tables, Some("work-1-a1"), &json!({"n": 1}));
     insert_event(&tables, Some("plan-login-a1"), &json!({"n": 2}));
     insert_event(&tables, Some("work-1-a1"), &json!({"n": 3}));
-    house
+    fixture
 }
 
-async fn ask(house: &House, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
+async fn ask(fixture: &DoorFixture, method: Method, path: &str, body: Option<Value>) -> (StatusCode, Value) {
     let request = Request::builder()
         .method(method)
         .uri(path)
@@ -45,12 +45,12 @@ async fn ask(house: &House, method: Method, path: &str, body: Option<Value>) -> 
         .header("authorization", format!("Bearer {TOKEN}"))
         .body(body.map_or(Body::empty(), |body| Body::from(body.to_string())))
         .unwrap();
-    let (status, body) = text(house.send(request).await).await;
+    let (status, body) = text(fixture.send(request).await).await;
     (status, serde_json::from_str(&body).unwrap_or(Value::String(body)))
 }
 
-async fn get(house: &House, path: &str) -> Value {
-    let (status, body) = ask(house, Method::GET, path, None).await;
+async fn get(fixture: &DoorFixture, path: &str) -> Value {
+    let (status, body) = ask(fixture, Method::GET, path, None).await;
     assert_eq!(status, StatusCode::OK, "{path}: {body}");
     body
 }
@@ -61,7 +61,7 @@ fn ids(instances: &Value) -> Vec<&str> {
 
 #[tokio::test]
 async fn everything_here_needs_the_token() {
-    let house = house();
+    let fixture = fixture();
     for path in [
         "/api/instances",
         "/api/instances/work-1-a1",
@@ -77,7 +77,7 @@ async fn everything_here_needs_the_token() {
             if let Some(bearer) = bearer {
                 request = request.header("authorization", format!("Bearer {bearer}"));
             }
-            let (status, body) = text(house.send(request.body(Body::empty()).unwrap()).await).await;
+            let (status, body) = text(fixture.send(request.body(Body::empty()).unwrap()).await).await;
             assert_eq!(status, StatusCode::UNAUTHORIZED, "{path} {bearer:?}");
             assert!(body.contains("`tamis token` prints it"), "{body}");
         }
@@ -86,8 +86,8 @@ async fn everything_here_needs_the_token() {
 
 #[tokio::test]
 async fn instances_are_listed_and_shown_without_secrets() {
-    let house = house();
-    let all = get(&house, "/api/instances").await;
+    let fixture = fixture();
+    let all = get(&fixture, "/api/instances").await;
     assert_eq!(ids(&all), ["plan-login-a1", "review-1-a1-1", "work-1-a1"]);
     assert_eq!(
         (&all[2]["status"], &all[2]["task"]),
@@ -99,9 +99,9 @@ async fn instances_are_listed_and_shown_without_secrets() {
         ("/api/instances?type=review&status=STARTED", vec!["review-1-a1-1"]),
         ("/api/instances?type=review&status=TERMINATED", vec![]),
     ] {
-        assert_eq!(ids(&get(&house, path).await), wanted, "{path}");
+        assert_eq!(ids(&get(&fixture, path).await), wanted, "{path}");
     }
-    let mut details = get(&house, "/api/instances/work-1-a1").await;
+    let mut details = get(&fixture, "/api/instances/work-1-a1").await;
     let reviews = details["reviews"].take();
     assert_eq!(
         (
@@ -112,9 +112,9 @@ async fn instances_are_listed_and_shown_without_secrets() {
         (Some("review-1-a1-1"), Some(1), 1)
     );
     let feedback = details["feedback"].take();
-    assert_eq!(feedback, get(&house, "/api/feedback").await);
-    assert_eq!(feedback, get(&house, "/api/feedback?instance=review-1-a1-1").await);
-    assert_eq!(get(&house, "/api/feedback?instance=plan-login-a1").await, json!([]));
+    assert_eq!(feedback, get(&fixture, "/api/feedback").await);
+    assert_eq!(feedback, get(&fixture, "/api/feedback?instance=review-1-a1-1").await);
+    assert_eq!(get(&fixture, "/api/feedback?instance=plan-login-a1").await, json!([]));
     assert_eq!(
         feedback,
         json!([{
@@ -138,7 +138,7 @@ async fn instances_are_listed_and_shown_without_secrets() {
 
 #[tokio::test]
 async fn events_are_read_from_any_of_them_on() {
-    let house = house();
+    let fixture = fixture();
     for (path, wanted) in [
         ("/api/events", vec![1, 2, 3]),
         ("/api/events?after=1", vec![2, 3]),
@@ -146,7 +146,7 @@ async fn events_are_read_from_any_of_them_on() {
         ("/api/events?instance=work-1-a1", vec![1, 3]),
         ("/api/events?after=3", vec![]),
     ] {
-        let shown = get(&house, path).await;
+        let shown = get(&fixture, path).await;
         let found: Vec<i64> =
             shown["events"].as_array().unwrap().iter().map(|event| event["seq"].as_i64().unwrap()).collect();
         assert_eq!((found, &shown["last_seq"]), (wanted, &json!(3)), "{path}");
@@ -155,14 +155,15 @@ async fn events_are_read_from_any_of_them_on() {
 
 #[tokio::test]
 async fn settings_are_shown_and_set() {
-    let house = house();
+    let fixture = fixture();
     let value = async || {
-        let settings = get(&house, "/api/config").await;
+        let settings = get(&fixture, "/api/config").await;
         settings.as_array().unwrap().iter().find(|one| one["key"] == "review.max_iterations").unwrap().clone()
     };
     assert_eq!(value().await["value"], "3");
     for (body, set) in [(json!({"value": "5"}), "5"), (json!({"value": 6}), "6")] {
-        let (status, shown) = ask(&house, Method::PUT, "/api/config/review.max_iterations", Some(body)).await;
+        let (status, shown) =
+            ask(&fixture, Method::PUT, "/api/config/review.max_iterations", Some(body)).await;
         assert_eq!((status, &shown["value"]), (StatusCode::OK, &json!(set)));
         assert_eq!(value().await, shown);
     }
@@ -172,7 +173,7 @@ async fn settings_are_shown_and_set() {
         ("/api/config/review.max_iterations", json!({"value": "7", "more": 1})),
         ("/api/config/nothing", json!({"value": "7"})),
     ] {
-        let (status, error) = ask(&house, Method::PUT, path, Some(body.clone())).await;
+        let (status, error) = ask(&fixture, Method::PUT, path, Some(body.clone())).await;
         assert_eq!(
             (status, &error["code"]),
             (StatusCode::BAD_REQUEST, &json!("VALIDATION_ERROR")),
@@ -184,7 +185,7 @@ async fn settings_are_shown_and_set() {
 
 #[tokio::test]
 async fn what_cannot_be_done_is_told_in_the_contracts_form() {
-    let house = house();
+    let fixture = fixture();
     for (method, path, body, status, code) in [
         (Method::GET, "/api/instances/work-2-a1", None, 404, "INSTANCE_NOT_FOUND"),
         (Method::GET, "/api/instances/..", None, 400, "VALIDATION_ERROR"),
@@ -221,14 +222,14 @@ async fn what_cannot_be_done_is_told_in_the_contracts_form() {
         (Method::POST, "/api/gc?dry_run=maybe", None, 400, "VALIDATION_ERROR"),
         (Method::POST, "/api/reconcile", None, 503, "COORDINATOR_UNAVAILABLE"),
     ] {
-        let (found, error) = ask(&house, method.clone(), path, body).await;
+        let (found, error) = ask(&fixture, method.clone(), path, body).await;
         assert_eq!((found.as_u16(), &error["code"]), (status, &json!(code)), "{method} {path}: {error}");
         let members: Vec<&str> = error.as_object().unwrap().keys().map(String::as_str).collect();
         for member in ["code", "error", "message", "instance_id", "tool_name", "suggestions"] {
             assert!(members.contains(&member), "{error}");
         }
     }
-    let (status, body) = ask(&house, Method::GET, "/api/nothing", None).await;
+    let (status, body) = ask(&fixture, Method::GET, "/api/nothing", None).await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(body["error"]["hint"].as_str().unwrap().contains("GET /ws"), "{body}");
 }
@@ -251,17 +252,17 @@ fn parsed(text: &str) -> (BTreeMap<String, f64>, BTreeMap<String, String>) {
 
 #[tokio::test]
 async fn what_is_counted_is_told_as_prometheus_reads_it() {
-    let house = house();
+    let fixture = fixture();
     let rpc = |name: &str, arguments: Value| {
         json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": name, "arguments": arguments}})
             .to_string()
     };
-    house.rpc(rpc("health", json!({}))).await;
-    house.rpc(rpc("prune_text", json!({"text": 3}))).await;
-    house.rpc(rpc("prune_text", json!({}))).await;
-    house.rpc(rpc("request_review", json!({}))).await;
-    house.rpc(rpc("no\"such\ntool", json!({}))).await;
-    let body = get(&house, "/metrics").await;
+    fixture.rpc(rpc("health", json!({}))).await;
+    fixture.rpc(rpc("prune_text", json!({"text": 3}))).await;
+    fixture.rpc(rpc("prune_text", json!({}))).await;
+    fixture.rpc(rpc("request_review", json!({}))).await;
+    fixture.rpc(rpc("no\"such\ntool", json!({}))).await;
+    let body = get(&fixture, "/metrics").await;
     let (values, types) = parsed(body.as_str().unwrap());
     for (name, wanted) in [
         ("tamis_tool_calls_total{tool=\"health\"}", 1.0),

@@ -1,4 +1,4 @@
-//! `/prune` in swe-pruner's form, and what every route does before it looks at a request.
+//! `/prune` in swe-pruner's format, and the checks before every route.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
@@ -6,25 +6,25 @@ mod common;
 
 use axum::body::Body;
 use axum::http::{Request, StatusCode};
-use common::{House, TOKEN, post, text};
+use common::{DoorFixture, TOKEN, post, text};
 use serde_json::{Value, json};
 use tamis_tools::Registry;
 
-fn house() -> House {
-    House::new(Registry::all())
+fn fixture() -> DoorFixture {
+    DoorFixture::new(Registry::all())
 }
 
-async fn prune(house: &House, body: Value) -> Value {
-    let (status, body) = house.post("/prune", body.to_string()).await;
+async fn prune(fixture: &DoorFixture, body: Value) -> Value {
+    let (status, body) = fixture.post("/prune", body.to_string()).await;
     assert_eq!(status, StatusCode::OK, "{body}");
     serde_json::from_str(&body).unwrap()
 }
 
 #[tokio::test]
-async fn prune_answers_in_swe_pruners_form() {
-    let house = house();
+async fn prune_answers_in_swe_pruners_format() {
+    let fixture = fixture();
     let mut answer = prune(
-        &house,
+        &fixture,
         json!({"query": "q", "code": "a\nb", "threshold": 0, "chunk_overlap_tokens": 50, "more": 1}),
     )
     .await;
@@ -44,14 +44,14 @@ async fn prune_answers_in_swe_pruners_form() {
             "prune_id": null,
         })
     );
-    let scored = prune(&house, json!({"query": "q", "code": "a\nb", "include_token_scores": true})).await;
+    let scored = prune(&fixture, json!({"query": "q", "code": "a\nb", "include_token_scores": true})).await;
     let lines: Vec<_> = scored["token_scores"].as_array().unwrap().iter().map(|pair| &pair[0]).collect();
     assert_eq!(lines, ["a", "b"]);
 }
 
 #[tokio::test]
 async fn kept_frags_are_the_lines_that_are_not_cut() {
-    let house = house();
+    let fixture = fixture();
     let step = |index: usize, step: usize| format!("    value = compute_{index}_{step}(request, value)\n");
     let handler = |index| -> String {
         let steps: String = (0..12).map(|number| step(index, number)).collect();
@@ -59,7 +59,7 @@ async fn kept_frags_are_the_lines_that_are_not_cut() {
     };
     let code: String = (0..40).map(handler).collect();
     let answer =
-        prune(&house, json!({"query": "render_7 of handler_7", "code": code, "threshold": 0.9})).await;
+        prune(&fixture, json!({"query": "render_7 of handler_7", "code": code, "threshold": 0.9})).await;
     let kept: Vec<usize> = serde_json::from_value(answer["kept_frags"].clone()).unwrap();
     let pruned = answer["pruned_code"].as_str().unwrap();
     let lines: Vec<_> = code.split('\n').collect();
@@ -71,8 +71,8 @@ async fn kept_frags_are_the_lines_that_are_not_cut() {
 }
 
 #[tokio::test]
-async fn prune_refuses_what_is_not_in_form_with_422() {
-    let house = house();
+async fn prune_answers_invalid_input_with_422() {
+    let fixture = fixture();
     for body in [
         "",
         "{}",
@@ -82,7 +82,7 @@ async fn prune_refuses_what_is_not_in_form_with_422() {
         r#"{"query":1,"code":""}"#,
         r#"{"query":"q","code":"c","threshold":"x"}"#,
     ] {
-        let (status, answer) = house.post("/prune", body).await;
+        let (status, answer) = fixture.post("/prune", body).await;
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(status, StatusCode::UNPROCESSABLE_ENTITY, "{body}");
         assert!(answer["detail"].is_string() && answer["error_msg"].is_string());
@@ -91,7 +91,7 @@ async fn prune_refuses_what_is_not_in_form_with_422() {
 
 #[tokio::test]
 async fn every_route_checks_host_origin_and_token() {
-    let house = house();
+    let fixture = fixture();
     for (method, path) in [
         ("POST", "/rpc"),
         ("POST", "/mcp"),
@@ -113,21 +113,25 @@ async fn every_route_checks_host_origin_and_token() {
             &[("host", "127.0.0.1:3001"), ("origin", "null")],
             &[],
         ] {
-            assert_eq!(house.send(with(headers)).await.status(), StatusCode::FORBIDDEN, "{path} {headers:?}");
+            assert_eq!(
+                fixture.send(with(headers)).await.status(),
+                StatusCode::FORBIDDEN,
+                "{path} {headers:?}"
+            );
         }
         let wrong = with(&[("host", "localhost"), ("authorization", "Bearer wrong")]);
-        assert_eq!(house.send(wrong).await.status(), StatusCode::UNAUTHORIZED, "{path}");
+        assert_eq!(fixture.send(wrong).await.status(), StatusCode::UNAUTHORIZED, "{path}");
         let right = with(&[("host", "localhost"), ("authorization", &format!("Bearer {TOKEN}"))]);
-        let status = house.send(right).await.status();
+        let status = fixture.send(right).await.status();
         assert!(status != StatusCode::UNAUTHORIZED && status != StatusCode::FORBIDDEN, "{path} {status}");
     }
 }
 
 #[tokio::test]
 async fn a_body_over_the_limit_is_413_on_every_route() {
-    let house = house();
+    let fixture = fixture();
     for path in ["/rpc", "/mcp", "/prune"] {
-        let (status, answer) = house.post(path, vec![b' '; (4 << 20) + 1]).await;
+        let (status, answer) = fixture.post(path, vec![b' '; (4 << 20) + 1]).await;
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!(status, StatusCode::PAYLOAD_TOO_LARGE, "{path}");
         assert_eq!(answer["error"]["data"]["code"], "input_too_large");
@@ -135,21 +139,21 @@ async fn a_body_over_the_limit_is_413_on_every_route() {
 }
 
 #[tokio::test]
-async fn bodies_up_to_the_limit_are_taken_on_every_route() {
-    let house = house();
+async fn bodies_up_to_the_limit_are_accepted_on_every_route() {
+    let fixture = fixture();
     let padding = " ".repeat(3 << 20);
     let ping = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"ping","params":{{"a":"{padding}"}}}}"#);
     for (path, body) in
         [("/rpc", &ping), ("/mcp", &ping), ("/prune", &format!(r#"{{"query":"","code":"{padding}"}}"#))]
     {
-        let (status, answer) = house.post(path, body.clone()).await;
+        let (status, answer) = fixture.post(path, body.clone()).await;
         assert_eq!(status, StatusCode::OK, "{path} {}", &answer[..answer.len().min(200)]);
     }
 }
 
 #[tokio::test]
-async fn what_is_no_message_is_answered_on_mcp_as_elsewhere() {
-    let house = house();
+async fn invalid_messages_are_answered_on_mcp_as_elsewhere() {
+    let fixture = fixture();
     for (body, code) in [
         ("{", -32700),
         ("[]", -32600),
@@ -157,21 +161,21 @@ async fn what_is_no_message_is_answered_on_mcp_as_elsewhere() {
         (r#"{"jsonrpc":"1.0","id":1,"method":"ping"}"#, -32600),
         (r#"{"jsonrpc":"2.0","id":1,"method":"ping","params":[]}"#, -32602),
     ] {
-        let (status, answer) = house.post("/mcp", body).await;
+        let (status, answer) = fixture.post("/mcp", body).await;
         let answer: Value = serde_json::from_str(&answer).unwrap();
         assert_eq!((status, &answer["error"]["code"]), (StatusCode::BAD_REQUEST, &json!(code)), "{body}");
     }
 }
 
 #[tokio::test]
-async fn unknown_routes_say_what_there_is() {
-    let house = house();
+async fn the_answer_to_an_unknown_route_lists_the_known_ones() {
+    let fixture = fixture();
     let (status, answer) = text(
-        house.send(Request::get("/nothing").header("host", "localhost").body(Body::empty()).unwrap()).await,
+        fixture.send(Request::get("/nothing").header("host", "localhost").body(Body::empty()).unwrap()).await,
     )
     .await;
     assert_eq!(status, StatusCode::NOT_FOUND);
     assert!(answer.contains("/rpc"), "{answer}");
-    let (status, _) = text(house.send(post("/health").body(Body::empty()).unwrap()).await).await;
+    let (status, _) = text(fixture.send(post("/health").body(Body::empty()).unwrap()).await).await;
     assert_eq!(status, StatusCode::METHOD_NOT_ALLOWED);
 }

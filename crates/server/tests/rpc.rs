@@ -1,16 +1,16 @@
-//! `/rpc` as JSON-RPC 2.0 and the pruner's contract have it.
+//! `/rpc` against JSON-RPC 2.0 and the pruner's contract.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 
 mod common;
 
 use axum::http::StatusCode;
-use common::House;
+use common::DoorFixture;
 use serde_json::{Value, json};
 use tamis_tools::Registry;
 
-fn house() -> House {
-    House::new(Registry::all())
+fn fixture() -> DoorFixture {
+    DoorFixture::new(Registry::all())
 }
 
 fn call(name: &str, arguments: Value) -> String {
@@ -41,14 +41,14 @@ fn prune_arguments(text: &str) -> Value {
 
 #[tokio::test]
 async fn the_methods_of_the_contract_answer() {
-    let house = house();
+    let fixture = fixture();
     for (method, result) in [
         ("resources/list", json!({"resources": []})),
         ("resources/templates/list", json!({"resourceTemplates": []})),
         ("prompts/list", json!({"prompts": []})),
         ("ping", json!({})),
     ] {
-        let answer = house.rpc(json!({"jsonrpc": "2.0", "id": "a", "method": method}).to_string()).await;
+        let answer = fixture.rpc(json!({"jsonrpc": "2.0", "id": "a", "method": method}).to_string()).await;
         assert_eq!(answer, json!({"jsonrpc": "2.0", "id": "a", "result": result}));
     }
     let initialize = |version| {
@@ -58,7 +58,7 @@ async fn the_methods_of_the_contract_answer() {
     for (asked, spoken) in
         [("2024-11-05", "2024-11-05"), ("2025-06-18", "2025-06-18"), ("1999-01-01", "2025-11-25")]
     {
-        let answer = house.rpc(initialize(asked)).await;
+        let answer = fixture.rpc(initialize(asked)).await;
         assert_eq!(answer["result"]["protocolVersion"], spoken);
         assert_eq!(answer["result"]["serverInfo"]["name"], "tamis");
         assert_eq!(answer["result"]["capabilities"], json!({"prompts": {}, "resources": {}, "tools": {}}));
@@ -66,8 +66,8 @@ async fn the_methods_of_the_contract_answer() {
 }
 
 #[tokio::test]
-async fn the_schemas_are_the_contracts_to_the_letter() {
-    let answer = house().rpc(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#).await;
+async fn the_schemas_are_exactly_the_contracts() {
+    let answer = fixture().rpc(r#"{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{}}"#).await;
     let tools = answer["result"]["tools"].as_array().unwrap();
     let names: Vec<_> = tools.iter().map(|tool| tool["name"].as_str().unwrap()).collect();
     assert_eq!(names, ["prune_text", "recover_text", "health"]);
@@ -125,12 +125,12 @@ async fn the_schemas_are_the_contracts_to_the_letter() {
 }
 
 #[tokio::test]
-async fn health_has_its_five_fields_in_every_form() {
-    let house = house();
-    let tool = output(&house.rpc(call("health", json!({}))).await);
-    let legacy = house.rpc(r#"{"jsonrpc":"2.0","id":1,"method":"health"}"#).await["result"].clone();
+async fn health_has_its_five_fields_on_every_door() {
+    let fixture = fixture();
+    let tool = output(&fixture.rpc(call("health", json!({}))).await);
+    let legacy = fixture.rpc(r#"{"jsonrpc":"2.0","id":1,"method":"health"}"#).await["result"].clone();
     let get = axum::http::Request::get("/health").header("host", "localhost").body("".into()).unwrap();
-    let (status, body) = common::text(house.send(get).await).await;
+    let (status, body) = common::text(fixture.send(get).await).await;
     assert_eq!(status, StatusCode::OK);
     for mut health in [tool, legacy, serde_json::from_str(&body).unwrap()] {
         let timestamp = health["timestamp"].take();
@@ -150,8 +150,8 @@ async fn health_has_its_five_fields_in_every_form() {
 }
 
 #[tokio::test]
-async fn what_json_rpc_forbids_is_answered_as_it_says() {
-    let house = house();
+async fn json_rpc_errors_are_those_of_its_specification() {
+    let fixture = fixture();
     for (body, id, code) in [
         ("", "null", -32700),
         ("{", "null", -32700),
@@ -178,7 +178,7 @@ async fn what_json_rpc_forbids_is_answered_as_it_says() {
             -32602,
         ),
     ] {
-        let answer = house.rpc(body).await;
+        let answer = fixture.rpc(body).await;
         assert_eq!(
             (answer["id"].to_string(), &answer["error"]["code"], answer.get("result")),
             (id.to_owned(), &json!(code), None),
@@ -191,31 +191,32 @@ async fn what_json_rpc_forbids_is_answered_as_it_says() {
         "[".repeat(5000),
         "]".repeat(5000)
     );
-    assert_eq!(house.rpc(deep).await["error"]["code"], -32602);
-    let (status, body) = house.post("/rpc", vec![b'"', 0xff, b'"']).await;
+    assert_eq!(fixture.rpc(deep).await["error"]["code"], -32602);
+    let (status, body) = fixture.post("/rpc", vec![b'"', 0xff, b'"']).await;
     assert_eq!((status, body.contains("-32700")), (StatusCode::OK, true), "{body}");
 }
 
 #[tokio::test]
-async fn ids_come_back_as_they_were_sent() {
-    let house = house();
+async fn ids_are_echoed_unchanged() {
+    let fixture = fixture();
     for id in ["1", "-1", "1.50", "12345678901234567890123", "1e3", "null", r#""é\n""#, r#""""#] {
-        let (_, body) = house.post("/rpc", format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).await;
+        let (_, body) =
+            fixture.post("/rpc", format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"ping"}}"#)).await;
         assert_eq!(body, format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
     }
 }
 
 #[tokio::test]
 async fn notifications_get_no_answer_and_batches_one_for_each_request() {
-    let house = house();
+    let fixture = fixture();
     for body in [
         r#"{"jsonrpc":"2.0","method":"notifications/initialized"}"#,
         r#"{"jsonrpc":"2.0","method":"nothing"}"#,
         r#"[{"jsonrpc":"2.0","method":"notifications/initialized"}]"#,
     ] {
-        assert_eq!(house.post("/rpc", body).await, (StatusCode::ACCEPTED, String::new()), "{body}");
+        assert_eq!(fixture.post("/rpc", body).await, (StatusCode::ACCEPTED, String::new()), "{body}");
     }
-    let answer = house
+    let answer = fixture
         .rpc(r#"[{"jsonrpc":"2.0","id":1,"method":"ping"}, 5, {"jsonrpc":"2.0","method":"ping"}, {"jsonrpc":"2.0","id":"z","method":"nothing"}]"#)
         .await;
     let short: Vec<_> = answer
@@ -226,12 +227,12 @@ async fn notifications_get_no_answer_and_batches_one_for_each_request() {
         .collect();
     assert_eq!(short, [(json!(1), Value::Null), (Value::Null, json!(-32600)), (json!("z"), json!(-32601))]);
     let huge = format!("[{}]", vec!["1"; 257].join(","));
-    assert_eq!(house.rpc(huge).await["error"]["code"], -32600);
+    assert_eq!(fixture.rpc(huge).await["error"]["code"], -32600);
 }
 
 #[tokio::test]
 async fn wrong_arguments_are_named_in_the_error() {
-    let house = house();
+    let fixture = fixture();
     let mut cases = Vec::new();
     let mut case = |change: &dyn Fn(&mut Value), named: &'static str| {
         let mut arguments = prune_arguments("a\nb");
@@ -251,7 +252,7 @@ async fn wrong_arguments_are_named_in_the_error() {
     case(&|a| a["options"]["annotate_lines"] = json!("yes"), "options.annotate_lines");
     case(&|a| a["options"] = json!({}), "options: missing field");
     for (arguments, named) in cases {
-        let answer = house.rpc(call("prune_text", arguments)).await;
+        let answer = fixture.rpc(call("prune_text", arguments)).await;
         let message = answer["error"]["message"].as_str().unwrap();
         assert_eq!(answer["error"]["code"], -32602, "{answer}");
         assert!(
@@ -263,10 +264,10 @@ async fn wrong_arguments_are_named_in_the_error() {
 }
 
 #[tokio::test]
-async fn what_was_pruned_is_recovered() {
-    let house = house();
+async fn pruned_text_can_be_recovered() {
+    let fixture = fixture();
     let text = "fn clear_cache() {\n    cache.clear();\n}\n";
-    let pruned = output(&house.rpc(call("prune_text", prune_arguments(text))).await);
+    let pruned = output(&fixture.rpc(call("prune_text", prune_arguments(text))).await);
     let id = pruned["prune_id"].as_str().unwrap();
     let recover = |name: &str, start: i64, end: i64, numbers: bool| {
         let ranges = json!([{"start_line": start, "end_line": end}, {"start_line": 1, "end_line": 1}]);
@@ -274,7 +275,7 @@ async fn what_was_pruned_is_recovered() {
     };
     for name in ["recover_text", "recover_range"] {
         assert_eq!(
-            output(&house.rpc(recover(name, 2, 99, true)).await),
+            output(&fixture.rpc(recover(name, 2, 99, true)).await),
             json!({
                 "raw_text": "2│     cache.clear();\n3│ }\n4│ \n1│ fn clear_cache() {",
                 "metadata": {
@@ -285,13 +286,13 @@ async fn what_was_pruned_is_recovered() {
             })
         );
     }
-    let whole = output(&house.rpc(call(
+    let whole = output(&fixture.rpc(call(
         "recover_text",
         json!({"prune_id": id, "ranges": [{"start_line": 1, "end_line": 4}], "include_line_numbers": false}),
     )).await);
     assert_eq!(whole["raw_text"], text);
     for (start, end) in [(0, 1), (-2, 1), (3, 2), (5, 9)] {
-        let error = house.rpc(recover("recover_text", start, end, false)).await["error"].clone();
+        let error = fixture.rpc(recover("recover_text", start, end, false)).await["error"].clone();
         assert_eq!(
             (&error["code"], &error["message"], &error["data"]["code"]),
             (&json!(-32005), &json!("invalid_range"), &json!("invalid_range"))
@@ -299,7 +300,7 @@ async fn what_was_pruned_is_recovered() {
     }
     for unknown in ["prn_aaaaaaaaaaaaaaaaaaaaaa", "", "../../etc/passwd", "prn_é"] {
         let arguments = json!({"prune_id": unknown, "ranges": [], "include_line_numbers": true});
-        let error = house.rpc(call("recover_text", arguments)).await["error"].clone();
+        let error = fixture.rpc(call("recover_text", arguments)).await["error"].clone();
         assert_eq!(
             (&error["code"], &error["message"], &error["data"]["code"], &error["data"]["prune_id"]),
             (&json!(-32004), &json!("prune_id_not_found"), &json!("prune_id_not_found"), &json!(unknown))
@@ -309,11 +310,11 @@ async fn what_was_pruned_is_recovered() {
 
 #[tokio::test]
 async fn constraints_that_cannot_be_met_leave_the_text_whole() {
-    let house = house();
+    let fixture = fixture();
     let mut arguments = prune_arguments("a\nb\n");
     arguments["options"]["min_keep_lines"] = json!(4);
     arguments["options"]["annotate_lines"] = json!(true);
-    let pruned = output(&house.rpc(call("prune_text", arguments)).await);
+    let pruned = output(&fixture.rpc(call("prune_text", arguments)).await);
     assert_eq!(pruned["pruned_text"], "a\nb\n");
     assert_eq!(pruned["annotations"], json!([]));
     assert_eq!(pruned["stats"]["used_fallback"], true);
@@ -323,5 +324,5 @@ async fn constraints_that_cannot_be_met_leave_the_text_whole() {
         "ranges": [{"start_line": 1, "end_line": 3}],
         "include_line_numbers": false,
     });
-    assert_eq!(output(&house.rpc(call("recover_text", arguments)).await)["raw_text"], "a\nb\n");
+    assert_eq!(output(&fixture.rpc(call("recover_text", arguments)).await)["raw_text"], "a\nb\n");
 }

@@ -1,4 +1,4 @@
-//! A log that nobody reads: its pipe is full, and whoever writes to it waits forever.
+//! A log whose pipe is full, so that every write to it blocks forever.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -14,7 +14,7 @@ const NOTES: &[Component] =
     &[Component { name: "notes", migrations: &["CREATE TABLE notes (text TEXT NOT NULL UNIQUE) STRICT"] }];
 const LONG: Duration = Duration::from_secs(30);
 
-/// Tells that something is being logged, then never comes back.
+/// Signals that something is being logged, then blocks forever.
 struct Blocked(Sender<()>);
 
 impl Subscriber for Blocked {
@@ -40,7 +40,7 @@ impl Subscriber for Blocked {
 }
 
 #[test]
-fn a_log_that_nobody_reads_holds_up_nobody_who_submits() {
+fn a_blocked_log_does_not_block_callers() {
     let (blocked, logging) = channel();
     tracing::subscriber::set_global_default(Blocked(blocked)).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -51,7 +51,7 @@ fn a_log_that_nobody_reads_holds_up_nobody_who_submits() {
     thread::spawn(move || {
         writer.submit(Box::new(|_| Ok(())));
         logging.recv().unwrap();
-        // The thread waits for its log by now. More than the queue holds: losing is told by it alone, too.
+        // The thread is blocked by now. Even dropping jobs from the full queue must not log here.
         for _ in 0..5000 {
             writer.submit(Box::new(|_| Ok(())));
         }

@@ -1,4 +1,4 @@
-//! Opening, migrating and refusing, on real files.
+//! Opening, migrating and refusing databases, on real files.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -87,7 +87,7 @@ fn mode(path: &Path) -> u32 {
 
 #[cfg(unix)]
 #[test]
-fn a_laxer_database_of_ours_is_tightened() {
+fn the_mode_of_our_database_is_restricted() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
@@ -101,18 +101,18 @@ fn a_laxer_database_of_ours_is_tightened() {
     assert_eq!(modes, [0o600; 3], "the file, its journal and its shared memory");
 }
 
-/// Closing any handle of a file drops all locks that the process has on it, and SQLite's with them: then another
-/// process may take itself for the last one, and remove the journal that is still written here.
+/// Closing any handle of a file drops all locks that the process has on it, including SQLite's: then another process could
+/// take itself for the last one and remove the journal that is still written here.
 #[cfg(target_os = "linux")]
 #[test]
-fn opening_again_leaves_the_locks_of_the_first_alone() {
+fn opening_again_does_not_drop_the_locks_of_the_first() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let database = Database::open(&path, FIRST).unwrap();
     add_note(&database, "a");
     let process = format!(" {} ", std::process::id());
     let inode = format!(":{} ", std::os::unix::fs::MetadataExt::ino(&fs::metadata(&path).unwrap()));
-    // The list may miss one while others come and go, so it is asked more than once.
+    // /proc/locks may miss one while others change, so it is read more than once.
     let is_locked = || {
         (0..100).any(|_| {
             thread::sleep(Duration::from_millis(1));
@@ -127,7 +127,7 @@ fn opening_again_leaves_the_locks_of_the_first_alone() {
 }
 
 #[test]
-fn looking_changes_nothing() {
+fn reading_an_existing_database_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     assert_eq!(Database::read_existing(&path, FIRST, |_| Ok(())).unwrap(), None);
@@ -139,24 +139,24 @@ fn looking_changes_nothing() {
     assert_eq!(versions(&path), [("notes".to_owned(), 1)]);
     assert_eq!(notes(&path), ["a"]);
     assert_eq!(files(folder.path()), ["a.db"]);
-    // Older tables are the exception: the queries know only the newest.
+    // Older tables are the exception, because queries expect the newest.
     let columns =
         |connection: &Connection| connection.query_row("SELECT at FROM notes", [], |row| row.get(0));
     assert_eq!(Database::read_existing(&path, &SECOND[..1], columns).unwrap(), Some(None::<i64>));
 }
 
 #[test]
-fn a_database_can_be_looked_at_where_no_file_can_be_made() {
+fn a_database_can_be_read_in_a_read_only_folder() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("100%?#.db");
     add_note(&Database::open(&path, FIRST).unwrap(), "a");
-    // As good as a folder that may not be written, and even for root.
+    // Acts like a read-only folder, even for root.
     fs::create_dir(folder.path().join("100%?#.db-shm")).unwrap();
     assert_eq!(notes(&path), ["a"]);
 }
 
 #[test]
-fn compacting_tells_when_a_reader_keeps_the_old_pages() {
+fn compacting_fails_while_a_reader_keeps_the_old_pages() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let database = Database::open_within(&path, FIRST, SHORT).unwrap();
@@ -172,11 +172,11 @@ fn compacting_tells_when_a_reader_keeps_the_old_pages() {
 }
 
 #[test]
-fn migrating_forward_keeps_a_copy_of_what_was() {
+fn a_migration_keeps_a_backup() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     add_note(&Database::open(&path, FIRST).unwrap(), "old");
-    // The rows still lie in the journal of another process: the copy must hold them too.
+    // The rows are still in the journal of another process; the backup must contain them too.
     let other = Database::open(&path, FIRST).unwrap();
     add_note(&other, "newer");
 
@@ -194,7 +194,7 @@ fn migrating_forward_keeps_a_copy_of_what_was() {
 }
 
 #[test]
-fn a_component_that_is_new_needs_no_copy() {
+fn a_new_component_needs_no_backup() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     Database::open(&path, FIRST).unwrap();
@@ -226,7 +226,7 @@ fn a_newer_schema_is_refused_with_a_hint() {
 }
 
 #[test]
-fn a_damaged_file_is_reported_and_left_alone() {
+fn a_damaged_file_is_reported_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     Database::open(&path, SECOND).unwrap();
@@ -237,14 +237,14 @@ fn a_damaged_file_is_reported_and_left_alone() {
         fs::write(&path, &bad).unwrap();
         let error = Database::open(&path, SECOND).unwrap_err();
         assert!(matches!(error, StoreError::Corrupt { .. }), "{error:?}");
-        // A journal left behind would be replayed onto whatever takes its place.
+        // A leftover journal would be replayed onto the next database.
         assert!(error.hint().unwrap().contains("a.db-wal and"), "{error:?}");
         assert_eq!(fs::read(&path).unwrap(), bad);
     }
 }
 
 #[test]
-fn a_place_that_is_no_folder_is_reported() {
+fn a_path_below_a_file_is_an_error() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     let error = Database::open(&folder.path().join("file/a.db"), FIRST).unwrap_err();
@@ -252,7 +252,7 @@ fn a_place_that_is_no_folder_is_reported() {
 }
 
 #[test]
-fn a_locked_database_is_waited_for_within_bounds() {
+fn a_locked_database_is_waited_for_up_to_the_time_limit() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let database = Database::open_within(&path, FIRST, SHORT).unwrap();
@@ -262,7 +262,7 @@ fn a_locked_database_is_waited_for_within_bounds() {
     let error = database.write(|transaction| transaction.execute("DELETE FROM notes", [])).unwrap_err();
     assert!(matches!(error, StoreError::Locked { .. }), "{error:?}");
     assert!(started.elapsed() < Duration::from_secs(5));
-    // Opening what is up to date takes no lock, and readers do not mind the writer.
+    // Opening an up-to-date database takes no lock, and readers do not wait for the writer.
     drop(Database::open_within(&path, FIRST, SHORT).unwrap());
     assert!(notes(&path).is_empty());
     assert!(matches!(Database::open_within(&path, SECOND, SHORT), Err(StoreError::Locked { .. })));
@@ -271,7 +271,7 @@ fn a_locked_database_is_waited_for_within_bounds() {
 }
 
 #[test]
-fn many_open_a_new_database_at_once() {
+fn many_threads_can_open_a_new_database_at_once() {
     for _ in 0..10 {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("new/a.db");
@@ -286,7 +286,7 @@ fn many_open_a_new_database_at_once() {
 }
 
 #[test]
-fn one_holds_a_lock_and_the_others_go_on_without() {
+fn only_one_holder_gets_a_lock() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("clean-up.lock");
     let held = Lock::try_acquire(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Reading a database that belongs to another program.
+//! Reading the database of another program.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -30,14 +30,14 @@ fn count(connection: &Connection) -> rusqlite::Result<i64> {
 }
 
 #[test]
-fn what_is_only_in_the_log_is_seen_and_nobody_waits() {
+fn rows_in_the_log_are_read_and_the_writer_is_not_blocked() {
     let folder = tempfile::tempdir().unwrap();
     let (path, program) = another(folder.path(), "CREATE TABLE t (x); INSERT INTO t VALUES (1)");
     let before = names(folder.path());
     assert_eq!(before.len(), 3, "{before:?}");
     let seen = read_foreign(&path, |connection| {
         let first = count(connection)?;
-        // The program writes while it is read, and the reader keeps to the state that it began with.
+        // The program writes during the query, which keeps its snapshot.
         program.execute_batch("INSERT INTO t VALUES (2)")?;
         Ok((first, count(connection)?))
     });
@@ -58,7 +58,7 @@ fn a_closed_database_is_read_without_a_file_beside_it() {
 }
 
 #[test]
-fn a_file_that_changes_under_the_reader_is_read_again() {
+fn a_file_that_changes_during_reading_is_read_again() {
     let folder = tempfile::tempdir().unwrap();
     let (path, program) = another(folder.path(), "CREATE TABLE t (x); INSERT INTO t VALUES (1)");
     drop(program);
@@ -101,7 +101,7 @@ fn a_hostile_schema_runs_nothing_and_a_query_without_end_is_ended() {
 }
 
 #[test]
-fn what_is_no_database_is_told_apart() {
+fn each_kind_of_unreadable_file_is_a_different_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("not.db");
     let read = || read_foreign(&path, count).unwrap_err();

@@ -1,4 +1,4 @@
-//! The writing thread: nothing waits for it, and it loses no more than it must.
+//! The background writer: callers never wait for it, and it drops no more jobs than necessary.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -48,7 +48,7 @@ fn nothing_is_opened_before_the_first_job() {
 }
 
 #[test]
-fn a_job_that_fails_does_not_take_the_others_along() {
+fn a_failing_job_does_not_affect_the_others() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::new(path.clone(), NOTES);
@@ -70,7 +70,7 @@ fn a_job_that_fails_does_not_take_the_others_along() {
 }
 
 #[test]
-fn a_database_that_takes_nothing_is_a_problem() {
+fn a_database_that_cannot_be_written_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::new(path.clone(), NOTES);
@@ -91,7 +91,7 @@ fn a_database_that_takes_nothing_is_a_problem() {
 }
 
 #[test]
-fn dropping_writes_what_is_queued() {
+fn dropping_writes_the_queued_jobs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::new(path.clone(), NOTES);
@@ -99,7 +99,7 @@ fn dropping_writes_what_is_queued() {
         writer.submit(note(number.to_string()));
     }
     drop(writer);
-    // Dropping waits for a while and no longer; the thread goes on, so that a slow disk loses nothing here.
+    // Dropping waits only for a while; the thread goes on, so that a slow disk loses nothing here.
     let started = Instant::now();
     let written =
         || Database::read_existing(&path, NOTES, |_| Ok(())).unwrap().map_or(0, |()| notes(&path).len());
@@ -110,7 +110,7 @@ fn dropping_writes_what_is_queued() {
 }
 
 #[test]
-fn what_meets_a_lock_is_written_after_it() {
+fn jobs_wait_for_a_lock_to_be_released() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::with_lock_timeout(path.clone(), NOTES, SHORT);
@@ -133,7 +133,7 @@ fn what_meets_a_lock_is_written_after_it() {
 }
 
 #[test]
-fn a_full_queue_drops_and_counts() {
+fn a_full_queue_drops_jobs_and_counts_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     let writer = Writer::with_lock_timeout(path.clone(), NOTES, SHORT);
@@ -141,7 +141,7 @@ fn a_full_queue_drops_and_counts() {
     writer.flush(LONG);
     let other = Connection::open(&path).unwrap();
     other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    // Waiting for the lock would last forever here: it goes only afterwards.
+    // Waiting for the lock would last forever here, because it is released only afterwards.
     for number in 0..6000 {
         writer.submit(note(number.to_string()));
     }
@@ -153,7 +153,7 @@ fn a_full_queue_drops_and_counts() {
 }
 
 #[test]
-fn waiting_ends_in_time_when_the_database_stays_locked() {
+fn a_flush_times_out_while_the_database_is_locked() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     drop(Database::open(&path, NOTES).unwrap());
@@ -164,12 +164,12 @@ fn waiting_ends_in_time_when_the_database_stays_locked() {
     let started = Instant::now();
     assert_eq!(writer.flush(SHORT).pending(), 1);
     drop(writer);
-    // Less than the two seconds that dropping waits where nobody has waited in vain before.
+    // Less than the two seconds that dropping waits when no flush has timed out before.
     assert!(started.elapsed() < Duration::from_secs(2));
 }
 
 #[test]
-fn what_cannot_be_opened_is_told_and_left_alone() {
+fn a_database_that_cannot_be_opened_is_reported_and_not_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.db");
     fs::write(&path, [b'x'; 5000]).unwrap();
@@ -183,7 +183,7 @@ fn what_cannot_be_opened_is_told_and_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn a_folder_that_was_removed_is_made_again() {
+fn a_removed_folder_is_created_again() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("data/a.db");
     let writer = Writer::new(path.clone(), NOTES);

@@ -1,4 +1,4 @@
-//! A door in this process, over a store in a temporary folder, with a tool that tells what reached it.
+//! A door in this process with a store in a temporary folder, and a tool that returns what reached it.
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
@@ -25,13 +25,13 @@ use tower::ServiceExt;
 
 pub const TOKEN: &str = "0123456789abcdef";
 
-pub struct House {
+pub struct DoorFixture {
     folder: tempfile::TempDir,
     pub served: Served,
 }
 
-impl House {
-    pub fn new(registry: Registry) -> House {
+impl DoorFixture {
+    pub fn new(registry: Registry) -> DoorFixture {
         let folder = tempfile::tempdir().unwrap();
         let sieve = Sieve::new(Settings {
             data_dir: Some(DataDir::at(folder.path().join("data"))),
@@ -47,7 +47,7 @@ impl House {
             services: Arc::new(services),
             profile: &ServerProfile::TAMIS,
         };
-        House { folder, served }
+        DoorFixture { folder, served }
     }
 
     pub fn door(&self) -> HttpDoor {
@@ -67,7 +67,7 @@ impl House {
         self.served.services.agents().unwrap()
     }
 
-    /// A connection to the database of agents, as another process would have it.
+    /// A connection to the agents' database, like another process's.
     pub fn tables(&self) -> Connection {
         let database = self.folder.path().join("data/state.db");
         drop(Archive::open(&database).unwrap());
@@ -92,7 +92,7 @@ impl House {
     }
 }
 
-/// Nobody coordinates, and nobody waits for it.
+/// Without a coordinator, and without waiting for one.
 pub fn agents_settings(data: &Path) -> AgentsSettings {
     let coordinator = tamis_agents::Settings {
         data_dir: DataDir::at(data),
@@ -105,7 +105,7 @@ pub fn agents_settings(data: &Path) -> AgentsSettings {
     AgentsSettings { token: Some(TOKEN.into()), patience: Duration::ZERO, ..AgentsSettings::new(coordinator) }
 }
 
-/// Puts an instance into the tables that has the identity `tai_<id>`.
+/// Inserts an instance with the identity `tai_<id>`.
 pub fn insert_instance(tables: &Connection, id: &str, status: &str, task: &str) {
     let agent_type = match id.split('-').next() {
         Some("review") => "review",
@@ -123,7 +123,7 @@ pub fn insert_instance(tables: &Connection, id: &str, status: &str, task: &str) 
         .unwrap();
 }
 
-/// Puts an event into the tables.
+/// Inserts an event.
 pub fn insert_event(tables: &Connection, instance: Option<&str>, detail: &Value) {
     tables
         .execute(
@@ -148,15 +148,15 @@ pub async fn text(response: Response<Body>) -> (StatusCode, String) {
     (status, String::from_utf8(bytes.to_vec()).unwrap())
 }
 
-/// Tells who called, after two reports of progress; or waits until the caller has gone.
+/// Returns the caller after two progress reports, or waits until the caller is gone.
 pub struct Probe;
 
 #[derive(Deserialize, JsonSchema)]
 pub struct ProbeInput {
-    /// Until the caller has gone.
+    /// Until the caller is gone.
     #[serde(default)]
     wait: bool,
-    /// Until the test says so.
+    /// Until the test releases it.
     #[serde(default)]
     hold: bool,
 }
@@ -191,7 +191,7 @@ impl Operation for Probe {
             });
         }
         if input.wait {
-            // Apart from this future, which a door may drop: the token alone must tell.
+            // In a task of its own, because a door may drop this future: only the token may matter.
             let cancellation = context.cancellation.clone();
             tokio::spawn(async move {
                 WAITING.add_permits(1);
@@ -215,11 +215,11 @@ impl Operation for Probe {
     }
 }
 
-pub fn probing() -> House {
-    House::new(Registry::of(vec![Tool::of::<Probe>()]))
+pub fn probing() -> DoorFixture {
+    DoorFixture::new(Registry::of(vec![Tool::of::<Probe>()]))
 }
 
-/// Waits for something that must happen, so that a test which fails ends.
+/// Waits for an expected event with a time limit, so that a failing test ends.
 pub async fn within<T>(what: &str, future: impl Future<Output = T>) -> T {
     match tokio::time::timeout(Duration::from_secs(60), future).await {
         Ok(value) => value,

@@ -1,4 +1,4 @@
-//! A client of WebSockets, to the letter of the protocol and no further.
+//! A minimal WebSocket client.
 
 use std::net::SocketAddr;
 
@@ -23,7 +23,7 @@ pub(crate) enum Frame {
 pub(crate) const TEXT: u8 = 1;
 
 impl Socket {
-    /// Opens one, or tells the status of the refusal.
+    /// Opens a connection, or returns the status of the refusal.
     pub(crate) async fn open(
         address: SocketAddr,
         path: &str,
@@ -50,7 +50,7 @@ impl Socket {
         if status != 101 {
             return Err((status, answer));
         }
-        // Of the key above, as the protocol's own example has it.
+        // The answer to the key above, from the example in the protocol.
         assert!(answer.to_ascii_lowercase().contains("sec-websocket-accept: s3pplmbitxaq9kygzzhzrbk+xoo="));
         Ok(Socket { stream })
     }
@@ -59,7 +59,7 @@ impl Socket {
         self.read().await.unwrap_or(Frame::End)
     }
 
-    /// The next that is JSON.
+    /// The next JSON message.
     pub(crate) async fn json(&mut self) -> Value {
         loop {
             match self.next().await {
@@ -94,7 +94,7 @@ impl Socket {
         frame.extend(u64::try_from(payload.len()).unwrap().to_be_bytes());
         frame.extend([0; 4]);
         frame.extend(payload);
-        // The server may have hung up in the middle of what is too long for it.
+        // The server may have disconnected in the middle of a message that is too long.
         let _ = self.stream.write_all(&frame).await;
     }
 }
