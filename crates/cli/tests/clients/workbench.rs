@@ -33,7 +33,8 @@ fn start_pruner() -> String {
             let pruned =
                 pruned(question["code"].as_str().expect("code"), question["query"].as_str().expect("query"));
             let answer = json!({"pruned_code": pruned}).to_string();
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", answer.len());
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", answer.len());
             let _ = (&stream).write_all((head + &answer).as_bytes());
             let _ = stream.shutdown(Shutdown::Both);
         }

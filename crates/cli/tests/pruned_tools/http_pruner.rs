@@ -111,7 +111,9 @@ fn serve(stream: TcpStream, manners: &Manners, kept: &Mutex<Vec<Received>>) -> s
     kept.lock().unwrap().push(Received { line: line.trim_end().to_owned(), headers, body });
 
     let head = |status: u16, kind: &str, length: usize| {
-        format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n")
+        format!(
+            "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
+        )
     };
     let good = br#"{"pruned_code": "PRUNED"}"#;
     match manners {

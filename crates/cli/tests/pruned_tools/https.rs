@@ -36,7 +36,8 @@ fn start_pruner() -> String {
                 }
             }
             let body = r#"{"pruned_code": "PRUNED"}"#;
-            let head = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n", body.len());
+            let head =
+                format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n", body.len());
             let _ = stream.write_all((head + body).as_bytes());
             stream.conn.send_close_notify();
             let _ = stream.flush();
