@@ -80,7 +80,7 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
 /// What a crate re-exports of its dependencies, and the crates that may use a foreign one through it. `store` re-exports
 /// rusqlite because wrapping every query would only hide SQL behind a second interface; the crates with tables write it.
 const RE_EXPORTS: &[(&str, &str, &[&str])] = &[
-    ("store", "rusqlite", &["agents", "logs", "research", "sieve", "trace"]),
+    ("store", "rusqlite", &["agents", "code-index", "logs", "sieve", "trace"]),
     ("tools", "tamis_agents", &[]),
     ("tools", "tamis_sieve", &[]),
 ];
