@@ -86,9 +86,9 @@ fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> S
         let request = ResearchRequest { question: query.clone(), ..ResearchRequest::default() };
         let begun = Instant::now();
         let report = if whole {
-            researcher.research(&request, &Halt::never(), &|_| {}).unwrap()
+            researcher.research(&request, &Halt::never(), &|_| {}).unwrap().into_inner()
         } else {
-            researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap()
+            researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap().into_inner()
         };
         score.milliseconds += begun.elapsed().as_secs_f64() * 1000.0;
         let tokens = serde_json::to_string(&report).unwrap().len().div_ceil(4);

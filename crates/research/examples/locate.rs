@@ -38,7 +38,8 @@ fn main() {
     let request = ResearchRequest { question, ..ResearchRequest::default() };
     for _ in 0..times {
         let begun = Instant::now();
-        let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap();
+        let report =
+            researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap().into_inner();
         let elapsed = begun.elapsed();
         let first = report.locator.unwrap().result.unwrap().references.into_iter().next();
         println!(

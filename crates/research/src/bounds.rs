@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use tamis_redact::Redactor;
+use tamis_redact::Redacted;
 
 use crate::report::cut_notes;
 use crate::{KeyFinding, Note, Reference, ResearchFinding, RoleError};
@@ -58,7 +58,7 @@ pub(crate) fn error(error: RoleError) -> RoleError {
 
 /// A text without secrets, cut to a number of characters. Redaction comes first: no rule recognises half of a secret.
 pub(crate) fn short(text: &str, most: usize) -> String {
-    cut(&Redactor::standard().redact(text), most).into_owned()
+    cut(&Redacted::from(text), most).into_owned()
 }
 
 /// The beginning of a text, of at most this many characters.

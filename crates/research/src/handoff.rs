@@ -7,7 +7,7 @@ mod resume;
 mod write;
 
 use jiff::Timestamp;
-use tamis_redact::Redacted;
+use tamis_redact::{Redact, Redacted};
 
 pub use resume::{ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff};
 pub use write::{ArtifactError, write_artifact, write_handoff};
@@ -81,8 +81,7 @@ impl Handoff {
     }
 
     /// The same, redacted, within bounds, and in a form that can be written and read back. The notes say what is left out.
-    #[must_use]
-    pub fn tidy(self) -> Handoff {
+    fn tidy(self) -> Handoff {
         let mut left_out: Vec<String> = Vec::new();
         let mut bound = |what: &str, length: usize, most: usize| {
             if length > most {
@@ -124,6 +123,13 @@ impl Handoff {
             notes: (!notes.is_empty()).then_some(notes),
             written: self.written,
         }
+    }
+}
+
+/// The references of a report are paths of files and stay. A caller's are redacted where they are taken in.
+impl Redact for Handoff {
+    fn redact(&mut self) {
+        *self = std::mem::take(self).tidy();
     }
 }
 

@@ -8,6 +8,7 @@ use std::fmt;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 use serde_json::json;
+use tamis_redact::Redact;
 
 pub use key_finding::{FindingKind, KeyFinding};
 pub(crate) use note::cut_notes;
@@ -227,6 +228,44 @@ impl ResearchReport {
             (Role::Thoughts, &self.thoughts),
         ];
         all.into_iter().filter_map(|(role, outcome)| Some((role, outcome.as_ref()?)))
+    }
+}
+
+/// Roots, references and names of models stay: callers pass them back.
+impl Redact for ResearchReport {
+    fn redact(&mut self) {
+        self.question.redact();
+        let roles = [&mut self.locator, &mut self.analyzer, &mut self.patterns, &mut self.thoughts];
+        for outcome in roles.into_iter().flatten() {
+            match &mut outcome.result {
+                Ok(finding) => finding.redact(),
+                Err(error) => error.message.redact(),
+            }
+        }
+        self.synthesis.redact();
+        self.run.keywords.redact();
+        self.run.partial.redact();
+    }
+}
+
+impl Redact for ResearchFinding {
+    fn redact(&mut self) {
+        self.summary.redact();
+        self.key_findings.redact();
+        self.notes.redact();
+    }
+}
+
+impl Redact for KeyFinding {
+    fn redact(&mut self) {
+        self.text.redact();
+        self.short.redact();
+    }
+}
+
+impl Redact for Note {
+    fn redact(&mut self) {
+        self.text.redact();
     }
 }
 

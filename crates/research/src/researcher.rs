@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tamis_code_index::{IndexSettings, Indexer};
 use tamis_codebase::{Halt, RootError, Roots};
+use tamis_redact::Redacted;
 
 use crate::role_runner::{CustomRoles, RoleRunner};
 use crate::{Model, ResearchConstraints, ResearchLimits, ResearchReport, Role, WorkerPool};
@@ -112,8 +113,8 @@ impl Researcher {
         request: &ResearchRequest,
         halt: &Halt,
         progress: &(dyn Fn(ResearchProgress) + Sync),
-    ) -> Result<ResearchReport, ResearchError> {
-        Ok(RequestRun::start(self, request, halt, progress)?.research(request.artifact))
+    ) -> Result<Redacted<ResearchReport>, ResearchError> {
+        Ok(Redacted::new(RequestRun::start(self, request, halt, progress)?.research(request.artifact)))
     }
 
     /// Runs one role; the locator runs before the others.
@@ -123,8 +124,8 @@ impl Researcher {
         request: &ResearchRequest,
         halt: &Halt,
         progress: &(dyn Fn(ResearchProgress) + Sync),
-    ) -> Result<ResearchReport, ResearchError> {
-        Ok(RequestRun::start(self, request, halt, progress)?.ask_role(role))
+    ) -> Result<Redacted<ResearchReport>, ResearchError> {
+        Ok(Redacted::new(RequestRun::start(self, request, halt, progress)?.ask_role(role)))
     }
 }
 

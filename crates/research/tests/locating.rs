@@ -60,7 +60,7 @@ fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
 
 fn located(researcher: &Researcher, question: &str) -> ResearchFinding {
     let request = ResearchRequest { question: question.to_owned(), ..ResearchRequest::default() };
-    let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| ()).unwrap();
+    let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| ()).unwrap().into_inner();
     report.locator.unwrap().result.unwrap()
 }
 
@@ -101,7 +101,8 @@ fn a_member_is_looked_for_in_its_owner() {
         assert_eq!(finding.references[0].as_str(), "src/registry.rs:6", "{question}");
         assert!(finding.summary.starts_with("call is defined at src/registry.rs:6."), "{}", finding.summary);
         let request = ResearchRequest { question: question.to_owned(), ..ResearchRequest::default() };
-        let report = researcher.ask_role(Role::Analyzer, &request, &Halt::never(), &|_| ()).unwrap();
+        let report =
+            researcher.ask_role(Role::Analyzer, &request, &Halt::never(), &|_| ()).unwrap().into_inner();
         let analyzed = report.analyzer.unwrap().result.unwrap();
         assert!(analyzed.summary.starts_with("Registry.call (src/registry.rs:6)"), "{}", analyzed.summary);
     }

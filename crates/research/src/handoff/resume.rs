@@ -21,7 +21,7 @@ const MAX_OFFERED: usize = 20;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumedHandoff {
     pub path: PathBuf,
-    pub handoff: Handoff,
+    pub handoff: Redacted<Handoff>,
     /// Its references, in their order.
     pub references: Vec<(Reference, ReferenceState)>,
 }
@@ -106,7 +106,7 @@ pub fn resume_handoff(
         references.push((reference.clone(), standing));
     }
     let path = folder.paths().next().unwrap_or(root).join(&name);
-    Ok(ResumedHandoff { path, handoff, references })
+    Ok(ResumedHandoff { path, handoff: Redacted::new(handoff), references })
 }
 
 /// The folder for artifacts, if there is one.

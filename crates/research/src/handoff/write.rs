@@ -43,19 +43,19 @@ pub fn write_artifact(
     report: &ResearchReport,
     now: Timestamp,
 ) -> Result<PathBuf, ArtifactError> {
-    write(root, Handoff { written: Some(now), ..Handoff::of(report) }, now)
+    write(root, &Redacted::new(Handoff { written: Some(now), ..Handoff::of(report) }), now)
 }
 
 /// Writes a caller's handoff and returns its path. Unlike those of a report its references are unchecked, so they are redacted.
 pub fn write_handoff(root: &Path, handoff: Handoff, now: Timestamp) -> Result<PathBuf, ArtifactError> {
     let redacted = |reference: &Reference| Reference::from(Redacted::from(reference.as_str()).into_inner());
     let references = handoff.references.iter().map(redacted).collect();
-    write(root, Handoff { written: Some(now), references, ..handoff }.tidy(), now)
+    write(root, &Redacted::new(Handoff { written: Some(now), references, ..handoff }), now)
 }
 
-fn write(root: &Path, handoff: Handoff, now: Timestamp) -> Result<PathBuf, ArtifactError> {
+fn write(root: &Path, handoff: &Redacted<Handoff>, now: Timestamp) -> Result<PathBuf, ArtifactError> {
     let failed = |cause| ArtifactError::Failed { root: root.to_owned(), cause };
-    let memo = render(&handoff);
+    let memo = render(handoff);
     create_private_dir(root).map_err(failed)?;
     // A codebase may come with a link where its owner wants memos.
     let metadata = root.symlink_metadata().map_err(failed)?;

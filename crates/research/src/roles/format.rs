@@ -1,6 +1,6 @@
 //! Formats findings: short, on one line where possible, redacted.
 
-use tamis_redact::{Redacted, Redactor};
+use tamis_redact::Redacted;
 
 use crate::Reference;
 
@@ -25,7 +25,7 @@ pub(super) fn shorten(text: &str, most: usize) -> String {
 
 /// Lines of code without the white space that all of them begin with, each no longer than `most`.
 pub(super) fn dedented(lines: &[&str], most: usize) -> String {
-    let redacted = Redactor::standard().redact(&lines.join("\n")).replace('\t', "    ");
+    let redacted = Redacted::from(lines.join("\n")).replace('\t', "    ");
     let margin = redacted
         .lines()
         .filter(|line| !line.trim().is_empty())

@@ -32,7 +32,7 @@ fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (ResearchRe
         constraints: ResearchConstraints { deadline_ms: Some(deadline_ms), ..ResearchConstraints::default() },
         ..ResearchRequest::default()
     };
-    (researcher.research(&request, &Halt::never(), &|_| ()).unwrap(), folder)
+    (researcher.research(&request, &Halt::never(), &|_| ()).unwrap().into_inner(), folder)
 }
 
 /// What holds of every report: each role is wrapped, and refers to what is there.

@@ -158,7 +158,7 @@ pub(crate) fn research_until(
     request: &ResearchRequest,
     halt: &Halt,
 ) -> (ResearchReport, Value) {
-    let report = researcher.research(request, halt, &|_| ()).unwrap();
+    let report = researcher.research(request, halt, &|_| ()).unwrap().into_inner();
     let told = serde_json::to_value(&report).unwrap();
     assert_report(&told);
     (report, told)

@@ -1,5 +1,6 @@
 //! `analyze_component`: how something works.
 
+use tamis_redact::Redacted;
 use tamis_research::{ResearchReport, Role};
 
 use super::call::answer;
@@ -15,9 +16,9 @@ impl Operation for AnalyzeComponent {
         defined, who calls it, what it calls and touches, each with path:line. Name it as the code does.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
-    type Output = ResearchReport;
+    type Output = Redacted<ResearchReport>;
 
-    async fn run(input: RoleInput, context: Context) -> Result<ResearchReport, Failure> {
+    async fn run(input: RoleInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
         answer(Some(Role::Analyzer), input.request(), context).await
     }
 }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use tamis_codebase::Halt;
+use tamis_redact::Redacted;
 use tamis_research::{ResearchProgress, ResearchReport, ResearchRequest, Researcher, Role, RoleErrorKind};
 
 use super::failure::{no_roots, saturated, told};
@@ -42,7 +43,7 @@ pub(crate) async fn answer(
     role: Option<Role>,
     request: ResearchRequest,
     context: Context,
-) -> Result<ResearchReport, Failure> {
+) -> Result<Redacted<ResearchReport>, Failure> {
     let progress = context.progress.clone();
     let halt = Halt::on(context.cancellation.clone());
     let report = blocking_with(&context, move |researcher| {

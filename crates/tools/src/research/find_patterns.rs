@@ -1,5 +1,6 @@
 //! `find_patterns`: how it is done elsewhere.
 
+use tamis_redact::Redacted;
 use tamis_research::{ResearchReport, Role};
 
 use super::call::answer;
@@ -15,9 +16,9 @@ impl Operation for FindPatterns {
         examples, each with its path:line and the smallest snippet that shows it.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
-    type Output = ResearchReport;
+    type Output = Redacted<ResearchReport>;
 
-    async fn run(input: RoleInput, context: Context) -> Result<ResearchReport, Failure> {
+    async fn run(input: RoleInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
         answer(Some(Role::Patterns), input.request(), context).await
     }
 }

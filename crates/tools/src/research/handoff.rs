@@ -35,7 +35,7 @@ struct Stale {
 pub(crate) fn read(researcher: &Researcher, wanted: Option<&str>) -> Result<HandoffOutput, Failure> {
     let settings = researcher.settings();
     let resumed = resume_handoff(&settings.artifacts, wanted, &settings.roots.anew().0).map_err(not_read)?;
-    let handoff = resumed.handoff;
+    let handoff = resumed.handoff.into_inner();
     let stale = resumed.references.into_iter().filter(|(_, standing)| *standing != ReferenceState::Unchanged);
     Ok(HandoffOutput {
         path: resumed.path.to_string_lossy().into_owned(),

@@ -1,5 +1,6 @@
 //! `locate_in_codebase`: where things are.
 
+use tamis_redact::Redacted;
 use tamis_research::{ResearchReport, Role};
 
 use super::call::answer;
@@ -15,9 +16,9 @@ impl Operation for LocateInCodebase {
         sorted into implementation, entry points, configuration, tests and docs. Fast, and reads next to nothing.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
-    type Output = ResearchReport;
+    type Output = Redacted<ResearchReport>;
 
-    async fn run(input: RoleInput, context: Context) -> Result<ResearchReport, Failure> {
+    async fn run(input: RoleInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
         answer(Some(Role::Locator), input.request(), context).await
     }
 }

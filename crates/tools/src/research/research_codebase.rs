@@ -1,5 +1,6 @@
 //! `research_codebase`: a question about a codebase, answered by all roles that it calls for.
 
+use tamis_redact::Redacted;
 use tamis_research::ResearchReport;
 
 use super::call::answer;
@@ -16,9 +17,9 @@ impl Operation for ResearchCodebase {
         file contents; its synthesis is the answer. Prefer it to reading files one by one. Reads only; never the web.";
     const READ_ONLY: bool = true;
     type Input = ResearchInput;
-    type Output = ResearchReport;
+    type Output = Redacted<ResearchReport>;
 
-    async fn run(input: ResearchInput, context: Context) -> Result<ResearchReport, Failure> {
+    async fn run(input: ResearchInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
         answer(None, input.request(), context).await
     }
 }
