@@ -5,7 +5,7 @@
 //!
 //! The contract splits a run in two. The runner decides whether the pruner's MCP server is wired in and follows the
 //! [`RunLifecycle`]; it tracks no process. The provider owns all processes: it knows how its client is configured
-//! ([`Provider`]), and ends the client, the MCP servers that the client started and everything else below them ([`minder`]).
+//! ([`Provider`]), and ends the client, the MCP servers that the client started and everything else below them ([`tamis_process::run_minder`]).
 //!
 //! The client starts the MCP server, so the server's state is known only from what the client reports. This crate must
 //! never restart a server or a client: what failed stays failed until the next run.
@@ -18,14 +18,9 @@ mod json;
 mod lifecycle;
 mod programs;
 mod provider;
+mod run;
 mod totals;
 mod wiring;
-
-mod canceller;
-mod descendants;
-pub mod minder;
-pub mod processes;
-mod run;
 
 pub use event::{ClientEvent, ClientTool, McpServerStatus, OutputStream};
 pub use interactive::{
@@ -40,7 +35,6 @@ pub use wiring::{
     wire_pruner,
 };
 
-pub use canceller::Canceller;
 pub use run::{ActiveRun, PreparedRun, RunError, RunOutcome, RunOutput, RunRequest};
 
 /// Every client that can be run without a user.

@@ -5,15 +5,14 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use rustix::process::Signal;
+use tamis_process::{Canceller, MinderOrder, TERMINATION_GRACE_PERIOD, adopt_orphans, end_descendants};
 
-use crate::minder::{Order, TERMINATION_PATIENCE};
 use crate::{
-    Canceller, ClientEvent, ClientTool, ClientToolCall, McpServerStatus, McpServers, OutputParser,
-    OutputStream, Provider, PrunerSettings, PrunerWiring, RunEvent, RunLifecycle, RunOptions, RunTotals,
-    ServerLookup, approved_tools, descendants, wire_pruner,
+    ClientEvent, ClientTool, ClientToolCall, McpServerStatus, McpServers, OutputParser, OutputStream,
+    Provider, PrunerSettings, PrunerWiring, RunEvent, RunLifecycle, RunOptions, RunTotals, ServerLookup,
+    approved_tools, wire_pruner,
 };
 
 /// Longer lines are shown in pieces and not parsed.
@@ -35,7 +34,7 @@ pub struct RunRequest {
     pub cwd: PathBuf,
     pub model: Option<String>,
     pub agent_args: Vec<String>,
-    /// Starts this program as the minder, which calls [`crate::minder::run`].
+    /// Starts this program as the minder, which calls [`tamis_process::run_minder`].
     pub minder: Command,
 }
 
@@ -114,10 +113,10 @@ impl PreparedRun {
         let RunRequest { provider, program, prompt, cwd, model, agent_args, mut minder } = self.request;
         let (mcp_servers, approved) = (self.mcp_servers, self.approved);
         let args = provider.arguments(&RunOptions { mcp_servers, approved, model, agent_args });
-        let order = Order { program: text(&program)?, args, prompt };
+        let order = MinderOrder { program: text(&program)?, args, stdin: prompt };
         minder.current_dir(cwd).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // If the minder is killed, its children become ours.
-        descendants::adopt_orphans();
+        adopt_orphans();
         let mut minder = minder.spawn().map_err(RunError::Minder)?;
         let lifeline =
             minder.stdin.take().ok_or_else(|| RunError::Minder(io::ErrorKind::BrokenPipe.into()))?;
@@ -201,7 +200,8 @@ impl ActiveRun {
                 Some(ProcessEvent::MinderEnded(status)) => {
                     let code = status.ok().and_then(|status| status.code());
                     if code.is_none() {
-                        end_orphans();
+                        tracing::warn!("the minder was killed; ending the processes that it left");
+                        end_descendants(TERMINATION_GRACE_PERIOD);
                     }
                     minder = Some(code);
                 }
@@ -211,7 +211,7 @@ impl ActiveRun {
         self.lifecycle.end();
         RunOutcome {
             code: minder.flatten(),
-            cancelled: self.canceller.cancelled(),
+            cancelled: self.canceller.is_cancelled(),
             totals: following.totals,
             output_error: following.output_error,
         }
@@ -245,7 +245,7 @@ impl<Show: FnMut(RunOutput<'_>) -> io::Result<()>> Following<Show> {
     /// A server that is lost because the run is being ended.
     fn is_caused_by_cancelling(&self, event: &ClientEvent) -> bool {
         let lost = matches!(event, ClientEvent::McpServer { status: McpServerStatus::Failed(_), .. });
-        lost && self.canceller.cancelled()
+        lost && self.canceller.is_cancelled()
     }
 
     fn show(&mut self, output: RunOutput<'_>) {
@@ -254,18 +254,6 @@ impl<Show: FnMut(RunOutput<'_>) -> io::Result<()>> Following<Show> {
         {
             self.output_error = Some(error);
             self.canceller.cancel();
-        }
-    }
-}
-
-/// Ends the processes that a killed minder left.
-fn end_orphans() {
-    tracing::warn!("the minder was killed; ending the processes that it left");
-    for signal in [Signal::TERM, Signal::KILL] {
-        descendants::signal_all(signal);
-        let deadline = Instant::now() + TERMINATION_PATIENCE;
-        while descendants::count() > 0 && Instant::now() < deadline {
-            std::thread::sleep(Duration::from_millis(20));
         }
     }
 }

@@ -4,17 +4,28 @@
 //! [`ProcessGroups::run`] is async, can be cancelled, and remembers the group: it ends with the call, with this process
 //! ([`ProcessGroups::end_all`]), and, with a [warden](run_warden), when this process is killed.
 //!
+//! An agent in `tamis run` has a [minder](run_minder) as its parent, which ends whatever the agent started, in whatever
+//! process group. [`Process`] finds processes that are not our children.
+//!
 //! Never: an incomplete output that could be taken for a whole one; a shell where none was asked for; restricting what a
 //! command may do. A caller that may run a command may do anything, and checking its paths would only pretend otherwise.
 
+mod canceller;
+mod descendants;
 mod errno;
 mod groups;
+mod minder;
 mod pipe;
+mod processes;
 mod program;
 mod run;
 mod warden;
 
+pub use canceller::Canceller;
+pub use descendants::{adopt_orphans, end_descendants};
 pub use errno::errno_text;
 pub use groups::ProcessGroups;
+pub use minder::{MinderError, MinderOrder, TERMINATION_GRACE_PERIOD, run_minder};
+pub use processes::{Process, descendants_of};
 pub use program::{OpenPipes, Program, ProgramError, ProgramOutput};
 pub use warden::{WARDEN_ARGUMENT, WardenProgram, run_warden};

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::process::{Signal, getpid};
-use tamis_clients::processes::{Process, below};
+use tamis_process::{Process, descendants_of};
 
 use super::{Tmux, call};
 use crate::{AgentsError, Code, InstanceId, error::Result};
@@ -72,13 +72,13 @@ impl Members {
     /// have started.
     fn look(&mut self, leader: Option<i32>) {
         let all = Process::all();
-        self.living.retain(Process::lives);
+        self.living.retain(Process::is_alive);
         let of_terminal = |process: &Process| {
             leader.is_some_and(|leader| process.pid == leader || process.session == leader)
         };
         let belong = all.iter().filter(|process| of_terminal(process) || process.has_variable(&self.mark));
         let belong: Vec<Process> = belong.copied().chain(self.living.iter().copied()).collect();
-        let children = belong.iter().flat_map(|process| below(process.pid, &all));
+        let children = belong.iter().flat_map(|process| descendants_of(process.pid, &all));
         let mut living: Vec<Process> = belong.iter().copied().chain(children).collect();
         living.sort_unstable();
         living.dedup();

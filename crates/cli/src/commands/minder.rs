@@ -8,7 +8,7 @@ pub(crate) struct Minder {}
 
 #[cfg(unix)]
 pub(crate) fn run() -> CliResult {
-    let code = tamis_clients::minder::run().map_err(crate::error::CliError::failed)?;
+    let code = tamis_process::run_minder().map_err(crate::error::CliError::failed)?;
     // Threads that wait for tamis or for the agent's stdin have nothing left to wait for.
     std::process::exit(i32::from(code))
 }

@@ -96,10 +96,9 @@ mod unix {
     use std::time::{Duration, SystemTime};
 
     use anyhow::Context;
-    use tamis_clients::{
-        Canceller, Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program,
-    };
+    use tamis_clients::{Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program};
     use tamis_config::{Config, Key, Surroundings};
+    use tamis_process::Canceller;
 
     use super::{prompt, savings, streams};
     use crate::error::{CliError, CliResult, Kind};

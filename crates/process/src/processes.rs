@@ -1,25 +1,25 @@
-//! Processes that need not be our own children: who started them, whether they live, and signals that cannot reach another
-//! process that got the same number.
+//! Processes that need not be our own children: their parents, whether they live, and signals that cannot reach another
+//! process that got the same id.
 //!
-//! Only Linux shows them, in /proc. Elsewhere nobody is found.
+//! Only Linux lists them, in /proc. Elsewhere none is found.
 
 use rustix::process::{Pid, Signal, kill_process};
 #[cfg(target_os = "linux")]
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
-/// A process as it was found.
+/// A process as it was found in /proc.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Process {
     pub pid: i32,
     pub parent: i32,
-    /// The session that it belongs to, by the number of the process that began it.
+    /// The session that it belongs to, by the id of the process that started the session.
     pub session: i32,
-    /// In ticks since the machine started, which tells it from a later one of the same number.
+    /// In ticks since the machine started, which differs from that of a later process with the same id.
     started: u64,
 }
 
 impl Process {
-    /// The process of this number. None for one that has ended, even if nobody has collected it yet.
+    /// The process with this id. None for one that has ended, even if it has not been collected.
     pub fn find(pid: i32) -> Option<Process> {
         #[cfg(not(target_os = "linux"))]
         return None;
@@ -43,18 +43,17 @@ impl Process {
         entries.filter_map(|entry| Process::find(entry.file_name().to_str()?.parse().ok()?)).collect()
     }
 
-    /// Whether it is still there.
-    pub fn lives(&self) -> bool {
+    pub fn is_alive(&self) -> bool {
         Process::find(self.pid).is_some_and(|now| now.started == self.started)
     }
 
-    /// Sends it a signal, if it is still there.
+    /// Sends it a signal, if it is still alive.
     pub fn signal(&self, signal: Signal) {
         let Some(pid) = Pid::from_raw(self.pid) else { return };
-        // The handle first, then a second look: a number may have become another's in between.
+        // The handle first, then the check: the id may have been given to another process in between.
         #[cfg(target_os = "linux")]
         let handle = pidfd_open(pid, PidfdFlags::empty());
-        if !self.lives() {
+        if !self.is_alive() {
             return;
         }
         #[cfg(target_os = "linux")]
@@ -62,7 +61,7 @@ impl Process {
             let _ = pidfd_send_signal(&handle, signal);
             return;
         }
-        // Kernels and sandboxes that have no handles.
+        // Some kernels and sandboxes have no handles.
         let _ = kill_process(pid, signal);
     }
 
@@ -73,8 +72,8 @@ impl Process {
     }
 }
 
-/// Those of `all` that were started by `ancestor`, or by what it started.
-pub fn below(ancestor: i32, all: &[Process]) -> Vec<Process> {
+/// Those of `all` that were started by `ancestor`, or by its descendants.
+pub fn descendants_of(ancestor: i32, all: &[Process]) -> Vec<Process> {
     let mut found: Vec<Process> = Vec::new();
     let mut parents = vec![ancestor];
     while let Some(parent) = parents.pop() {
