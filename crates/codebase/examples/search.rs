@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tamis_codebase::{Case, Halt, Policy, Roots, Search, Want, files, scan, search};
+use tamis_codebase::{Case, Halt, Policy, Roots, Search, SearchMode, files, scan, search};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 most_matches: bounds,
                 most_per_file: bounds,
                 longest_line: if what == "few" { 400 } else { usize::MAX },
-                wanted: if what == "count" { Want::Counts } else { Want::Lines },
+                mode: if what == "count" { SearchMode::Counts } else { SearchMode::Lines },
                 ..Search::new(rest.first().ok_or("a pattern is missing")?)
             };
             let found = search(&roots, &wanted, &halt)?;

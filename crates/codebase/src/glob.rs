@@ -1,19 +1,18 @@
-//! Files by a pattern on their names.
+//! Finding files by a pattern on their paths.
 
+use crate::file_patterns::FilePatterns;
 use crate::walk::walk;
-use crate::wanted::Wanted;
 use crate::{Halt, Halted, PatternError, Place, Roots};
 
 /// Files whose paths match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct GlobMatches {
     /// The first of them, in the order of roots and paths.
     pub places: Vec<Place>,
-    /// How many there are in all.
+    /// How many match, including those that were left out.
     pub total: usize,
 }
 
-/// Why there is no list of files.
 #[derive(Debug, thiserror::Error)]
 pub enum GlobError {
     #[error(transparent)]
@@ -22,11 +21,11 @@ pub enum GlobError {
     Halted(#[from] Halted),
 }
 
-/// The files that match a pattern such as `*.rs`, `src/**/*.{ts,tsx}` or `docs/`, `most` of them at most.
-pub fn glob(roots: &Roots, pattern: &str, most: usize, halt: &Halt) -> Result<Found, GlobError> {
-    let wanted = Wanted::new(&[pattern.to_owned()])?;
+/// Finds the files that match a pattern such as `*.rs`, `src/**/*.{ts,tsx}` or `docs/`, and returns the first `most`.
+pub fn glob(roots: &Roots, pattern: &str, most: usize, halt: &Halt) -> Result<GlobMatches, GlobError> {
+    let patterns = FilePatterns::new(&[pattern.to_owned()])?;
     let lists = walk(roots, halt, Vec::new, |list: &mut Vec<Place>, place| {
-        if wanted.has(&place.path) {
+        if patterns.matches(&place.path) {
             list.push(place);
         }
     })?;
@@ -34,5 +33,5 @@ pub fn glob(roots: &Roots, pattern: &str, most: usize, halt: &Halt) -> Result<Fo
     places.sort_unstable();
     let total = places.len();
     places.truncate(most);
-    Ok(Found { places, total })
+    Ok(GlobMatches { places, total })
 }

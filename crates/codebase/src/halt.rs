@@ -1,10 +1,10 @@
-//! When work must stop: because nobody wants it any more, or because its time is over.
+//! When work must stop: cancellation and deadline in one.
 
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 
-/// Passed down to whatever takes long, which asks it now and then.
+/// Cancellation and deadline of a call. Long-running work checks it regularly.
 #[derive(Clone, Debug)]
 pub struct Halt {
     cancellation: CancellationToken,
@@ -21,7 +21,7 @@ pub enum Halted {
 }
 
 impl Halt {
-    /// Work that goes on to its end.
+    /// Never stops.
     pub fn never() -> Halt {
         Halt { cancellation: CancellationToken::new(), deadline: None }
     }
@@ -31,13 +31,13 @@ impl Halt {
         Halt { cancellation, deadline: None }
     }
 
-    /// The same, and no later than `deadline`.
+    /// Stops at `deadline` too.
     pub fn by(self, deadline: Instant) -> Halt {
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
         Halt { deadline: Some(deadline), ..self }
     }
 
-    /// One that stops with this one, and can be cancelled without it.
+    /// Stops with this one, and can be cancelled on its own.
     pub fn child(&self) -> Halt {
         Halt { cancellation: self.cancellation.child_token(), deadline: self.deadline }
     }
@@ -54,7 +54,7 @@ impl Halt {
         self.deadline
     }
 
-    /// How much time is left; none when there is no limit.
+    /// The time left; none without a deadline.
     pub fn remaining(&self) -> Option<Duration> {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stops_for_either_reason_and_says_which() {
+    fn stops_for_either_reason_and_reports_which() {
         let halt = Halt::never();
         assert_eq!(halt.check(), Ok(()));
         let child = halt.child().by(Instant::now());

@@ -9,35 +9,35 @@
 //!
 //! Never: writing a file, or running a program.
 
-mod access;
-mod below;
-mod folder;
+mod errors;
+mod file_patterns;
 mod glob;
 mod halt;
+mod ignore_rules;
 mod list;
-mod matching;
+mod open;
 mod policy;
 mod queue;
 mod read;
 mod roots;
-mod rules;
 mod search;
-mod secrets;
-mod system;
+mod search_worker;
+mod secret_names;
+mod stamps;
+mod system_folders;
 mod threads;
-mod tree;
 mod walk;
-mod wanted;
+mod working_folder;
 
-pub use access::{AccessError, RootError};
-pub use folder::WorkingFolder;
-pub use glob::{Found, GlobError, glob};
+pub use errors::{AccessError, RootError};
+pub use glob::{GlobError, GlobMatches, glob};
 pub use halt::{Halt, Halted};
 pub use list::{Entry, EntryKind, Listing, list};
 pub use policy::{LARGEST_SEARCHED, PatternError, Policy};
 pub use read::{LARGEST_FILE, ReadError, read_file};
 pub use roots::{Place, Roots};
-pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, Want, search};
+pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, SearchMode, search};
+pub use stamps::{Changes, Folder, Stamp, changes, outer_rules, tree};
 pub use threads::{cores, on_threads};
-pub use tree::{Changes, Folder, Stamp, changes, outer_rules, tree};
 pub use walk::{files, is_binary, scan};
+pub use working_folder::WorkingFolder;

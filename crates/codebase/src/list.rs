@@ -1,10 +1,10 @@
-//! The names in one folder.
+//! Listing one folder.
 
 use std::path::Path;
 
 use rustix::fs::{AtFlags, Dir, FileType};
 
-use crate::below::plain;
+use crate::open::plain_path;
 use crate::{AccessError, Roots};
 
 /// A name in a folder.
@@ -14,7 +14,7 @@ pub struct Entry {
     pub kind: EntryKind,
 }
 
-/// What a name stands for. A link is a link, whatever it points to.
+/// What a name refers to. A link is not followed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     File {
@@ -26,30 +26,30 @@ pub enum EntryKind {
     Other,
 }
 
-/// What is in a folder.
+/// The contents of a folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
     /// The first of them by name.
     pub entries: Vec<Entry>,
-    /// How many there are in all, but for those that may not be read, which are not even told.
+    /// The number of entries, without those that may not be read.
     pub total: usize,
 }
 
-/// Lists a folder by its path from a root, or absolute; an empty path is the root itself. Where several roots have such a
-/// folder it is the first one's.
+/// Lists the first `most` names of a folder, by its path from a root or its absolute path; an empty path is the root itself.
+/// When several roots have such a folder, the first one is listed.
 pub fn list(roots: &Roots, folder: &str, most: usize) -> Result<Listing, AccessError> {
-    let mut refused = AccessError::Outside { path: folder.to_owned() };
+    let mut error = AccessError::Outside { path: folder.to_owned() };
     for (root, path) in folders_of(roots, folder) {
         if roots.policy().denies(Path::new(&path)) {
-            refused = AccessError::Denied { path: folder.to_owned() };
+            error = AccessError::Denied { path: folder.to_owned() };
             continue;
         }
         match list_one(roots, root, &path, most) {
             Ok(listing) => return Ok(listing),
-            Err(error) => refused = error,
+            Err(cause) => error = cause,
         }
     }
-    Err(refused)
+    Err(error)
 }
 
 fn folders_of(roots: &Roots, folder: &str) -> Vec<(usize, String)> {
@@ -60,7 +60,7 @@ fn folders_of(roots: &Roots, folder: &str) -> Vec<(usize, String)> {
         .enumerate()
         .filter_map(|(number, root)| {
             let relative = if given.is_absolute() { given.strip_prefix(root).ok()? } else { given };
-            let path = if is_root(relative) { String::new() } else { plain(relative)? };
+            let path = if is_root(relative) { String::new() } else { plain_path(relative)? };
             Some((number, path))
         })
         .collect()
@@ -84,7 +84,7 @@ fn list_one(roots: &Roots, root: usize, path: &str, most: usize) -> Result<Listi
     names.truncate(most);
     let folder = folder.fd().map_err(failed)?;
     let entries = names.into_iter().filter_map(|name| {
-        // One that is gone meanwhile is not there.
+        // It may have been removed in the meantime.
         let stat = rustix::fs::statat(folder, &name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
         let kind = match FileType::from_raw_mode(stat.st_mode) {
             FileType::RegularFile => EntryKind::File { bytes: u64::try_from(stat.st_size).unwrap_or(0) },

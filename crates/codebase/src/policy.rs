@@ -1,35 +1,34 @@
-//! What is never read below a root, whoever asks: where people keep secrets, and what is no source of anything.
+//! Which files below a root are never read or searched: those with secrets, and those that are too large.
 
 use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::secrets::{is_example, is_secret};
+use crate::secret_names::{is_example, is_secret};
 
-/// Files of which more than this would have to be searched are left out: they are data, or somebody's bundle.
+/// Larger files are not searched: they are data, or bundled code.
 pub const LARGEST_SEARCHED: u64 = 4 << 20;
 
-/// What is left out.
+/// Which files are left out.
 pub struct Policy {
-    /// Patterns beyond the list of secrets.
+    /// Patterns of the settings, beyond the list of secrets.
     more: GlobSet,
-    /// The same as they were written.
+    /// The same as text.
     patterns: Vec<String>,
-    /// Names of that list that are read nevertheless.
+    /// Exceptions to the list of secrets.
     spared: Vec<String>,
     pub largest_searched: u64,
 }
 
-/// A pattern that is none.
 #[derive(Debug, thiserror::Error)]
-#[error("{pattern:?} is no pattern: {why}")]
+#[error("{pattern:?} is not a valid pattern: {why}")]
 pub struct PatternError {
     pub pattern: String,
     pub why: String,
 }
 
-/// Names with a dot in front that say something about a codebase, alone or with an ending: `.eslintrc.json`.
-const TELLING: [&str; 39] = [
+/// Names with a dot in front that are part of a codebase, also with an extension: `.eslintrc.json`.
+const VISIBLE_DOT_NAMES: [&str; 39] = [
     ".babelrc",
     ".buildkite",
     ".cargo",
@@ -72,7 +71,7 @@ const TELLING: [&str; 39] = [
 ];
 
 impl Policy {
-    /// What nobody wants to see in an answer.
+    /// Leaves out secrets.
     pub fn standard() -> Policy {
         Policy {
             more: GlobSet::empty(),
@@ -82,12 +81,12 @@ impl Policy {
         }
     }
 
-    /// The same, and what matches these patterns too. A pattern without `/` counts wherever it stands; a folder takes
-    /// all that lies in it.
+    /// Leaves out secrets, and files that match these patterns. A pattern without `/` applies in every folder; a folder means
+    /// everything in it.
     pub fn denying(more: &[String]) -> Result<Policy, PatternError> {
         let mut denied = GlobSetBuilder::new();
         for pattern in more {
-            for glob in wherever(pattern)? {
+            for glob in globs_for(pattern)? {
                 denied.add(glob);
             }
         }
@@ -95,8 +94,8 @@ impl Policy {
         Ok(Policy { more: denied.build().map_err(wrong)?, patterns: more.to_vec(), ..Policy::standard() })
     }
 
-    /// The same, but for these names of the list of secrets, such as `.npmrc`. For the settings of whoever owns the machine:
-    /// a codebase must not decide that. What a version control system keeps is never spared.
+    /// Allows these names of the list of secrets, such as `.npmrc`. For the settings of the machine's owner only: a codebase
+    /// must not decide that. The folders of version control systems are never allowed.
     #[must_use]
     pub fn sparing(self, names: &[String]) -> Policy {
         let always = [".git", ".hg", ".svn", ".jj"];
@@ -104,12 +103,13 @@ impl Policy {
         Policy { spared: spared.cloned().collect(), ..self }
     }
 
-    /// What it leaves out, as a text: policies that leave out the same have the same.
+    /// A text that is the same for policies that leave out the same.
     pub fn fingerprint(&self) -> String {
         format!("{:?} {:?} {}", self.patterns, self.spared, self.largest_searched)
     }
 
-    /// Whether a path from a root is off limits, itself or by a folder that it lies in. One that is not UTF-8 always is.
+    /// Whether a path from a root may not be read, because of its own name or of a folder on the way. One that is not UTF-8
+    /// may never be read.
     pub fn denies(&self, relative: &Path) -> bool {
         let Some(path) = relative.to_str() else { return true };
         let mut folder = "";
@@ -123,27 +123,27 @@ impl Policy {
         !self.more.is_empty() && relative.ancestors().any(denied)
     }
 
-    /// The same for the name at the end of a path, of which the folders have been looked at on the way.
+    /// The same for the last name of a path whose folders have been checked before.
     pub(crate) fn denies_last(&self, path: &str) -> bool {
         let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
         let folder = folders.rsplit_once('/').map_or(folders, |(_, folder)| folder);
         self.is_secret(folder, name) || (!self.more.is_empty() && self.more.is_match(path))
     }
 
-    /// Whether a folder is where secrets are kept, wherever on the machine: no root can lie there. Patterns of the settings
-    /// count from roots, and do not matter here.
+    /// Whether a folder of the machine is one for secrets, which cannot be a root. Patterns of the settings are relative to
+    /// roots and do not apply.
     pub(crate) fn denies_root(&self, path: &Path) -> bool {
         let names: Vec<_> = path.iter().filter_map(|name| name.to_str()).collect();
         let within = |number: usize| if number == 0 { "" } else { names[number - 1] };
         names.iter().enumerate().any(|(number, name)| self.is_secret(within(number), name))
     }
 
-    /// Whether a name is one that walks pass by: it begins with a dot and tells nothing.
+    /// Whether walks skip a name: it starts with a dot and is not known to be part of codebases.
     pub fn hides(&self, name: &str) -> bool {
-        let tells = |known: &&str| {
+        let is_known = |known: &&str| {
             name.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
-        name.starts_with('.') && !is_example(name) && !TELLING.iter().any(tells)
+        name.starts_with('.') && !is_example(name) && !VISIBLE_DOT_NAMES.iter().any(is_known)
     }
 
     fn is_secret(&self, folder: &str, name: &str) -> bool {
@@ -151,7 +151,7 @@ impl Policy {
     }
 }
 
-fn wherever(pattern: &str) -> Result<Vec<Glob>, PatternError> {
+fn globs_for(pattern: &str) -> Result<Vec<Glob>, PatternError> {
     let glob = |text: &str| {
         GlobBuilder::new(text)
             .literal_separator(true)
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_off_limits_wherever_they_lie() {
+    fn secrets_are_denied_in_every_folder() {
         let policy = Policy::denying(&["private/".to_owned(), "ops/*.yml".to_owned()]).unwrap();
         for (path, denied) in [
             (".env", true),
@@ -203,7 +203,7 @@ mod tests {
             ("ops/a/b.yml", false),
         ] {
             assert_eq!(policy.denies(Path::new(path)), denied, "{path}");
-            // Step by step as a walk goes it comes to the same.
+            // A walk checks each name on the way, with the same result.
             let ends = path.trim_start_matches("./");
             let stops = ends.match_indices('/').map(|(at, _)| at).chain([ends.len()]);
             assert_eq!(stops.into_iter().any(|end| policy.denies_last(&ends[..end])), denied, "{path}");
@@ -213,14 +213,14 @@ mod tests {
     }
 
     #[test]
-    fn a_name_can_be_spared_but_history_never() {
+    fn a_name_can_be_allowed_but_version_control_never() {
         let policy = Policy::standard().sparing(&[".npmrc".to_owned(), ".git".to_owned()]);
         assert!(!policy.denies(Path::new("a/.npmrc")));
         assert!(policy.denies(Path::new(".git/HEAD")) && policy.denies(Path::new(".env")));
     }
 
     #[test]
-    fn names_with_a_dot_are_passed_by_unless_they_tell() {
+    fn dot_names_are_hidden_unless_known() {
         let policy = Policy::standard();
         for (name, hidden) in [
             (".cache", true),

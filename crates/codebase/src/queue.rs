@@ -1,8 +1,7 @@
-//! Work that makes more work, for several threads, until there is none left.
+//! A work queue for several threads, whose jobs add more jobs.
 
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use parking_lot::{Condvar, Mutex};
 
-/// Jobs that wait, and how many are not done.
 pub(crate) struct Queue<T> {
     state: Mutex<State<T>>,
     changed: Condvar,
@@ -10,7 +9,7 @@ pub(crate) struct Queue<T> {
 
 struct State<T> {
     waiting: Vec<T>,
-    /// Waiting or in work: as long as there is one, more may come.
+    /// Waiting or running: as long as there is one, more may be added.
     unfinished: usize,
     stopped: bool,
     sleeping: usize,
@@ -23,7 +22,7 @@ impl<T> Queue<T> {
     }
 
     pub(crate) fn push(&self, job: T) {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         state.waiting.push(job);
         state.unfinished += 1;
         if state.sleeping > 0 {
@@ -31,7 +30,7 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Does jobs, the latest first, until all are done or one says that no more should be: by `false`, or by a panic,
+    /// Runs jobs, the latest first, until all are done or one of them stops the queue: by returning `false`, or by a panic,
     /// which must not leave the other threads waiting.
     pub(crate) fn work(&self, mut job: impl FnMut(T) -> bool) {
         struct Finishing<'a, T> {
@@ -40,7 +39,7 @@ impl<T> Queue<T> {
         }
         impl<T> Drop for Finishing<'_, T> {
             fn drop(&mut self) {
-                let mut state = self.queue.lock();
+                let mut state = self.queue.state.lock();
                 state.unfinished -= 1;
                 state.stopped |= self.stop;
                 if state.unfinished == 0 || state.stopped {
@@ -55,7 +54,7 @@ impl<T> Queue<T> {
     }
 
     fn take(&self) -> Option<T> {
-        let mut state = self.lock();
+        let mut state = self.state.lock();
         loop {
             if state.stopped {
                 return None;
@@ -67,13 +66,9 @@ impl<T> Queue<T> {
                 return None;
             }
             state.sleeping += 1;
-            state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut state);
             state.sleeping -= 1;
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, State<T>> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -96,7 +91,7 @@ mod tests {
                         }
                     }
                     let stop = done.fetch_add(1, Ordering::SeqCst) == stop_at;
-                    assert!(!(stop && panics), "as asked for");
+                    assert!(!(stop && panics), "as requested");
                     !stop
                 });
             };

@@ -1,7 +1,7 @@
-//! Reading a whole file, without ever waiting for somebody to write it.
+//! Reading a whole file without ever blocking on a writer.
 //!
-//! Opening a FIFO waits for a writer, reading a terminal for a person, and opening some devices does something. So
-//! what is there is looked at first, opened without waiting, and looked at again.
+//! Opening a FIFO waits for a writer, reading a terminal waits for a person, and opening some devices has an effect. So the
+//! file's type is checked first, the file is opened without waiting, and the type is checked again.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read};
@@ -11,13 +11,12 @@ use std::path::Path;
 use rustix::fs::OFlags;
 use tamis_process::errno_text;
 
-/// Larger files are refused: no model reads them, and the answer would be held in memory several times.
+/// Larger files are refused: no model reads them, and the contents would be held in memory several times.
 pub const LARGEST_FILE: u64 = 64 << 20;
 
-/// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// In the words of Node, which this tool's contract comes from.
+    /// As Node writes it, which the contract of `read` comes from.
     #[error("{}, {action} '{path}'", errno_text(.cause))]
     System { action: &'static str, path: String, cause: io::Error },
     #[error("'{path}' is {kind}, not a file")]
@@ -26,7 +25,7 @@ pub enum ReadError {
     TooLarge { path: String, limit: u64 },
 }
 
-/// The bytes of a regular file of at most [`LARGEST_FILE`]. Blocks only as long as the disk does.
+/// Reads a regular file of at most [`LARGEST_FILE`] bytes. Blocks only as long as the disk does.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, ReadError> {
     read_up_to(path, LARGEST_FILE)
 }
@@ -37,7 +36,7 @@ fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits();
     let file =
         OpenOptions::new().read(true).custom_flags(flags.cast_signed()).open(path).map_err(failed("open"))?;
-    // Somebody may have put another thing in its place.
+    // Another file may have been put in its place.
     let metadata = file.metadata().map_err(failed("stat"))?;
     check(path, &metadata, limit)?;
     let bytes = contents(&file, &metadata, limit).map_err(failed("read"))?;
@@ -47,11 +46,11 @@ fn read_up_to(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Ok(bytes)
 }
 
-/// At most one byte more than `limit`: a file may grow meanwhile, and those of /proc tell no size.
+/// Reads at most one byte more than `limit`: a file may grow in the meantime, and those in /proc report no size.
 fn contents(file: &File, metadata: &Metadata, limit: u64) -> io::Result<Vec<u8>> {
     let expected = usize::try_from(metadata.size().min(limit)).unwrap_or_default();
     let mut bytes = Vec::new();
-    // One byte more, so that the end is found without growing.
+    // One byte more, so that the end is found without reallocating.
     bytes.try_reserve_exact(expected + 1).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     file.take(limit + 1).read_to_end(&mut bytes)?;
     Ok(bytes)
@@ -87,12 +86,12 @@ mod tests {
 
     use super::*;
 
-    fn said(path: impl AsRef<Path>) -> String {
+    fn error_text(path: impl AsRef<Path>) -> String {
         read_file(path.as_ref()).unwrap_err().to_string()
     }
 
     #[test]
-    fn what_is_no_file_is_refused_at_once() {
+    fn what_is_not_a_file_is_refused_at_once() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         let (fifo, socket, link) = (at("fifo"), at("socket"), at("link"));
@@ -100,29 +99,33 @@ mod tests {
         let _listener = UnixListener::bind(&socket).unwrap();
         std::os::unix::fs::symlink(&fifo, &link).unwrap();
         let name = |path: &Path| path.display().to_string();
-        assert_eq!(said(&fifo), format!("'{}' is a FIFO, not a file", name(&fifo)));
-        assert_eq!(said(&link), format!("'{}' is a FIFO, not a file", name(&link)));
-        assert_eq!(said(&socket), format!("'{}' is a socket, not a file", name(&socket)));
+        assert_eq!(error_text(&fifo), format!("'{}' is a FIFO, not a file", name(&fifo)));
+        assert_eq!(error_text(&link), format!("'{}' is a FIFO, not a file", name(&link)));
+        assert_eq!(error_text(&socket), format!("'{}' is a socket, not a file", name(&socket)));
         for device in ["/dev/zero", "/dev/tty", "/dev/null"] {
-            assert_eq!(said(device), format!("'{device}' is a character device, not a file"));
+            assert_eq!(error_text(device), format!("'{device}' is a character device, not a file"));
         }
-        assert_eq!(said("/"), "EISDIR: illegal operation on a directory, read '/'");
+        assert_eq!(error_text("/"), "EISDIR: illegal operation on a directory, read '/'");
     }
 
     #[test]
-    fn errors_are_told_as_node_tells_them() {
+    fn errors_read_as_in_node() {
         let folder = tempfile::tempdir().unwrap();
         let missing = folder.path().join("missing");
         assert_eq!(
-            said(&missing),
+            error_text(&missing),
             format!("ENOENT: no such file or directory, open '{}'", missing.display())
         );
         fs::write(folder.path().join("file"), "").unwrap();
         let below = folder.path().join("file/below");
-        assert_eq!(said(&below), format!("ENOTDIR: not a directory, open '{}'", below.display()));
+        assert_eq!(error_text(&below), format!("ENOTDIR: not a directory, open '{}'", below.display()));
         let long = folder.path().join("x".repeat(300));
-        assert!(said(&long).starts_with("ENAMETOOLONG: name too long, open '"), "{}", said(&long));
-        assert!(said("a\0b").contains("NUL"), "{}", said("a\0b"));
+        assert!(
+            error_text(&long).starts_with("ENAMETOOLONG: name too long, open '"),
+            "{}",
+            error_text(&long)
+        );
+        assert!(error_text("a\0b").contains("NUL"), "{}", error_text("a\0b"));
     }
 
     #[test]
@@ -131,7 +134,7 @@ mod tests {
         let path = folder.path().join("huge");
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert_eq!(
-            said(&path),
+            error_text(&path),
             format!(
                 "'{}' has over 64 MiB; read a part of it with `head`, `tail`, `sed -n` or `grep`",
                 path.display()
@@ -146,7 +149,7 @@ mod tests {
         fs::write(&path, "12345").unwrap();
         assert_eq!(read_up_to(&path, 5).unwrap(), b"12345");
         assert!(matches!(read_up_to(&path, 4), Err(ReadError::TooLarge { limit: 4, .. })));
-        // What grows beyond what its size said is noticed too: files of /proc say 0.
+        // A file that is larger than its reported size is noticed too: files in /proc report 0.
         #[cfg(target_os = "linux")]
         {
             let path = Path::new("/proc/self/status");
@@ -157,7 +160,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_come_back(bytes: Vec<u8>) {
+        fn any_bytes_are_returned(bytes: Vec<u8>) {
             let folder = tempfile::tempdir().unwrap();
             let path = folder.path().join("file");
             fs::write(&path, &bytes).unwrap();

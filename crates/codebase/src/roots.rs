@@ -1,9 +1,9 @@
-//! The folders that may be read, and the one way into them.
+//! The folders that may be read. All access to their files goes through here.
 //!
-//! Whatever is listed or opened is so from its root's descriptor, in one step that follows no link and climbs out of nothing.
-//! So it does not matter what was checked before or who moves folders about meanwhile: what opens lies below the root.
+//! Everything is listed and opened from its root's descriptor, in one step that follows no link and no `..`. So it does not
+//! matter what was checked before, or that another process moves folders: what is opened is below the root.
 //!
-//! Links are never followed, as ripgrep does not either. What they point to inside a root is found where it lies.
+//! Links are never followed, as by ripgrep. Their targets inside a root are found at their own paths.
 
 use std::fs::{File, Metadata};
 use std::io;
@@ -14,9 +14,9 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Mode, OFlags};
 
-use crate::access::{refused, refused_folder};
-use crate::below::{is_of_kernel, open_below, plain, read_whole};
-use crate::system::is_system;
+use crate::errors::{open_error, open_folder_error};
+use crate::open::{is_kernel_file, open_below, plain_path, read_whole};
+use crate::system_folders::is_system;
 use crate::{AccessError, Policy, RootError};
 
 /// Folders that may be read. Cheap to clone.
@@ -26,7 +26,6 @@ pub struct Roots {
     policy: Arc<Policy>,
 }
 
-/// One of them.
 pub(crate) struct Root {
     /// Absolute, without links.
     pub(crate) path: PathBuf,
@@ -36,7 +35,7 @@ pub(crate) struct Root {
     device: u64,
 }
 
-/// A file by its root's number and its path from there, with `/` between names.
+/// A file, by the index of its root and its path from there, with `/` between names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Place {
     pub root: usize,
@@ -50,7 +49,7 @@ impl std::fmt::Display for Place {
 }
 
 impl Roots {
-    /// These folders. Each is looked at once, here; what is put in its place later is not it, until asked for [anew](Self::anew).
+    /// Opens these folders. A folder that is put in the place of one later is not read, until [`anew`](Self::anew).
     pub fn open(folders: &[PathBuf], policy: Policy) -> Result<Roots, RootError> {
         let mut roots: Vec<Root> = Vec::new();
         for folder in folders {
@@ -62,8 +61,8 @@ impl Roots {
         Ok(Roots { roots: roots.into(), policy: Arc::new(policy) })
     }
 
-    /// The same folders as they are now, for whoever runs long: one that was deleted and made again (a fresh clone) is read
-    /// again. The second list has those that are gone, or have become something else.
+    /// Opens the same folders again, for processes that run long: one that was deleted and recreated (a fresh clone) is read
+    /// again. The second list has those that are gone, or are not folders any more.
     pub fn anew(&self) -> (Roots, Vec<PathBuf>) {
         let mut gone = Vec::new();
         let mut roots = Vec::new();
@@ -76,7 +75,7 @@ impl Roots {
         (Roots { roots: roots.into(), policy: Arc::clone(&self.policy) }, gone)
     }
 
-    /// Only these folders, each of which must be a root or lie in one. Relative ones are looked for in each root.
+    /// Only these folders, each of which must be a root or be in one. Relative ones are looked up in each root.
     pub fn narrowed(&self, folders: &[PathBuf]) -> Result<Roots, RootError> {
         let mut roots: Vec<Root> = Vec::new();
         for folder in folders {
@@ -95,7 +94,7 @@ impl Roots {
         } else {
             self.roots.iter().map(|root| root.path.join(folder)).collect()
         };
-        // Resolved only to know what is meant; what is opened then follows no link.
+        // Resolved only to find the path; opening it follows no link.
         let found = candidates.iter().filter_map(|path| path.canonicalize().ok()).find_map(|path| {
             let holds = |root: &&Root| path.starts_with(&root.path);
             let root = self.roots.iter().filter(holds).max_by_key(|root| root.path.as_os_str().len())?;
@@ -117,12 +116,12 @@ impl Roots {
         &self.policy
     }
 
-    /// Absolute paths, in the order in which they were given.
+    /// Absolute paths, in the order given.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.roots.iter().map(|root| root.path.as_path())
     }
 
-    /// What is found in them, as a text: where the same has another, other files may be part of it.
+    /// A text that changes when other files may be part of the roots.
     pub fn fingerprint(&self) -> String {
         let roots: Vec<_> = self.roots.iter().map(|root| (&root.path, &root.top)).collect();
         format!("{}\n{roots:?}", self.policy.fingerprint())
@@ -140,33 +139,33 @@ impl Roots {
         &self.roots
     }
 
-    /// The places that a path may mean: relative to a root, or absolute and below one. Nothing is looked at.
+    /// The places that a path may refer to: relative to a root, or absolute and below one. No file is accessed.
     pub fn places_of(&self, path: &str) -> Vec<Place> {
         let given = Path::new(path);
         let mut places = Vec::new();
         for (number, root) in self.roots.iter().enumerate() {
             let relative =
                 if given.is_absolute() { given.strip_prefix(&root.path).ok() } else { Some(given) };
-            if let Some(path) = relative.and_then(plain) {
+            if let Some(path) = relative.and_then(plain_path) {
                 places.push(Place { root: number, path });
             }
         }
         places
     }
 
-    /// A regular file of a root, opened. Never waits for a writer.
+    /// Opens a regular file. Never waits for a writer.
     pub fn open_file(&self, place: &Place) -> Result<File, AccessError> {
         self.check(place)?;
         Ok(self.open_found(place)?.0)
     }
 
-    /// The bytes of a file that has no more than `limit`, into a buffer that is emptied first.
+    /// Reads a file of at most `limit` bytes into a buffer, which is emptied first.
     pub fn read_into(&self, place: &Place, limit: u64, bytes: &mut Vec<u8>) -> Result<(), AccessError> {
         self.check(place)?;
         self.read_found(place, limit, bytes)
     }
 
-    /// The text of a file that has no more than `limit` bytes; what is not UTF-8 in it is replaced.
+    /// Reads a text file of at most `limit` bytes; what is not UTF-8 is replaced.
     pub fn read_text(&self, place: &Place, limit: u64) -> Result<String, AccessError> {
         let mut bytes = Vec::new();
         self.read_into(place, limit, &mut bytes)?;
@@ -177,10 +176,10 @@ impl Roots {
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
     }
 
-    /// Whether a place is one that may be read, by its name.
+    /// Checks the name of a place.
     fn check(&self, place: &Place) -> Result<(), AccessError> {
         let relative = Path::new(&place.path);
-        if place.root >= self.roots.len() || plain(relative).is_none() {
+        if place.root >= self.roots.len() || plain_path(relative).is_none() {
             return Err(AccessError::Outside { path: place.path.clone() });
         }
         if self.policy.denies(relative) {
@@ -189,19 +188,19 @@ impl Roots {
         Ok(())
     }
 
-    /// Opens a file of which a walk knows already that its name may be read.
+    /// Opens a file whose name a walk has checked already.
     fn open_found(&self, place: &Place) -> Result<(File, Metadata), AccessError> {
         let shown = || place.path.clone();
         let root = &self.roots[place.root];
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = open_below(root.folder.as_fd(), Path::new(&place.path), flags)
-            .map_err(|cause| refused(&place.path, cause))?;
+            .map_err(|cause| open_error(&place.path, cause))?;
         let file = File::from(file);
         let metadata = file.metadata().map_err(|cause| AccessError::System { path: shown(), cause })?;
         if !metadata.is_file() {
             return Err(AccessError::NotAFile { path: shown() });
         }
-        if metadata.dev() != root.device && is_of_kernel(&file) {
+        if metadata.dev() != root.device && is_kernel_file(&file) {
             return Err(AccessError::Outside { path: shown() });
         }
         Ok((file, metadata))
@@ -226,21 +225,21 @@ impl Roots {
         Ok(())
     }
 
-    /// A folder by its path from a root, which is empty for the root itself.
+    /// Opens a folder by its path from a root, which is empty for the root itself.
     pub(crate) fn open_folder(&self, root: usize, path: &str) -> Result<OwnedFd, AccessError> {
         let outside = || AccessError::Outside { path: path.to_owned() };
         let root = self.roots.get(root).ok_or_else(outside)?;
         let path = if path.is_empty() { "." } else { path };
         let folder = open_below(root.folder.as_fd(), Path::new(path), OFlags::DIRECTORY)
-            .map_err(|cause| refused_folder(path, cause))?;
+            .map_err(|cause| open_folder_error(path, cause))?;
         let device = rustix::fs::fstat(&folder).map_or(0, |stat| device_of(&stat));
-        if device != root.device && is_of_kernel(&folder) {
+        if device != root.device && is_kernel_file(&folder) {
             return Err(outside());
         }
         Ok(folder)
     }
 
-    /// What is known of a folder without opening it.
+    /// The metadata of a folder, without opening it.
     pub(crate) fn stat_folder(&self, root: usize, path: &str) -> Option<rustix::fs::Stat> {
         let path = if path.is_empty() { "." } else { path };
         rustix::fs::statat(&self.roots.get(root)?.folder, path, AtFlags::SYMLINK_NOFOLLOW).ok()
@@ -274,7 +273,7 @@ impl Root {
         Root::of(self.path.clone(), self.top.clone(), folder).map_err(unreadable)
     }
 
-    /// What is at its path now, if that is still a folder that is reached by no link.
+    /// Opens what is at its path now, if that is a folder that is not reached through a link.
     fn anew(&self, policy: &Policy) -> Result<Root, RootError> {
         let root = Root::open(&self.path, policy)?;
         if root.path != self.path {
@@ -284,7 +283,7 @@ impl Root {
     }
 }
 
-#[allow(clippy::unnecessary_cast, reason = "its type is another one elsewhere")]
+#[allow(clippy::unnecessary_cast, reason = "the type differs between platforms")]
 fn device_of(stat: &rustix::fs::Stat) -> u64 {
     stat.st_dev as u64
 }

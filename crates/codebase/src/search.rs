@@ -1,64 +1,64 @@
 //! Searching the contents of all files of the roots, as ripgrep does and about as fast.
 //!
-//! Every file is searched to its end, so that counts are true; what is kept is bounded, and the same whatever the threads
-//! did: the first matches in the order of roots, paths and lines.
+//! Every file is searched to its end, so that counts are exact. The matches that are kept are bounded and do not depend on
+//! the threads: they are the first in the order of roots, paths and lines.
 
 use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 
-use crate::matching::{Kept, Worker};
+use crate::file_patterns::FilePatterns;
+use crate::search_worker::{Kept, Worker};
 use crate::walk::{is_binary, walk};
-use crate::wanted::Wanted;
 use crate::{Halt, Halted, PatternError, Place, Roots};
 
-/// What is searched for, and how much of it is wanted.
+/// A search: the pattern, and how much of its matches is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Search {
-    /// A regular expression, unless it is to be taken literally.
+    /// A regular expression, unless `literal` is set.
     pub pattern: String,
     pub literal: bool,
     pub case: Case,
-    /// Only in files that match, as [`glob`](crate::glob) has it; `!` in front takes files out.
+    /// Patterns of files to search, as for [`glob`](crate::glob); `!` in front excludes files. None: all files.
     pub globs: Vec<String>,
-    pub wanted: Want,
-    /// So many matching lines are kept, or files where only files are wanted.
+    pub mode: SearchMode,
+    /// Maximum number of matching lines to keep; of files, in [`SearchMode::Files`].
     pub most_matches: usize,
     pub most_per_file: usize,
-    /// So many lines before and after each match.
+    /// Number of lines to keep before and after each match.
     pub context: usize,
-    /// Longer lines are cut, to so many bytes around the match.
+    /// Longer lines are cut to this number of bytes around the match.
     pub longest_line: usize,
 }
 
-/// Whether `a` means `A`.
+/// Whether `a` matches `A`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Case {
-    /// Only as long as there is no capital in the pattern.
+    /// Only when the pattern has no capital letter.
     #[default]
     Smart,
     Ignore,
     Respect,
 }
 
-/// What of a match is wanted.
+/// What a search returns of its matches.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Want {
+pub enum SearchMode {
     #[default]
     Lines,
-    /// How many lines match in each file.
+    /// The number of matching lines of each file.
     Counts,
-    /// Which files have a match; each counts as one line.
+    /// The files with a match; each counts as one line.
     Files,
 }
 
 impl Search {
-    /// For a pattern, with bounds that suit an answer in a conversation.
+    /// A search for a pattern, with limits that suit an answer in a conversation.
     pub fn new(pattern: &str) -> Search {
         Search {
             pattern: pattern.to_owned(),
             literal: false,
             case: Case::Smart,
             globs: Vec::new(),
-            wanted: Want::Lines,
+            mode: SearchMode::Lines,
             most_matches: 200,
             most_per_file: 50,
             context: 0,
@@ -67,7 +67,7 @@ impl Search {
     }
 }
 
-/// What was found.
+/// The result of a search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Matches {
     /// The first files with matches, in the order of roots and paths.
@@ -86,11 +86,11 @@ impl Matches {
     }
 }
 
-/// What was found in one file.
+/// The matches in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMatches {
     pub place: Place,
-    /// With their context, in order; empty unless lines are wanted.
+    /// With their context, in order; empty unless the mode is [`SearchMode::Lines`].
     pub lines: Vec<Line>,
     /// How many lines match, kept or not.
     pub matching_lines: u64,
@@ -103,20 +103,19 @@ pub struct FileMatches {
 pub struct Line {
     /// From 1.
     pub number: u64,
-    /// Without its end; what is not UTF-8 in it is replaced.
+    /// Without its line end; bytes that are not UTF-8 are replaced.
     pub text: String,
-    /// Otherwise it is context.
+    /// If not, it is context.
     pub is_match: bool,
-    /// Whether it is longer than this.
+    /// Whether the file has more of this line.
     pub is_cut: bool,
 }
 
-/// Why nothing was searched, or not all.
 #[derive(Debug, thiserror::Error)]
 pub enum SearchError {
-    #[error("{pattern:?} is no regular expression: {why}")]
+    #[error("{pattern:?} is not a valid regular expression: {why}")]
     Pattern { pattern: String, why: String },
-    #[error("there is nothing to search for")]
+    #[error("the pattern is empty")]
     Empty,
     #[error(transparent)]
     Glob(#[from] PatternError),
@@ -125,14 +124,13 @@ pub enum SearchError {
 }
 
 impl SearchError {
-    /// What to do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             SearchError::Pattern { pattern, .. } if pattern.contains('\n') || pattern.contains("\\n") => {
-                Some("matches lie within a line: search for one line of it")
+                Some("a match cannot span lines: search for one line of it")
             }
             SearchError::Pattern { .. } => {
-                Some("set `literal` to search for it as it stands, or escape with \\")
+                Some("set `literal` to search for the text itself, or escape with \\")
             }
             SearchError::Empty => Some("give a word, or a regular expression"),
             SearchError::Glob(_) => Some("patterns look like *.rs, src/**/*.ts or !tests/"),
@@ -144,11 +142,11 @@ impl SearchError {
 /// Searches all files of the roots.
 pub fn search(roots: &Roots, search: &Search, halt: &Halt) -> Result<Matches, SearchError> {
     let matcher = matcher(search)?;
-    let wanted = Wanted::new(&search.globs)?;
+    let patterns = FilePatterns::new(&search.globs)?;
     let limit = roots.policy().largest_searched;
     let state = || Worker::new(search, matcher.clone());
     let workers = walk(roots, halt, state, |worker: &mut Worker<'_>, place| {
-        if wanted.has(&place.path)
+        if patterns.matches(&place.path)
             && roots.read_found(&place, limit, &mut worker.bytes).is_ok()
             && !is_binary(&worker.bytes)
         {

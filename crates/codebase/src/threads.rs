@@ -1,11 +1,12 @@
-//! The same work on several threads at once, this one among them.
+//! Running the same work on several threads.
 
-/// How many cores there are.
+/// The number of cores.
 pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| cores.get())
 }
 
-/// Does the work on so many threads, and gives what came of each, in no order. A panic there is a panic here.
+/// Runs `work` on each of `threads` threads, this one included, and returns their results in no particular order. A panic is
+/// passed on.
 pub fn on_threads<T: Send>(threads: usize, work: impl Fn() -> T + Sync) -> Vec<T> {
     std::thread::scope(|scope| {
         let others: Vec<_> = (1..threads).map(|_| scope.spawn(&work)).collect();
@@ -24,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_thread_gives_what_came_of_it() {
+    fn each_thread_returns_its_result() {
         let next = AtomicUsize::new(0);
         let take = || {
             let mut taken = Vec::new();

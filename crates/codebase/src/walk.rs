@@ -1,34 +1,33 @@
-//! Every file of the roots that a person would look at, by as many threads as there are cores.
+//! Walking all files of the roots that are part of the codebase, on several threads.
 //!
-//! What `.gitignore` leaves out is left out, inside of a git repository and elsewhere; links are not followed; names with a
-//! dot are passed by unless they tell something, and names that are not UTF-8 since no answer could tell them. What comes of
-//! it is put in order, so that it does not depend on threads.
+//! What `.gitignore` leaves out is left out, inside a git repository and elsewhere. Links are not followed. Hidden names are
+//! skipped unless the policy knows them, and so are names that are not UTF-8, which no answer could contain. Results are
+//! sorted, so that they do not depend on the threads.
 //!
-//! Folders are listed by their descriptors. A walk by paths would list whatever stands there when it comes by, and be led
-//! outside by whoever puts a link in a folder's place in time.
+//! Folders are listed by descriptor. A walk by paths could be led outside by a process that replaces a folder by a link.
 
 use std::sync::Arc;
 
 use ignore::gitignore::Gitignore;
 use rustix::fs::{AtFlags, Dir, FileType};
 
+use crate::ignore_rules::{RuleFiles, Rules, leaves_out, user_rules};
 use crate::queue::Queue;
-use crate::rules::{Found, Rules, leaves_out, personal};
-use crate::tree::{Folder, Stamp};
+use crate::stamps::{Folder, Stamp};
 use crate::{Halt, Halted, Place, Roots, cores, on_threads};
 
-/// As much of a file as it takes to tell that it is not text.
-const TELLING_BYTES: usize = 8 << 10;
+/// How much of a file is checked for a NUL byte.
+const CHECKED_BYTES: usize = 8 << 10;
 
-/// More threads than that wait for the disk, or for each other.
-const MOST_THREADS: usize = 12;
+/// More threads would wait for the disk, or for each other.
+const MAX_THREADS: usize = 12;
 
-/// Files of one folder are handed on in lots of that many, so that a large folder is not one thread's alone.
-const LOT: usize = 64;
+/// Files of one folder are queued in batches of this size, so that a large folder is shared between threads.
+const BATCH: usize = 64;
 
-/// Whether bytes are no text: they have a NUL among the first.
+/// Whether a file is binary: it has a NUL among its first bytes.
 pub fn is_binary(bytes: &[u8]) -> bool {
-    memchr::memchr(0, &bytes[..bytes.len().min(TELLING_BYTES)]).is_some()
+    memchr::memchr(0, &bytes[..bytes.len().min(CHECKED_BYTES)]).is_some()
 }
 
 /// All files, in the order of roots and paths.
@@ -39,8 +38,8 @@ pub fn files(roots: &Roots, halt: &Halt) -> Result<Vec<Place>, Halted> {
     Ok(all)
 }
 
-/// Calls `each` with the bytes of every text file of bearable size. Each thread has a state of its own, and all of them
-/// come back in no order.
+/// Calls `each` with the bytes of every text file up to the policy's size limit. Each thread has a state of its own; the
+/// states are returned in no particular order.
 pub fn scan<S: Send>(
     roots: &Roots,
     halt: &Halt,
@@ -50,7 +49,7 @@ pub fn scan<S: Send>(
     let limit = roots.policy().largest_searched;
     let state = || (state(), Vec::new());
     let states = walk(roots, halt, state, |(state, bytes): &mut (S, Vec<u8>), place| {
-        // What cannot be read is passed by, as any search does; what is asked for by name is told of elsewhere.
+        // Files that cannot be read are skipped, as by any search.
         if roots.read_found(&place, limit, bytes).is_ok() && !is_binary(bytes) {
             each(state, place, bytes);
         }
@@ -58,7 +57,7 @@ pub fn scan<S: Send>(
     Ok(states.into_iter().map(|(state, _)| state).collect())
 }
 
-/// What a thread takes on at a time.
+/// One piece of work for a thread.
 enum Job {
     Folder { root: usize, path: String, rules: Option<Arc<Rules>> },
     Files { root: usize, paths: Vec<String> },
@@ -74,7 +73,7 @@ pub(crate) fn walk<S: Send>(
     walk_with_folders(roots, halt, state, None::<fn(&mut S, Folder)>, each)
 }
 
-/// The same, and `folder` with every folder, if it is there.
+/// The same, and calls `folder` with every folder, if it is given.
 pub(crate) fn walk_with_folders<S: Send>(
     roots: &Roots,
     halt: &Halt,
@@ -87,7 +86,7 @@ pub(crate) fn walk_with_folders<S: Send>(
     for (root, known) in roots.all().iter().enumerate() {
         queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
     }
-    let walker = Walker { roots, halt, queue: &queue, personal: personal(), stamps: folder.is_some() };
+    let walker = Walker { roots, halt, queue: &queue, user_rules: user_rules(), stamps: folder.is_some() };
     let work = || {
         let mut state = state();
         queue.work(|job| {
@@ -111,7 +110,7 @@ pub(crate) fn walk_with_folders<S: Send>(
         });
         state
     };
-    let states = on_threads(cores().min(MOST_THREADS), work);
+    let states = on_threads(cores().min(MAX_THREADS), work);
     halt.check()?;
     Ok(states)
 }
@@ -120,33 +119,33 @@ struct Walker<'a> {
     roots: &'a Roots,
     halt: &'a Halt,
     queue: &'a Queue<Job>,
-    personal: Gitignore,
-    /// Whether somebody wants to know the folders with what tells whether they have changed.
+    user_rules: Gitignore,
+    /// Whether folders are returned with their stamps.
     stamps: bool,
 }
 
 impl Walker<'_> {
-    /// Hands on the folders of a folder, and all but the last lot of its files, which come back.
+    /// Queues the folders of a folder, and all but the last batch of its files, which is returned.
     fn list(&self, root: usize, path: &str, above: Option<&Arc<Rules>>) -> (Vec<String>, Option<Folder>) {
         let mut files = Vec::new();
-        // A folder that cannot be read, or is gone, or has become a link, has no files.
+        // A folder that cannot be read, was removed, or has become a link, has no files.
         let closed = || self.stamps.then(|| Folder::closed(self.roots, root, path));
         let Ok(folder) = self.roots.open_folder(root, path) else { return (files, closed()) };
-        // First the stamp, then the names: what changes between is noticed the next time.
+        // The stamp before the names: a change in between is noticed the next time.
         let stamp = self.stamps.then(|| Stamp::of_folder(&folder)).flatten();
         let Ok(mut folder) = Dir::new(folder) else { return (files, closed()) };
         let mut listed = stamp.map(|stamp| Folder::new(root, path, stamp));
-        let mut found = Found::default();
+        let mut found = RuleFiles::default();
         let mut entries: Vec<(String, bool, bool)> = Vec::new();
         while let Some(entry) = folder.read() {
             let Ok(entry) = entry else {
-                // There may be more: what is known of it is not all.
+                // There may be more names.
                 if let Some(listed) = &mut listed {
                     listed.stamp = Stamp::UNSURE;
                 }
                 break;
             };
-            // A folder of a million names takes long by itself.
+            // A folder with a million names takes long.
             if entries.len() % 4096 == 4095 && self.halt.is_due() {
                 return (files, None);
             }
@@ -159,7 +158,7 @@ impl Walker<'_> {
             let is_folder = match entry.file_type() {
                 FileType::RegularFile => false,
                 FileType::Directory => true,
-                FileType::Unknown => match kind_of(&folder, name) {
+                FileType::Unknown => match is_folder(&folder, name) {
                     Some(is_folder) => is_folder,
                     None => continue,
                 },
@@ -178,8 +177,8 @@ impl Walker<'_> {
             if number % 1024 == 1023 && self.halt.is_due() {
                 return (Vec::new(), None);
             }
-            // A name with a dot that rules let in on purpose is part of the codebase.
-            if leaves_out(rules.as_deref(), &self.personal, &full, is_folder).unwrap_or(is_hidden) {
+            // A hidden name that a rule includes is part of the codebase.
+            if leaves_out(rules.as_deref(), &self.user_rules, &full, is_folder).unwrap_or(is_hidden) {
                 continue;
             }
             if !is_folder {
@@ -187,7 +186,7 @@ impl Walker<'_> {
                     listed.add_file(folder, &full);
                 }
                 files.push(full);
-                if files.len() == LOT {
+                if files.len() == BATCH {
                     self.queue.push(Job::Files { root, paths: std::mem::take(&mut files) });
                 }
             } else if !self.is_root(root, &full) {
@@ -200,7 +199,7 @@ impl Walker<'_> {
         (files, listed)
     }
 
-    /// Whether a folder is a root of its own right: its files are found there, and nowhere twice.
+    /// Whether a folder is itself a root: its files are walked there, and not twice.
     fn is_root(&self, root: usize, path: &str) -> bool {
         let all = self.roots.all();
         all.len() > 1
@@ -208,8 +207,8 @@ impl Walker<'_> {
     }
 }
 
-/// Whether it is a folder; none when it is neither folder nor file. For filesystems whose lists do not tell.
-fn kind_of(folder: &Dir, name: &str) -> Option<bool> {
+/// Whether a name is a folder; none when it is neither folder nor file. For file systems that do not report it in listings.
+fn is_folder(folder: &Dir, name: &str) -> Option<bool> {
     let stat = rustix::fs::statat(folder.fd().ok()?, name, AtFlags::SYMLINK_NOFOLLOW).ok()?;
     match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => Some(false),

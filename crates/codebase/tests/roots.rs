@@ -1,4 +1,4 @@
-//! Nothing outside of the roots is read or told, whatever paths, links and other processes do.
+//! Nothing outside the roots is read or listed, whatever paths, links and other processes do.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
@@ -16,23 +16,23 @@ use tamis_codebase::{
 const SECRET: &str = "the outside secret";
 
 /// A folder with a root in it, and next to it what must never be seen.
-struct Ground {
+struct Fixture {
     folder: tempfile::TempDir,
 }
 
-impl Ground {
-    fn new() -> Ground {
+impl Fixture {
+    fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
-        let ground = Ground { folder };
-        fs::create_dir_all(ground.root().join("src/deep")).unwrap();
-        fs::write(ground.root().join("src/a.rs"), "fn inside() {}\n").unwrap();
-        fs::write(ground.root().join("src/deep/b.rs"), "fn inside_too() {}\n").unwrap();
+        let fixture = Fixture { folder };
+        fs::create_dir_all(fixture.root().join("src/deep")).unwrap();
+        fs::write(fixture.root().join("src/a.rs"), "fn inside() {}\n").unwrap();
+        fs::write(fixture.root().join("src/deep/b.rs"), "fn inside_too() {}\n").unwrap();
         for outside in ["outside", "root-secret"] {
-            fs::create_dir_all(ground.path().join(outside)).unwrap();
-            fs::write(ground.path().join(outside).join("secret.txt"), SECRET).unwrap();
-            fs::write(ground.path().join(outside).join("a.rs"), SECRET).unwrap();
+            fs::create_dir_all(fixture.path().join(outside)).unwrap();
+            fs::write(fixture.path().join(outside).join("secret.txt"), SECRET).unwrap();
+            fs::write(fixture.path().join(outside).join("a.rs"), SECRET).unwrap();
         }
-        ground
+        fixture
     }
 
     fn path(&self) -> PathBuf {
@@ -68,11 +68,11 @@ fn found(roots: &Roots) -> Vec<String> {
 
 #[test]
 fn links_are_never_followed() {
-    let ground = Ground::new();
-    let link = |to: &Path, at: &str| symlink(to, ground.root().join(at)).unwrap();
-    link(&ground.path().join("outside/secret.txt"), "absolute-file");
+    let fixture = Fixture::new();
+    let link = |to: &Path, at: &str| symlink(to, fixture.root().join(at)).unwrap();
+    link(&fixture.path().join("outside/secret.txt"), "absolute-file");
     link(Path::new("../outside/secret.txt"), "relative-file");
-    link(&ground.path().join("outside"), "folder");
+    link(&fixture.path().join("outside"), "folder");
     link(Path::new("folder"), "chain");
     link(Path::new("chain"), "longer-chain");
     link(Path::new("src"), "folder-inside");
@@ -80,7 +80,7 @@ fn links_are_never_followed() {
     link(Path::new("nowhere"), "dangling");
     link(Path::new("circle"), "circle");
     link(Path::new("/proc/self/environ"), "environment");
-    let roots = ground.open();
+    let roots = fixture.open();
     for path in [
         "absolute-file",
         "relative-file",
@@ -105,9 +105,9 @@ fn links_are_never_followed() {
 }
 
 #[test]
-fn paths_do_not_climb_and_look_alikes_are_not_roots() {
-    let ground = Ground::new();
-    let roots = ground.open();
+fn paths_do_not_lead_out_and_similar_names_are_not_roots() {
+    let fixture = Fixture::new();
+    let roots = fixture.open();
     for path in [
         "../outside/secret.txt",
         "src/../../outside/secret.txt",
@@ -128,7 +128,7 @@ fn paths_do_not_climb_and_look_alikes_are_not_roots() {
             "{path:?}"
         );
     }
-    let root = ground.root();
+    let root = fixture.root();
     let root = root.to_str().unwrap();
     for outside in
         [format!("{root}-secret/secret.txt"), format!("{root}/../outside/a.rs"), "/etc/passwd".into()]
@@ -141,17 +141,17 @@ fn paths_do_not_climb_and_look_alikes_are_not_roots() {
 
 #[test]
 fn a_folder_swapped_for_a_link_leads_nowhere() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for name in ["shared.txt", "only-inside.txt"] {
-        ground.write(&format!("dir/{name}"), "inside");
+        fixture.write(&format!("dir/{name}"), "inside");
     }
     for name in ["shared.txt", "only-outside.txt"] {
-        fs::write(ground.path().join("outside").join(name), SECRET).unwrap();
+        fs::write(fixture.path().join("outside").join(name), SECRET).unwrap();
     }
-    symlink(ground.path().join("outside"), ground.path().join("link")).unwrap();
-    let roots = ground.open();
+    symlink(fixture.path().join("outside"), fixture.path().join("link")).unwrap();
+    let roots = fixture.open();
     let (dir, parked, link) =
-        (ground.root().join("dir"), ground.path().join("parked"), ground.path().join("link"));
+        (fixture.root().join("dir"), fixture.path().join("parked"), fixture.path().join("link"));
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -197,9 +197,9 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
 }
 
 #[test]
-fn what_is_no_file_is_passed_by_and_nothing_waits() {
-    let ground = Ground::new();
-    let root = ground.root();
+fn what_is_not_a_file_is_skipped_and_nothing_blocks() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
     make_fifo(&root.join("fifo"));
     // Rules are read on every walk: they must not wait for a writer either, nor follow a link to something endless.
     fs::create_dir(root.join("odd")).unwrap();
@@ -216,7 +216,7 @@ fn what_is_no_file_is_passed_by_and_nothing_waits() {
     let sparse = fs::File::create(root.join("sparse.txt")).unwrap();
     sparse.set_len(1 << 40).unwrap();
 
-    let roots = ground.open();
+    let roots = fixture.open();
     for path in ["fifo", "socket", "src", "odd/.gitignore"] {
         let outcome = roots.open_file(&place(path));
         assert!(matches!(outcome, Err(AccessError::NotAFile { .. })), "{path}: {outcome:?}");
@@ -224,7 +224,7 @@ fn what_is_no_file_is_passed_by_and_nothing_waits() {
     assert!(matches!(roots.read_text(&place("sparse.txt"), 1 << 20), Err(AccessError::TooLarge { .. })));
     assert_eq!(roots.read_text(&place("src/not-utf8.txt"), 100).unwrap(), "caf\u{fffd}");
     assert!(matches!(roots.read_text(&place("missing"), 100), Err(AccessError::System { .. })));
-    // Whoever is root reads everything.
+    // Root can read everything.
     if fs::read(root.join("unreadable")).is_err() {
         assert!(matches!(roots.read_text(&place("unreadable"), 100), Err(AccessError::System { .. })));
     }
@@ -255,18 +255,18 @@ fn what_is_no_file_is_passed_by_and_nothing_waits() {
 
 #[test]
 fn secrets_are_neither_read_nor_listed() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     for path in
         [".env", ".git/config", ".ssh/id", "conf/server.PEM", ".docker/config.json", "x/.aws/credentials"]
     {
-        ground.write(path, SECRET);
+        fixture.write(path, SECRET);
     }
     for path in
         [".env.example", ".docker/nginx.conf", ".github/workflows/ci.yml", "secrets/mod.rs", ".cache/x"]
     {
-        ground.write(path, "shown");
+        fixture.write(path, "shown");
     }
-    let roots = ground.open();
+    let roots = fixture.open();
     for path in [
         ".env",
         ".git/config",
@@ -294,19 +294,19 @@ fn secrets_are_neither_read_nor_listed() {
     assert_eq!(names, [".cache", ".docker", ".env.example", ".github", "conf", "secrets", "src", "x"]);
     assert_eq!(search(&roots, &Search::new(SECRET), &Halt::never()).unwrap().matching_lines, 0);
     for denied in [".ssh", ".git", "x/.aws"] {
-        let error = Roots::open(&[ground.root().join(denied)], Policy::standard()).err();
+        let error = Roots::open(&[fixture.root().join(denied)], Policy::standard()).err();
         assert!(matches!(error, Some(RootError::Denied { .. })), "{denied}: {error:?}");
         assert!(matches!(roots.narrowed(&[denied.into()]).err(), Some(RootError::Denied { .. })), "{denied}");
     }
 }
 
 #[test]
-fn roots_are_narrowed_to_what_lies_in_them() {
-    let ground = Ground::new();
-    let root = ground.root();
-    symlink(ground.path().join("outside"), root.join("link-out")).unwrap();
+fn roots_are_narrowed_to_folders_in_them() {
+    let fixture = Fixture::new();
+    let root = fixture.root();
+    symlink(fixture.path().join("outside"), root.join("link-out")).unwrap();
     symlink("src/deep", root.join("link-in")).unwrap();
-    let roots = ground.open();
+    let roots = fixture.open();
     let searched = |folder: &Path| -> Result<Vec<PathBuf>, String> {
         let narrowed = roots.narrowed(&[folder.to_owned()]).map_err(|error| error.to_string())?;
         Ok(narrowed.paths().map(Path::to_owned).collect())
@@ -322,12 +322,12 @@ fn roots_are_narrowed_to_what_lies_in_them() {
     ] {
         assert_eq!(searched(&folder), Ok(vec![meant.clone()]), "{folder:?}");
     }
-    // What exists outside and what does not is told in the same words.
+    // The error is the same whether the folder exists or not.
     for outside in [
-        ground.path().join("outside"),
-        ground.path().join("not-there"),
-        ground.path().join("root-secret"),
-        ground.path(),
+        fixture.path().join("outside"),
+        fixture.path().join("not-there"),
+        fixture.path().join("root-secret"),
+        fixture.path(),
         root.join("link-out"),
         root.join("missing"),
         root.join("src/a.rs"),
@@ -338,12 +338,12 @@ fn roots_are_narrowed_to_what_lies_in_them() {
         PathBuf::from("src\0"),
         PathBuf::from(""),
     ] {
-        let told = searched(&outside);
+        let narrowed = searched(&outside);
         if outside.as_os_str().is_empty() {
-            assert_eq!(told, Ok(vec![root.clone()]));
+            assert_eq!(narrowed, Ok(vec![root.clone()]));
             continue;
         }
-        assert_eq!(told, Err(format!("{} is no folder in the roots", outside.display())));
+        assert_eq!(narrowed, Err(format!("`{}` is not a folder in the roots", outside.display())));
     }
     let narrowed = roots.narrowed(&["src/deep".into()]).unwrap();
     assert_eq!(found(&narrowed), ["b.rs"]);
@@ -352,54 +352,54 @@ fn roots_are_narrowed_to_what_lies_in_them() {
 }
 
 #[test]
-fn the_system_is_no_root() {
+fn a_system_folder_cannot_be_a_root() {
     for system in ["/", "/etc", "/proc", "/proc/self", "/dev", "/usr", "/usr/bin"] {
         if Path::new(system).exists() {
             let error = Roots::open(&[system.into()], Policy::standard()).err();
             assert!(matches!(error, Some(RootError::System { .. })), "{system}: {error:?}");
         }
     }
-    let ground = Ground::new();
-    symlink("/etc", ground.root().join("link")).unwrap();
-    let error = Roots::open(&[ground.root().join("link")], Policy::standard()).err();
+    let fixture = Fixture::new();
+    symlink("/etc", fixture.root().join("link")).unwrap();
+    let error = Roots::open(&[fixture.root().join("link")], Policy::standard()).err();
     assert!(matches!(error, Some(RootError::System { .. })));
     for no_folder in ["missing", "src/a.rs"] {
-        let error = Roots::open(&[ground.root().join(no_folder)], Policy::standard()).err();
+        let error = Roots::open(&[fixture.root().join(no_folder)], Policy::standard()).err();
         assert!(matches!(error, Some(RootError::Unreadable { .. })), "{no_folder}");
     }
 }
 
 #[test]
-fn a_root_that_vanishes_is_empty_and_one_made_again_is_read_when_asked_anew() {
-    let ground = Ground::new();
-    let roots = ground.open();
-    fs::rename(ground.root(), ground.path().join("moved")).unwrap();
-    symlink(ground.path().join("outside"), ground.root()).unwrap();
+fn a_deleted_root_is_empty_and_a_recreated_one_is_read_anew() {
+    let fixture = Fixture::new();
+    let roots = fixture.open();
+    fs::rename(fixture.root(), fixture.path().join("moved")).unwrap();
+    symlink(fixture.path().join("outside"), fixture.root()).unwrap();
     assert_eq!(
         found(&roots),
         ["src/a.rs", "src/deep/b.rs"],
         "it is the folder that was opened, wherever it is now"
     );
-    assert_eq!(roots.anew().1, [ground.path().join("root")], "a link in its place is not it");
-    fs::remove_dir_all(ground.path().join("moved")).unwrap();
+    assert_eq!(roots.anew().1, [fixture.path().join("root")], "a link in its place is not it");
+    fs::remove_dir_all(fixture.path().join("moved")).unwrap();
     assert_eq!(found(&roots), [""; 0]);
     assert!(roots.read_text(&place("src/a.rs"), 100).is_err());
-    fs::remove_file(ground.path().join("root")).unwrap();
-    assert_eq!(roots.anew().1, [ground.path().join("root")]);
-    fs::create_dir(ground.path().join("root")).unwrap();
-    fs::write(ground.path().join("root/new.rs"), "x").unwrap();
+    fs::remove_file(fixture.path().join("root")).unwrap();
+    assert_eq!(roots.anew().1, [fixture.path().join("root")]);
+    fs::create_dir(fixture.path().join("root")).unwrap();
+    fs::write(fixture.path().join("root/new.rs"), "x").unwrap();
     let (again, gone) = roots.anew();
     assert_eq!((found(&again), gone), (vec!["new.rs".to_owned()], vec![]));
 }
 
 #[test]
 fn rules_hold_from_the_repository_down_and_in_every_narrowed_root() {
-    let ground = Ground::new();
-    // Not the root's, and not of its repository.
-    fs::write(ground.path().join(".gitignore"), "*\n").unwrap();
-    ground.write(".gitignore", "*.log\n/build/\n!kept.log\n!.shown/\n!.env\n");
-    ground.write(".ignore", "vendor\n");
-    ground.write("src/.gitignore", "*.tmp\n/deep/*.gen\n");
+    let fixture = Fixture::new();
+    // Neither the root's nor its repository's.
+    fs::write(fixture.path().join(".gitignore"), "*\n").unwrap();
+    fixture.write(".gitignore", "*.log\n/build/\n!kept.log\n!.shown/\n!.env\n");
+    fixture.write(".ignore", "vendor\n");
+    fixture.write("src/.gitignore", "*.tmp\n/deep/*.gen\n");
     for path in [
         "a.log",
         "kept.log",
@@ -413,9 +413,9 @@ fn rules_hold_from_the_repository_down_and_in_every_narrowed_root() {
         ".env",
         "x.tmp",
     ] {
-        ground.write(path, "x");
+        fixture.write(path, "x");
     }
-    let roots = ground.open();
+    let roots = fixture.open();
     assert_eq!(
         found(&roots),
         [
@@ -431,46 +431,46 @@ fn rules_hold_from_the_repository_down_and_in_every_narrowed_root() {
     );
     let narrowed = roots.narrowed(&["src".into()]).unwrap();
     assert_eq!(found(&narrowed), [".gitignore", "a.rs", "build/x", "deep/b.rs"]);
-    // A repository within has rules of its own, and what git was told not to share.
-    fs::create_dir_all(ground.root().join("src/deep/.git/info")).unwrap();
-    fs::write(ground.root().join("src/deep/.git/info/exclude"), "*.own\n").unwrap();
-    ground.write("src/deep/y.own", "x");
+    // A nested repository has rules of its own, `.git/info/exclude` included.
+    fs::create_dir_all(fixture.root().join("src/deep/.git/info")).unwrap();
+    fs::write(fixture.root().join("src/deep/.git/info/exclude"), "*.own\n").unwrap();
+    fixture.write("src/deep/y.own", "x");
     assert_eq!(found(&roots.narrowed(&["src/deep".into()]).unwrap()), ["b.rs", "x.gen"]);
-    let deep = Roots::open(&[ground.root().join("src/deep")], Policy::standard()).unwrap();
+    let deep = Roots::open(&[fixture.root().join("src/deep")], Policy::standard()).unwrap();
     assert_eq!(found(&deep), ["b.rs", "x.gen"]);
 }
 
 #[test]
 fn roots_in_roots_are_walked_once() {
-    let ground = Ground::new();
+    let fixture = Fixture::new();
     let roots =
-        Roots::open(&[ground.root(), ground.root().join("src/deep"), ground.root()], Policy::standard())
+        Roots::open(&[fixture.root(), fixture.root().join("src/deep"), fixture.root()], Policy::standard())
             .unwrap();
     let all = files(&roots, &Halt::never()).unwrap();
     assert_eq!(all, [place("src/a.rs"), Place { root: 1, path: "b.rs".into() }]);
 }
 
 #[test]
-fn a_very_deep_tree_ends_the_walk_nowhere() {
-    let ground = Ground::new();
+fn a_very_deep_tree_does_not_end_the_walk() {
+    let fixture = Fixture::new();
     // Deeper than any path can be long, which takes steps.
-    let mut at = fs::File::open(ground.root()).unwrap();
+    let mut at = fs::File::open(fixture.root()).unwrap();
     let name = "d".repeat(200);
     for _ in 0..40 {
         rustix::fs::mkdirat(&at, &name, rustix::fs::Mode::from_raw_mode(0o700)).unwrap();
         let flags = rustix::fs::OFlags::DIRECTORY;
         at = rustix::fs::openat(&at, &name, flags, rustix::fs::Mode::empty()).unwrap().into();
     }
-    let roots = ground.open();
+    let roots = fixture.open();
     assert_eq!(found(&roots), ["src/a.rs", "src/deep/b.rs"]);
     let long = vec![name; 40].join("/");
     assert!(roots.open_file(&place(&long)).is_err());
 }
 
 #[test]
-fn whoever_is_told_to_halt_does() {
-    let ground = Ground::new();
-    let roots = ground.open();
+fn a_halt_ends_walks_and_scans() {
+    let fixture = Fixture::new();
+    let roots = fixture.open();
     let halt = Halt::never();
     halt.cancel();
     assert_eq!(files(&roots, &halt), Err(Halted::Cancelled));
@@ -505,13 +505,13 @@ proptest! {
         ),
         absolute in any::<bool>(),
     ) {
-        let ground = Ground::new();
-        symlink(ground.path().join("outside"), ground.root().join("out")).unwrap();
-        symlink(".", ground.root().join("loop")).unwrap();
-        let roots = ground.open();
+        let fixture = Fixture::new();
+        symlink(fixture.path().join("outside"), fixture.root().join("out")).unwrap();
+        symlink(".", fixture.root().join("loop")).unwrap();
+        let roots = fixture.open();
         let mut path = parts.join("/");
         if absolute {
-            path = format!("{}/{path}", ground.root().display());
+            path = format!("{}/{path}", fixture.root().display());
         }
         let mut places = roots.places_of(&path);
         places.push(place(&path));
@@ -524,7 +524,7 @@ proptest! {
             prop_assert!(listing.entries.iter().all(|entry| entry.name != "secret.txt"), "{path:?}");
         }
         if let Ok(narrowed) = roots.narrowed(&[PathBuf::from(&path)]) {
-            prop_assert!(narrowed.paths().all(|path| path.starts_with(ground.root())), "{path:?}");
+            prop_assert!(narrowed.paths().all(|path| path.starts_with(fixture.root())), "{path:?}");
         }
     }
 }

@@ -6,7 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tamis_codebase::{
-    Case, GlobError, Halt, Halted, Line, Matches, Policy, Roots, Search, SearchError, Want, glob, search,
+    Case, GlobError, Halt, Halted, Line, Matches, Policy, Roots, Search, SearchError, SearchMode, glob,
+    search,
 };
 
 fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
@@ -20,7 +21,7 @@ fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
     (folder, roots)
 }
 
-fn told(matches: &Matches) -> Vec<String> {
+fn render(matches: &Matches) -> Vec<String> {
     let line = |path: &str, line: &Line| {
         format!("{path}{}{}", if line.is_match { ":" } else { "-" }, line.number) + " " + &line.text
     };
@@ -32,15 +33,15 @@ fn told(matches: &Matches) -> Vec<String> {
 }
 
 fn found(roots: &Roots, wanted: &Search) -> Vec<String> {
-    told(&search(roots, wanted, &Halt::never()).unwrap())
+    render(&search(roots, wanted, &Halt::never()).unwrap())
 }
 
 #[test]
-fn lines_come_in_order_with_their_numbers() {
+fn lines_are_in_order_with_their_numbers() {
     let (_folder, roots) =
         tree(&[("b.rs", "one\r\ntwo needle\r\n"), ("a/x.rs", "needle\n\nneedle"), ("a.txt", "nothing\n")]);
     let matches = search(&roots, &Search::new("needle"), &Halt::never()).unwrap();
-    assert_eq!(told(&matches), ["a/x.rs:1 needle", "a/x.rs:3 needle", "b.rs:2 two needle"]);
+    assert_eq!(render(&matches), ["a/x.rs:1 needle", "a/x.rs:3 needle", "b.rs:2 two needle"]);
     assert_eq!((matches.matching_lines, matches.matching_files, matches.files_searched), (3, 2, 3));
     assert!(!matches.is_cut());
 }
@@ -63,7 +64,7 @@ fn case_literals_and_globs() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_and_what_is_counted_is_not() {
+fn kept_matches_are_bounded_and_counts_are_not() {
     let many: Vec<(String, String)> = (0..30).map(|n| (format!("f{n:02}.txt"), "x\n".repeat(10))).collect();
     let many: Vec<(&str, &str)> = many.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
     let (_folder, roots) = tree(&many);
@@ -78,18 +79,18 @@ fn what_is_kept_is_bounded_and_what_is_counted_is_not() {
     }
     let few = Search { most_matches: 4, most_per_file: 3, ..wanted.clone() };
     assert_eq!(found(&roots, &few), ["f00.txt:1 x", "f00.txt:2 x", "f00.txt:3 x", "f01.txt:1 x"]);
-    let only_files = Search { wanted: Want::Files, most_matches: 2, ..wanted.clone() };
+    let only_files = Search { mode: SearchMode::Files, most_matches: 2, ..wanted.clone() };
     let matches = search(&roots, &only_files, &Halt::never()).unwrap();
     assert_eq!((matches.files.len(), matches.matching_files, matches.is_cut()), (2, 30, true));
     let none = search(&roots, &Search { most_matches: 0, ..wanted.clone() }, &Halt::never()).unwrap();
     assert_eq!((none.files.len(), none.matching_lines), (0, 300));
-    let counts = Search { wanted: Want::Counts, most_matches: usize::MAX, ..wanted };
+    let counts = Search { mode: SearchMode::Counts, most_matches: usize::MAX, ..wanted };
     let matches = search(&roots, &counts, &Halt::never()).unwrap();
     assert!(matches.files.len() == 30 && matches.files.iter().all(|file| file.matching_lines == 10));
 }
 
 #[test]
-fn context_surrounds_what_is_kept() {
+fn kept_matches_have_context() {
     let text: String =
         (1..=9).map(|n| if n % 3 == 0 { "hit\n".to_owned() } else { format!("l{n}\n") }).collect();
     let (_folder, roots) = tree(&[("a.txt", &text)]);
@@ -117,24 +118,24 @@ fn long_lines_are_cut_around_their_match() {
 }
 
 #[test]
-fn binaries_and_the_huge_are_passed_by() {
+fn binary_and_huge_files_are_skipped() {
     let (folder, roots) = tree(&[("a.txt", "needle\n"), ("b.bin", "needle\0needle\n")]);
     fs::write(folder.path().join("huge.txt"), "needle\n".repeat(700_000)).unwrap();
     let matches = search(&roots, &Search::new("needle"), &Halt::never()).unwrap();
-    assert_eq!((told(&matches), matches.files_searched), (vec!["a.txt:1 needle".to_owned()], 1));
+    assert_eq!((render(&matches), matches.files_searched), (vec!["a.txt:1 needle".to_owned()], 1));
 }
 
 #[test]
-fn what_cannot_be_searched_for_is_told_with_a_hint() {
+fn an_invalid_search_is_an_error_with_a_hint() {
     let (_folder, roots) = tree(&[("a.txt", "a(b\n")]);
-    let refused = |wanted: Search| search(&roots, &wanted, &Halt::never()).unwrap_err();
+    let error_of = |wanted: Search| search(&roots, &wanted, &Halt::never()).unwrap_err();
     for pattern in ["a(b", "[", "*", "a\\nb", "a\nb", "(?P<", "\\p{Nope}", "((a{500}){500}){500}"] {
-        let error = refused(Search::new(pattern));
+        let error = error_of(Search::new(pattern));
         assert!(matches!(error, SearchError::Pattern { .. }), "{pattern}: {error}");
         assert!(error.hint().is_some());
     }
-    assert!(matches!(refused(Search::new("")), SearchError::Empty));
-    let error = refused(Search { globs: vec!["a[".into()], ..Search::new("a") });
+    assert!(matches!(error_of(Search::new("")), SearchError::Empty));
+    let error = error_of(Search { globs: vec!["a[".into()], ..Search::new("a") });
     assert!(matches!(error, SearchError::Glob(_)) && error.to_string().contains("a["), "{error}");
     let halt = Halt::never();
     halt.cancel();
@@ -184,6 +185,6 @@ proptest! {
         prop_assert_eq!(matches.matching_lines as usize, expected.len());
         prop_assert_eq!(matches.is_cut(), expected.len() > most);
         expected.truncate(most);
-        prop_assert_eq!(told(&matches), expected);
+        prop_assert_eq!(render(&matches), expected);
     }
 }

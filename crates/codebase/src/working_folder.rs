@@ -3,12 +3,12 @@
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-/// Where the caller works. Absolute, though it need not exist: whoever uses it is told.
+/// The folder that relative paths start from. Absolute; it need not exist, in which case using it fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkingFolder(PathBuf);
 
 impl WorkingFolder {
-    /// This folder; a relative one is taken from where the process runs.
+    /// A relative folder is resolved against the folder of this process.
     pub fn at(folder: impl AsRef<Path>) -> io::Result<WorkingFolder> {
         let folder = folder.as_ref();
         if folder.is_absolute() {
@@ -21,8 +21,8 @@ impl WorkingFolder {
         &self.0
     }
 
-    /// The file that a caller means. An absolute path is taken as it is. In a relative one `..` takes a name away,
-    /// whatever that name stands for, as Node's `path.resolve` has it; no file is looked at.
+    /// Resolves a path as Node's `path.resolve` does: an absolute path stays as it is, and in a relative one `..` removes the
+    /// name before it, even if that is a link. No file is accessed.
     pub fn resolve(&self, path: impl AsRef<Path>) -> PathBuf {
         let path = path.as_ref();
         if path.is_absolute() { path.to_owned() } else { resolved(&self.0, path) }
@@ -34,7 +34,7 @@ fn resolved(base: &Path, path: &Path) -> PathBuf {
     for component in base.components().chain(path.components()) {
         match component {
             Component::CurDir => {}
-            // At the root it stays there.
+            // The parent of the root is the root.
             Component::ParentDir => drop(whole.pop()),
             other => whole.push(other),
         }
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn a_relative_folder_starts_where_the_process_runs() {
+    fn a_relative_folder_starts_at_the_folder_of_the_process() {
         let here = std::env::current_dir().unwrap();
         assert_eq!(WorkingFolder::at("src/..").unwrap().path(), here);
     }

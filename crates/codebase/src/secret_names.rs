@@ -1,9 +1,9 @@
-//! Names of files and folders in which people keep secrets, and the few that only look like it.
+//! Names of files and folders in which secrets are kept, and exceptions that only look like it.
 //!
-//! A folder that is merely called `secrets` is not among them: in a codebase it holds, more often than not, the code that
-//! deals with secrets, and hiding that would spoil answers. Whoever keeps real ones there says so in the settings.
+//! A folder that is merely called `secrets` is not among them: in a codebase it usually holds the code that deals with
+//! secrets, and hiding that would spoil answers. Users who keep secrets there can exclude it in the settings.
 
-/// Never read, as a file or as a folder with all that lies in it. Compared without regard to case.
+/// Never read, as a file or as a folder with everything in it. Case does not matter.
 const NAMES: [&str; 46] = [
     ".env",
     ".envrc",
@@ -47,14 +47,14 @@ const NAMES: [&str; 46] = [
     ".password-store",
     ".secrets",
     ".terraform.d",
-    // No secrets as such, but everything that was ever taken back is still in there.
+    // Their history still has every secret that was ever removed.
     ".git",
     ".hg",
     ".svn",
     ".jj",
 ];
 
-/// Never read when they lie in that folder: the folder itself has its place in codebases.
+/// Never read in a folder of that name; the folder itself is common in codebases.
 const IN_FOLDER: [(&str, &str); 12] = [
     (".docker", "config.json"),
     (".cargo", "credentials"),
@@ -70,10 +70,10 @@ const IN_FOLDER: [(&str, &str); 12] = [
     (".config", "doctl"),
 ];
 
-/// Never read when the name begins so.
+/// Never read when the name starts with this.
 const BEGINNINGS: [&str; 1] = [".env."];
 
-/// Never read when the name ends so.
+/// Never read when the name ends with this.
 const ENDINGS: [&str; 18] = [
     ".pem",
     ".key",
@@ -95,11 +95,11 @@ const ENDINGS: [&str; 18] = [
     ".mobileprovision",
 ];
 
-/// Names that look like the above and are made to be read.
+/// Exceptions, which are made to be read.
 const EXAMPLES: [&str; 6] =
     [".env.example", ".env.sample", ".env.template", ".env.dist", ".env.defaults", ".env.schema"];
 
-/// Whether a name in a folder of that name is one of them.
+/// Whether a name, in a folder of this name, is one for secrets.
 pub(crate) fn is_secret(folder: &str, name: &str) -> bool {
     if name.is_ascii() && folder.is_ascii() {
         is_secret_in_ascii(folder, name)
@@ -131,11 +131,15 @@ fn starts_with(name: &str, start: &str) -> bool {
     name.len() >= start.len() && name.as_bytes()[..start.len()].eq_ignore_ascii_case(start.as_bytes())
 }
 
-/// What a name is to a filesystem that looks past case and past characters that nobody sees: some of them open `.git` for
-/// a name that is not spelt so.
+/// A name as file systems see it that ignore case and invisible characters: some open `.git` by a name that is spelt
+/// differently.
 fn folded(name: &str) -> String {
-    let unseen = |c: &char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
-    name.chars().filter(|c| !unseen(c)).flat_map(char::to_uppercase).flat_map(char::to_lowercase).collect()
+    let is_invisible = |c: &char| matches!(c, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}');
+    name.chars()
+        .filter(|c| !is_invisible(c))
+        .flat_map(char::to_uppercase)
+        .flat_map(char::to_lowercase)
+        .collect()
 }
 
 #[cfg(test)]
@@ -143,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_is_known_in_every_spelling_that_opens_it() {
+    fn a_name_is_recognised_in_every_spelling_that_opens_it() {
         for name in
             [".GIT", ".gi\u{200c}t", ".\u{17f}\u{17f}h", ".\u{212a}ube", "ID_RSA", "a.PEM", "prod.env"]
         {

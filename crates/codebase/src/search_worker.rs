@@ -1,4 +1,4 @@
-//! One thread's part of a search: what it counts, and the little that it keeps.
+//! One thread's part of a search: it counts all matches and keeps the first.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -7,9 +7,9 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
-use crate::{FileMatches, Line, Place, Search, Want};
+use crate::{FileMatches, Line, Place, Search, SearchMode};
 
-/// The first files with matches, with as many lines as are wanted and no file more.
+/// The first files with matches, just enough of them to have the maximum number of lines.
 #[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) files: BTreeMap<Place, FileMatches>,
@@ -17,7 +17,7 @@ pub(crate) struct Kept {
 }
 
 impl Kept {
-    /// Whether a file of that place would be among them.
+    /// Whether a file at this place would be among them.
     fn has_room(&self, place: &Place, most: usize) -> bool {
         self.lines < most as u64 || self.files.last_key_value().is_some_and(|(last, _)| place < last)
     }
@@ -37,7 +37,7 @@ impl Kept {
 }
 
 impl FileMatches {
-    /// Takes away so many matching lines from the end, with their context.
+    /// Removes the last `excess` matching lines, with their context.
     pub(crate) fn shorten(&mut self, excess: u64, context: usize) {
         if excess == 0 || self.lines.is_empty() {
             return;
@@ -55,14 +55,13 @@ impl FileMatches {
     }
 }
 
-/// One thread's searching.
 pub(crate) struct Worker<'a> {
     search: &'a Search,
     matcher: RegexMatcher,
-    /// Counting lines costs, and is for those that are shown.
+    /// Counts line numbers, which takes time; only for files whose lines are kept.
     numbering: Searcher,
     counting: Searcher,
-    /// What the next file is read into.
+    /// The contents of the next file.
     pub(crate) bytes: Vec<u8>,
     pub(crate) kept: Kept,
     pub(crate) matching_lines: u64,
@@ -94,7 +93,7 @@ impl<'a> Worker<'a> {
     pub(crate) fn search(&mut self, place: Place) {
         self.files_searched += 1;
         let keeps = self.search.most_matches > 0 && self.kept.has_room(&place, self.search.most_matches);
-        let shows = keeps && self.search.wanted == Want::Lines;
+        let shows = keeps && self.search.mode == SearchMode::Lines;
         let mut collector = Collector {
             search: self.search,
             matcher: &self.matcher,
@@ -104,7 +103,7 @@ impl<'a> Worker<'a> {
             matching: 0,
         };
         let searcher = if shows { &mut self.numbering } else { &mut self.counting };
-        // Only the collector could fail, and it does not.
+        // Only the collector could fail, and it never does.
         let _ = searcher.search_slice(&self.matcher, &self.bytes, &mut collector);
         let Collector { lines, kept, matching, .. } = collector;
         if matching == 0 {
@@ -113,10 +112,10 @@ impl<'a> Worker<'a> {
         self.matching_lines += matching;
         self.matching_files += 1;
         if keeps {
-            let kept = match self.search.wanted {
-                Want::Lines => kept,
-                Want::Counts => matching,
-                Want::Files => 1,
+            let kept = match self.search.mode {
+                SearchMode::Lines => kept,
+                SearchMode::Counts => matching,
+                SearchMode::Files => 1,
             };
             self.kept
                 .add(FileMatches { place, lines, matching_lines: matching, kept }, self.search.most_matches);
@@ -124,7 +123,7 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// What comes of one file.
+/// Collects the matches of one file.
 struct Collector<'a> {
     search: &'a Search,
     matcher: &'a RegexMatcher,
@@ -144,13 +143,13 @@ impl Collector<'_> {
         self.lines.push(Line { number: number.unwrap_or(0), text, is_match, is_cut });
     }
 
-    /// As much of a long line as is shown: its match, and a little before.
+    /// The part of a long line that is kept: its match, and a little before it.
     fn around_match<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
         let longest = self.search.longest_line;
         let at = self.matcher.find(bytes).ok().flatten().map_or(0, |found| found.start());
         let is_edge = |at: &usize| bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
-        let wished = if at < longest / 2 { 0 } else { at - longest / 4 };
-        let start = (0..=wished.min(bytes.len() - longest)).rev().find(is_edge).unwrap_or(0);
+        let preferred = if at < longest / 2 { 0 } else { at - longest / 4 };
+        let start = (0..=preferred.min(bytes.len() - longest)).rev().find(is_edge).unwrap_or(0);
         let end = (start..=start + longest).rev().find(is_edge).unwrap_or(start);
         &bytes[start..end]
     }
@@ -165,11 +164,11 @@ impl Sink for Collector<'_> {
             self.kept += 1;
             self.push(found.line_number(), found.bytes(), true);
         }
-        Ok(self.search.wanted != Want::Files)
+        Ok(self.search.mode != SearchMode::Files)
     }
 
     fn context(&mut self, _searcher: &Searcher, found: &SinkContext<'_>) -> Result<bool, io::Error> {
-        // After the last line that is kept its context still comes, and no more.
+        // Once enough lines are kept, only the context of the last one follows.
         let last = self.lines.iter().rev().find(|line| line.is_match).map_or(0, |line| line.number);
         let follows = found.line_number().is_some_and(|number| number <= last + self.search.context as u64);
         let is_of_kept = if self.kept < self.most { true } else { follows && last > 0 };

@@ -1,10 +1,11 @@
-//! The roots' folders and files with what tells whether they have changed, for whoever keeps something about them.
+//! The folders and files of the roots with stamps that show whether they have changed, for callers that cache something
+//! about them.
 //!
-//! Looking at a folder's stamp takes the place of listing it: names come and go with a change of the folder's own time, and
-//! contents with a change of the file's. Times are those of the last change of any kind, which no program can set back.
+//! Checking a folder's stamp replaces listing it: when names are added or removed, the folder's own time changes, and when
+//! contents change, the file's does. The times are those of the last change of any kind, which no program can set back.
 //!
-//! Clocks tick: what changed just before it was looked at may change again without its time telling. Such a stamp is kept as
-//! [`Stamp::UNSURE`], which nothing equals.
+//! Clocks have ticks: a file that changed just before it was checked may change again within the same tick. Its stamp is
+//! recorded as [`Stamp::UNSURE`], which equals no other.
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
@@ -13,11 +14,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType, Stat};
 
-use crate::rules::{Found, RULE_FILES};
+use crate::ignore_rules::{RULE_FILES, RuleFiles};
 use crate::walk::walk_with_folders;
 use crate::{Halt, Halted, Place, Roots, cores, on_threads};
 
-/// What a file or folder was like when it was looked at.
+/// The state of a file or folder when it was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stamp {
     pub inode: u64,
@@ -27,7 +28,7 @@ pub struct Stamp {
     pub changed: i64,
 }
 
-/// A folder that is part of the codebase, and what of it is.
+/// A folder of the codebase, with those of its files that are part of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Folder {
     pub root: usize,
@@ -36,26 +37,26 @@ pub struct Folder {
     pub stamp: Stamp,
     /// Its files by name, in order.
     pub files: Vec<(String, Stamp)>,
-    /// Its files that say what is left out.
+    /// Its files with ignore rules.
     pub rules: Vec<(String, Stamp)>,
 }
 
-/// What is no longer as it was.
+/// What has changed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Whether files may have come or gone: then only a new [`tree`] tells.
+    /// Whether files may have been added or removed: then a new [`tree`] is needed.
     pub structure: bool,
-    /// Files with other contents, as numbers of folder and file.
+    /// Files with changed contents, as indexes of folder and file.
     pub files: Vec<(usize, usize)>,
 }
 
-/// Many times what a file system's clock takes from one tick to the next.
+/// Many times the resolution of a file system's clock.
 const TICK: i64 = 100_000_000;
-/// The same for those that know only whole seconds, or every other one.
+/// The same for file systems with a resolution of one or two seconds.
 const COARSE_TICK: i64 = 2_000_000_000 + TICK;
 
 impl Stamp {
-    /// Of what may have changed without telling.
+    /// For what may have changed unnoticed.
     pub const UNSURE: Stamp = Stamp { inode: 0, size: 0, changed: i64::MIN };
     const CLOSED: u64 = u64::MAX;
 
@@ -68,7 +69,7 @@ impl Stamp {
         }
     }
 
-    /// The same if it changed long enough before `now`.
+    /// This stamp if the last change was long enough before `now`, else [`Stamp::UNSURE`].
     fn if_sure(self, now: i64) -> Stamp {
         let tick = if self.changed % 1_000_000_000 == 0 { COARSE_TICK } else { TICK };
         if self.changed < now - tick { self } else { Stamp::UNSURE }
@@ -78,7 +79,7 @@ impl Stamp {
         rustix::fs::fstat(folder).ok().map(|stat| Stamp { size: 0, ..Stamp::of(&stat) })
     }
 
-    /// Of a folder that cannot be opened. That it can be later changes its own time, and not that of the folder it lies in.
+    /// For a folder that cannot be opened. When that changes, its own time changes, and not that of its parent.
     fn of_closed_folder(roots: &Roots, root: usize, path: &str) -> Option<Stamp> {
         let stat = roots.stat_folder(root, path)?;
         Some(Stamp { size: Stamp::CLOSED, ..Stamp::of(&stat) })
@@ -95,7 +96,7 @@ impl Folder {
         Folder { root, path: path.to_owned(), stamp, files: Vec::new(), rules: Vec::new() }
     }
 
-    /// One of which nothing could be listed.
+    /// A folder that could not be listed.
     pub(crate) fn closed(roots: &Roots, root: usize, path: &str) -> Folder {
         let stamp = Stamp::of_closed_folder(roots, root, path).unwrap_or(Stamp::UNSURE);
         Folder::new(root, path, stamp)
@@ -103,12 +104,12 @@ impl Folder {
 
     pub(crate) fn add_file(&mut self, folder: impl AsFd, path: &str) {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
-        // What goes away meanwhile has changed the next time.
+        // One that is removed in the meantime has changed the next time.
         let stamp = Stamp::of_file(folder, name).unwrap_or(Stamp::UNSURE);
         self.files.push((name.to_owned(), stamp));
     }
 
-    pub(crate) fn add_rules(&mut self, folder: impl AsFd, found: Found) {
+    pub(crate) fn add_rules(&mut self, folder: impl AsFd, found: RuleFiles) {
         for (name, _) in RULE_FILES.iter().zip(found.rules).filter(|(_, found)| *found) {
             let stamp = Stamp::of_file(&folder, name).unwrap_or_default();
             self.rules.push(((*name).to_owned(), stamp));
@@ -119,7 +120,7 @@ impl Folder {
         }
     }
 
-    /// The place of a file by its number.
+    /// The place of a file by its index.
     pub fn place(&self, file: usize) -> Place {
         let name = &self.files[file].0;
         let mut path = String::with_capacity(self.path.len() + 1 + name.len());
@@ -132,10 +133,10 @@ impl Folder {
     }
 }
 
-/// A repository's rules that it does not share.
+/// A repository's rules that are not part of its tree.
 const OWN_RULES: &str = ".git/info/exclude";
 
-/// All folders, in order.
+/// All folders with their stamps, in order.
 pub fn tree(roots: &Roots, halt: &Halt) -> Result<Vec<Folder>, Halted> {
     let now = now();
     let add = |list: &mut Vec<Folder>, mut folder: Folder| {
@@ -157,7 +158,7 @@ fn now() -> i64 {
     i64::try_from(now).unwrap_or(i64::MAX)
 }
 
-/// What has changed since the folders were looked at. What cannot be looked at has.
+/// Compares the folders with their stamps. What cannot be checked has changed.
 pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes, Halted> {
     const LOT: usize = 32;
     let next = AtomicUsize::new(0);
@@ -171,7 +172,7 @@ pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes
             }
             let end = (first + LOT).min(folders.len());
             for (number, known) in folders[first..end].iter().enumerate() {
-                if !is_as_it_was(roots, known, first + number, &mut changed) {
+                if !is_unchanged(roots, known, first + number, &mut changed) {
                     structure.store(true, Ordering::Relaxed);
                 }
             }
@@ -183,8 +184,8 @@ pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes
     Ok(Changes { structure: structure.into_inner(), files })
 }
 
-/// Whether a folder has the same names and rules; its files that have changed are noted.
-fn is_as_it_was(roots: &Roots, known: &Folder, number: usize, changed: &mut Vec<(usize, usize)>) -> bool {
+/// Whether a folder has the same names and rules. Appends its changed files to `changed`.
+fn is_unchanged(roots: &Roots, known: &Folder, number: usize, changed: &mut Vec<(usize, usize)>) -> bool {
     let Ok(folder) = roots.open_folder(known.root, &known.path) else {
         return Stamp::of_closed_folder(roots, known.root, &known.path) == Some(known.stamp);
     };
@@ -204,8 +205,8 @@ fn is_as_it_was(roots: &Roots, known: &Folder, number: usize, changed: &mut Vec<
     true
 }
 
-/// What tells whether rules from above the roots, or the person's own, have changed: equal as long as they have not. None when
-/// they changed just now, and may do so again without telling. To be asked before what goes by these rules.
+/// A text that changes with the ignore rules from above the roots and with the user's own. None when they changed just now
+/// and may change again within the same clock tick. To be computed before the rules are applied.
 pub fn outer_rules(roots: &Roots) -> Option<String> {
     let now = now();
     let mut all = Vec::new();
@@ -220,14 +221,14 @@ pub fn outer_rules(roots: &Roots) -> Option<String> {
                     note(path, Some(stat));
                 }
             }
-            // How far up rules count ends with the repository. What is in there changes all the time.
+            // Rules apply up to the repository. Its contents change all the time, so only its presence counts.
             let repository = folder.join(".git");
             if rustix::fs::lstat(&repository).is_ok() {
                 note(repository, None);
             }
         }
     }
-    // Many people keep this one elsewhere, behind a link.
+    // Often a link to another folder.
     if let Some(path) = ignore::gitignore::gitconfig_excludes_path() {
         let stat = rustix::fs::stat(&path).ok();
         note(path, stat);
@@ -254,7 +255,7 @@ mod tests {
             fs::write(at(name), text).unwrap();
         }
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-        // Until the clock has moved on.
+        // Until the clock has ticked.
         let look = || loop {
             let tree = tree(&roots, &Halt::never()).unwrap();
             let stamps = |folder: &Folder| {
@@ -296,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stamp_is_sure_when_the_clock_has_moved_on() {
+    fn a_stamp_is_sure_when_the_clock_has_ticked() {
         const SECOND: i64 = 1_000_000_000;
         let stamp = |changed| Stamp { inode: 1, size: 1, changed };
         let now = 1_000 * SECOND;
@@ -304,7 +305,7 @@ mod tests {
             (now + 1, false),
             (now - TICK / 2 - 1, false),
             (now - TICK - 1, true),
-            // A file system that knows only seconds tells the same for two more.
+            // File systems with a resolution of seconds show the same time for two more.
             (now - SECOND, false),
             (now - 2 * SECOND, false),
             (now - 3 * SECOND, true),
@@ -320,7 +321,7 @@ mod tests {
         let code = folder.path().join("a/code");
         fs::create_dir_all(&code).unwrap();
         let roots = Roots::open(&[code], Policy::standard()).unwrap();
-        // Until the clock has moved on.
+        // Until the clock has ticked.
         let settled = || loop {
             if let Some(rules) = outer_rules(&roots) {
                 return rules;
@@ -330,7 +331,7 @@ mod tests {
         for (name, text) in [
             (".gitignore", "*.log"),
             (".gitignore", "*.txt"),
-            // Rules count as far as the repository goes.
+            // Rules apply up to the repository.
             (".git", "gitdir: elsewhere"),
             ("a/.ignore", "*.rs"),
         ] {
@@ -353,7 +354,7 @@ mod tests {
         let allow = |mode| fs::set_permissions(&closed, fs::Permissions::from_mode(mode)).unwrap();
         allow(0o000);
         if fs::read_dir(&closed).is_ok() {
-            // Nothing is closed to root.
+            // Root can open everything.
             return;
         }
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();

@@ -1,31 +1,32 @@
-//! Which files somebody wants, by patterns on their paths.
+//! Selecting files by patterns on their paths.
 //!
-//! A pattern is like a line of `.gitignore`: without `/` it counts in every folder, a folder means all that lies in it, and
-//! `!` in front takes files out.
+//! A pattern is like a line of `.gitignore`: without `/` it applies in every folder, a folder means everything in it, and
+//! `!` in front excludes files.
 
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 
 use crate::PatternError;
 
-pub(crate) struct Wanted {
-    named: Gitignore,
-    taken_out: Gitignore,
+pub(crate) struct FilePatterns {
+    included: Gitignore,
+    excluded: Gitignore,
 }
 
-impl Wanted {
-    pub(crate) fn new(patterns: &[String]) -> Result<Wanted, PatternError> {
-        let (taken_out, named): (Vec<_>, Vec<_>) =
+impl FilePatterns {
+    pub(crate) fn new(patterns: &[String]) -> Result<FilePatterns, PatternError> {
+        let (excluded, included): (Vec<_>, Vec<_>) =
             patterns.iter().map(String::as_str).partition(|pattern| pattern.starts_with('!'));
-        Ok(Wanted {
-            named: set(&named)?,
-            taken_out: set(&taken_out.into_iter().map(|pattern| &pattern[1..]).collect::<Vec<_>>())?,
+        Ok(FilePatterns {
+            included: set(&included)?,
+            excluded: set(&excluded.into_iter().map(|pattern| &pattern[1..]).collect::<Vec<_>>())?,
         })
     }
 
-    /// Whether a path from a root is wanted.
-    pub(crate) fn has(&self, path: &str) -> bool {
+    /// Whether a path from a root is selected.
+    pub(crate) fn matches(&self, path: &str) -> bool {
         let hit = |set: &Gitignore| set.matched_path_or_any_parents(path, false).is_ignore();
-        (self.named.is_empty() || hit(&self.named)) && (self.taken_out.is_empty() || !hit(&self.taken_out))
+        (self.included.is_empty() || hit(&self.included))
+            && (self.excluded.is_empty() || !hit(&self.excluded))
     }
 }
 
@@ -34,7 +35,7 @@ fn set(patterns: &[&str]) -> Result<Gitignore, PatternError> {
     builder.allow_unclosed_class(false);
     for pattern in patterns {
         let wrong = |why: String| PatternError { pattern: (*pattern).to_owned(), why };
-        // Every path begins at a root.
+        // Paths start at a root.
         let plain = pattern.strip_prefix("./").unwrap_or(pattern);
         if plain.trim().trim_matches('/').is_empty() {
             return Err(wrong("it is empty".to_owned()));
@@ -42,14 +43,14 @@ fn set(patterns: &[&str]) -> Result<Gitignore, PatternError> {
         if plain.contains('\0') || plain.split('/').any(|name| name == "..") {
             return Err(wrong("it leads out of the roots".to_owned()));
         }
-        // What means something to git at the start of a line means nothing here.
+        // At the start of a line these have a meaning in `.gitignore`, and none here.
         let escaped = if plain.starts_with(['#', '!']) { format!("\\{plain}") } else { plain.to_owned() };
-        builder.add_line(None, &escaped).map_err(|why| wrong(plainly(&why)))?;
+        builder.add_line(None, &escaped).map_err(|why| wrong(glob_error(&why)))?;
     }
-    builder.build().map_err(|why| PatternError { pattern: patterns.join(", "), why: plainly(&why) })
+    builder.build().map_err(|why| PatternError { pattern: patterns.join(", "), why: glob_error(&why) })
 }
 
-fn plainly(error: &ignore::Error) -> String {
+fn glob_error(error: &ignore::Error) -> String {
     match error {
         ignore::Error::Glob { err, .. } => err.clone(),
         other => other.to_string(),
@@ -61,12 +62,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn patterns_name_files_and_take_them_out() {
-        let has = |patterns: &[&str], path: &str| {
+    fn patterns_include_and_exclude_files() {
+        let matches = |patterns: &[&str], path: &str| {
             let patterns: Vec<String> = patterns.iter().map(|&pattern| pattern.to_owned()).collect();
-            Wanted::new(&patterns).unwrap().has(path)
+            FilePatterns::new(&patterns).unwrap().matches(path)
         };
-        for (patterns, path, wanted) in [
+        for (patterns, path, expected) in [
             (&[][..], "a/b.rs", true),
             (&["*.rs"], "a/b.rs", true),
             (&["*.rs"], "a/b.rs.txt", false),
@@ -84,10 +85,10 @@ mod tests {
             (&["#odd"], "#odd", true),
             (&["#odd"], "even", false),
         ] {
-            assert_eq!(has(patterns, path), wanted, "{patterns:?} {path}");
+            assert_eq!(matches(patterns, path), expected, "{patterns:?} {path}");
         }
         for bad in ["", "!", "/", "a[", "a{b", "../x"] {
-            assert!(Wanted::new(&[bad.to_owned()]).is_err(), "{bad:?}");
+            assert!(FilePatterns::new(&[bad.to_owned()]).is_err(), "{bad:?}");
         }
     }
 }

@@ -1,9 +1,9 @@
-//! Where the operating system lives. A question about it is not one about a codebase.
+//! Folders of the operating system, which cannot be roots: a question about them is not about a codebase.
 
 use std::path::Path;
 
-/// Nobody's code, with all that lies in them.
-const WHOLE: [&str; 36] = [
+/// Excluded with everything in them.
+const TREES: [&str; 36] = [
     "/bin",
     "/boot",
     "/cores",
@@ -42,8 +42,8 @@ const WHOLE: [&str; 36] = [
     "/private/var/db",
 ];
 
-/// Too wide to be meant, though code may well lie somewhere in them.
-const ITSELF: [&str; 15] = [
+/// Too wide to be a root, though folders in them may be one.
+const FOLDERS: [&str; 15] = [
     "/",
     "/Applications",
     "/Users",
@@ -61,15 +61,15 @@ const ITSELF: [&str; 15] = [
     "/var",
 ];
 
-/// People do work there: on a disk that was plugged in, and in memory.
-const AFTER_ALL: [&str; 2] = ["/run/media", "/dev/shm"];
+/// Allowed though they are in [`TREES`]: removable disks, and memory.
+const EXCEPTIONS: [&str; 2] = ["/run/media", "/dev/shm"];
 
 /// Whether an absolute path without links cannot be a root.
 pub(crate) fn is_system(path: &Path) -> bool {
-    if AFTER_ALL.iter().any(|known| path.starts_with(known) && path != Path::new(known)) {
+    if EXCEPTIONS.iter().any(|known| path.starts_with(known) && path != Path::new(known)) {
         return false;
     }
-    WHOLE.iter().any(|known| path.starts_with(known)) || ITSELF.iter().any(|known| path == Path::new(known))
+    TREES.iter().any(|known| path.starts_with(known)) || FOLDERS.iter().any(|known| path == Path::new(known))
 }
 
 #[cfg(test)]
@@ -77,7 +77,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn where_code_may_lie_is_not_the_system() {
+    fn folders_that_may_hold_code_are_not_system_folders() {
         for (path, system) in [
             ("/", true),
             ("/etc", true),

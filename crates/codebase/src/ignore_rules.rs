@@ -1,7 +1,7 @@
-//! What people leave out of their codebases by `.gitignore` and the like.
+//! What is left out of a codebase by `.gitignore` and similar files.
 //!
-//! Read from descriptors like everything else, since these files are the codebase's own: one that is a link to somewhere, a
-//! FIFO that never ends, or a hundred megabytes long is no rule.
+//! These files belong to the codebase, so they are opened from descriptors like all others: one that is a link, a FIFO or a
+//! hundred megabytes long is ignored.
 
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -12,35 +12,35 @@ use ignore::Match;
 use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use rustix::fs::{AtFlags, Mode, OFlags};
 
-use crate::below::open_below;
+use crate::open::open_below;
 use crate::roots::Root;
 
-/// Where rules stand, the strongest first. Only those of git end at the edge of a repository.
+/// Files with rules, the strongest first. Only those of git end at the boundary of a repository.
 pub(crate) const RULE_FILES: [&str; 3] = [".rgignore", ".ignore", ".gitignore"];
 const OF_GIT: usize = 2;
 
-/// Rules that nobody wrote by hand are none.
+/// Larger files were not written by hand, and are ignored.
 const LARGEST: u64 = 256 << 10;
 
 /// The rules of a folder, and of those above it.
 pub(crate) struct Rules {
     above: Option<Arc<Rules>>,
-    /// What leads from this folder to the root, for a folder above the root; empty for all others.
+    /// For a folder above the root: the path from it to the root. Empty for all others.
     prefix: String,
     sets: [Option<Gitignore>; RULE_FILES.len()],
-    /// The repository's own, that it does not share.
+    /// From the repository's `.git/info/exclude`.
     excluded: Option<Gitignore>,
     is_repository: bool,
 }
 
-/// What is known of a folder from its list of names.
+/// Which files with rules a folder has.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Found {
+pub(crate) struct RuleFiles {
     pub(crate) rules: [bool; RULE_FILES.len()],
     pub(crate) repository: bool,
 }
 
-impl Found {
+impl RuleFiles {
     pub(crate) fn note(&mut self, name: &str) {
         match RULE_FILES.iter().position(|known| *known == name) {
             Some(number) => self.rules[number] = true,
@@ -50,11 +50,11 @@ impl Found {
 }
 
 impl Rules {
-    /// Those that hold in a folder, which is open.
+    /// The rules for an open folder.
     pub(crate) fn of(
         folder: impl AsFd,
         path: &str,
-        found: Found,
+        found: RuleFiles,
         above: Option<&Arc<Rules>>,
     ) -> Option<Arc<Rules>> {
         if !found.repository && !found.rules.contains(&true) {
@@ -72,8 +72,8 @@ impl Rules {
         }))
     }
 
-    /// Those from above a root: as far up as its repository goes, or the root that it was narrowed from. What lies higher is
-    /// somebody else's, such as rules for a whole home folder.
+    /// The rules from above a root: up to its repository, or to the root that it was narrowed from. Rules further up do not
+    /// apply, such as those for a whole home folder.
     pub(crate) fn above(root: &Root) -> Option<Arc<Rules>> {
         let is_repository = |folder: &Path| folder.join(".git").symlink_metadata().is_ok();
         let repository = root.path.ancestors().find(|folder| is_repository(folder));
@@ -87,7 +87,7 @@ impl Rules {
         for folder in folders.into_iter().rev() {
             let flags = OFlags::DIRECTORY | OFlags::CLOEXEC | OFlags::RDONLY | OFlags::NOFOLLOW;
             let Ok(opened) = rustix::fs::open(folder, flags, Mode::empty()) else { continue };
-            let mut found = Found::default();
+            let mut found = RuleFiles::default();
             for name in RULE_FILES.into_iter().chain([".git"]) {
                 if rustix::fs::statat(&opened, name, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
                     found.note(name);
@@ -97,14 +97,14 @@ impl Rules {
             let below = root.path.strip_prefix(folder).ok().and_then(Path::to_str).unwrap_or_default();
             rules = match Arc::try_unwrap(own) {
                 Ok(own) => Some(Arc::new(Rules { prefix: format!("{below}/"), ..own })),
-                // Nothing new: those of the folder above.
+                // This folder has none of its own.
                 Err(own) => Some(own),
             };
         }
         rules
     }
 
-    /// Whether they leave out a path from the root.
+    /// Whether a path from the root is left out; none when no rule matches.
     fn verdict(&self, path: &str, is_folder: bool) -> Option<bool> {
         let mut decided = [None; RULE_FILES.len() + 1];
         let mut past_repository = false;
@@ -127,8 +127,7 @@ impl Rules {
     }
 }
 
-/// Whether a path from a root is left out, by rules of its folder or by those of the person who asks; none when they say
-/// nothing of it.
+/// Whether a path from a root is left out, by rules of its folder or by the user's own; none when no rule matches.
 pub(crate) fn leaves_out(
     rules: Option<&Rules>,
     own: &Gitignore,
@@ -139,8 +138,8 @@ pub(crate) fn leaves_out(
     ruled.or_else(|| verdict(own, path, is_folder))
 }
 
-/// What a person leaves out everywhere, by `core.excludesFile`.
-pub(crate) fn personal() -> Gitignore {
+/// The user's own rules, from git's `core.excludesFile`.
+pub(crate) fn user_rules() -> Gitignore {
     GitignoreBuilder::new("").build_global().0
 }
 
@@ -161,7 +160,7 @@ fn read(folder: impl AsFd, path: &str, name: &str) -> Option<Gitignore> {
     let text = String::from_utf8_lossy(&bytes);
     let mut builder = GitignoreBuilder::new(path);
     for line in text.trim_start_matches('\u{feff}').lines() {
-        // What is no pattern is no rule, as git has it.
+        // An invalid pattern is ignored, as by git.
         let _ = builder.add_line(None::<PathBuf>, line);
     }
     builder.build().ok().filter(|set| !set.is_empty())
