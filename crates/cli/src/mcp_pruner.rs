@@ -11,7 +11,7 @@ use tamis_codebase::WorkingFolder;
 use tamis_http::HttpUrl;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_server::{Served, ServerProfile};
-use tamis_sieve::{Settings, Sieve};
+use tamis_sieve::{Sieve, SieveSettings};
 use tamis_tools::{Pruner, Registry, RemotePruner, Services, Toolset, Workbench};
 
 use crate::error::{CliError, CliResult};
@@ -48,7 +48,7 @@ pub(crate) fn run() -> CliResult {
     }
     let workbench =
         Workbench { folder, process_groups: ProcessGroups::new(WardenProgram::this_program()), pruner };
-    let sieve = Sieve::new(Settings { data_dir: None, ..Settings::default() });
+    let sieve = Sieve::new(SieveSettings { data_dir: None, ..SieveSettings::default() });
     let served = Served {
         registry: Arc::new(Registry::all().only(&[Toolset::Workbench])),
         services: Arc::new(Services::new(sieve, workbench)),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tamis_config::Surroundings;
-use tamis_sieve::{Pruned, Warning};
+use tamis_sieve::{PruneWarning, Pruned};
 use tamis_tools::{Access, Context, Failure, PruneJob, Services};
 use tokio::runtime::Runtime;
 
@@ -102,19 +102,21 @@ pub(crate) fn print_summary(pruned: &Pruned, text: &str, nothing_cut: &str) {
     }
 }
 
-fn print_warnings(warnings: &[Warning]) {
+fn print_warnings(warnings: &[PruneWarning]) {
     for warning in warnings {
         let why = match warning {
-            Warning::InputTooLarge => {
+            PruneWarning::InputTooLarge => {
                 "the text is longer than prune.max_input_chars, or has over 250,000 lines, so nothing is cut"
             }
-            Warning::Timeout => "it took longer than --timeout-ms, so nothing is cut",
-            Warning::ConstraintsUnmet => "the text has fewer lines than --min-keep-lines, so nothing is cut",
-            Warning::RecoveryUnavailable => {
+            PruneWarning::Timeout => "it took longer than --timeout-ms, so nothing is cut",
+            PruneWarning::ConstraintsUnmet => {
+                "the text has fewer lines than --min-keep-lines, so nothing is cut"
+            }
+            PruneWarning::RecoveryUnavailable => {
                 "the original cannot be kept in the data folder, so nothing is cut"
             }
-            Warning::InternalError => "the engine failed, so nothing is cut; please report it",
-            Warning::LedgerUnavailable => "the call cannot be counted; `tamis data show` shows why",
+            PruneWarning::InternalError => "the engine failed, so nothing is cut; please report it",
+            PruneWarning::LedgerUnavailable => "the call cannot be counted; `tamis data show` shows why",
         };
         print::note(format_args!("warning: {} ({why})", warning.code()));
     }

@@ -13,7 +13,7 @@ use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSettings, Researcher, Role};
 use tamis_server::ServerToken;
-use tamis_sieve::{Settings, Sieve};
+use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_tools::{
     Agents, AgentsSettings, Caller, Pruner, Registry, Research, Services, Sessions, Workbench,
@@ -100,7 +100,7 @@ pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
 /// The sieve that this configuration asks for.
 pub(crate) fn sieve(config: &Config) -> Sieve {
     let number = |key| config.number(key).unwrap_or(u64::MAX);
-    let settings = Settings {
+    let settings = SieveSettings {
         data_dir: Some(DataDir::at(config.data_dir())),
         max_input_chars: usize::try_from(number(Key::MaxInputChars)).unwrap_or(usize::MAX),
         recovery_ttl: Duration::from_secs(number(Key::RecoveryTtlSeconds)),

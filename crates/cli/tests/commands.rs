@@ -79,7 +79,7 @@ fn errors_say_what_happened_why_and_what_to_do() {
     };
     assert_eq!(
         said(&["recover", "prn_none", "1-2"], 1),
-        "error: no original is kept for \"prn_none\": the id is unknown or has expired\n\n\
+        "error: no original is stored for `prn_none`: the id is unknown or has expired\n\n\
          hint: read the source again, or prune it again for a new id\n"
     );
     assert_eq!(

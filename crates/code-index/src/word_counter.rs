@@ -9,8 +9,8 @@
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Input, MatchKind};
 use memchr::{memchr, memrchr};
-use tamis_text::interner::Vocabulary;
-use tamis_text::words::{Piece, each_word, stem};
+use tamis_text::interner::Interner;
+use tamis_text::words::{WordPiece, each_word, stem};
 
 /// What to count, each thing once: stems of words, and names that are spelled exactly so. At most 32 names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,8 +23,8 @@ pub struct WordQuery {
 pub struct WordCounter {
     pub(crate) query: WordQuery,
     automaton: Option<AhoCorasick>,
-    stems: Vocabulary,
-    names: Vocabulary,
+    stems: Interner,
+    names: Interner,
     /// Whether a stem is not ASCII: the automaton ignores only ASCII case.
     foreign: bool,
 }
@@ -65,7 +65,7 @@ pub fn each_run(bytes: &[u8], mut visit: impl FnMut(usize, &[u8])) {
 pub fn parts_of(run: &[u8], mut visit: impl FnMut(&str)) {
     let mut describe = |text: &str| {
         each_word(text, |word, piece| {
-            if piece == Piece::Part && word.starts_with(|c: char| c.is_alphabetic()) {
+            if piece == WordPiece::Part && word.starts_with(|c: char| c.is_alphabetic()) {
                 visit(stem(word));
             }
         });
@@ -82,7 +82,7 @@ fn end_of_run(bytes: &[u8], from: usize) -> usize {
 
 impl WordCounter {
     pub fn new(query: WordQuery) -> WordCounter {
-        let (mut stems, mut names) = (Vocabulary::default(), Vocabulary::default());
+        let (mut stems, mut names) = (Interner::default(), Interner::default());
         for stem in &query.stems {
             stems.intern(stem);
         }

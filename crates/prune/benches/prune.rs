@@ -1,9 +1,9 @@
-//! How long a prune takes, on texts made up here: `cargo bench -p tamis-prune`.
+//! Speed of the engine on synthetic texts: `cargo bench -p tamis-prune`.
 
 use std::fmt::Write;
 
-use tamis_prune::{Cut, Limits, Request, prune};
-use tamis_text::Kind;
+use tamis_prune::{Cut, EngineRequest, PruneLimits, prune};
+use tamis_text::TextKind;
 
 const GOAL: &str =
     "How does the parser recover when the input ends inside a string, and where is `report_error` called?";
@@ -12,7 +12,7 @@ fn main() {
     divan::main();
 }
 
-/// A source file of about that many lines, with the mix of long and short lines that real ones have.
+/// A source file of about that many lines, with a realistic mix of long and short lines.
 fn source(lines: usize) -> String {
     let verbs =
         ["parse", "read", "write", "merge", "report", "collect", "resolve", "visit", "split", "recover"];
@@ -62,25 +62,26 @@ fn log(lines: usize) -> String {
     text
 }
 
-fn run(bencher: divan::Bencher<'_, '_>, text: &str, kind: Kind) {
-    let limits = Limits { threshold: 0.5, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
-    let marker_bytes = |cut: &Cut| 80 + cut.reason.len();
-    bencher
-        .bench(|| prune(&Request { text, goal: GOAL, kind, limits, marker_bytes: &marker_bytes }, &|| false));
+fn run(bencher: divan::Bencher<'_, '_>, text: &str, kind: TextKind) {
+    let limits = PruneLimits { threshold: 0.5, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
+    let marker_bytes = |_: &Cut| 100;
+    bencher.bench(|| {
+        prune(&EngineRequest { text, goal: GOAL, kind, limits, marker_bytes: &marker_bytes }, &|| false)
+    });
 }
 
 #[divan::bench(args = [200, 2_000, 20_000])]
 fn code(bencher: divan::Bencher<'_, '_>, lines: usize) {
-    run(bencher, &source(lines), Kind::Code);
+    run(bencher, &source(lines), TextKind::Code);
 }
 
 #[divan::bench(args = [2_000, 200_000])]
 fn logs(bencher: divan::Bencher<'_, '_>, lines: usize) {
-    run(bencher, &log(lines), Kind::Logs);
+    run(bencher, &log(lines), TextKind::Logs);
 }
 
 #[divan::bench]
 fn kind_of_a_source_file(bencher: divan::Bencher<'_, '_>) {
     let text = source(2_000);
-    bencher.bench(|| Kind::detect(&text));
+    bencher.bench(|| TextKind::detect(&text));
 }

@@ -1,23 +1,23 @@
-//! Writes what the scorer sees of every line of every case, for training.
+//! Writes the features of every line of every case, for training.
 //!
 //! usage: cargo run --release -p tamis-prune --example features -- OUT < CASES.jsonl
 //!
 //! OUT.bin holds one block per case, little-endian: the case's number on the input (u32), its lines (u32), its kind (u32: 0
-//! code, 1 logs, 2 docs), then for every line: 1 where it is needed, 2 where it does not matter (u8), protected (u8), width
-//! in characters (u16), and its paragraph, near and top unit (u32 each), each as an array of its own, then a column of f32
-//! for each feature. OUT.names holds a name per feature.
+//! code, 1 logs, 2 docs), then for every line: 1 if it is needed, 2 if it does not matter (u8), protected (u8), width
+//! in characters (u16), and its paragraph, inner and outer part (u32 each), each as an array of its own, then a column of
+//! f32 for each feature. OUT.names holds a name per feature.
 
 use std::io::{BufRead, Write};
 
-use tamis_prune::{Analysis, Feature, View};
-use tamis_text::Kind;
+use tamis_prune::{Feature, PlainText, TextAnalysis};
+use tamis_text::TextKind;
 
 #[derive(serde::Deserialize)]
 struct Case {
     query: String,
     text: String,
     gold: Vec<usize>,
-    /// Lines that are neither needed nor noise.
+    /// Lines that count neither as needed nor as unneeded.
     #[serde(default)]
     also: Vec<usize>,
 }
@@ -37,9 +37,10 @@ fn main() -> std::io::Result<()> {
 }
 
 fn write(file: &mut impl Write, number: usize, case: &Case) -> std::io::Result<()> {
-    let kind = Kind::detect(&case.text);
-    let view = View::of(&case.text);
-    let analysis = Analysis::measure(&view, &case.query, kind, &|| false).map_err(std::io::Error::other)?;
+    let kind = TextKind::detect(&case.text);
+    let view = PlainText::of(&case.text);
+    let analysis =
+        TextAnalysis::measure(&view, &case.query, kind, &|| false).map_err(std::io::Error::other)?;
     let protected = analysis.protected(0);
     let lines = protected.len();
     let mut gold = vec![0u8; lines];
@@ -57,7 +58,7 @@ fn write(file: &mut impl Write, number: usize, case: &Case) -> std::io::Result<(
     for line in case.text.split('\n') {
         file.write_all(&((line.chars().count() + 1).min(usize::from(u16::MAX)) as u16).to_le_bytes())?;
     }
-    for level in analysis.units() {
+    for level in analysis.parts() {
         for unit in level {
             file.write_all(&unit.to_le_bytes())?;
         }

@@ -1,15 +1,15 @@
-//! Measures the engine on files of cases, as the benchmark's own scorer does, in this process.
+//! Measures the engine on files of cases, in the same way as the benchmark's scorer.
 //!
 //! usage: cargo run --release -p tamis-prune --example score -- CASES.jsonl... [--limit N]
 //!
 //! A case is a line `{"query", "text", "gold"}`, `gold` being the 1-based lines that were needed. Each text is
-//! analysed once and cut at every threshold of the sweep; a timed call is one whole `prune`.
+//! analysed once and cut at every threshold; a timed call is one whole `prune`.
 #![allow(clippy::print_stdout)]
 
 use std::time::Instant;
 
-use tamis_prune::{Analysis, Cut, Limits, Request, View, prune};
-use tamis_text::Kind;
+use tamis_prune::{Cut, CutPlace, CutReason, EngineRequest, PlainText, PruneLimits, TextAnalysis, prune};
+use tamis_text::TextKind;
 
 const SWEEP: [f32; 14] = [0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98];
 const DEFAULT: usize = 7;
@@ -84,21 +84,21 @@ fn report(path: &str, cases: &[Case], curve: bool) {
     // By length of the text: recall and cut at the default threshold, as means over cases.
     let mut sizes: [Vec<(f64, f64)>; SIZES.len()] = Default::default();
     for case in cases {
-        let kind = Kind::detect(&case.text);
+        let kind = TextKind::detect(&case.text);
         kinds[kind as usize] += 1;
         let start = Instant::now();
-        let request = Request {
+        let request = EngineRequest {
             text: &case.text,
             goal: &case.query,
-            kind: Kind::detect(&case.text),
+            kind: TextKind::detect(&case.text),
             limits: limits(0.5),
             marker_bytes: &marker_bytes,
         };
         let _ = std::hint::black_box(prune(&request, &|| false));
         times.push(start.elapsed().as_secs_f64() * 1e3);
         let widths: Vec<usize> = case.text.split('\n').map(|line| line.chars().count() + 1).collect();
-        let view = View::of(&case.text);
-        let Ok(analysis) = Analysis::read(&view, &case.query, kind, &|| false) else { continue };
+        let view = PlainText::of(&case.text);
+        let Ok(analysis) = TextAnalysis::read(&view, &case.query, kind, &|| false) else { continue };
         for (threshold, point) in SWEEP.into_iter().zip(&mut points) {
             let mut kept = vec![true; widths.len() + 1];
             for cut in analysis.cuts(&limits(threshold), &marker_bytes, &|| false).unwrap_or_default() {
@@ -146,17 +146,28 @@ fn report(path: &str, cases: &[Case], curve: bool) {
     }
 }
 
-fn limits(threshold: f32) -> Limits {
-    Limits { threshold, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 }
+fn limits(threshold: f32) -> PruneLimits {
+    PruneLimits { threshold, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 }
 }
 
-/// A marker with an id of usual length.
+/// An estimate of the marker's size.
 fn marker_bytes(cut: &Cut) -> usize {
     let digits = |number: usize| number.max(1).ilog10() as usize + 1;
     75 + digits(cut.first_line)
         + digits(cut.last_line)
         + digits(cut.last_line - cut.first_line + 1)
-        + cut.reason.len()
+        + reason_bytes(&cut.reason)
+}
+
+/// An estimate of the size of the reason's words.
+fn reason_bytes(reason: &CutReason) -> usize {
+    let place = match &reason.place {
+        CutPlace::Definition(name) | CutPlace::Section(name) => 2 + name.len().min(28),
+        CutPlace::Lines(_) => 11,
+        CutPlace::TopLevel => 8,
+        CutPlace::Omitted => 0,
+    };
+    10 + place
 }
 
 fn best(points: &[Point], target: f64) -> f64 {

@@ -1,103 +1,120 @@
 //! A text read and scored for a goal, from which cuts for any limits follow.
 
-use tamis_syntax::{Budget, Outline};
-use tamis_text::{Kind, split_lines};
+use tamis_syntax::{Outline, ParseBudget};
+use tamis_text::{TextKind, split_lines};
 
-use crate::features::{self, Features, Sources};
+use crate::document::DocumentStructure;
+use crate::features::{self, FeatureInputs, FeatureTable};
 use crate::goal::{GOAL_BYTES, Goal, clip};
 use crate::index::Index;
-use crate::line_attributes::{Document, Shape};
+use crate::line_attributes::LineAttributes;
 use crate::logs::repetition;
-use crate::partition::levels;
+use crate::partition::partitions;
 use crate::protect::{Structure, protected_lines};
-use crate::reason::Reasons;
+use crate::reason::ReasonInputs;
 use crate::select::{Candidates, select};
-use crate::{Cut, DEFAULT_THRESHOLD, Limits, Unpruned, View, propagation, scorer};
+use crate::{Cut, DEFAULT_THRESHOLD, EngineError, PlainText, PruneLimits, propagation, scorer};
 
-/// Larger texts are outlined by lines alone.
+/// Larger texts get a heuristic outline instead of a parsed one.
 ///
-/// Parsing costs 6 to 8 ms for 2,000 lines, three times all the rest together, and gains under a point of recall over
-/// reading lines (dev_docs, recall at 20 %: 0.798 parsed, 0.782 not). Up to here it costs under 2 ms, and signatures
-/// are protected exactly.
+/// Parsing costs 6 to 8 ms for 2,000 lines, three times all other steps together, and gains less than a point of recall
+/// (dev_docs, recall at 20 %: 0.798 parsed, 0.782 heuristic). Up to this size it costs under 2 ms, and the protected
+/// signatures are exact.
 const PARSED_BYTES: usize = 16_000;
 
-/// What is known of a text before limits are set.
-pub struct Analysis<'a> {
-    kind: Kind,
+/// A text with its structure, features and scores. Limits are applied to it afterwards.
+pub struct TextAnalysis<'a> {
+    kind: TextKind,
     lines: Vec<&'a str>,
-    view: &'a View<'a>,
+    view: &'a PlainText<'a>,
     outline: Outline,
-    document: Document,
-    shape: Shape,
-    features: Features,
-    levels: crate::partition::Levels,
+    document: DocumentStructure,
+    attributes: LineAttributes,
+    features: FeatureTable,
+    partitions: crate::partition::Partitions,
     scores: Vec<f32>,
 }
 
-impl<'a> Analysis<'a> {
-    /// Reads and scores a text. This is nearly all the work of a prune.
+impl<'a> TextAnalysis<'a> {
+    /// Measures and scores a text. This is nearly all the work of a prune.
     pub fn read(
-        view: &'a View<'a>,
+        view: &'a PlainText<'a>,
         goal: &str,
-        kind: Kind,
+        kind: TextKind,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Analysis<'a>, Unpruned> {
-        let mut analysis = Analysis::measure(view, goal, kind, interrupted)?;
-        let mut scores = scorer::score(kind, &analysis.features, &analysis.levels, interrupted)?;
+    ) -> Result<TextAnalysis<'a>, EngineError> {
+        let mut analysis = TextAnalysis::measure(view, goal, kind, interrupted)?;
+        let mut scores = scorer::score(kind, &analysis.features, &analysis.partitions, interrupted)?;
         for line in view.named_by(clip(goal, GOAL_BYTES)) {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
-        propagation::settle(&mut scores, kind, &analysis.lines, &analysis.shape, &analysis.document);
+        propagation::propagate(&mut scores, kind, &analysis.lines, &analysis.attributes, &analysis.document);
         analysis.scores = scores;
         Ok(analysis)
     }
 
-    /// Reads a text without scoring it: all that a scorer may see, for those who train one.
+    /// Measures a text without scoring it: the input of the network, for training.
     pub fn measure(
-        view: &'a View<'a>,
+        view: &'a PlainText<'a>,
         goal: &str,
-        kind: Kind,
+        kind: TextKind,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Analysis<'a>, Unpruned> {
-        let go_on = || if interrupted() { Err(Unpruned::Interrupted) } else { Ok(()) };
-        go_on()?;
+    ) -> Result<TextAnalysis<'a>, EngineError> {
+        let check_interrupted = || if interrupted() { Err(EngineError::Interrupted) } else { Ok(()) };
+        check_interrupted()?;
         let text: &str = &view.text;
         let lines = split_lines(text);
         let goal = Goal::read(goal);
         let index = Index::read(text, &lines, &goal, interrupted)?;
         let outline = match kind {
-            Kind::Code => tamis_syntax::outline(text, &lines, Budget::for_bytes(PARSED_BYTES), interrupted),
+            TextKind::Code => {
+                tamis_syntax::outline(text, &lines, ParseBudget::for_bytes(PARSED_BYTES), interrupted)
+            }
             _ => Outline::default(),
         };
-        go_on()?;
-        let document = if kind == Kind::Docs { Document::read(&lines) } else { Document::default() };
-        let shape = Shape::read(kind, &lines, &outline, &index, interrupted)?;
-        go_on()?;
+        check_interrupted()?;
+        let document = if kind == TextKind::Docs {
+            DocumentStructure::read(&lines)
+        } else {
+            DocumentStructure::default()
+        };
+        let attributes = LineAttributes::read(kind, &lines, &outline, &index, interrupted)?;
+        check_interrupted()?;
         let repetition = repetition(kind, &lines, interrupted)?;
-        go_on()?;
-        let levels = levels(kind, &lines, &outline, &document.headings);
-        let sources = Sources {
+        check_interrupted()?;
+        let partitions = partitions(kind, &lines, &outline, &document.headings);
+        let inputs = FeatureInputs {
             index: &index,
             goal: &goal,
-            levels: &levels,
-            shape: &shape,
+            partitions: &partitions,
+            attributes: &attributes,
             repetition: &repetition,
             lines: &lines,
             kind,
         };
-        let features = features::measure(&sources, interrupted)?;
-        Ok(Analysis { kind, lines, view, outline, document, shape, features, levels, scores: Vec::new() })
+        let features = features::measure(&inputs, interrupted)?;
+        Ok(TextAnalysis {
+            kind,
+            lines,
+            view,
+            outline,
+            document,
+            attributes,
+            features,
+            partitions,
+            scores: Vec::new(),
+        })
     }
 
-    /// What goes under these limits.
+    /// The cuts that these limits allow.
     pub fn cuts(
         &self,
-        limits: &Limits,
+        limits: &PruneLimits,
         marker_bytes: &dyn Fn(&Cut) -> usize,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Vec<Cut>, Unpruned> {
+    ) -> Result<Vec<Cut>, EngineError> {
         let protected = self.protected(limits.keep_first_lines);
-        let reasons = Reasons {
+        let reasons = ReasonInputs {
             kind: self.kind,
             lines: &self.lines,
             outline: &self.outline,
@@ -106,7 +123,7 @@ impl<'a> Analysis<'a> {
         };
         let mut closes = vec![false; self.lines.len()];
         for definition in &self.outline.definitions {
-            closes[definition.last] = self.shape.closer[definition.last];
+            closes[definition.last] = self.attributes.closer[definition.last];
         }
         select(
             &Candidates {
@@ -123,7 +140,7 @@ impl<'a> Analysis<'a> {
         )
     }
 
-    /// Which lines stay whatever they score.
+    /// Which lines stay, whatever they score.
     pub fn protected(&self, keep_first_lines: usize) -> Vec<bool> {
         let structure = Structure {
             kind: self.kind,
@@ -131,18 +148,18 @@ impl<'a> Analysis<'a> {
             written: self.view.hidden,
             outline: &self.outline,
             document: &self.document,
-            shape: &self.shape,
+            attributes: &self.attributes,
         };
         protected_lines(&structure, keep_first_lines)
     }
 
-    /// The unit of each line, at each level.
-    pub fn units(&self) -> [&[u32]; 3] {
-        [&self.levels.paragraph.of_line, &self.levels.near.of_line, &self.levels.top.of_line]
+    /// The part that each line is in: by paragraph, inner and outer partition.
+    pub fn parts(&self) -> [&[u32]; 3] {
+        [&self.partitions.paragraph.of_line, &self.partitions.inner.of_line, &self.partitions.outer.of_line]
     }
 
-    /// What the scorer saw.
-    pub fn features(&self) -> &Features {
+    /// The input of the network.
+    pub fn features(&self) -> &FeatureTable {
         &self.features
     }
 

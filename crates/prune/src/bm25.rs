@@ -1,70 +1,72 @@
-//! How much lines and units speak of the goal: BM25 and coverage, over whatever the text is divided into.
+//! BM25 and coverage of the goal, for lines, for windows of lines and for the parts of a partition.
 //!
-//! Only `+ - * /`, square roots and the portable `libm` are used, in a fixed order: the same figures everywhere.
+//! Only `+ - * /`, square roots and the portable `libm` are used, in a fixed order, so results are the same on every
+//! machine.
 
 use crate::goal::Goal;
 use crate::index::{Hit, Index};
-use crate::partition::Units;
+use crate::partition::Partition;
 
-/// Saturation of repeated words, and how much a long unit is held against it.
+/// BM25's parameters: `k1`, the saturation of repeated words, and `b`, the penalty for length, of lines and of parts.
 const SATURATION: f32 = 1.2;
 const LENGTH_OF_LINES: f32 = 0.4;
-const LENGTH_OF_UNITS: f32 = 0.6;
+const LENGTH_OF_PARTS: f32 = 0.6;
 
-/// What each unit has to do with the goal.
+/// How well each line or part matches the goal.
 pub(crate) struct Relevance {
     pub(crate) score: Vec<f32>,
-    /// Share of the goal's weight, of what is anywhere in the text, that is in the unit.
+    /// The weight of the terms found here, as a share of the weight of all terms found anywhere in the text.
     pub(crate) coverage: Vec<f32>,
 }
 
-/// The rarity of something found in `found` of `all` places.
-pub(crate) fn rarity(found: f32, all: f32) -> f32 {
+/// Inverse document frequency of a word found in `found` of `all` places.
+pub(crate) fn idf(found: f32, all: f32) -> f32 {
     libm::logf(1.0 + (all - found + 0.5) / (found + 0.5))
 }
 
-/// Each line as a unit of its own.
+/// Scores every line.
 pub(crate) fn by_line(index: &Index, goal: &Goal) -> Relevance {
     let mean = mean_length(index.words.len(), index.lines);
     let weights = term_weights(goal, &index.hits, index.lines, |hit| hit.line);
     let mut relevance = Relevance { score: vec![0.0; index.lines], coverage: vec![0.0; index.lines] };
-    let mut tally = Tally::new(goal.terms.len());
+    let mut counts = TermCounts::new(goal.terms.len());
     for run in index.hits.chunk_by(|a, b| a.line == b.line) {
         let line = run[0].line as usize;
         let length = index.line_words(line).len() as f32;
-        tally.read(run);
+        counts.read(run);
         (relevance.score[line], relevance.coverage[line]) =
-            tally.settle(&weights, 1.0 - LENGTH_OF_LINES + LENGTH_OF_LINES * length / mean);
+            counts.score_and_reset(&weights, 1.0 - LENGTH_OF_LINES + LENGTH_OF_LINES * length / mean);
     }
     relevance
 }
 
-/// The units of a partition.
-pub(crate) fn by_unit(index: &Index, goal: &Goal, units: &Units) -> Relevance {
-    let count = units.count();
+/// Scores every part of a partition.
+pub(crate) fn by_part(index: &Index, goal: &Goal, partition: &Partition) -> Relevance {
+    let count = partition.count();
     let mut lengths = vec![0.0f32; count];
     for line in 0..index.lines {
-        lengths[units.of_line[line] as usize] += index.line_words(line).len() as f32;
+        lengths[partition.of_line[line] as usize] += index.line_words(line).len() as f32;
     }
     let mean = mean_length(index.words.len(), count);
-    // Gather each unit's hits: a unit's lines need not be neighbours.
+    // The lines of a part need not be neighbours, so hits are sorted by part first.
     let mut order: Vec<Hit> = index.hits.clone();
-    order.sort_by_key(|hit| units.of_line[hit.line as usize]);
-    let weights = term_weights(goal, &order, count, |hit| units.of_line[hit.line as usize]);
+    order.sort_by_key(|hit| partition.of_line[hit.line as usize]);
+    let weights = term_weights(goal, &order, count, |hit| partition.of_line[hit.line as usize]);
     let mut relevance = Relevance { score: vec![0.0; count], coverage: vec![0.0; count] };
-    let mut tally = Tally::new(goal.terms.len());
-    for run in order.chunk_by(|a, b| units.of_line[a.line as usize] == units.of_line[b.line as usize]) {
-        let unit = units.of_line[run[0].line as usize] as usize;
-        tally.read(run);
-        (relevance.score[unit], relevance.coverage[unit]) =
-            tally.settle(&weights, 1.0 - LENGTH_OF_UNITS + LENGTH_OF_UNITS * lengths[unit] / mean);
+    let mut counts = TermCounts::new(goal.terms.len());
+    for run in order.chunk_by(|a, b| partition.of_line[a.line as usize] == partition.of_line[b.line as usize])
+    {
+        let part = partition.of_line[run[0].line as usize] as usize;
+        counts.read(run);
+        (relevance.score[part], relevance.coverage[part]) =
+            counts.score_and_reset(&weights, 1.0 - LENGTH_OF_PARTS + LENGTH_OF_PARTS * lengths[part] / mean);
     }
     relevance
 }
 
-/// For each line the relevance of the `2 * reach + 1` lines around it, without regard to their length.
+/// Scores, for each line, the window of `2 * reach + 1` lines around it, ignoring length.
 ///
-/// Counts go up as a line enters and down as it leaves; sums are whole numbers, so nothing drifts.
+/// The window slides: counts go up as a line enters and down as it leaves. Sums are integers, so nothing drifts.
 pub(crate) fn by_window(index: &Index, goal: &Goal, reach: usize) -> Relevance {
     const UNIT: f32 = 65536.0;
     const STEPS: usize = 8;
@@ -107,7 +109,7 @@ pub(crate) fn by_window(index: &Index, goal: &Goal, reach: usize) -> Relevance {
     relevance
 }
 
-/// What each term is worth, and all the terms that are found together.
+/// The weight of each term, and the total weight of the terms that occur in the text.
 pub(crate) struct Weights {
     pub(crate) of_term: Vec<f32>,
     pub(crate) total: f32,
@@ -127,7 +129,7 @@ pub(crate) fn term_weights(goal: &Goal, hits: &[Hit], places: usize, place: impl
     let mut total = 0.0;
     let mut of_term = Vec::with_capacity(goal.terms.len());
     for (number, term) in goal.terms.iter().enumerate() {
-        let weight = term.weight * rarity(found[number] as f32, places as f32);
+        let weight = term.weight * idf(found[number] as f32, places as f32);
         total += if found[number] > 0 { weight } else { 0.0 };
         of_term.push(weight);
     }
@@ -138,15 +140,15 @@ fn mean_length(words: usize, places: usize) -> f32 {
     (words.max(1) as f32) / places.max(1) as f32
 }
 
-/// Counts of terms in one unit, emptied after each.
-struct Tally {
+/// Term counts of one part. Reused for the next one.
+struct TermCounts {
     counts: Vec<f32>,
     touched: Vec<u16>,
 }
 
-impl Tally {
-    fn new(terms: usize) -> Tally {
-        Tally { counts: vec![0.0; terms], touched: Vec::new() }
+impl TermCounts {
+    fn new(terms: usize) -> TermCounts {
+        TermCounts { counts: vec![0.0; terms], touched: Vec::new() }
     }
 
     fn read(&mut self, hits: &[Hit]) {
@@ -158,7 +160,7 @@ impl Tally {
         }
     }
 
-    fn settle(&mut self, weights: &Weights, length: f32) -> (f32, f32) {
+    fn score_and_reset(&mut self, weights: &Weights, length: f32) -> (f32, f32) {
         let (mut score, mut covered) = (0.0, 0.0);
         for &term in &self.touched {
             let count = self.counts[term as usize];
@@ -172,7 +174,7 @@ impl Tally {
     }
 }
 
-/// A triangular blur over lines: `reach` neighbours on each side, as two box blurs over running sums.
+/// A triangular blur over `reach` neighbours on each side, computed as two box blurs over prefix sums.
 pub(crate) fn blur(values: &[f32], reach: usize) -> Vec<f32> {
     let half = reach / 2;
     box_blur(&box_blur(values, half.max(1)), reach - half)

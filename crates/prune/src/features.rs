@@ -1,7 +1,7 @@
-//! What is known of each line, as numbers: the one place where a scorer's input is made.
+//! The features of each line: the input of the network.
 //!
-//! A column for each feature. A learned scorer takes the same columns, so their order is part of the engine's
-//! version, and `examples/features.rs` writes them out for training.
+//! One column per feature. The weights depend on the order of the columns, so the order is part of the engine's version.
+//! `examples/features.rs` writes the columns out for training.
 
 mod failures;
 mod global;
@@ -10,15 +10,15 @@ mod neighborhood;
 mod partitions;
 mod surface;
 
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
-use crate::Unpruned;
+use crate::EngineError;
 use crate::bm25::highest;
 use crate::goal::Goal;
 use crate::index::Index;
-use crate::line_attributes::Shape;
+use crate::line_attributes::LineAttributes;
 use crate::logs::Repetition;
-use crate::partition::{Levels, Units};
+use crate::partition::{Partition, Partitions};
 
 macro_rules! features {
     ($($name:ident),* $(,)?) => {
@@ -30,7 +30,7 @@ macro_rules! features {
             /// All of them, in order.
             pub const ALL: &'static [Feature] = &[$(Feature::$name),*];
 
-            /// The feature's name, for the trainer's eyes.
+            /// The feature's name, as the training data lists it.
             pub fn name(self) -> &'static str {
                 match self { $(Feature::$name => stringify!($name)),* }
             }
@@ -39,35 +39,35 @@ macro_rules! features {
 }
 
 features! {
-    // The line itself, and its neighbourhood.
+    // BM25 of the line and of its neighbourhood.
     Line, LineShare, Blur2, Blur6, Blur15, Blur15Share, Window12, Window30Cover, Window60Cover, Terms,
-    // What it belongs to.
+    // The paragraph, and the inner and outer part, that the line is in.
     Paragraph, ParagraphShare,
     Near, NearCover, NearTitleCover, NearTitlePrecision, NearLength, NearDistance, NearEnd, NearDensity,
     TopCover, TopLength,
-    // What the goal names, phrases it shares, and its rarest words.
+    // Identifiers, phrases and rare words of the goal.
     Named, NamedNear, PhraseBlur, PhraseNear, HeaviestNear, Rare,
-    // What only this line has, or has first.
+    // Words that are new or rare in the text.
     NewWords, NewShare, OwnWords, Rarity, MeanRarity,
-    // What the line looks like.
+    // Surface form, whatever the goal.
     Indent, IndentChange, Width, Position, Digits, Symbols, Names, Capitals,
     IsBlank, IsComment, IsDefinition, IsImport, IsSevere, InTests, Repeats, EarlierRepeats, StandsOut,
-    FirstPlus, FirstMinus, Points, Calls, Opens, Steers,
-    // What a log tells of trouble.
-    Passed, Failed, Drawn, AfterTrouble, BeforeTrouble, Accused,
-    // The text and the goal as a whole: how far the rest is to be trusted.
+    FirstPlus, FirstMinus, HasFileLine, Calls, OpensBlock, IsControlFlow,
+    // Failures in a log.
+    Passed, Failed, IsSeparator, AfterFailure, BeforeFailure, FailedNames,
+    // The text and the goal as a whole.
     TextLines, KindLogs, KindDocs, GoalFound, GoalWeight, GoalTerms, Contrast,
-    GoalOfTests, GoalOfTrouble, GoalOfWords, GoalOfTask,
+    GoalOfTests, GoalOfFailures, GoalOfDocumentation, GoalOfTask,
 }
 
 pub(crate) const COUNT: usize = Feature::ALL.len();
 
 /// The columns of a text.
-pub struct Features {
+pub struct FeatureTable {
     columns: Vec<Vec<f32>>,
 }
 
-impl Features {
+impl FeatureTable {
     /// One feature of every line.
     pub fn column(&self, feature: Feature) -> &[f32] {
         &self.columns[feature as usize]
@@ -83,62 +83,65 @@ impl Features {
     }
 }
 
-/// All that the features are made from.
-pub(crate) struct Sources<'a> {
+/// What the features are computed from.
+pub(crate) struct FeatureInputs<'a> {
     pub(crate) index: &'a Index,
     pub(crate) goal: &'a Goal,
-    pub(crate) levels: &'a Levels,
-    pub(crate) shape: &'a Shape,
+    pub(crate) partitions: &'a Partitions,
+    pub(crate) attributes: &'a LineAttributes,
     pub(crate) repetition: &'a Repetition,
     pub(crate) lines: &'a [&'a str],
-    pub(crate) kind: Kind,
+    pub(crate) kind: TextKind,
 }
 
-pub(crate) fn measure(sources: &Sources<'_>, interrupted: &dyn Fn() -> bool) -> Result<Features, Unpruned> {
+pub(crate) fn measure(
+    inputs: &FeatureInputs<'_>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<FeatureTable, EngineError> {
     let mut builder = Builder {
         columns: vec![Vec::new(); COUNT],
-        lines: sources.index.lines,
+        lines: inputs.index.lines,
         line: Vec::new(),
         interrupted,
     };
     let passes: [Pass; 11] = [
-        neighborhood::relevance,
-        partitions::units,
+        neighborhood::neighborhood,
+        partitions::partitions,
         lexical::named,
         lexical::rare,
         lexical::heaviest,
         lexical::new,
         surface::place,
         surface::structure,
-        surface::letters,
-        failures::trouble,
-        global::whole,
+        surface::characters,
+        failures::failures,
+        global::global,
     ];
     for pass in passes {
-        pass(sources, &mut builder)?;
+        pass(inputs, &mut builder)?;
     }
-    Ok(Features { columns: builder.columns })
+    Ok(FeatureTable { columns: builder.columns })
 }
 
-type Pass = fn(&Sources<'_>, &mut Builder<'_>) -> Result<(), Unpruned>;
+type Pass = fn(&FeatureInputs<'_>, &mut Builder<'_>) -> Result<(), EngineError>;
 
 struct Builder<'a> {
     interrupted: &'a dyn Fn() -> bool,
     columns: Vec<Vec<f32>>,
     lines: usize,
-    /// Each line's own relevance, which several columns are made from.
+    /// BM25 of each line, from which several columns are computed.
     line: Vec<f32>,
 }
 
 impl Builder<'_> {
-    /// Every column passes here, so here is where an interruption is noticed.
-    fn set(&mut self, feature: Feature, column: Vec<f32>) -> Result<(), Unpruned> {
+    /// Stores a column. Every column passes here, so this is where an interruption is noticed.
+    fn set(&mut self, feature: Feature, column: Vec<f32>) -> Result<(), EngineError> {
         debug_assert_eq!(column.len(), self.lines);
         self.columns[feature as usize] = column;
-        if (self.interrupted)() { Err(Unpruned::Interrupted) } else { Ok(()) }
+        if (self.interrupted)() { Err(EngineError::Interrupted) } else { Ok(()) }
     }
 
-    fn set_all(&mut self, feature: Feature, value: f32) -> Result<(), Unpruned> {
+    fn set_all(&mut self, feature: Feature, value: f32) -> Result<(), EngineError> {
         self.set(feature, vec![value; self.lines])
     }
 
@@ -146,14 +149,14 @@ impl Builder<'_> {
         &self.columns[feature as usize]
     }
 
-    /// Spreads what is known of units over their lines.
+    /// Gives each line the value of its part.
     fn spread(
         &mut self,
         feature: Feature,
-        units: &Units,
-        of_unit: impl Fn(usize) -> f32,
-    ) -> Result<(), Unpruned> {
-        let column = units.of_line.iter().map(|&unit| of_unit(unit as usize)).collect();
+        partition: &Partition,
+        of_part: impl Fn(usize) -> f32,
+    ) -> Result<(), EngineError> {
+        let column = partition.of_line.iter().map(|&part| of_part(part as usize)).collect();
         self.set(feature, column)
     }
 }
@@ -162,7 +165,7 @@ fn roots(values: &[f32]) -> Vec<f32> {
     values.iter().map(|value| value.sqrt()).collect()
 }
 
-/// A size, flattened, and bounded by what the scorer has seen in training.
+/// The square root of a size, bounded by what occurred in training.
 fn bounded_root(value: f32) -> f32 {
     value.min(4096.0).sqrt()
 }
@@ -172,18 +175,18 @@ fn shares(values: &[f32]) -> Vec<f32> {
     if best <= 0.0 { vec![0.0; values.len()] } else { values.iter().map(|value| value / best).collect() }
 }
 
-fn sums(units: &Units, column: &[f32]) -> Vec<f32> {
-    let mut sums = vec![0.0f32; units.count()];
-    for (value, &unit) in column.iter().zip(&units.of_line) {
-        sums[unit as usize] += value;
+fn sums(partition: &Partition, column: &[f32]) -> Vec<f32> {
+    let mut sums = vec![0.0f32; partition.count()];
+    for (value, &part) in column.iter().zip(&partition.of_line) {
+        sums[part as usize] += value;
     }
     sums
 }
 
-fn sizes(units: &Units) -> Vec<u32> {
-    let mut sizes = vec![0; units.count()];
-    for &unit in &units.of_line {
-        sizes[unit as usize] += 1;
+fn sizes(partition: &Partition) -> Vec<u32> {
+    let mut sizes = vec![0; partition.count()];
+    for &part in &partition.of_line {
+        sizes[part as usize] += 1;
     }
     sizes
 }

@@ -1,14 +1,19 @@
-//! What the reader is after, as weighted words: the goal's terms, its phrases and the identifiers it names.
+//! Parses the goal: its terms with their weights, its phrases, the identifiers it names, and its intent.
 
-use tamis_text::interner::Vocabulary;
-use tamis_text::words::{Piece, each_word, stem};
+use tamis_text::interner::Interner;
+use tamis_text::words::{WordPiece, each_word, stem};
 
-/// A goal is read up to here; a longer one is a pasted text, not a question.
+/// Only this much of a goal is read. A longer one is pasted text, not a question.
 pub(crate) const GOAL_BYTES: usize = 8 * 1024;
 const MOST_TERMS: usize = 96;
 const MOST_IDENTIFIERS: usize = 24;
 
-/// Stems that say nothing of what is sought: grammar, the talk of commit messages, the talk of coding agents.
+/// Stop words: words that say nothing about what is sought. English and French grammar, and the usual words of commit
+/// messages ("fix", "update") and of coding agents ("let me look").
+///
+/// The network was trained with exactly this list, so a change alters scores and needs new weights and another
+/// `ENGINE_VERSION`. Research has a list of its own, for questions about a codebase: there "add" and "find" are dealt
+/// with as jargon, and may be answered.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "the", "an", "of", "to", "in", "for", "and", "or", "is", "are", "be", "this", "that", "it", "with", "on", "as", "by",
@@ -25,43 +30,43 @@ const STOP_WORDS: &[&str] = &[
     "il", "elle", "nous", "vous", "ce", "cette", "ces", "au", "aux", "en", "comment", "pourquoi", "quel", "quelle",
 ];
 
-/// One word that is sought.
+/// One word of the goal.
 #[derive(Clone, Debug)]
 pub(crate) struct Term {
     pub(crate) stem: String,
-    /// How much the goal leans on it: more when repeated, less when it was only glued from two words.
+    /// Higher when the word is repeated, lower when it was joined from two neighbouring words.
     pub(crate) weight: f32,
 }
 
-/// What kind of thing a goal is after, as far as a word gives it away.
+/// What kind of lines a goal asks for, if one of its words shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Intent {
     Tests,
-    Trouble,
-    /// Comments, documentation, spelling.
-    Words,
-    /// The wording of coding agents.
+    Failures,
+    /// Comments, documentation or spelling.
+    Documentation,
+    /// The goal is phrased as coding agents phrase their tasks.
     Task,
 }
 
-/// Words that give an intent away, by how they begin.
-const SIGNS: &[(Intent, &[&str])] = &[
+/// Prefixes of words that show an intent.
+const INTENT_PREFIXES: &[(Intent, &[&str])] = &[
     (Intent::Tests, &["test", "spec", "coverage"]),
     (
-        Intent::Trouble,
+        Intent::Failures,
         &["error", "fail", "crash", "bug", "panic", "broken", "wrong", "issue", "exception", "fix"],
     ),
-    (Intent::Words, &["doc", "comment", "typo", "spell", "readme", "wording", "grammar"]),
+    (Intent::Documentation, &["doc", "comment", "typo", "spell", "readme", "wording", "grammar"]),
     (Intent::Task, &["task", "let"]),
 ];
 
-/// A goal, read.
+/// A parsed goal.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Goal {
     pub(crate) terms: Vec<Term>,
-    /// Pairs of terms that follow one another in the goal, ordered and without doubles.
+    /// Pairs of terms that follow one another in the goal, sorted, each once.
     pub(crate) pairs: Vec<(u16, u16)>,
-    /// Names as the text would spell them: with an underscore, a capital inside, in backquotes, or called.
+    /// Names as the text spells them: with an underscore or an inner capital, in backquotes, or followed by a bracket.
     pub(crate) identifiers: Vec<String>,
     pub(crate) intents: Vec<Intent>,
 }
@@ -85,23 +90,23 @@ impl Goal {
 #[derive(Default)]
 struct Reader {
     goal: Goal,
-    known: Vocabulary,
-    stop: Vocabulary,
+    known: Interner,
+    stop: Interner,
     counts: Vec<u32>,
-    /// The last term and its word, while nothing but spaces and stop words came between.
+    /// The last term and its word. Stop words between two terms are skipped.
     last: Option<(u16, String)>,
 }
 
 impl Reader {
     fn read(&mut self, chunk: &str) {
-        let mut found: Vec<(String, Piece)> = Vec::new();
+        let mut found: Vec<(String, WordPiece)> = Vec::new();
         each_word(chunk, |word, piece| found.push((word.to_owned(), piece)));
         for (word, piece) in found {
             if self.stop.find(stem(&word)).is_some() {
                 continue;
             }
             let Some(term) = self.term(stem(&word), 1.0) else { return };
-            if piece == Piece::Whole {
+            if piece == WordPiece::Whole {
                 continue;
             }
             if let Some((before, before_word)) = self.last.take() {
@@ -125,13 +130,13 @@ impl Reader {
         }
         self.counts[id] = (self.counts[id] + 1).min(2);
         let term = &mut self.goal.terms[id];
-        // Twice is more than once; ten times is not ten times as much.
+        // A repeated word weighs more, but not in proportion.
         term.weight = term.weight.max(weight * (self.counts[id] as f32).sqrt());
         Some(id as u16)
     }
 }
 
-/// Of a path with several folders only the last two parts say anything.
+/// The last two components of a long path: its first ones are the same for every file.
 fn path_end(chunk: &str) -> &str {
     let slashes: Vec<usize> = chunk.match_indices('/').map(|(at, _)| at).collect();
     if slashes.len() < 3 { chunk } else { &chunk[slashes[slashes.len() - 2]..] }
@@ -163,7 +168,7 @@ fn identifiers(goal: &str) -> Vec<String> {
 fn intents(goal: &str) -> Vec<Intent> {
     let mut found = Vec::new();
     each_word(goal, |word, _| {
-        for (intent, signs) in SIGNS {
+        for (intent, signs) in INTENT_PREFIXES {
             if !found.contains(intent) && signs.iter().any(|sign| word.starts_with(sign)) {
                 found.push(*intent);
             }
@@ -172,21 +177,18 @@ fn intents(goal: &str) -> Vec<Intent> {
     found
 }
 
-/// The stop words as the reader meets them: stemmed.
-fn stop_words() -> Vocabulary {
-    let mut stop = Vocabulary::default();
+/// The stems of [`STOP_WORDS`].
+fn stop_words() -> Interner {
+    let mut stop = Interner::default();
     for word in STOP_WORDS {
         stop.intern(stem(word));
     }
     stop
 }
 
+/// At most the first `bytes` of `text`.
 pub(crate) fn clip(text: &str, bytes: usize) -> &str {
-    let mut end = text.len().min(bytes);
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
+    &text[..text.floor_char_boundary(bytes)]
 }
 
 #[cfg(test)]
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn terms_are_what_discriminates() {
+    fn stop_words_are_not_terms() {
         assert_eq!(stems("How does the hash table grow?"), ["hash", "tabl", "hashtabl", "grow", "tablegrow"]);
         assert_eq!(stems("Let me look at this, please"), Vec::<String>::new());
         assert_eq!(stems(""), Vec::<String>::new());
@@ -214,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pasted_book_is_no_goal() {
+    fn a_very_long_goal_is_truncated() {
         let book = (0..100_000).map(|number| format!("word{number} ")).collect::<String>();
         let goal = Goal::read(&book);
         assert_eq!(goal.terms.len(), MOST_TERMS);

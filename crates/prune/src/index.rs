@@ -1,20 +1,20 @@
-//! The text read once: the words of each line as numbers, and where the goal's terms are.
+//! The word index of a text: the words of each line as numbers, and where the goal's terms occur.
 
 use memchr::memmem;
-use tamis_text::interner::Vocabulary;
-use tamis_text::words::{Piece, each_word, stem};
+use tamis_text::interner::Interner;
+use tamis_text::words::{WordPiece, each_word, stem};
 
-use crate::Unpruned;
+use crate::EngineError;
 use crate::goal::Goal;
 
-/// Words that begin alike count as this much of a match: `init` for `initialize`, `config` for `configuration`.
+/// The weight of a match by prefix: `init` for `initialize`, `config` for `configuration`.
 const PREFIX_MATCH: f32 = 0.5;
 const SHORTEST_PREFIX: usize = 4;
 const NO_TERM: u16 = u16::MAX;
-/// A line is read up to here: what lies further right is data.
+/// Only this much of a line is read: further right there is data.
 const LINE_BYTES: usize = 4 * 1024;
 
-/// One word of the text that the goal asks for.
+/// One occurrence of a term of the goal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Hit {
     pub(crate) line: u32,
@@ -24,19 +24,19 @@ pub(crate) struct Hit {
 
 pub(crate) struct Index {
     pub(crate) lines: usize,
-    /// Words of all lines, one after another; compounds whole as well as in parts.
+    /// The words of all lines, one after another. Compound identifiers are there in parts and whole.
     pub(crate) words: Vec<u32>,
-    /// Where each line's words start, and one more.
+    /// Where the words of each line start; the last entry is the end.
     pub(crate) starts: Vec<u32>,
-    pub(crate) vocabulary: Vocabulary,
-    /// In how many lines each word is.
+    pub(crate) vocabulary: Interner,
+    /// In how many lines each word occurs.
     pub(crate) line_frequency: Vec<u32>,
     pub(crate) hits: Vec<Hit>,
-    /// Lines in which two words of the goal follow one another as they do there.
+    /// Lines in which two words follow one another as they do in the goal.
     pub(crate) phrases: Vec<u32>,
-    /// Lines that name an identifier of the goal, once for each name.
+    /// Lines that contain an identifier of the goal, once for each identifier.
     pub(crate) named: Vec<u32>,
-    /// Which of the vocabulary's words is a term of the goal.
+    /// For each word of the vocabulary, the term that it matches and the weight of the match.
     term_of: Vec<(u16, f32)>,
 }
 
@@ -46,19 +46,19 @@ impl Index {
         lines: &[&str],
         goal: &Goal,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<Index, Unpruned> {
-        let mut vocabulary = Vocabulary::default();
-        // Words as they stand are numbered too, so that each is stemmed once and not at every place.
-        let mut forms = Vocabulary::default();
+    ) -> Result<Index, EngineError> {
+        let mut vocabulary = Interner::default();
+        // Unstemmed words are interned too, so that each is stemmed only once.
+        let mut forms = Interner::default();
         let mut stem_of_form: Vec<u32> = Vec::new();
         let mut words = Vec::with_capacity(text.len() / 6);
         let mut starts = Vec::with_capacity(lines.len() + 1);
         for (number, line) in lines.iter().enumerate() {
             if number % 256 == 0 && interrupted() {
-                return Err(Unpruned::Interrupted);
+                return Err(EngineError::Interrupted);
             }
             starts.push(words.len() as u32);
-            each_word(crate::goal::clip(line, LINE_BYTES), |word, _: Piece| {
+            each_word(crate::goal::clip(line, LINE_BYTES), |word, _: WordPiece| {
                 let form = forms.intern(word) as usize;
                 if form == stem_of_form.len() {
                     stem_of_form.push(vocabulary.intern(stem(word)));
@@ -88,17 +88,17 @@ impl Index {
         &self.words[self.starts[line] as usize..self.starts[line + 1] as usize]
     }
 
-    /// The goal's term that a word of the vocabulary stands for, and how well.
+    /// The term of the goal that a word matches, and the weight of the match.
     pub(crate) fn term(&self, word: u32) -> Option<(u16, f32)> {
         let found = self.term_of[word as usize];
         (found.0 != NO_TERM).then_some(found)
     }
 
-    fn find_hits(&mut self, goal: &Goal, interrupted: &dyn Fn() -> bool) -> Result<(), Unpruned> {
+    fn find_hits(&mut self, goal: &Goal, interrupted: &dyn Fn() -> bool) -> Result<(), EngineError> {
         let mut last_line = vec![u32::MAX; self.vocabulary.len()];
         for line in 0..self.lines {
             if line % 512 == 0 && interrupted() {
-                return Err(Unpruned::Interrupted);
+                return Err(EngineError::Interrupted);
             }
             let mut before = NO_TERM;
             for at in self.starts[line]..self.starts[line + 1] {
@@ -121,7 +121,7 @@ impl Index {
     }
 
     fn find_identifiers(&mut self, text: &str, goal: &Goal) {
-        // Both lists ascend, so one walk turns offsets into lines.
+        // Occurrences come in order, so counting newlines between them gives their lines in one pass.
         for name in &goal.identifiers {
             let mut offset = 0;
             let mut line = 0u32;
@@ -138,10 +138,10 @@ impl Index {
     }
 }
 
-/// For each word of the vocabulary, the term that it is or begins like.
-fn match_terms(vocabulary: &Vocabulary, goal: &Goal) -> Vec<(u16, f32)> {
+/// Matches each word of the vocabulary with the terms of the goal, exactly or by prefix.
+fn match_terms(vocabulary: &Interner, goal: &Goal) -> Vec<(u16, f32)> {
     let mut term_of = vec![(NO_TERM, 0.0); vocabulary.len()];
-    // The first bytes of each term, ordered, so that a word is compared with the few that begin as it does.
+    // Sorted by their first bytes, so that a word is compared only with the terms that begin like it.
     let mut openings: Vec<([u8; SHORTEST_PREFIX], u16)> = goal
         .terms
         .iter()

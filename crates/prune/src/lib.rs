@@ -1,13 +1,18 @@
-//! The engine: given a text, a goal and limits, which lines go, and why.
+//! The engine: given a text, a goal and limits, which lines are cut, and why.
 //!
-//! Pure: no file, no clock, no network. The same request gives the same verdict on every machine.
+//! Entry point: [`prune`]. [`TextAnalysis`] gives the steps separately, for examples and for training.
 //!
-//! The way of a text: leave out what hides its lines (`view`), read its structure (`units`, `shape`) and its words
-//! (`index`), measure each line (`features`), score it (`scorer`), let closing lines follow what they close (`reading`),
-//! set aside what must stay (`protect`), choose what goes within the limits (`select`), and say why (`reason`).
+//! The steps of a prune: strip colours and line numbers ([`PlainText`]), find the structure (`partition`, `document`,
+//! `line_attributes`) and the words (`index`), measure each line (`features`), score it (`scorer`, `network`), let closing
+//! lines follow what they close (`propagation`), set aside what must stay (`protect`), choose what goes within the limits
+//! (`select`), and say why (`reason`).
+//!
+//! Never touches a file, a clock or the network, and never writes markers or words for people. The same request gives the
+//! same verdict on every machine.
 
 mod analysis;
 mod bm25;
+mod document;
 mod features;
 mod goal;
 mod index;
@@ -23,11 +28,12 @@ mod reason;
 mod scorer;
 mod select;
 
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
-pub use analysis::Analysis;
-pub use features::{Feature, Features};
-pub use plain_text::View;
+pub use analysis::TextAnalysis;
+pub use features::{Feature, FeatureTable};
+pub use plain_text::PlainText;
+pub use reason::{CutCause, CutPlace, CutReason};
 
 /// Changes whenever the same request may get another verdict; part of every prune id.
 pub const ENGINE_VERSION: &str = "skimmer-2";
@@ -35,75 +41,77 @@ pub const ENGINE_VERSION: &str = "skimmer-2";
 /// The threshold of callers that do not choose one: where about 95 % of needed lines stay.
 pub const DEFAULT_THRESHOLD: f32 = 0.5;
 
-/// A text of more lines stays whole. A judged line takes about 600 bytes, so two million line ends, which are a small
-/// text, would take a gigabyte.
+/// Longer texts stay whole. A scored line takes about 600 bytes, so two million empty lines, which are a small text, would
+/// take a gigabyte.
 pub const MOST_LINES: usize = 250_000;
 
-/// What is to be pruned.
-pub struct Request<'a> {
+/// A text to prune.
+pub struct EngineRequest<'a> {
     pub text: &'a str,
     /// What the reader is after. Data, never an instruction.
     pub goal: &'a str,
-    pub kind: Kind,
-    pub limits: Limits,
-    /// Bytes of the marker line, its newline included, that would stand for a cut. A block that is not larger stays.
+    pub kind: TextKind,
+    pub limits: PruneLimits,
+    /// The size in bytes of the marker line for a cut, its newline included. A block that is not larger stays.
     pub marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
 
-/// Promises about the result, never mere preferences.
+/// Constraints on the result, not preferences.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Limits {
-    /// Lines that score below this may go. 0 cuts nothing; 1 cuts whatever is not protected.
+pub struct PruneLimits {
+    /// Lines that score below this may be cut. 0 cuts nothing; 1 cuts everything that is not protected.
     pub threshold: f32,
-    /// At most this share of the lines goes.
+    /// The maximum share of lines that is cut.
     pub max_prune_ratio: f64,
-    /// At least this many lines stay.
+    /// The minimum number of lines that stay.
     pub min_keep_lines: usize,
-    /// This many lines at the top stay, whatever they score.
+    /// The number of lines at the top that stay, whatever they score.
     pub keep_first_lines: usize,
 }
 
 /// What the engine decided.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Verdict {
+pub struct EngineVerdict {
     /// How likely each line is needed, 0 to 1.
     pub scores: Vec<f32>,
-    /// In order, never touching: at least one kept line lies between two cuts.
+    /// In order, with at least one kept line between two cuts.
     pub cuts: Vec<Cut>,
 }
 
-/// Neighbouring lines that go together.
+/// Neighbouring lines that are cut together.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cut {
     /// 1-based, inclusive.
     pub first_line: usize,
     pub last_line: usize,
-    /// Short, in French, on one line.
-    pub reason: String,
+    pub reason: CutReason,
 }
 
 /// Why there is no verdict; the text then stays whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unpruned {
-    #[error("the work was interrupted")]
+pub enum EngineError {
+    #[error("interrupted")]
     Interrupted,
-    #[error("the text has fewer lines than must be kept")]
+    #[error("the text has fewer lines than `min_keep_lines`")]
     ConstraintsUnmet,
     #[error("the text has more than {MOST_LINES} lines")]
     TooManyLines,
 }
 
-/// Decides which lines go. `interrupted` is asked now and then, and ends the work when it says so.
-pub fn prune(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
+/// Decides which lines are cut. When `interrupted` returns true, the work ends with an error.
+pub fn prune(
+    request: &EngineRequest<'_>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<EngineVerdict, EngineError> {
     let lines = tamis_text::line_count(request.text);
     if lines > MOST_LINES {
-        return Err(Unpruned::TooManyLines);
+        return Err(EngineError::TooManyLines);
     }
     if request.limits.min_keep_lines > lines {
-        return Err(Unpruned::ConstraintsUnmet);
+        return Err(EngineError::ConstraintsUnmet);
     }
-    let view = View::of(request.text);
-    let analysis = Analysis::read(&view, request.goal, request.kind, interrupted)?;
+    let view = PlainText::of(request.text);
+    let analysis = TextAnalysis::read(&view, request.goal, request.kind, interrupted)?;
     let cuts = analysis.cuts(&request.limits, request.marker_bytes, interrupted)?;
-    Ok(Verdict { scores: analysis.into_scores(), cuts })
+    Ok(EngineVerdict { scores: analysis.into_scores(), cuts })
 }

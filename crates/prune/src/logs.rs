@@ -1,17 +1,17 @@
-//! What logs and command output are made of: severities, stack traces, and lines that differ only in their numbers.
+//! Logs and command output: words that report an error, and log templates (lines that differ only in their numbers).
 
-use tamis_text::Kind;
+use tamis_text::TextKind;
 use tamis_text::interner::hash;
 
-use crate::{Unpruned, outliers};
+use crate::{EngineError, outliers};
 
-/// A line is read up to here for its template.
+/// Only this much of a line goes into its template.
 pub(crate) const LINE_BYTES: usize = 512;
 
-/// Words of lines that must stay in logs, in whatever case: the contract's.
-const NAMED_TROUBLE: [&[u8]; 3] = [b"error", b"exception", b"traceback"];
+/// The contract's words: log lines with one of them always stay, in upper or lower case.
+const ERROR_WORDS: [&[u8]; 3] = [b"error", b"exception", b"traceback"];
 
-/// These and others tell of trouble too.
+/// Words that usually report an error; a superset of the contract's.
 const SEVERE: [&[u8]; 9] = [
     b"error",
     b"exception",
@@ -24,31 +24,31 @@ const SEVERE: [&[u8]; 9] = [
     b"assertion",
 ];
 
-/// Whether the line tells of something that went wrong.
+/// Whether the line has a word that usually reports an error.
 pub(crate) fn is_severe(line: &str) -> bool {
     find_word(line.as_bytes(), &SEVERE).is_some()
 }
 
-/// Whether the line has one of the words that must stay.
-pub(crate) fn names_trouble(line: &str) -> bool {
-    find_word(line.as_bytes(), &NAMED_TROUBLE).is_some()
+/// Whether the line has one of the contract's words.
+pub(crate) fn has_error_word(line: &str) -> bool {
+    find_word(line.as_bytes(), &ERROR_WORDS).is_some()
 }
 
-/// Whether the line reports trouble, and does not only mention it: what stands around it belongs to the report.
+/// Whether the line reports an error rather than only mentioning the word. The lines around a report belong to it.
 ///
 /// `error: …`, `error[E0308]`, `java.io.IOException: …`, `Exception in thread …`, `Traceback (most recent call last):`, `[ERROR] …`;
 /// but not `func parse() error {` in a listing, nor `0 errors`.
-pub(crate) fn reports_trouble(line: &str) -> bool {
+pub(crate) fn reports_error(line: &str) -> bool {
     let bytes = line.as_bytes();
     let mut from = 0;
-    while let Some((at, length)) = find_word(&bytes[from..], &NAMED_TROUBLE) {
+    while let Some((at, length)) = find_word(&bytes[from..], &ERROR_WORDS) {
         let (start, end) = (from + at, from + at + length);
         let word = &bytes[start..end];
         let after = bytes.get(end).copied().unwrap_or(0);
-        let loud = word.iter().all(u8::is_ascii_uppercase);
-        let spoken = matches!(after, b':' | b'[' | b'!');
-        let leads = bytes[..start].iter().all(u8::is_ascii_whitespace);
-        if loud || spoken || leads || word.eq_ignore_ascii_case(b"traceback") {
+        let upper_case = word.iter().all(u8::is_ascii_uppercase);
+        let followed_by_sign = matches!(after, b':' | b'[' | b'!');
+        let first_word = bytes[..start].iter().all(u8::is_ascii_whitespace);
+        if upper_case || followed_by_sign || first_word || word.eq_ignore_ascii_case(b"traceback") {
             return true;
         }
         from = end;
@@ -56,10 +56,10 @@ pub(crate) fn reports_trouble(line: &str) -> bool {
     false
 }
 
-/// Where the first of `words` is, and how long it is, whatever the case.
+/// The position and length of the first of `words`, ignoring case.
 fn find_word(bytes: &[u8], words: &[&[u8]]) -> Option<(usize, usize)> {
     bytes.iter().enumerate().find_map(|(at, byte)| {
-        // One look at the first letter dismisses most places.
+        // Comparing the first letter rules out most positions.
         if !matches!(byte | 0x20, b'e' | b't' | b'f' | b'p' | b'c' | b's' | b'a') {
             return None;
         }
@@ -71,8 +71,7 @@ fn find_word(bytes: &[u8], words: &[&[u8]]) -> Option<(usize, usize)> {
     })
 }
 
-/// For each line how many lines share its template, how many of them came before it, and whether it stands out from
-/// them all the same.
+/// For each line: how many lines have its template, how many of those came earlier, and whether it is an outlier.
 pub(crate) struct Repetition {
     pub(crate) count: Vec<u32>,
     pub(crate) earlier: Vec<u32>,
@@ -80,10 +79,10 @@ pub(crate) struct Repetition {
 }
 
 pub(crate) fn repetition(
-    kind: Kind,
+    kind: TextKind,
     lines: &[&str],
     interrupted: &dyn Fn() -> bool,
-) -> Result<Repetition, Unpruned> {
+) -> Result<Repetition, EngineError> {
     let mut table = Table::new(lines.len());
     let mut counts: Vec<u32> = Vec::new();
     let mut earlier = Vec::with_capacity(lines.len());
@@ -91,7 +90,7 @@ pub(crate) fn repetition(
     let mut masked = Vec::new();
     for (number, line) in lines.iter().enumerate() {
         if number % 512 == 0 && interrupted() {
-            return Err(Unpruned::Interrupted);
+            return Err(EngineError::Interrupted);
         }
         mask(line, &mut masked);
         let id = table.number(hash(&masked), counts.len() as u32);
@@ -103,22 +102,22 @@ pub(crate) fn repetition(
         template.push(id);
     }
     let count: Vec<u32> = template.iter().map(|&id| counts[id as usize]).collect();
-    // Only what scores logs asks for it.
+    // Outliers are only used for logs.
     let stands_out = match kind {
-        Kind::Logs => outliers::find(lines, &template, &counts, interrupted)?,
-        Kind::Code | Kind::Docs => vec![false; lines.len()],
+        TextKind::Logs => outliers::find(lines, &template, &counts, interrupted)?,
+        TextKind::Code | TextKind::Docs => vec![false; lines.len()],
     };
     Ok(Repetition { count, earlier, stands_out })
 }
 
-/// Whether a word is a number in the widest sense, which templates do not tell apart.
+/// Whether a template masks the word: decimal or hexadecimal numbers, and ids that are mostly digits.
 pub(crate) fn is_number(word: &[u8]) -> bool {
     let digits = word.iter().filter(|b| b.is_ascii_digit()).count();
     digits > 0
         && (word.starts_with(b"0x") || digits * 2 >= word.len() || word.iter().all(u8::is_ascii_hexdigit))
 }
 
-/// The line with its numbers, hexadecimal words and white space made alike.
+/// Writes the template of a line: numbers become `0`, runs of white space one space.
 fn mask(line: &str, masked: &mut Vec<u8>) {
     masked.clear();
     let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
@@ -152,7 +151,7 @@ fn mask(line: &str, masked: &mut Vec<u8>) {
     }
 }
 
-/// Hashes to numbers; two lines of one hash count as one template, which costs at worst a line too few.
+/// Numbers templates by their hash. On a collision two templates count as one, which at worst cuts one line too many.
 struct Table {
     slots: Vec<(u64, u32)>,
 }
@@ -185,13 +184,13 @@ mod tests {
     #[test]
     fn lines_that_differ_in_numbers_are_one_template() {
         let lines = ["2024-01-01 GET /a/12 0xdeadbeef", "2025-11-30 GET /a/7 0xfeed12", "other", "  other "];
-        let repetition = repetition(Kind::Logs, &lines, &|| false).expect("nothing interrupts");
+        let repetition = repetition(TextKind::Logs, &lines, &|| false).expect("nothing interrupts");
         assert_eq!(repetition.earlier, [0, 1, 0, 0]);
         assert_eq!(repetition.count, [2, 2, 1, 1]);
     }
 
     #[test]
-    fn trouble_is_seen_in_any_case() {
+    fn error_words_are_found_in_any_case() {
         for line in [
             "ERROR: x",
             "java.lang.NullPointerException",
@@ -208,12 +207,12 @@ mod tests {
     #[test]
     fn a_report_is_more_than_a_mention() {
         for line in ["error: x", "error[E0308]: y", "2024 [ERROR] z", "Traceback (most recent call last):"] {
-            assert!(reports_trouble(line), "{line}");
+            assert!(reports_error(line), "{line}");
         }
         for line in
             ["func parse(s string) error {", "0 errors, 2 warnings", "if err != nil { return fmt.Errorf(x) }"]
         {
-            assert!(!reports_trouble(line), "{line}");
+            assert!(!reports_error(line), "{line}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Lines of a log that stand out from those which look alike: the one request that failed, the one disk that is full.
+//! Outlier detection in logs: the one request that failed, the one disk that is full.
 //!
-//! A template hides what its numbers say, and a line of which there is but one among thousands of others is what
-//! people look for in a log. Neither needs a word of the goal in it.
+//! Found without the goal, by three signs: a number far from the mean of its template, a template that is rare in a
+//! repetitive log, and an HTTP status of 400 or more.
 
-use crate::Unpruned;
+use crate::EngineError;
 use crate::logs::{LINE_BYTES, is_number};
 
-/// Fewer lines than these have no usual value.
+/// A template needs this many lines for a meaningful mean.
 const ENOUGH_LINES: u32 = 30;
-/// Numbers of a line that are looked at, from the left.
+/// Only this many numbers of a line are compared, from the left.
 const FIELDS: usize = 16;
-/// How many standard deviations from the mean are unusual.
+/// A value further from the mean than this many standard deviations is an outlier.
 const DEVIATIONS: f64 = 6.0;
-/// A template of so few lines is rare, in a log that mostly repeats itself.
+/// A template with up to `RARE` lines is rare, in a log where most templates have `REPEATED` lines or more.
 const RARE: u32 = 2;
 const REPEATED: u32 = 5;
 
@@ -21,11 +21,11 @@ pub(crate) fn find(
     template: &[u32],
     counts: &[u32],
     interrupted: &dyn Fn() -> bool,
-) -> Result<Vec<bool>, Unpruned> {
-    let mut stands_out: Vec<bool> = lines.iter().map(|line| tells_a_failed_status(line)).collect();
+) -> Result<Vec<bool>, EngineError> {
+    let mut stands_out: Vec<bool> = lines.iter().map(|line| has_failed_http_status(line)).collect();
     mark_rare(lines, template, counts, &mut stands_out);
 
-    // Sums for the templates that have enough lines, and for no others.
+    // Only templates with enough lines get sums, which saves memory.
     let mut slot = vec![u32::MAX; counts.len()];
     let mut slots = 0u32;
     for (slot, &count) in slot.iter_mut().zip(counts) {
@@ -38,7 +38,7 @@ pub(crate) fn find(
     let usual = |line: usize| slot.get(template[line] as usize).copied().filter(|&slot| slot != u32::MAX);
     for (number, line) in lines.iter().enumerate() {
         if number % 512 == 0 && interrupted() {
-            return Err(Unpruned::Interrupted);
+            return Err(EngineError::Interrupted);
         }
         if let Some(slot) = usual(number) {
             each_value(line, |field, value| {
@@ -50,7 +50,7 @@ pub(crate) fn find(
     }
     for (number, line) in lines.iter().enumerate() {
         if number % 512 == 0 && interrupted() {
-            return Err(Unpruned::Interrupted);
+            return Err(EngineError::Interrupted);
         }
         if let Some(slot) = usual(number) {
             let count = f64::from(counts[template[number] as usize]);
@@ -65,7 +65,7 @@ pub(crate) fn find(
     Ok(stands_out)
 }
 
-/// Lines of which there is hardly another, where most lines have many of their kind.
+/// Marks lines of rare templates, if the log is mostly repetition.
 fn mark_rare(lines: &[&str], template: &[u32], counts: &[u32], stands_out: &mut [bool]) {
     let count = |line: usize| counts[template[line] as usize];
     let written = |line: &usize| !lines[*line].trim().is_empty();
@@ -79,7 +79,7 @@ fn mark_rare(lines: &[&str], template: &[u32], counts: &[u32], stands_out: &mut 
     }
 }
 
-/// The numbers of a line that have a value, with their places among all that a template does not tell apart.
+/// Visits the decimal numbers of a line, each with its position among everything that the template masks.
 fn each_value(line: &str, mut take: impl FnMut(usize, f64)) {
     let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
     let words = bytes.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| is_number(word));
@@ -91,8 +91,8 @@ fn each_value(line: &str, mut take: impl FnMut(usize, f64)) {
     }
 }
 
-/// Whether the line tells of an HTTP status of 400 or more.
-fn tells_a_failed_status(line: &str) -> bool {
+/// Whether the line reports an HTTP status of 400 or more.
+fn has_failed_http_status(line: &str) -> bool {
     let bytes = &line.as_bytes()[..line.len().min(LINE_BYTES)];
     let edge = |byte: Option<&u8>| byte.is_none_or(|byte| !byte.is_ascii_alphanumeric() && *byte != b'.');
     (0..bytes.len().saturating_sub(2)).any(|at| {
@@ -101,12 +101,12 @@ fn tells_a_failed_status(line: &str) -> bool {
             && bytes[at + 2].is_ascii_digit()
             && edge(at.checked_sub(1).and_then(|before| bytes.get(before)))
             && edge(bytes.get(at + 3))
-            && names_a_status(&bytes[..at])
+            && is_status_label(&bytes[..at])
     })
 }
 
-/// Whether what stands before a number says that it is a status: `HTTP/1.1" `, `"status": `, `status=`, `status_code=`.
-fn names_a_status(before: &[u8]) -> bool {
+/// Whether the bytes before a number mark it as a status: `HTTP/1.1" `, `"status": `, `status=`, `status_code=`.
+fn is_status_label(before: &[u8]) -> bool {
     let near = |word: &[u8], reach: usize| {
         let end = &before[before.len().saturating_sub(reach)..];
         end.windows(word.len()).any(|window| window.eq_ignore_ascii_case(word))
@@ -116,14 +116,14 @@ fn names_a_status(before: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use tamis_text::Kind;
+    use tamis_text::TextKind;
 
     use super::*;
     use crate::logs::repetition;
 
     fn outstanding(lines: &[String]) -> Vec<usize> {
         let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-        let found = repetition(Kind::Logs, &lines, &|| false).expect("nothing interrupts").stands_out;
+        let found = repetition(TextKind::Logs, &lines, &|| false).expect("nothing interrupts").stands_out;
         (0..lines.len()).filter(|&line| found[line]).collect()
     }
 
@@ -143,17 +143,17 @@ mod tests {
             r#"{"path":"/a","status":503,"ms":12}"#,
             "request done status=404 size=12",
         ] {
-            assert!(tells_a_failed_status(line), "{line}");
+            assert!(has_failed_http_status(line), "{line}");
         }
         for line in
             [r#""GET /a HTTP/1.1" 200 404"#, "took 500 ms", "status ok after 5.400 s", "HTTP/1.1 4042"]
         {
-            assert!(!tells_a_failed_status(line), "{line}");
+            assert!(!has_failed_http_status(line), "{line}");
         }
     }
 
     #[test]
-    fn a_line_of_its_own_stands_out_among_many_alike() {
+    fn a_rare_template_stands_out_among_repeated_ones() {
         let mut log: Vec<_> = (0..100).map(|n| format!("session {n} opened for alice")).collect();
         log[40] = "session 40 opened for bob".to_owned();
         assert_eq!(outstanding(&log), [40]);

@@ -1,71 +1,74 @@
-//! The pieces a text falls into: what a line belongs to, near and far.
+//! Text segmentation: which paragraph, definition or section each line is in.
 //!
-//! Code falls into definitions, documents into sections, logs into runs. Every line has one unit at each level.
+//! Code is divided into definitions, documents into sections, logs into runs. Every line is in exactly one part of each
+//! partition.
 
 use tamis_syntax::Outline;
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
-/// A partition of the lines.
-pub(crate) struct Units {
-    /// The unit of each line.
+use crate::document::Heading;
+
+/// A division of the lines into parts.
+pub(crate) struct Partition {
+    /// The part of each line.
     pub(crate) of_line: Vec<u32>,
-    /// For each unit the line that says what it is: a signature, a heading; its first line where nothing does.
+    /// The title line of each part: a signature or a heading, otherwise its first line.
     pub(crate) title: Vec<u32>,
 }
 
-impl Units {
+impl Partition {
     pub(crate) fn count(&self) -> usize {
         self.title.len()
     }
 }
 
-/// The three levels at which lines are read together.
-pub(crate) struct Levels {
+/// The three partitions that features and the network use.
+pub(crate) struct Partitions {
     /// Lines between blank lines.
-    pub(crate) paragraph: Units,
+    pub(crate) paragraph: Partition,
     /// The innermost definition or section.
-    pub(crate) near: Units,
+    pub(crate) inner: Partition,
     /// The outermost definition, or the section of the second level.
-    pub(crate) top: Units,
+    pub(crate) outer: Partition,
 }
 
-pub(crate) fn levels(kind: Kind, lines: &[&str], outline: &Outline, headings: &[Heading]) -> Levels {
+pub(crate) fn partitions(
+    kind: TextKind,
+    lines: &[&str],
+    outline: &Outline,
+    headings: &[Heading],
+) -> Partitions {
     let paragraph = paragraphs(lines, 30);
     match kind {
-        Kind::Code => Levels {
+        TextKind::Code => Partitions {
             paragraph,
-            near: definitions(lines.len(), outline, usize::MAX),
-            top: definitions(lines.len(), outline, 0),
+            inner: definitions(lines.len(), outline, usize::MAX),
+            outer: definitions(lines.len(), outline, 0),
         },
-        Kind::Docs => Levels {
+        TextKind::Docs => Partitions {
             paragraph,
-            near: sections(lines.len(), headings, 6),
-            top: sections(lines.len(), headings, 2),
+            inner: sections(lines.len(), headings, 6),
+            outer: sections(lines.len(), headings, 2),
         },
-        Kind::Logs => Levels { paragraph, near: paragraphs(lines, 60), top: chunks(lines.len(), 100) },
+        TextKind::Logs => {
+            Partitions { paragraph, inner: paragraphs(lines, 60), outer: chunks(lines.len(), 100) }
+        }
     }
 }
 
-/// A heading of a document. Lines count from 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Heading {
-    pub(crate) line: usize,
-    pub(crate) level: usize,
-}
-
-fn definitions(count: usize, outline: &Outline, deepest: usize) -> Units {
+fn definitions(count: usize, outline: &Outline, deepest: usize) -> Partition {
     let mut of_line = vec![u32::MAX; count];
     let mut title = Vec::new();
-    // Inner definitions come later and take their lines from the outer ones.
+    // Inner definitions come later and overwrite the lines of outer ones.
     for definition in outline.definitions.iter().filter(|definition| definition.depth <= deepest) {
-        let unit = title.len() as u32;
+        let part = title.len() as u32;
         title.push(definition.signature.first as u32);
-        of_line[definition.lead..=definition.last].fill(unit);
+        of_line[definition.lead..=definition.last].fill(part);
     }
     let mut gap = None;
-    for (line, unit) in of_line.iter_mut().enumerate() {
-        if *unit == u32::MAX {
-            *unit = *gap.get_or_insert_with(|| {
+    for (line, part) in of_line.iter_mut().enumerate() {
+        if *part == u32::MAX {
+            *part = *gap.get_or_insert_with(|| {
                 title.push(line as u32);
                 title.len() as u32 - 1
             });
@@ -73,26 +76,26 @@ fn definitions(count: usize, outline: &Outline, deepest: usize) -> Units {
             gap = None;
         }
     }
-    Units { of_line, title }
+    Partition { of_line, title }
 }
 
-fn sections(count: usize, headings: &[Heading], deepest: usize) -> Units {
+fn sections(count: usize, headings: &[Heading], deepest: usize) -> Partition {
     let mut of_line = vec![0; count];
     let mut title = vec![0];
     let mut starts = headings.iter().filter(|heading| heading.level <= deepest).peekable();
-    for (line, unit) in of_line.iter_mut().enumerate() {
+    for (line, part) in of_line.iter_mut().enumerate() {
         if starts.peek().is_some_and(|heading| heading.line == line) {
             starts.next();
             if line > 0 {
                 title.push(line as u32);
             }
         }
-        *unit = title.len() as u32 - 1;
+        *part = title.len() as u32 - 1;
     }
-    Units { of_line, title }
+    Partition { of_line, title }
 }
 
-fn paragraphs(lines: &[&str], longest: usize) -> Units {
+fn paragraphs(lines: &[&str], longest: usize) -> Partition {
     let mut of_line = Vec::with_capacity(lines.len());
     let mut title: Vec<u32> = vec![0];
     let mut was_blank = false;
@@ -105,12 +108,12 @@ fn paragraphs(lines: &[&str], longest: usize) -> Units {
         was_blank = blank;
         of_line.push(title.len() as u32 - 1);
     }
-    Units { of_line, title }
+    Partition { of_line, title }
 }
 
-fn chunks(count: usize, size: usize) -> Units {
-    Units {
+fn chunks(count: usize, size: usize) -> Partition {
+    Partition {
         of_line: (0..count).map(|line| (line / size) as u32).collect(),
-        title: (0..count.div_ceil(size)).map(|unit| (unit * size) as u32).collect(),
+        title: (0..count.div_ceil(size)).map(|part| (part * size) as u32).collect(),
     }
 }

@@ -1,53 +1,61 @@
-//! So that what stays still reads: lines that only close or divide a block share its fate.
+//! Score propagation: lines that belong together get scores that keep or cut them together, so that the result still reads
+//! as code.
 //!
-//! It works on scores, before any threshold, so that a higher threshold still cuts no less.
+//! It works on scores, not on cuts, so that a higher threshold never keeps more.
 
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
 use crate::DEFAULT_THRESHOLD;
-use crate::line_attributes::{Document, Shape};
+use crate::document::DocumentStructure;
+use crate::line_attributes::LineAttributes;
 
-/// The longest statement or docstring that goes or stays as one.
+/// Longer statements and docstrings are not kept or cut as one.
 const STATEMENT_LINES: usize = 12;
 
-/// Gives closing lines the score of what they close, and blank lines that of their surroundings.
-pub(crate) fn settle(scores: &mut [f32], kind: Kind, lines: &[&str], shape: &Shape, document: &Document) {
-    if kind == Kind::Code {
+/// Propagates scores between the lines of statements, blocks, fences and blank runs.
+pub(crate) fn propagate(
+    scores: &mut [f32],
+    kind: TextKind,
+    lines: &[&str],
+    attributes: &LineAttributes,
+    document: &DocumentStructure,
+) {
+    if kind == TextKind::Code {
         join_statements(scores, lines);
-        keep_signatures_whole(scores, lines, shape);
+        keep_signatures_whole(scores, lines, attributes);
     }
-    raise_dividers(scores, lines, shape);
-    if kind == Kind::Code {
-        raise_openers(scores, lines, shape);
+    raise_dividers(scores, lines, attributes);
+    if kind == TextKind::Code {
+        raise_openers(scores, lines, attributes);
     }
-    close_blocks(scores, shape);
-    settle_blanks(scores, shape);
-    // A fence is of use as a whole.
+    close_blocks(scores, attributes);
+    settle_blanks(scores, attributes);
+    // A fence is kept or cut as a whole.
     for &(first, last) in &document.fences {
         let best = scores[first..=last].iter().copied().fold(f32::MIN, f32::max);
         scores[first..=last].fill(best);
     }
 }
 
-/// The first line of a signature always stays; its other lines and its decorators, without which it may mean something else,
-/// stay with it at the default threshold, and above it go before what the goal asks for.
-fn keep_signatures_whole(scores: &mut [f32], lines: &[&str], shape: &Shape) {
+/// The first line of a signature is protected. Its other lines and its decorators can change its meaning, so they get at
+/// least the default threshold; above it they are cut before lines that match the goal.
+fn keep_signatures_whole(scores: &mut [f32], lines: &[&str], attributes: &LineAttributes) {
     let mut decorates = false;
     for line in (0..lines.len()).rev() {
-        decorates = shape.definition[line] || (decorates && is_decorator(lines[line]));
+        decorates = attributes.definition[line] || (decorates && is_decorator(lines[line]));
         if decorates {
             scores[line] = scores[line].max(DEFAULT_THRESHOLD);
         }
     }
 }
 
-/// Whether the line decorates what follows it, in the manner of Python, Java, TypeScript or Rust.
+/// Whether the line is a decorator, annotation or attribute of the line below.
 fn is_decorator(line: &str) -> bool {
     let trimmed = line.trim_start();
     trimmed.starts_with('@') || trimmed.starts_with("#[")
 }
 
-/// The lines of a call that runs over several, or of a short docstring, are of use together only.
+/// Gives all lines of a multi-line statement or short docstring the best score among them.
 fn join_statements(scores: &mut [f32], lines: &[&str]) {
     let mut first = 0;
     while first < lines.len() {
@@ -63,14 +71,14 @@ fn join_statements(scores: &mut [f32], lines: &[&str]) {
     }
 }
 
-/// Where the docstring that opens in this line closes, if it is short.
+/// The last line of the docstring that opens in this line, if it is short.
 fn docstring_end(lines: &[&str], first: usize) -> Option<usize> {
     let mark = ["\"\"\"", "'''"].into_iter().find(|mark| lines[first].matches(mark).count() == 1)?;
     let rest = lines.iter().enumerate().skip(first + 1).take(STATEMENT_LINES - 1);
     rest.into_iter().find(|(_, line)| line.contains(mark)).map(|(last, _)| last)
 }
 
-/// The line in which the brackets that this one opens are closed; itself if they are not, or not soon.
+/// The line that closes the brackets opened in this one; this one if they are not closed within the limit.
 fn statement_end(lines: &[&str], first: usize) -> usize {
     let mut depth = opened(lines[first]);
     let mut last = first;
@@ -84,7 +92,7 @@ fn statement_end(lines: &[&str], first: usize) -> usize {
     last
 }
 
-/// How many round and square brackets a line leaves open, strings and comments apart.
+/// How many round and square brackets a line leaves open, ignoring strings and comments.
 fn opened(line: &str) -> i32 {
     let bytes = line.as_bytes();
     let mut depth = 0;
@@ -96,7 +104,7 @@ fn opened(line: &str) -> i32 {
             b'/' if bytes.get(at + 1) == Some(&b'/') => break,
             b'#' if bytes.get(at + 1) != Some(&b'[') => break,
             quote @ (b'"' | b'\'' | b'`') => {
-                // Without a partner it is an apostrophe or a lifetime.
+                // A quote that is not closed is an apostrophe or a lifetime.
                 let rest = &bytes[at + 1..];
                 at += memchr::memchr(quote, rest).map_or(0, |length| length + 1);
             }
@@ -108,26 +116,26 @@ fn opened(line: &str) -> i32 {
 }
 
 /// Whether a line ends one branch and begins the next.
-fn divides(line: &str, shape: &Shape, number: usize) -> bool {
-    shape.closer[number] && line.trim_end().ends_with(['{', '(', '[', ':'])
+fn divides(line: &str, attributes: &LineAttributes, number: usize) -> bool {
+    attributes.closer[number] && line.trim_end().ends_with(['{', '(', '[', ':'])
 }
 
-/// An `else` without its `if` says nothing: what opens a chain of branches is needed as soon as any of them is.
-fn raise_openers(scores: &mut [f32], lines: &[&str], shape: &Shape) {
+/// An `else` is useless without its `if`: the first line of a chain gets at least the score of every later branch.
+fn raise_openers(scores: &mut [f32], lines: &[&str], attributes: &LineAttributes) {
     let mut latest: Vec<(u16, usize)> = Vec::new();
     let mut links: Vec<(usize, usize)> = Vec::new();
-    for line in (0..scores.len()).filter(|&line| !shape.blank[line]) {
-        while latest.last().is_some_and(|&(indent, _)| indent > shape.indent[line]) {
+    for line in (0..scores.len()).filter(|&line| !attributes.blank[line]) {
+        while latest.last().is_some_and(|&(indent, _)| indent > attributes.indent[line]) {
             latest.pop();
         }
         match latest.last_mut() {
-            Some((indent, before)) if *indent == shape.indent[line] => {
-                if divides(lines[line], shape, line) {
+            Some((indent, before)) if *indent == attributes.indent[line] => {
+                if divides(lines[line], attributes, line) {
                     links.push((line, *before));
                 }
                 *before = line;
             }
-            _ => latest.push((shape.indent[line], line)),
+            _ => latest.push((attributes.indent[line], line)),
         }
     }
     for &(line, opener) in links.iter().rev() {
@@ -135,67 +143,67 @@ fn raise_openers(scores: &mut [f32], lines: &[&str], shape: &Shape) {
     }
 }
 
-/// `} else {` is needed as soon as what it opens is.
-fn raise_dividers(scores: &mut [f32], lines: &[&str], shape: &Shape) {
+/// `} else {` gets at least the best score of the block that it opens.
+fn raise_dividers(scores: &mut [f32], lines: &[&str], attributes: &LineAttributes) {
     let mut open: Vec<(u16, f32)> = Vec::new();
     for line in (0..scores.len()).rev() {
-        if shape.blank[line] {
+        if attributes.blank[line] {
             continue;
         }
         let mut inner = f32::MIN;
         while let Some(&(indent, best)) = open.last() {
-            if indent <= shape.indent[line] {
+            if indent <= attributes.indent[line] {
                 break;
             }
             inner = inner.max(best);
             open.pop();
         }
-        if divides(lines[line], shape, line) {
+        if divides(lines[line], attributes, line) {
             scores[line] = scores[line].max(inner);
         }
         let best = scores[line].max(inner);
         match open.last_mut() {
-            Some((indent, known)) if *indent == shape.indent[line] => *known = known.max(best),
-            _ => open.push((shape.indent[line], best)),
+            Some((indent, known)) if *indent == attributes.indent[line] => *known = known.max(best),
+            _ => open.push((attributes.indent[line], best)),
         }
     }
 }
 
-/// `}` goes when all that it closes goes, and stays when the line that opened it does.
-fn close_blocks(scores: &mut [f32], shape: &Shape) {
+/// `}` gets the best score of the block that it closes, or of the line that opened the block.
+fn close_blocks(scores: &mut [f32], attributes: &LineAttributes) {
     // Per open level: its indentation, its latest line's score, the best score in it.
     let mut open: Vec<(u16, f32, f32)> = Vec::new();
     for (line, score) in scores.iter_mut().enumerate() {
-        if shape.blank[line] {
+        if attributes.blank[line] {
             continue;
         }
         let mut inner = f32::MIN;
         while let Some(&(indent, _, best)) = open.last() {
-            if indent <= shape.indent[line] {
+            if indent <= attributes.indent[line] {
                 break;
             }
             inner = inner.max(best);
             open.pop();
         }
         match open.last_mut() {
-            Some((indent, latest, best)) if *indent == shape.indent[line] => {
-                if shape.closer[line] {
+            Some((indent, latest, best)) if *indent == attributes.indent[line] => {
+                if attributes.closer[line] {
                     *score = inner.max(*latest);
                 }
                 *latest = *score;
                 *best = best.max(inner).max(*score);
             }
-            _ => open.push((shape.indent[line], *score, score.max(inner))),
+            _ => open.push((attributes.indent[line], *score, score.max(inner))),
         }
     }
 }
 
-/// A blank line goes with either neighbour.
-fn settle_blanks(scores: &mut [f32], shape: &Shape) {
+/// A blank line gets the lower score of its neighbours, so that it is cut with either.
+fn settle_blanks(scores: &mut [f32], attributes: &LineAttributes) {
     let mut before = f32::MAX;
     let mut run = 0;
     for line in 0..=scores.len() {
-        if line < scores.len() && shape.blank[line] {
+        if line < scores.len() && attributes.blank[line] {
             run += 1;
             continue;
         }

@@ -1,39 +1,40 @@
-//! Lines that never go, whatever they score: the contract's rules of safety.
+//! Protected lines: the contract's safety rules. They stay, whatever they score.
 
 use tamis_syntax::Outline;
-use tamis_text::{Kind, is_quoted_source};
+use tamis_text::{TextKind, is_quoted_source};
 
-use crate::line_attributes::{Document, Shape};
-use crate::logs::{names_trouble, reports_trouble};
+use crate::document::DocumentStructure;
+use crate::line_attributes::LineAttributes;
+use crate::logs::{has_error_word, reports_error};
 
 const BEGIN: &str = "⟦NO_PRUNE_BEGIN⟧";
 const END: &str = "⟦NO_PRUNE_END⟧";
 const MARKER: &str = "⟦PRUNÉ:";
 
-/// A licence may run to hundreds of lines; its beginning says which it is.
+/// A licence may have hundreds of lines; its first lines say which it is.
 const HEAD_COMMENT_LINES: usize = 4;
-/// Lines kept on each side of a line that reports trouble.
-const TROUBLE_CONTEXT: usize = 2;
+/// Lines kept on each side of a line that reports an error.
+const ERROR_CONTEXT: usize = 2;
 /// A stack trace is followed this far.
 const TRACE_LINES: usize = 60;
 
 pub(crate) struct Structure<'a> {
-    pub(crate) kind: Kind,
+    pub(crate) kind: TextKind,
     pub(crate) lines: &'a [&'a str],
-    /// The text as it was written, where escape sequences were left out of the lines.
+    /// The text before escape sequences were stripped, if any were.
     pub(crate) written: Option<&'a str>,
     pub(crate) outline: &'a Outline,
-    pub(crate) document: &'a Document,
-    pub(crate) shape: &'a Shape,
+    pub(crate) document: &'a DocumentStructure,
+    pub(crate) attributes: &'a LineAttributes,
 }
 
 /// Which lines stay.
 pub(crate) fn protected_lines(structure: &Structure<'_>, keep_first_lines: usize) -> Vec<bool> {
     let mut stays = vec![false; structure.lines.len()];
     match structure.kind {
-        Kind::Code => protect_code(structure, &mut stays),
-        Kind::Docs => protect_docs(structure, &mut stays),
-        Kind::Logs => protect_logs(structure, &mut stays),
+        TextKind::Code => protect_code(structure, &mut stays),
+        TextKind::Docs => protect_docs(structure, &mut stays),
+        TextKind::Logs => protect_logs(structure, &mut stays),
     }
     protect_directives(structure.lines.iter().copied(), &mut stays);
     if let Some(written) = structure.written {
@@ -57,17 +58,17 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
         stays[definition.signature.first] = true;
     }
     protect_docstring(structure, stays);
-    let shape = structure.shape;
+    let attributes = structure.attributes;
     let mut kept = 0;
     for (line, stays) in stays.iter_mut().enumerate() {
         let head = structure.lines[line].trim_start_matches('\u{feff}');
-        // The first line of a docstring alone would open a string that nothing closes.
+        // Keeping only the first line of a docstring would leave a string open.
         let dangling = ["\"\"\"", "'''"].iter().any(|mark| head.matches(mark).count() == 1);
-        let comment = shape.comment[line] && !dangling;
+        let comment = attributes.comment[line] && !dangling;
         if head.starts_with("#!") || comment || head.trim_start().starts_with("<?") {
             *stays = true;
             kept += 1;
-        } else if !shape.blank[line] {
+        } else if !attributes.blank[line] {
             break;
         }
         if kept == HEAD_COMMENT_LINES {
@@ -76,10 +77,10 @@ fn protect_code(structure: &Structure<'_>, stays: &mut [bool]) {
     }
 }
 
-/// What a file says of itself before anything else: the first lines of its docstring, and the one that closes it.
+/// The module's docstring: its first lines, and the line that closes it.
 fn protect_docstring(structure: &Structure<'_>, stays: &mut [bool]) {
-    let shape = structure.shape;
-    let skipped = |line: &usize| shape.blank[*line] || structure.lines[*line].starts_with('#');
+    let attributes = structure.attributes;
+    let skipped = |line: &usize| attributes.blank[*line] || structure.lines[*line].starts_with('#');
     let Some(first) = (0..stays.len()).find(|line| !skipped(line)) else { return };
     let text = structure.lines[first].trim_start_matches(['r', 'R', '\u{feff}']);
     let Some(mark) = ["\"\"\"", "'''"].into_iter().find(|mark| text.starts_with(mark)) else { return };
@@ -105,15 +106,16 @@ fn protect_docs(structure: &Structure<'_>, stays: &mut [bool]) {
 
 fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
     let count = stays.len();
-    let shape = structure.shape;
+    let attributes = structure.attributes;
     let mut trace_until = 0;
     for line in 0..count {
-        // The contract's words stay even in the name of a test that passed; its surroundings need not.
-        stays[line] |= (shape.severe[line] || shape.passed[line]) && names_trouble(structure.lines[line]);
-        if shape.severe[line] && reports_trouble(structure.lines[line]) {
-            stays[line.saturating_sub(TROUBLE_CONTEXT)..(line + TROUBLE_CONTEXT + 1).min(count)].fill(true);
+        // The contract's words stay even in the name of a test that passed, but without the lines around it.
+        stays[line] |=
+            (attributes.severe[line] || attributes.passed[line]) && has_error_word(structure.lines[line]);
+        if attributes.severe[line] && reports_error(structure.lines[line]) {
+            stays[line.saturating_sub(ERROR_CONTEXT)..(line + ERROR_CONTEXT + 1).min(count)].fill(true);
             trace_until = line + TRACE_LINES;
-        } else if line < trace_until && !shape.blank[line] {
+        } else if line < trace_until && !attributes.blank[line] {
             if is_trace(structure.lines[line]) {
                 stays[line] = true;
             } else {
@@ -123,7 +125,7 @@ fn protect_logs(structure: &Structure<'_>, stays: &mut [bool]) {
     }
 }
 
-/// Whether a line goes on with what began above: a stack trace, or the source that a compiler quotes.
+/// Whether a line continues an error report: a stack frame, or source that a compiler quotes.
 fn is_trace(line: &str) -> bool {
     let trimmed = line.trim_start();
     let indented = trimmed.len() < line.len();
@@ -133,13 +135,13 @@ fn is_trace(line: &str) -> bool {
     indented || called || trimmed.starts_with("goroutine ") || is_quoted_source(trimmed)
 }
 
-/// A broken escape sequence takes a letter or the rest of its line along, so what must stay is looked for in the text as
-/// it was written too.
-fn protect_written(kind: Kind, written: &str, stays: &mut [bool]) {
+/// Stripping a broken escape sequence may take a letter or the rest of its line along, so protected words are searched in
+/// the unstripped text too.
+fn protect_written(kind: TextKind, written: &str, stays: &mut [bool]) {
     protect_directives(written.split('\n'), stays);
-    if kind == Kind::Logs {
+    if kind == TextKind::Logs {
         for (stays, line) in stays.iter_mut().zip(written.split('\n')) {
-            *stays = *stays || names_trouble(line);
+            *stays = *stays || has_error_word(line);
         }
     }
 }
@@ -147,7 +149,7 @@ fn protect_written(kind: Kind, written: &str, stays: &mut [bool]) {
 fn protect_directives<'a>(lines: impl Iterator<Item = &'a str>, stays: &mut [bool]) {
     let mut inside = false;
     for (line, text) in lines.enumerate() {
-        // Both begin with the same rare character: most lines are dismissed by one search.
+        // All directives begin with the same rare character, so most lines need one search.
         if !inside && !text.contains('⟦') {
             continue;
         }

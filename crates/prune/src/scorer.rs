@@ -1,116 +1,116 @@
-//! From what is known of a line to how likely it is needed.
+//! Calibration: turns the network's output into the scores that callers see.
 //!
-//! The network judges; this module puts its judgement on the scale that callers see, where 0.5 keeps at least 95 % of
-//! needed lines on every kind of text, and holds back where there is little to go by.
+//! A score of 0.5 keeps at least 95 % of needed lines on every kind of text. When few words of the goal are in the text,
+//! all scores are raised, so that little is cut on a guess.
 
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
 use crate::bm25::highest;
-use crate::features::{Feature, Features};
+use crate::features::{Feature, FeatureTable};
 use crate::network::Skimmer;
-use crate::partition::Levels;
-use crate::{DEFAULT_THRESHOLD, Unpruned};
+use crate::partition::Partitions;
+use crate::{DEFAULT_THRESHOLD, EngineError};
 
-/// Where a kind of text has its middle, and how steeply scores change around it.
-struct Scale {
-    /// The judgement that becomes 0.5.
+/// Maps network outputs to scores for one kind of text.
+struct Calibration {
+    /// The output that becomes a score of 0.5.
     middle: f32,
     slope: f32,
 }
 
-/// Set on the dev cases, so that the default keeps at least 95 % of needed lines in each of their files, and the worst
-/// tenth of their cases is no worse off than it was with hand-set weights.
-const CODE: Scale = Scale { middle: -0.85, slope: 0.9 };
-/// A coding agent's goal names a task, and much of a text has to do with it: judgements run higher.
-const CODE_FOR_A_TASK: Scale = Scale { middle: 0.3, slope: 1.0 };
-const DOCS: Scale = Scale { middle: -0.2, slope: 0.9 };
-const LOGS: Scale = Scale { middle: 0.75, slope: 1.4 };
+/// Set on the dev cases, so that the default threshold keeps at least 95 % of needed lines in each file of cases, and the
+/// worst tenth of the cases is no worse than with the earlier hand-set weights.
+const CODE: Calibration = Calibration { middle: -0.85, slope: 0.9 };
+/// A coding agent's goal names a task that much of the text relates to, so outputs are higher.
+const CODE_FOR_A_TASK: Calibration = Calibration { middle: 0.3, slope: 1.0 };
+const DOCS: Calibration = Calibration { middle: -0.2, slope: 0.9 };
+const LOGS: Calibration = Calibration { middle: 0.75, slope: 1.4 };
 
-/// The network keeps most of a short text, since little is won by cutting it; at the default threshold more can go from
-/// code of up to so many lines, less and less of longer code.
+/// The network keeps most of a short text, so the default threshold is effectively raised for short code: fully up to
+/// `SHORT` lines, then less and less up to `LONG` lines.
 const SHORT: f32 = 300.0;
 const LONG: f32 = 800.0;
-/// How much further up the default lies in short code, and from where on it makes no difference: what were the scores 0.7
-/// and 0.8. In dev cases of under 400 lines recall stays above 0.99 while half as much again goes.
-const FURTHER: f32 = 0.94;
+/// By how much outputs are lowered in short code, and the output from which on they are not: these were the scores 0.7
+/// and 0.8. In dev cases under 400 lines recall stays above 0.99, and half as much again is cut.
+const SHORT_CODE_SHIFT: f32 = 0.94;
 const KNEE: f32 = 1.54;
 
-/// Lines that are alike are many from here on, as the root that the feature is: four.
+/// Four lines of one template are many. The feature is a square root, hence 2.
 const MANY: f32 = 2.0;
 
-/// What a report of trouble lists under it is followed this far.
+/// The maximum number of `file:line` places that are kept below an error.
 const LISTED: usize = 12;
 
-/// Below this weight of words found, the goal is trusted in proportion: a word or two may be anywhere.
+/// If the words found weigh less than this in total, the goal is trusted in proportion: one or two words may match by chance.
 const TRUSTED_WEIGHT: f32 = 6.0;
 
-/// The goal's words are all in one title.
+/// A title that holds all words of the goal.
 const WHOLE_TITLE: f32 = 0.99;
 
 /// The score of every line.
 pub(crate) fn score(
-    kind: Kind,
-    features: &Features,
-    levels: &Levels,
+    kind: TextKind,
+    features: &FeatureTable,
+    partitions: &Partitions,
     interrupted: &dyn Fn() -> bool,
-) -> Result<Vec<f32>, Unpruned> {
+) -> Result<Vec<f32>, EngineError> {
     let of_task = features.column(Feature::GoalOfTask).first().is_some_and(|&task| task > 0.0);
-    let scale = match kind {
-        Kind::Code if of_task => CODE_FOR_A_TASK,
-        Kind::Code => CODE,
-        Kind::Docs => DOCS,
-        Kind::Logs => LOGS,
+    let calibration = match kind {
+        TextKind::Code if of_task => CODE_FOR_A_TASK,
+        TextKind::Code => CODE,
+        TextKind::Docs => DOCS,
+        TextKind::Logs => LOGS,
     };
     let trust = trust(kind, features);
-    let mut scores = Skimmer::embedded().judge(features, levels, interrupted)?;
-    let further = if kind == Kind::Code && !of_task { FURTHER * shortness(scores.len()) } else { 0.0 };
+    let mut scores = Skimmer::embedded().forward(features, partitions, interrupted)?;
+    let shift =
+        if kind == TextKind::Code && !of_task { SHORT_CODE_SHIFT * shortness(scores.len()) } else { 0.0 };
     for score in &mut scores {
-        let above = past_default(*score - scale.middle, further);
-        *score = 1.0 - trust * (1.0 - squeeze(scale.slope * above));
+        let above = lower_short_code(*score - calibration.middle, shift);
+        *score = 1.0 - trust * (1.0 - sigmoid(calibration.slope * above));
     }
-    if kind == Kind::Logs {
-        lift_witnesses(&mut scores, features);
+    if kind == TextKind::Logs {
+        raise_key_log_lines(&mut scores, features);
     }
     Ok(scores)
 }
 
-/// 1 for a short text, 0 for a long one.
+/// 1 for a short text, 0 for a long one, falling in between.
 fn shortness(lines: usize) -> f32 {
     (libm::logf(LONG / lines.max(1) as f32) / libm::logf(LONG / SHORT)).clamp(0.0, 1.0)
 }
 
-/// A judgement above the middle as it counts where the default lies `further` up. The order of lines stays, and so does what
-/// is above the knee.
-fn past_default(above: f32, further: f32) -> f32 {
+/// Lowers an output by `shift`, less and less towards the knee and not at all above it. The order of lines is kept.
+fn lower_short_code(above: f32, shift: f32) -> f32 {
     if above >= KNEE {
         above
-    } else if above > further {
-        (above - further) * KNEE / (KNEE - further)
+    } else if above > shift {
+        (above - shift) * KNEE / (KNEE - shift)
     } else {
-        above - further
+        above - shift
     }
 }
 
-/// What a reader of a log must not miss, whatever the network makes of it: a line that tells of trouble, the places that
-/// are listed under it, a line with a word of the goal that hardly another has, one that differs from all others of its
-/// log, and the first of many that are alike, so that what was said so often is seen once. They stay at the default
-/// threshold, and go before others above it.
-fn lift_witnesses(scores: &mut [f32], features: &Features) {
+/// Raises lines of a log that a reader must not miss to the default threshold, whatever the network gave them: errors and
+/// the places listed below them, lines with a rare word of the goal, outliers, and the first line of a template that
+/// repeats. Above the default threshold they are the first to be cut.
+fn raise_key_log_lines(scores: &mut [f32], features: &FeatureTable) {
     let column = |feature| features.column(feature);
-    let (severe, points) = (column(Feature::IsSevere), column(Feature::Points));
+    let (severe, points) = (column(Feature::IsSevere), column(Feature::HasFileLine));
     let (rare, stands_out) = (column(Feature::Rare), column(Feature::StandsOut));
     let (indent, blank) = (column(Feature::Indent), column(Feature::IsBlank));
     let (repeats, earlier) = (column(Feature::Repeats), column(Feature::EarlierRepeats));
-    let (passed, failed, drawn) = (column(Feature::Passed), column(Feature::Failed), column(Feature::Drawn));
-    // The indentation of the last report, and how many lines under it were lifted.
+    let (passed, failed, separator) =
+        (column(Feature::Passed), column(Feature::Failed), column(Feature::IsSeparator));
+    // The indentation of the last error, and how many places below it were raised.
     let mut report: Option<(f32, usize)> = None;
     for (line, score) in scores.iter_mut().enumerate() {
-        // That a test passed or a step began is what most lines say, and no two say it of the same.
-        let plain = passed[line] == 0.0 && drawn[line] == 0.0 && blank[line] == 0.0;
+        // Lines about a passed test or a started step are the bulk of a log, and each is unique by its name.
+        let plain = passed[line] == 0.0 && separator[line] == 0.0 && blank[line] == 0.0;
         let example = plain && repeats[line] >= MANY && earlier[line] == 0.0;
         let unusual = plain && stands_out[line] > 0.0;
-        let told = severe[line] > 0.0 || failed[line] > 0.0;
-        let mut witness = example || unusual || told || rare[line] > 0.0;
+        let reported = severe[line] > 0.0 || failed[line] > 0.0;
+        let mut key_line = example || unusual || reported || rare[line] > 0.0;
         if severe[line] > 0.0 {
             report = Some((indent[line], 0));
         } else if blank[line] == 0.0 {
@@ -120,28 +120,32 @@ fn lift_witnesses(scores: &mut [f32], features: &Features) {
                 && *listed < LISTED
             {
                 *listed += 1;
-                witness = true;
+                key_line = true;
             }
         }
-        if witness {
+        if key_line {
             *score = score.max(DEFAULT_THRESHOLD);
         }
     }
 }
 
-/// How far the goal is to be believed, 0 to 1. Without a word that is in the text there is nothing to go by.
-fn trust(kind: Kind, features: &Features) -> f32 {
+/// How much the goal can be trusted in this text, 0 to 1. It is 0 when none of its words is there.
+fn trust(kind: TextKind, features: &FeatureTable) -> f32 {
     let root = features.column(Feature::GoalWeight).first().copied().unwrap_or(0.0);
     match kind {
-        // Repetition speaks for itself.
-        Kind::Logs => 1.0,
-        // The name of a definition or the title of a section says all, be it one word.
-        Kind::Code | Kind::Docs if highest(features.column(Feature::NearTitleCover)) > WHOLE_TITLE => 1.0,
-        Kind::Code | Kind::Docs => (root * root / TRUSTED_WEIGHT).min(1.0),
+        // In logs, repetition shows what can go without any goal.
+        TextKind::Logs => 1.0,
+        // A definition or a section of that name is enough, even if the goal is one word.
+        TextKind::Code | TextKind::Docs
+            if highest(features.column(Feature::NearTitleCover)) > WHOLE_TITLE =>
+        {
+            1.0
+        }
+        TextKind::Code | TextKind::Docs => (root * root / TRUSTED_WEIGHT).min(1.0),
     }
 }
 
-fn squeeze(value: f32) -> f32 {
+fn sigmoid(value: f32) -> f32 {
     1.0 / (1.0 + libm::expf(-value))
 }
 
@@ -150,13 +154,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_default_lies_further_up_in_short_code_and_the_order_stays() {
+    fn outputs_are_lowered_in_short_code_and_keep_their_order() {
         assert_eq!([100, 300, 800, 9000].map(shortness), [1.0, 1.0, 0.0, 0.0]);
-        assert_eq!([0.0, 0.94, 1.54, 3.0].map(|above| past_default(above, 0.94)), [-0.94, 0.0, 1.54, 3.0]);
-        for further in [0.0, 0.3, 0.94] {
+        assert_eq!(
+            [0.0, 0.94, 1.54, 3.0].map(|above| lower_short_code(above, 0.94)),
+            [-0.94, 0.0, 1.54, 3.0]
+        );
+        for shift in [0.0, 0.3, 0.94] {
             let counted: Vec<f32> =
-                (-50..50).map(|tenth| past_default(tenth as f32 / 10.0, further)).collect();
-            assert!(counted.is_sorted(), "{further}");
+                (-50..50).map(|tenth| lower_short_code(tenth as f32 / 10.0, shift)).collect();
+            assert!(counted.is_sorted(), "{shift}");
         }
     }
 }

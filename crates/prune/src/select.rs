@@ -1,9 +1,9 @@
-//! From scores to cuts, within the limits: what may go, what the limits allow, what is worth a marker.
+//! Turns scores into cuts: what scores below the threshold, within the limits, and is larger than its marker.
 
-use crate::reason::Reasons;
-use crate::{Cut, Limits, Unpruned};
+use crate::reason::ReasonInputs;
+use crate::{Cut, CutPlace, EngineError, PruneLimits};
 
-/// What the selection needs to know of a text.
+/// The lines of a text, with all that decides whether they are cut.
 pub(crate) struct Candidates<'a> {
     /// Bytes of each line, its newline included.
     pub(crate) bytes: &'a [usize],
@@ -11,16 +11,16 @@ pub(crate) struct Candidates<'a> {
     pub(crate) protected: &'a [bool],
     /// Lines that close a definition.
     pub(crate) closes: &'a [bool],
-    /// Spans of lines, both ends included, of which all go or none.
+    /// Spans of lines, both ends included, that are cut as a whole or not at all.
     pub(crate) whole: &'a [(usize, usize)],
-    pub(crate) reasons: &'a Reasons<'a>,
+    pub(crate) reasons: &'a ReasonInputs<'a>,
     pub(crate) marker_bytes: &'a dyn Fn(&Cut) -> usize,
 }
 
-/// The most lines that may go, of `count`.
-pub(crate) fn most_cut(count: usize, limits: &Limits) -> usize {
+/// The maximum number of lines that may be cut, of `count`.
+pub(crate) fn most_cut(count: usize, limits: &PruneLimits) -> usize {
     let fits = |cut: usize| cut as f64 / count as f64 <= limits.max_prune_ratio;
-    // The quotient is what callers check, so it decides, and not the product, which may round the other way.
+    // Callers check the quotient, so the quotient decides. The product may round the other way.
     let mut most = (limits.max_prune_ratio.clamp(0.0, 1.0) * count as f64) as usize;
     while most < count && fits(most + 1) {
         most += 1;
@@ -33,9 +33,9 @@ pub(crate) fn most_cut(count: usize, limits: &Limits) -> usize {
 
 pub(crate) fn select(
     candidates: &Candidates<'_>,
-    limits: &Limits,
+    limits: &PruneLimits,
     interrupted: &dyn Fn() -> bool,
-) -> Result<Vec<Cut>, Unpruned> {
+) -> Result<Vec<Cut>, EngineError> {
     let count = candidates.bytes.len();
     let most = most_cut(count, limits);
     let goes: Vec<bool> = (0..count)
@@ -48,8 +48,8 @@ pub(crate) fn select(
     if lines_of(&cuts) <= most {
         return Ok(cuts);
     }
-    // The limits bind: the lowest go first. Blocks that are not worth a marker come back, which leaves room for
-    // more, so the number that goes is searched for.
+    // More than the limits allow: the lowest scores are cut first. Blocks smaller than their marker stay after all,
+    // which leaves room for other lines, so a binary search finds how many lines to take.
     let mut order: Vec<u32> = (0..count as u32).filter(|&line| goes[line as usize]).collect();
     order.sort_unstable_by(|&a, &b| {
         candidates.scores[a as usize].total_cmp(&candidates.scores[b as usize]).then(a.cmp(&b))
@@ -65,7 +65,7 @@ pub(crate) fn select(
     let mut best = attempt(low);
     while high - low > 1 {
         if interrupted() {
-            return Err(Unpruned::Interrupted);
+            return Err(EngineError::Interrupted);
         }
         let middle = low + (high - low) / 2;
         let cuts = attempt(middle);
@@ -83,7 +83,7 @@ fn lines_of(cuts: &[Cut]) -> usize {
     cuts.iter().map(|cut| cut.last_line - cut.first_line + 1).sum()
 }
 
-/// The runs of lines that go and are larger than the marker that would stand for them.
+/// The runs of lines to cut that are larger than their markers.
 fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
     let mut cuts = Vec::new();
     for &(first, last) in candidates.whole {
@@ -102,36 +102,41 @@ fn cuts_of(candidates: &Candidates<'_>, mut goes: Vec<bool>) -> Vec<Cut> {
             last += 1;
         }
         let run_end = last;
-        // A brace costs two bytes, and without it what follows reads as if it lay inside: where a cut would end with
-        // one, it stays. Within a cut it goes, for it would break the cut into pieces that no marker is worth.
+        // A closing brace at the end of a cut stays: it costs two bytes, and without it the following lines look as if
+        // they were inside the block. Braces within a cut go, since keeping them would split the cut.
         while last > first && candidates.closes[last] {
             last -= 1;
         }
         let bytes: usize = candidates.bytes[first..=last].iter().sum();
-        // No marker is smaller than this; the reason need not be made for what stays anyway.
+        // No marker is smaller than this, so such blocks need no reason.
         if bytes > SMALLEST_MARKER {
-            let cut = |reason| Cut { first_line: first + 1, last_line: last + 1, reason };
-            let worth = |cut: &Cut| (candidates.marker_bytes)(cut) < bytes;
-            let reasons = candidates.reasons;
-            // Where a block was is worth saying, but not worth keeping the block for.
-            let told =
-                [Reasons::of, Reasons::in_brief].into_iter().map(|reason| cut(reason(reasons, first, last)));
-            cuts.extend(told.into_iter().find(worth));
+            let reason = candidates.reasons.reason(first, last);
+            let mut cut = Cut { first_line: first + 1, last_line: last + 1, reason };
+            let is_worth_it = |cut: &Cut| (candidates.marker_bytes)(cut) < bytes;
+            // If only the place makes the marker too large, leave the place out.
+            let mut worth = is_worth_it(&cut);
+            if !worth {
+                cut.reason.place = CutPlace::Omitted;
+                worth = is_worth_it(&cut);
+            }
+            if worth {
+                cuts.push(cut);
+            }
         }
         first = run_end + 1;
     }
     cuts
 }
 
-/// A cut that saves fewer bytes than this is not looked at, whatever its marker would be.
+/// Blocks of fewer bytes are never cut: every marker is larger.
 const SMALLEST_MARKER: usize = 24;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn limits(ratio: f64, keep: usize) -> Limits {
-        Limits { threshold: 0.5, max_prune_ratio: ratio, min_keep_lines: keep, keep_first_lines: 0 }
+    fn limits(ratio: f64, keep: usize) -> PruneLimits {
+        PruneLimits { threshold: 0.5, max_prune_ratio: ratio, min_keep_lines: keep, keep_first_lines: 0 }
     }
 
     #[test]

@@ -1,15 +1,19 @@
-//! The contract's rules of safety, held over texts made at random: what it names never goes, whatever dresses it up.
+//! The contract's safety rules on random texts: protected lines stay, whatever surrounds or decorates them.
 
 use proptest::prelude::*;
-use tamis_prune::{Cut, Limits, Request, prune};
-use tamis_text::{Kind, without_escapes};
+use tamis_prune::{Cut, EngineRequest, PruneLimits, prune};
+use tamis_text::{TextKind, strip_ansi_escapes};
 
-/// Which lines stay when everything that may go does, for markers that cost nothing to speak of.
-fn kept(text: &str, kind: Kind) -> Vec<bool> {
-    let limits =
-        Limits { threshold: f32::INFINITY, max_prune_ratio: 1.0, min_keep_lines: 0, keep_first_lines: 0 };
+/// Which lines stay when everything that may be cut is cut, with markers of almost no size.
+fn kept(text: &str, kind: TextKind) -> Vec<bool> {
+    let limits = PruneLimits {
+        threshold: f32::INFINITY,
+        max_prune_ratio: 1.0,
+        min_keep_lines: 0,
+        keep_first_lines: 0,
+    };
     let marker_bytes = &|_: &Cut| 1;
-    let request = Request { text, goal: "where is the socket closed", kind, limits, marker_bytes };
+    let request = EngineRequest { text, goal: "where is the socket closed", kind, limits, marker_bytes };
     let verdict = prune(&request, &|| false).expect("nothing interrupts");
     let mut kept = vec![true; text.split('\n').count()];
     for cut in &verdict.cuts {
@@ -22,7 +26,7 @@ fn one_of(choices: &'static [&'static str]) -> impl Strategy<Value = &'static st
     prop::sample::select(choices)
 }
 
-/// A line of a log: trouble or none, in the words of a test runner or others, in colours that may be broken off.
+/// A log line, with or without an error, from a test runner or another program, with escape sequences that may be broken.
 fn log_lines() -> impl Strategy<Value = String> {
     let dress = || {
         one_of(&[
@@ -98,7 +102,7 @@ fn numbered(lines: Vec<String>, mark: &str, gap: usize) -> String {
     lines.join("\n")
 }
 
-/// Statements of Python that are well-formed and easily misread, and none of which defines or imports anything.
+/// Python statements that are easily misread. None of them defines or imports anything.
 #[rustfmt::skip]
 const STATEMENTS: &[&str] = &[
     "value = step(value)", "name = 'it\\'s'", "mark = \"(\"", "tick = '`'", "#it's a `tick", "# don't", "ratio = a / b  # per '", "open_ = \"[{(\"",
@@ -107,7 +111,7 @@ const STATEMENTS: &[&str] = &[
     "quote = '\"'", "for item in [1, 2]:\n        call(item)", "return {}", "path = a // b", "note = \"/* \"", "rest = b'\\x00'", "share = 100 * a / b",
 ];
 
-/// Python as it is written, and the same again until only reading by lines can be afforded.
+/// Python code, and the same repeated until it is too large for the parser.
 fn python() -> impl Strategy<Value = String> {
     const HEADS: &[&str] =
         &["def run_it(a, b):", "class Reader:", "async def load(self):", "@wrap\ndef run(\n    path,\n):"];
@@ -151,22 +155,22 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn trouble_stays_in_logs(lines in prop::collection::vec(log_lines(), 1..60), mark in one_of(&["", "→", "\t", "│", ": ", " | "]), gap in 0usize..80) {
+    fn errors_stay_in_logs(lines in prop::collection::vec(log_lines(), 1..60), mark in one_of(&["", "→", "\t", "│", ": ", " | "]), gap in 0usize..80) {
         let text = if mark.is_empty() { lines.join("\n") } else { numbered(lines, mark, gap) };
-        for (line, kept) in text.split('\n').zip(kept(&text, Kind::Logs)) {
-            let named = is_named_by_the_contract(line) || is_named_by_the_contract(&without_escapes(line));
+        for (line, kept) in text.split('\n').zip(kept(&text, TextKind::Logs)) {
+            let named = is_named_by_the_contract(line) || is_named_by_the_contract(&strip_ansi_escapes(line));
             prop_assert!(kept || !named, "{line:?} went");
         }
     }
 }
 
 proptest! {
-    // Parsing takes its time without optimisation.
+    // Fewer cases: parsing is slow without optimisation.
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn imports_classes_and_definitions_stay_in_code(text in python()) {
-        for (line, kept) in text.split('\n').zip(kept(&text, Kind::Code)) {
+        for (line, kept) in text.split('\n').zip(kept(&text, TextKind::Code)) {
             let starts = ["import ", "from ", "class ", "def ", "async def "];
             let structural = starts.iter().any(|start| line.starts_with(start));
             prop_assert!(kept || !structural, "{line:?} went");
@@ -176,7 +180,7 @@ proptest! {
     #[test]
     fn headings_stay_in_documents(lines in documents(), end in one_of(&["", "\r"])) {
         let text: Vec<_> = lines.iter().map(|(line, _)| format!("{line}{end}")).collect();
-        let kept = kept(&text.join("\n"), Kind::Docs);
+        let kept = kept(&text.join("\n"), TextKind::Docs);
         for ((line, heading), kept) in lines.iter().zip(kept) {
             prop_assert!(kept || !heading, "{line:?} went");
         }

@@ -1,25 +1,25 @@
-//! Which lines stay whatever happens, kind by kind. `!` at the start of a line marks one that must stay.
+//! Protected lines of each kind of text. `!` at the start of a line marks one that must stay.
 
-use tamis_prune::{Analysis, View};
-use tamis_text::Kind;
+use tamis_prune::{PlainText, TextAnalysis};
+use tamis_text::TextKind;
 
 #[test]
 fn a_signature_stays_whole_by_default_with_its_decorators() {
     let body = "        value = step(value)\n".repeat(40);
     let signature = "@cached\ndef load(\n    path: str,\n    limit: int,\n) -> str:\n";
     let text = format!("{signature}{body}    return value\n");
-    let view = View::of(&text);
-    let analysis = Analysis::read(&view, "where is the socket closed", Kind::Code, &|| false)
+    let view = PlainText::of(&text);
+    let analysis = TextAnalysis::read(&view, "where is the socket closed", TextKind::Code, &|| false)
         .expect("nothing interrupts");
     assert!(analysis.scores()[..5].iter().all(|&score| score >= tamis_prune::DEFAULT_THRESHOLD));
 }
 
-fn check(kind: Kind, marked: &str) {
+fn check(kind: TextKind, marked: &str) {
     let text: String =
         marked.lines().map(|line| format!("{}\n", line.strip_prefix('!').unwrap_or(line))).collect();
     let expected: Vec<bool> = marked.lines().map(|line| line.starts_with('!')).chain([true]).collect();
-    let view = View::of(&text);
-    let analysis = Analysis::read(&view, "nothing of this", kind, &|| false).expect("nothing interrupts");
+    let view = PlainText::of(&text);
+    let analysis = TextAnalysis::read(&view, "nothing of this", kind, &|| false).expect("nothing interrupts");
     let found = analysis.protected(0);
     for (number, line) in text.split('\n').enumerate() {
         assert_eq!(found[number], expected[number], "line {}: {line}\n{text}", number + 1);
@@ -29,7 +29,7 @@ fn check(kind: Kind, marked: &str) {
 #[test]
 fn python() {
     check(
-        Kind::Code,
+        TextKind::Code,
         "!#!/usr/bin/env python3
 !# A script.
 !
@@ -61,7 +61,7 @@ LIMIT = 3
 #[test]
 fn the_docstring_of_a_file() {
     check(
-        Kind::Code,
+        TextKind::Code,
         "!#!/usr/bin/env python3
 !\"\"\"One.
 
@@ -83,7 +83,7 @@ value = 3
 #[test]
 fn rust() {
     check(
-        Kind::Code,
+        TextKind::Code,
         "!//! A module.
 
 !use std::fmt;
@@ -114,13 +114,16 @@ const LIMIT: usize = 3;
 
 #[test]
 fn go_and_java_and_c() {
-    check(Kind::Code, "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n}\n");
     check(
-        Kind::Code,
+        TextKind::Code,
+        "!package main\n\n!import (\n!\t\"fmt\"\n!)\n\n!func main() {\n\tfmt.Println()\n}\n",
+    );
+    check(
+        TextKind::Code,
         "!package a;\n\n!import java.util.List;\n\n!public class A {\n  private int x;\n\n  @Override\n!  public int size() {\n    return x;\n  }\n}\n",
     );
     check(
-        Kind::Code,
+        TextKind::Code,
         "!#include <stdio.h>\n\nstatic int count;\n\n!int main(int argc,\n         char **argv)\n{\n    return count;\n}\n",
     );
 }
@@ -128,15 +131,15 @@ fn go_and_java_and_c() {
 #[test]
 fn documents() {
     check(
-        Kind::Docs,
+        TextKind::Docs,
         "!# Title\n\nwords\n\n```sh\n# in a fence\nrun\n```\n\nmore\n\n!Second\n!------\n\nwords\n~~~\nopen to the end\n",
     );
 }
 
 #[test]
-fn a_mention_of_trouble_stays_alone() {
+fn a_line_that_only_mentions_an_error_stays_without_context() {
     check(
-        Kind::Logs,
+        TextKind::Logs,
         "one\ntwo\n!a.go:3:func parse(text string) error {\nfour\n!0 errors, 2 warnings\nsix\n",
     );
 }
@@ -144,14 +147,14 @@ fn a_mention_of_trouble_stays_alone() {
 #[test]
 fn logs() {
     check(
-        Kind::Logs,
+        TextKind::Logs,
         "one\n!two\n!three\n!an ERROR here\n!five\n!six\nseven\neight\n!nine\n!ten\n!Traceback (most recent call last):\n!  File \"a\", line 1\n!    run()\n!  File \"b\", line 2\n!    walk()\n!KeyError: 'x'\n!after\n!after\nlast\n",
     );
 }
 
 #[test]
 fn directives_hold_everywhere() {
-    for kind in Kind::ALL {
+    for kind in TextKind::ALL {
         check(
             kind,
             "plain\n!⟦NO_PRUNE_BEGIN⟧\n!inside\n!⟦NO_PRUNE_END⟧\nplain\n!⟦PRUNÉ: prune_id=a lignes 1-2 (2) raison=b⟧\nplain\n",
@@ -161,16 +164,17 @@ fn directives_hold_everywhere() {
 }
 
 #[test]
-fn a_line_of_a_listing_stays_when_the_goal_names_its_number() {
+fn a_numbered_line_stays_when_the_goal_names_its_number() {
     let listing = |mark: &str| -> String {
         (1..=400).map(|number| format!("{number:>4}{mark}worker {} is alive\n", number % 4)).collect()
     };
     for mark in ["→", "\t", ": "] {
         let text = listing(mark);
-        let view = View::of(&text);
-        let analysis = Analysis::read(&view, "what happened at step 137, or 9?", Kind::Logs, &|| false)
-            .expect("nothing interrupts");
-        // The first and the last lines speak for all the others, and stay anyway.
+        let view = PlainText::of(&text);
+        let analysis =
+            TextAnalysis::read(&view, "what happened at step 137, or 9?", TextKind::Logs, &|| false)
+                .expect("nothing interrupts");
+        // The first and last lines stay in any case.
         let stays: Vec<usize> = (5..390)
             .filter(|number| analysis.scores()[number - 1] >= tamis_prune::DEFAULT_THRESHOLD)
             .collect();

@@ -8,7 +8,7 @@ mod stop_words;
 pub(crate) mod subject;
 
 use tamis_code_index::WordQuery;
-use tamis_text::words::{Piece, each_word, stem};
+use tamis_text::words::{WordPiece, each_word, stem};
 
 use stop_words::{EXAMPLE_WORDS, JARGON, STOP_WORDS};
 
@@ -67,7 +67,7 @@ impl Question {
         }
         for name in &names {
             each_word(name, |word, piece| {
-                if piece == Piece::Part {
+                if piece == WordPiece::Part {
                     add_term(&mut terms, word, false);
                 }
             });
@@ -203,7 +203,7 @@ impl Parts {
             } else {
                 // In scripts without spaces between words, each character is a word.
                 each_word(piece, |word, kind| {
-                    if kind == Piece::Part {
+                    if kind == WordPiece::Part {
                         self.words.push(word.to_owned());
                     }
                 });

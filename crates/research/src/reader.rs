@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 use tamis_codebase::{AccessError, Halt, Place, Roots};
-use tamis_syntax::{Budget, Outline};
+use tamis_syntax::{Outline, ParseBudget};
 use tamis_text::split_lines;
 
 use crate::ReadBudget;
@@ -137,7 +137,7 @@ impl SourceFile {
     /// Definitions and imports, parsed where the language is known.
     pub fn outline(&self) -> &Outline {
         self.outline.get_or_init(|| {
-            let budget = Budget::for_bytes(self.text.len());
+            let budget = ParseBudget::for_bytes(self.text.len());
             tamis_syntax::outline(&self.text, &self.lines(), budget, &|| false)
         })
     }

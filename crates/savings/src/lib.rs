@@ -16,7 +16,7 @@ use std::ops::ControlFlow;
 
 use serde::Serialize;
 use tamis_redact::Redacted;
-use tamis_sieve::{Settings, Sieve};
+use tamis_sieve::{Sieve, SieveSettings};
 
 use cut_lines::{Cutout, Need};
 use replay::{Pending, Replay, ReplaySink};
@@ -205,7 +205,7 @@ pub fn estimate(
     watch: &mut dyn FnMut(SavingsProgress) -> ControlFlow<()>,
 ) -> Result<SavingsReport, TraceError> {
     let (sessions, more_sessions) = sessions_to_replay(trace, options)?;
-    let sieve = Sieve::new(Settings::default());
+    let sieve = Sieve::new(SieveSettings::default());
     let mut recorder = Recorder { options: options.clone(), ..Recorder::default() };
     recorder.savings.more_sessions = more_sessions;
     recorder.savings.rules = RULES;

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use tamis_sieve::{PruneRequest, Sieve, prune_ids_in};
-use tamis_text::{Kind, estimate_tokens, split_lines};
+use tamis_text::{TextKind, estimate_tokens, split_lines};
 
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
 use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
@@ -195,11 +195,11 @@ impl Conversation {
             sink.skipped().without_goal += 1;
             return self.gave(&text);
         }
-        let pruned = sieve.rehearse(
+        let pruned = sieve.dry_run(
             &PruneRequest {
                 text: &text,
                 goal: &goal,
-                kind: Kind::detect(&text),
+                kind: TextKind::detect(&text),
                 threshold: options.threshold,
                 max_prune_ratio: 1.0,
                 min_keep_lines: 0,

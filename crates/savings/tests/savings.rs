@@ -11,8 +11,8 @@ use std::time::Duration;
 use serde_json::json;
 use session::{ID, Log, Opened};
 use tamis_savings::{SavingsOptions, SavingsReport, SavingsSums, SkippedResults};
-use tamis_sieve::{PruneRequest, Pruned, Settings, Sieve};
-use tamis_text::Kind;
+use tamis_sieve::{PruneRequest, Pruned, Sieve, SieveSettings};
+use tamis_text::TextKind;
 use tamis_trace::TraceError;
 
 const QUESTION: &str = "How is the timeout of a request computed?";
@@ -37,7 +37,7 @@ fn pruned(text: &str) -> Pruned {
     let request = PruneRequest {
         text,
         goal: QUESTION,
-        kind: Kind::detect(text),
+        kind: TextKind::detect(text),
         threshold: tamis_prune::DEFAULT_THRESHOLD,
         max_prune_ratio: 1.0,
         min_keep_lines: 0,
@@ -46,7 +46,7 @@ fn pruned(text: &str) -> Pruned {
         annotate_lines: false,
         include_markers: true,
     };
-    Sieve::new(Settings::default()).rehearse(&request, &|| false)
+    Sieve::new(SieveSettings::default()).dry_run(&request, &|| false)
 }
 
 /// The first line of the first cut that says something.

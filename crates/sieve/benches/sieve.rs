@@ -1,4 +1,4 @@
-//! What a prune costs beyond the engine: ids, the original's file, rendering, the ledger's queue.
+//! The cost of a prune besides the engine: ids, the original's file, rendering, the ledger's queue.
 
 #![allow(clippy::unwrap_used, reason = "a bench that fails may panic")]
 
@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
-use tamis_prune::{Cut, Request, Unpruned, Verdict};
-use tamis_sieve::{Caller, PruneRequest, Settings, Sieve};
+use tamis_prune::{Cut, CutCause, CutPlace, CutReason, EngineError, EngineRequest, EngineVerdict};
+use tamis_sieve::{Caller, PruneRequest, Sieve, SieveSettings};
 use tamis_store::DataDir;
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
 const SIZES: [usize; 3] = [10_000, 100_000, 1_000_000];
 
@@ -18,12 +18,18 @@ fn main() {
     divan::main();
 }
 
-/// Cuts every other stretch of ten lines, and costs nothing.
-fn free_engine(request: &Request<'_>, _interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
+/// An engine that costs nothing and cuts every other block of ten lines.
+fn free_engine(
+    request: &EngineRequest<'_>,
+    _interrupted: &dyn Fn() -> bool,
+) -> Result<EngineVerdict, EngineError> {
     let lines = tamis_text::line_count(request.text);
-    let cut =
-        |first: usize| Cut { first_line: first + 11, last_line: first + 20, reason: "hors sujet".into() };
-    Ok(Verdict { scores: Vec::new(), cuts: (0..lines.saturating_sub(21)).step_by(20).map(cut).collect() })
+    let reason = CutReason { cause: CutCause::LessRelevant, place: CutPlace::Omitted };
+    let cut = |first: usize| Cut { first_line: first + 11, last_line: first + 20, reason: reason.clone() };
+    Ok(EngineVerdict {
+        scores: Vec::new(),
+        cuts: (0..lines.saturating_sub(21)).step_by(20).map(cut).collect(),
+    })
 }
 
 /// Lines like those of a source file: repetitive, but no two texts alike.
@@ -41,7 +47,7 @@ fn prune(sieve: &Sieve, text: &str) {
     let request = PruneRequest {
         text,
         goal: "where is the value computed",
-        kind: Kind::Code,
+        kind: TextKind::Code,
         threshold: 0.5,
         max_prune_ratio: 1.0,
         min_keep_lines: 0,
@@ -55,11 +61,11 @@ fn prune(sieve: &Sieve, text: &str) {
 }
 
 fn sieve(folder: &tempfile::TempDir) -> Sieve {
-    let settings = Settings { data_dir: Some(DataDir::at(folder.path())), ..Settings::default() };
+    let settings = SieveSettings { data_dir: Some(DataDir::at(folder.path())), ..SieveSettings::default() };
     Sieve::with_engine(settings, free_engine)
 }
 
-/// A text never seen before: packed and written.
+/// A new text: compressed and written.
 #[divan::bench(args = SIZES, sample_count = 300, sample_size = 1)]
 fn new_text(bencher: Bencher<'_, '_>, bytes: usize) {
     let folder = tempfile::tempdir().unwrap();
@@ -71,7 +77,7 @@ fn new_text(bencher: Bencher<'_, '_>, bytes: usize) {
         .bench_refs(|text| prune(&sieve, text));
 }
 
-/// A text that is kept already: read, compared and renewed.
+/// A stored text: read, compared and refreshed.
 #[divan::bench(args = SIZES, sample_count = 300, sample_size = 1)]
 fn known_text(bencher: Bencher<'_, '_>, bytes: usize) {
     let folder = tempfile::tempdir().unwrap();

@@ -3,7 +3,7 @@
 use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection};
 
-use crate::ledger::{PruneRow, RecoveryRow, Savings, SavingsOf};
+use crate::ledger::{LedgerTotals, PruneRow, PruneSavings, RecoveryRow};
 
 /// The ledger's tables. Migrations are only ever added.
 pub(crate) const COMPONENTS: &[Component] = &[Component {
@@ -93,20 +93,20 @@ pub(crate) fn insert_recovery(connection: &Connection, row: &RecoveryRow) -> rus
     Ok(())
 }
 
-pub(crate) fn savings(connection: &Connection) -> rusqlite::Result<Savings> {
+pub(crate) fn totals(connection: &Connection) -> rusqlite::Result<LedgerTotals> {
     let mut savings = connection.query_row(
         "SELECT count(*), count(fallback), coalesce(sum(lines_before), 0), coalesce(sum(lines_after), 0),
                 coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0) FROM prunes",
         [],
         |row| {
-            Ok(Savings {
+            Ok(LedgerTotals {
                 calls: row.get(0)?,
                 fallbacks: row.get(1)?,
                 lines_before: row.get(2)?,
                 lines_after: row.get(3)?,
                 tokens_before: row.get(4)?,
                 tokens_after: row.get(5)?,
-                ..Savings::default()
+                ..LedgerTotals::default()
             })
         },
     )?;
@@ -119,17 +119,17 @@ pub(crate) fn savings(connection: &Connection) -> rusqlite::Result<Savings> {
 }
 
 /// What these prunes saved since `at_ms`; the ids as a list in JSON.
-pub(crate) fn savings_of(
+pub(crate) fn savings_of_prunes(
     connection: &Connection,
     prune_ids: &str,
     at_ms: i64,
-) -> rusqlite::Result<SavingsOf> {
+) -> rusqlite::Result<PruneSavings> {
     let mut savings = connection.query_row(
         "SELECT count(DISTINCT prune_id), coalesce(sum(tokens_before), 0), coalesce(sum(tokens_after), 0) FROM prunes
          WHERE at >= ?2 AND fallback IS NULL AND prune_id IN (SELECT value FROM json_each(?1))",
         rusqlite::params![prune_ids, at_ms],
         |row| {
-            Ok(SavingsOf {
+            Ok(PruneSavings {
                 known_ids: row.get(0)?,
                 tokens_before: row.get(1)?,
                 tokens_after: row.get(2)?,

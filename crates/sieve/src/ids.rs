@@ -1,7 +1,7 @@
-//! Prune ids: `prn_`, 16 characters from the text, 6 from everything else that decides the result.
+//! Prune ids: `prn_`, 16 characters of the text's hash, 6 of the hash of everything else that decides the result.
 //!
-//! The same call has the same id, so its answer is the same to the byte and prompt caches stay warm. Recovery needs
-//! only the part that comes from the text.
+//! The same call gets the same id and so the same bytes, which keeps prompt caches valid. Recovery uses only the part that
+//! comes from the text.
 
 use std::fmt;
 
@@ -21,7 +21,7 @@ pub(crate) struct PruneId {
     call: String,
 }
 
-/// The part that comes from the text, and names its file: always 16 characters of the alphabet, so safe in a path.
+/// The part that comes from the text and names its file: always 16 characters of the alphabet, so it is safe in a path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct TextId(String);
 
@@ -41,7 +41,7 @@ impl TextId {
 
 impl PruneId {
     pub(crate) fn of(request: &PruneRequest<'_>) -> PruneId {
-        // Named one by one, so that a new field cannot be forgotten here.
+        // Every field is named, so that the compiler reports a new one that is not hashed.
         let PruneRequest {
             text,
             goal,
@@ -67,7 +67,7 @@ impl PruneId {
             &[u8::from(*include_markers)],
         ];
         for field in fields {
-            // With its length before it, no field can run into the next.
+            // The length goes first, so that two different lists of fields never hash the same bytes.
             hasher.update(&(field.len() as u64).to_le_bytes());
             hasher.update(field);
         }
@@ -75,7 +75,7 @@ impl PruneId {
         PruneId { text: TextId::of(text.as_bytes()), call }
     }
 
-    /// The id that `id` spells, when it is one. Nothing else ever reaches a path.
+    /// Parses an id. Only parsed ids are used in paths.
     pub(crate) fn parse(id: &str) -> Option<PruneId> {
         PruneId::from_stem(id.strip_prefix(PREFIX)?)
     }
@@ -87,7 +87,7 @@ impl PruneId {
         Some(PruneId { text: TextId::parse(text)?, call: call.to_owned() })
     }
 
-    /// Both parts without the prefix: the name of the goal's file.
+    /// The id without its prefix, which names the goal's file.
     pub(crate) fn stem(&self) -> String {
         format!("{}{}", self.text.0, self.call)
     }
@@ -99,7 +99,7 @@ impl fmt::Display for PruneId {
     }
 }
 
-/// The first `chars` times five bits.
+/// The first `chars * 5` bits in base 32.
 fn base32(bytes: &[u8], chars: usize) -> String {
     (0..chars)
         .map(|index| {
@@ -119,7 +119,7 @@ fn is_base32(text: &str, chars: usize) -> bool {
 mod tests {
     use std::time::Duration;
 
-    use tamis_text::Kind;
+    use tamis_text::TextKind;
 
     use super::*;
 
@@ -127,7 +127,7 @@ mod tests {
         PruneRequest {
             text: "a\nb",
             goal: "why",
-            kind: Kind::Code,
+            kind: TextKind::Code,
             threshold: 0.5,
             max_prune_ratio: 0.9,
             min_keep_lines: 1,
@@ -149,7 +149,7 @@ mod tests {
         assert_eq!(PruneId::of(&PruneRequest { timeout: Duration::ZERO, ..request() }), id);
         for other in [
             PruneRequest { goal: "whyc", ..request() },
-            PruneRequest { kind: Kind::Docs, ..request() },
+            PruneRequest { kind: TextKind::Docs, ..request() },
             PruneRequest { threshold: 0.4, ..request() },
             PruneRequest { max_prune_ratio: 0.8, ..request() },
             PruneRequest { min_keep_lines: 2, ..request() },
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_reads_back_and_nothing_else_does() {
+    fn only_valid_ids_are_parsed() {
         let id = PruneId::of(&request());
         assert_eq!(PruneId::parse(&id.to_string()), Some(id.clone()));
         let spelled = id.to_string();

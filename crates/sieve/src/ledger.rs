@@ -1,4 +1,5 @@
-//! What was pruned and recovered, by whom and with what gain. Written behind the caller's back, and never in its way.
+//! The ledger: counts of prunes and recoveries, by caller. Rows are queued and written by a thread, so no call waits for
+//! the database.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,19 +8,19 @@ use std::time::{Duration, SystemTime};
 use serde::Serialize;
 use tamis_store::rusqlite::Connection;
 use tamis_store::{Database, StoreError, Writer};
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
 use crate::db;
-use crate::request::{Caller, Warning};
+use crate::request::{Caller, PruneWarning};
 
-/// A caller's name for itself is worth this much of a row, and no more.
+/// Names that callers give themselves are truncated to this.
 const NAME_BYTES: usize = 512;
 
 /// Totals over the ledger.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Savings {
+pub struct LedgerTotals {
     pub calls: u64,
-    /// Calls that gave the text back whole.
+    /// Calls that returned the text whole.
     pub fallbacks: u64,
     pub lines_before: u64,
     pub lines_after: u64,
@@ -30,14 +31,14 @@ pub struct Savings {
     pub recovered_tokens: u64,
 }
 
-/// What some prunes saved, of which the ledger need not know all.
+/// What a set of prunes saved, as far as the ledger knows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct SavingsOf {
-    /// How many of the ids it knows.
+pub struct PruneSavings {
+    /// The number of ids that are in the ledger.
     pub known_ids: u64,
     pub tokens_before: u64,
     pub tokens_after: u64,
-    /// What was asked back of them.
+    /// Tokens that were recovered from these prunes.
     pub recovered_tokens: u64,
 }
 
@@ -45,13 +46,13 @@ pub(crate) struct PruneRow {
     pub(crate) prune_id: String,
     pub(crate) at_ms: i64,
     pub(crate) caller: Caller,
-    pub(crate) kind: Kind,
+    pub(crate) kind: TextKind,
     pub(crate) lines_before: usize,
     pub(crate) lines_after: usize,
     pub(crate) tokens_before: usize,
     pub(crate) tokens_after: usize,
     pub(crate) elapsed: Duration,
-    pub(crate) fallback: Option<Warning>,
+    pub(crate) fallback: Option<PruneWarning>,
 }
 
 pub(crate) struct RecoveryRow {
@@ -68,7 +69,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    /// Opens nothing.
+    /// Does not open the database.
     pub(crate) fn new(path: PathBuf) -> Ledger {
         Ledger { writer: Writer::new(path.clone(), db::COMPONENTS), path }
     }
@@ -99,21 +100,21 @@ impl Ledger {
         &self.path
     }
 
-    pub(crate) fn savings(&self) -> Result<Savings, StoreError> {
-        Ok(Database::read_existing(&self.path, db::COMPONENTS, db::savings)?.unwrap_or_default())
+    pub(crate) fn totals(&self) -> Result<LedgerTotals, StoreError> {
+        Ok(Database::read_existing(&self.path, db::COMPONENTS, db::totals)?.unwrap_or_default())
     }
 
-    pub(crate) fn savings_of(
+    pub(crate) fn savings_of_prunes(
         &self,
         prune_ids: &BTreeSet<String>,
         since: SystemTime,
-    ) -> Result<Option<SavingsOf>, StoreError> {
-        // A list of ids, which are letters and digits.
+    ) -> Result<Option<PruneSavings>, StoreError> {
+        // The ids were parsed, so they are letters and digits and need no JSON escapes.
         let list =
             format!("[{}]", prune_ids.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(","));
         let since = milliseconds(since);
         Database::read_existing(&self.path, db::COMPONENTS, |connection| {
-            db::savings_of(connection, &list, since)
+            db::savings_of_prunes(connection, &list, since)
         })
     }
 
@@ -122,9 +123,9 @@ impl Ledger {
     }
 
     /// Deletes the rows older than `age`.
-    pub(crate) fn forget(&self, age: Duration, now: SystemTime) -> Result<u64, StoreError> {
+    pub(crate) fn delete_older(&self, age: Duration, now: SystemTime) -> Result<u64, StoreError> {
         let before = milliseconds(now).saturating_sub(i64::try_from(age.as_millis()).unwrap_or(i64::MAX));
-        // Mostly there is nothing to delete, and looking waits for nobody's lock.
+        // Usually there is nothing to delete, and reading takes no lock.
         let any = |connection: &Connection| db::has_before(connection, before);
         if Database::read_existing(&self.path, db::COMPONENTS, any)? != Some(true) {
             return Ok(0);
@@ -132,14 +133,14 @@ impl Ledger {
         self.open()?.map_or(Ok(0), |database| delete_before(&database, before))
     }
 
-    /// Deletes all rows, then what the file still holds of them. The second may fail alone.
+    /// Deletes all rows, then compacts the file, which still holds their bytes. The compaction may fail on its own.
     pub(crate) fn erase(&self) -> Result<(u64, Option<StoreError>), StoreError> {
         let Some(database) = self.open()? else { return Ok((0, None)) };
         let rows = delete_before(&database, i64::MAX)?;
         Ok((rows, database.compact().err()))
     }
 
-    /// The database, or `None` when nothing was ever written: deleting should not create it.
+    /// The database, or `None` if it does not exist: deleting must not create it.
     fn open(&self) -> Result<Option<Database>, StoreError> {
         if !self.path.exists() {
             return Ok(None);
@@ -148,7 +149,7 @@ impl Ledger {
     }
 }
 
-/// In transactions that are over in no time, so that nobody who has a row to write waits for long.
+/// Deletes in short transactions, so that other writers do not wait for long.
 fn delete_before(database: &Database, at_ms: i64) -> Result<u64, StoreError> {
     let mut rows = 0;
     loop {

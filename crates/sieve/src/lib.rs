@@ -1,8 +1,10 @@
-//! One way through for every text that may be cut: the engine decides, the original is kept, the cuts are marked,
-//! the call is counted.
+//! The sieve: every text that may be cut goes through it. It runs the engine, stores the original, writes the markers and
+//! records the call.
 //!
-//! It fails open. Whatever goes wrong, the text comes back whole with a warning; and nothing is cut whose original
-//! could not be stored before.
+//! Entry points: [`Sieve::prune`], [`Sieve::recover`], [`Sieve::clean_up_if_due`], [`Sieve::storage_report`].
+//!
+//! Never cuts a text whose original it could not store, and never fails a prune: on any problem the text is returned whole
+//! with a warning. Never rewrites a kept line. The ledger holds counts and names, never a text or a goal.
 
 mod db;
 mod ids;
@@ -23,18 +25,18 @@ use tamis_store::{DataDir, StoreError};
 
 use ids::PruneId;
 use ledger::{Ledger, RecoveryRow, milliseconds};
-use originals::{Recovery, RecoveryError};
+use originals::{OriginalError, OriginalStore};
 
-pub use ledger::{Savings, SavingsOf};
+pub use ledger::{LedgerTotals, PruneSavings};
 pub use marker::prune_ids_in;
 #[doc(hidden)]
 pub use prune::Engine;
-pub use recover::{LineRange, RecoverError, Recovered, RecoveredFrom};
-pub use render::Annotation;
-pub use request::{Caller, PruneRequest, Pruned, Settings, Stats, Warning};
-pub use retention::{CleanUp, Holdings, Purge};
+pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};
+pub use render::CutAnnotation;
+pub use request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned, SieveSettings};
+pub use retention::{CleanUpReport, PurgeRequest, StorageReport};
 
-/// Engine, recovery and ledger together. Shared by reference among threads; several processes may use one folder.
+/// Engine, recovery and ledger together. Threads share it by reference; several processes may use one data folder.
 pub struct Sieve {
     max_input_chars: usize,
     ledger_keep: Duration,
@@ -44,42 +46,43 @@ pub struct Sieve {
 
 struct Store {
     data_dir: DataDir,
-    recovery: Recovery,
+    recovery: OriginalStore,
     ledger: Ledger,
 }
 
 impl Sieve {
-    /// Cheap: opens nothing, and cannot fail. What is wrong with the folder shows when it is used.
-    pub fn new(settings: Settings) -> Sieve {
+    /// Opens nothing and cannot fail. Problems with the data folder show when it is used.
+    pub fn new(settings: SieveSettings) -> Sieve {
         Sieve::with_engine(settings, tamis_prune::prune)
     }
 
-    /// A sieve with another engine, for tests of what surrounds it.
+    /// A sieve with another engine, for tests.
     #[doc(hidden)]
-    pub fn with_engine(settings: Settings, engine: Engine) -> Sieve {
-        let Settings { data_dir, max_input_chars, recovery_ttl, recovery_max_bytes, ledger_keep } = settings;
+    pub fn with_engine(settings: SieveSettings, engine: Engine) -> Sieve {
+        let SieveSettings { data_dir, max_input_chars, recovery_ttl, recovery_max_bytes, ledger_keep } =
+            settings;
         let store = data_dir.map(|data_dir| Store {
-            recovery: Recovery::new(data_dir.recovery(), recovery_ttl, recovery_max_bytes),
+            recovery: OriginalStore::new(data_dir.recovery(), recovery_ttl, recovery_max_bytes),
             ledger: Ledger::new(data_dir.state_db()),
             data_dir,
         });
         Sieve { max_input_chars, ledger_keep, store, engine }
     }
 
-    /// Gives back lines of the original of `prune_id`, as 1-based inclusive ranges.
+    /// Recovers lines of the original of `prune_id`, by 1-based inclusive ranges.
     pub fn recover(
         &self,
         prune_id: &str,
         ranges: &[(i64, i64)],
         numbered: bool,
         caller: &Caller,
-    ) -> Result<Recovered, RecoverError> {
+    ) -> Result<RecoveredText, RecoverError> {
         let not_found = || RecoverError::NotFound { prune_id: prune_id.to_owned() };
         let store = self.store.as_ref().ok_or_else(not_found)?;
         let id = PruneId::parse(prune_id).ok_or_else(not_found)?;
         let now = SystemTime::now();
         let text = store.recovery.read(&id.text, now).map_err(|error| match error {
-            RecoveryError::NotFound => not_found(),
+            OriginalError::NotFound => not_found(),
             error => RecoverError::Unavailable { why: error.to_string() },
         })?;
         let recovered = recover::extract(prune_id, &text, ranges, numbered)?;
@@ -95,37 +98,37 @@ impl Sieve {
         Ok(recovered)
     }
 
-    /// What a prune was for, as long as its original is kept.
+    /// The goal of a prune, while its original is kept.
     pub fn goal(&self, prune_id: &str) -> Option<String> {
         let id = PruneId::parse(prune_id)?;
         self.store.as_ref()?.recovery.goal(&id, SystemTime::now())
     }
 
-    /// Totals over the ledger, as far as it is written.
-    pub fn savings(&self) -> Result<Savings, StoreError> {
-        self.store.as_ref().map_or(Ok(Savings::default()), |store| store.ledger.savings())
+    /// Totals over the ledger, without rows that are still queued.
+    pub fn ledger_totals(&self) -> Result<LedgerTotals, StoreError> {
+        self.store.as_ref().map_or(Ok(LedgerTotals::default()), |store| store.ledger.totals())
     }
 
-    /// What the prunes of these ids saved since then; `None` where there is no ledger. Creates nothing.
-    pub fn savings_of(
+    /// What the prunes of these ids saved since then. `None` if there is no ledger; none is created.
+    pub fn savings_of_prunes(
         &self,
         prune_ids: &BTreeSet<String>,
         since: SystemTime,
-    ) -> Result<Option<SavingsOf>, StoreError> {
+    ) -> Result<Option<PruneSavings>, StoreError> {
         self.store.as_ref().map_or(Ok(None), |store| {
-            // Nothing else may stand in the query.
+            // Only valid ids may go into the query.
             let ids = prune_ids.iter().filter(|id| PruneId::parse(id).is_some()).cloned().collect();
-            store.ledger.savings_of(&ids, since)
+            store.ledger.savings_of_prunes(&ids, since)
         })
     }
 
-    /// Why calls cannot be counted at present, as far as is known.
+    /// Why rows cannot be written at present, if that is known.
     pub fn ledger_problem(&self) -> Option<String> {
         self.store.as_ref()?.ledger.problem()
     }
 
-    /// Writes what the ledger still holds in memory, waiting at most `timeout`. Gives how many calls of this sieve
-    /// are not in it: lost, or still waiting.
+    /// Writes the queued rows of the ledger, waiting at most `timeout`. Returns how many rows are not written: lost, or still
+    /// queued.
     pub fn flush(&self, timeout: Duration) -> u64 {
         self.store.as_ref().map_or(0, |store| {
             let progress = store.ledger.flush(timeout);

@@ -1,13 +1,12 @@
-//! The originals: one compressed file each, named by its content, so that whatever was cut can be had back.
+//! The store of originals: one compressed file each, named by its content's hash.
 //!
-//! A file's time is the promise it carries: until then it can be recovered, whatever another process with another
-//! configuration would promise; pruning its text again only ever extends it.
+//! A file's modification time is its expiry. Processes with other settings respect it, and pruning the text again only
+//! ever moves it forward.
 //!
-//! Files are written under a temporary name and then given their own, which either happens or does not: a process
-//! killed at any moment leaves no broken file. There is no fsync: it would cost more than all the rest of a prune,
-//! and what a power cut may leave (an empty or torn file) is found by the content check, both on reading and before
-//! an existing file is trusted to hold a text that is about to be cut. For the same reason an error that a file
-//! system tells only when a file is closed (NFS, over quota) is not seen before the cut.
+//! Files are written under a temporary name and then linked into place, so a killed process leaves no broken file. There
+//! is no fsync: it would cost more than the rest of a prune. A power cut may leave an empty or torn file, which the content
+//! check finds, both on reading and before an existing file is relied on for a new cut. An error that the file system
+//! reports only on close (NFS, over quota) is not seen before the cut.
 
 pub(crate) mod eviction;
 
@@ -19,27 +18,27 @@ use std::time::{Duration, SystemTime};
 use tamis_store::private_file;
 
 use crate::ids::{PruneId, TextId};
-use crate::shared_files::{Identity, hold, open_plain, publish, remove, same_file};
+use crate::shared_files::{FileVersion, open_plain, publish, remove, same_file, try_hold};
 
-/// Nothing larger is stored, and nothing larger is unpacked: a crafted file cannot eat the memory.
+/// Larger texts are not stored and larger files are not unpacked, so a crafted file cannot exhaust memory.
 pub(crate) const MAX_ORIGINAL_BYTES: usize = 256 << 20;
-/// Level 1 packs at several hundred MB/s; higher levels gain little on source code and logs.
+/// Level 1 compresses several hundred MB/s; higher levels gain little on source code and logs.
 const LEVEL: i32 = 1;
-/// A goal is a sentence or two. What is longer is cut off here; the ids know the whole of it.
+/// Stored goals are truncated to this. Prune ids hash the whole goal.
 const MAX_GOAL_BYTES: usize = 64 << 10;
-/// How often storing starts over when clean-up, or another writer, gets in between.
+/// The maximum number of attempts to store an original while clean-up or another writer interferes.
 const ATTEMPTS: usize = 20;
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// Promises further away than file systems can tell are not made.
+/// File systems cannot represent times much further away.
 const LONGEST_TTL: Duration = DAY.saturating_mul(36_500);
-/// No other configuration is taken to promise so much longer than ours: then a clock was wrong.
+/// An expiry that exceeds ours by more than this was set by a wrong clock, not by other settings.
 const FAR: Duration = DAY.saturating_mul(400);
 
 pub(crate) const ORIGINAL: &str = "zst";
 pub(crate) const GOAL: &str = "goal";
 
 /// The folder of originals.
-pub(crate) struct Recovery {
+pub(crate) struct OriginalStore {
     pub(crate) folder: PathBuf,
     pub(crate) ttl: Duration,
     pub(crate) max_bytes: u64,
@@ -47,24 +46,24 @@ pub(crate) struct Recovery {
 
 /// Why an original could not be stored or read.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum RecoveryError {
-    #[error("it is not there, or no longer")]
+pub(crate) enum OriginalError {
+    #[error("not found or expired")]
     NotFound,
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("its file is damaged")]
+    #[error("the file is damaged")]
     Damaged,
-    #[error("it is too large: {0} bytes")]
+    #[error("too large: {0} bytes")]
     TooLarge(usize),
-    #[error("its file is busy")]
+    #[error("the file is busy")]
     Busy,
     #[error("another text has the same id")]
     Collision,
 }
 
-impl Recovery {
-    pub(crate) fn new(folder: PathBuf, ttl: Duration, max_bytes: u64) -> Recovery {
-        Recovery { folder, ttl: ttl.min(LONGEST_TTL), max_bytes }
+impl OriginalStore {
+    pub(crate) fn new(folder: PathBuf, ttl: Duration, max_bytes: u64) -> OriginalStore {
+        OriginalStore { folder, ttl: ttl.min(LONGEST_TTL), max_bytes }
     }
 
     pub(crate) fn path(&self, id: &TextId) -> PathBuf {
@@ -75,30 +74,30 @@ impl Recovery {
         self.folder.join(format!("{}.{GOAL}", id.stem()))
     }
 
-    /// Until when what is stored now can be recovered.
-    pub(crate) fn promise(&self, now: SystemTime) -> SystemTime {
+    /// The expiry of what is stored now.
+    pub(crate) fn expiry(&self, now: SystemTime) -> SystemTime {
         now + self.ttl
     }
 
-    /// Whether an expiry is further away than anyone can have promised.
-    pub(crate) fn is_absurd(&self, expiry: SystemTime, now: SystemTime) -> bool {
-        expiry > self.promise(now) + FAR
+    /// Whether an expiry is so far away that a wrong clock must have set it.
+    pub(crate) fn is_implausible(&self, expiry: SystemTime, now: SystemTime) -> bool {
+        expiry > self.expiry(now) + FAR
     }
 
-    /// Makes sure that the original can be recovered from now on until its time is over.
-    pub(crate) fn store(&self, id: &PruneId, text: &str, goal: &str) -> Result<(), RecoveryError> {
+    /// Stores the original, or extends its expiry if it is stored already.
+    pub(crate) fn store(&self, id: &PruneId, text: &str, goal: &str) -> Result<(), OriginalError> {
         if text.len() > MAX_ORIGINAL_BYTES {
-            return Err(RecoveryError::TooLarge(text.len()));
+            return Err(OriginalError::TooLarge(text.len()));
         }
         self.store_original(&id.text, text)?;
-        // After the original, so that clean-up never takes it for a goal without one. Losing it harms nothing.
+        // After the original, so that clean-up does not remove it as a goal without an original. Losing it is harmless.
         if let Err(error) = self.store_goal(id, goal) {
             tracing::debug!(%error, "the goal of a prune was not kept");
         }
         Ok(())
     }
 
-    fn store_original(&self, id: &TextId, text: &str) -> Result<(), RecoveryError> {
+    fn store_original(&self, id: &TextId, text: &str) -> Result<(), OriginalError> {
         let path = self.path(id);
         let mut packed = None;
         for attempt in 0..ATTEMPTS {
@@ -115,59 +114,59 @@ impl Recovery {
                 None => packed.insert(zstd::bulk::compress(text.as_bytes(), LEVEL)?),
             };
             if packed.len() as u64 > self.max_bytes {
-                return Err(RecoveryError::TooLarge(packed.len()));
+                return Err(OriginalError::TooLarge(packed.len()));
             }
-            // Someone else's file of that name is looked at in the next round, like one that was there before.
-            match publish(&path, packed, self.promise(SystemTime::now())) {
+            // A file that another process wrote meanwhile is checked in the next attempt, like an older one.
+            match publish(&path, packed, self.expiry(SystemTime::now())) {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}
-                // The folder, or all that is in it, was removed just now.
+                // The folder was removed just now.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error.into()),
             }
         }
-        Err(RecoveryError::Busy)
+        Err(OriginalError::Busy)
     }
 
-    /// Gives an existing file of this text a new life, after a look at its content.
+    /// Extends the expiry of an existing file, after checking its content.
     ///
-    /// Clean-up holds a file's lock while it checks the time and removes it, and this holds it while the time
-    /// changes, so a file that was refreshed cannot be removed for its old time.
-    fn refresh(&self, path: &Path, id: &TextId, text: &str) -> Result<Refreshed, RecoveryError> {
-        // For writing, since some systems set no time on a file that was opened for reading.
+    /// Clean-up locks a file while it checks the expiry and removes it. This shares the lock while it changes the expiry, so
+    /// a refreshed file is never removed for its old expiry.
+    fn refresh(&self, path: &Path, id: &TextId, text: &str) -> Result<Refreshed, OriginalError> {
+        // For writing, since some systems set no time on a file opened for reading.
         let file = match open_plain(path, File::options().read(true).write(true)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Refreshed::Missing),
             Err(error) => return Err(error.into()),
         };
-        if !hold(&file) {
+        if !try_hold(&file) {
             return Ok(Refreshed::Again);
         }
-        let judged = Identity::of(&file.metadata()?)?;
+        let version = FileVersion::of(&file.metadata()?)?;
         if holds(&file, text.as_bytes())? {
             let now = SystemTime::now();
-            let promise = self.promise(now);
-            if judged.modified < promise || self.is_absurd(judged.modified, now) {
-                file.set_modified(promise)?;
+            let expiry = self.expiry(now);
+            if version.modified < expiry || self.is_implausible(version.modified, now) {
+                file.set_modified(expiry)?;
             }
             return Ok(if same_file(&file, path) { Refreshed::Done } else { Refreshed::Again });
         }
         (&file).rewind()?;
         match unpack(&file) {
-            Ok(stored) if TextId::of(&stored) == *id => return Err(RecoveryError::Collision),
-            Err(RecoveryError::Io(error)) => return Err(error.into()),
+            Ok(stored) if TextId::of(&stored) == *id => return Err(OriginalError::Collision),
+            Err(OriginalError::Io(error)) => return Err(error.into()),
             _ => {}
         }
-        // Of no use to anyone under this name; the true text takes its place. Only this very file: while it was
-        // judged, someone else may have put a good one there.
+        // The file is damaged and is replaced. Only this very file is removed: another process may have replaced it
+        // meanwhile.
         tracing::warn!(file = %path.display(), "replacing a damaged original");
         drop(file);
-        remove(path, &judged)?;
+        remove(path, &version)?;
         Ok(Refreshed::Again)
     }
 
-    /// Written plainly: what a killed process leaves of it is written again with the next prune. It gets the time of
-    /// its original, and under its lock, so that clean-up does not take away what was just counted on.
+    /// Writes the goal without a temporary file: the next prune rewrites what a killed process leaves. It gets the expiry of
+    /// its original, under the lock, so that clean-up does not remove it meanwhile.
     fn store_goal(&self, id: &PruneId, goal: &str) -> io::Result<()> {
         let path = self.goal_path(id);
         let goal = &goal.as_bytes()[..goal.floor_char_boundary(MAX_GOAL_BYTES)];
@@ -181,12 +180,12 @@ impl Recovery {
                 }
                 created => created?,
             };
-            if hold(&file) {
+            if try_hold(&file) {
                 if file.metadata()?.len() != goal.len() as u64 {
                     file.set_len(0)?;
                     file.write_all(goal)?;
                 }
-                file.set_modified(self.promise(SystemTime::now()))?;
+                file.set_modified(self.expiry(SystemTime::now()))?;
                 if same_file(&file, &path) {
                     return Ok(());
                 }
@@ -196,24 +195,24 @@ impl Recovery {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
-    /// The original, checked against its name.
-    pub(crate) fn read(&self, id: &TextId, now: SystemTime) -> Result<String, RecoveryError> {
+    /// Reads an original and checks it against its id.
+    pub(crate) fn read(&self, id: &TextId, now: SystemTime) -> Result<String, OriginalError> {
         let file = match open_plain(&self.path(id), File::options().read(true)) {
             Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(RecoveryError::NotFound),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Err(OriginalError::NotFound),
             Err(error) => return Err(error.into()),
         };
         if file.metadata()?.modified()? < now {
-            return Err(RecoveryError::NotFound);
+            return Err(OriginalError::NotFound);
         }
         let bytes = unpack(&file)?;
         if TextId::of(&bytes) != *id {
-            return Err(RecoveryError::Damaged);
+            return Err(OriginalError::Damaged);
         }
-        String::from_utf8(bytes).map_err(|_| RecoveryError::Damaged)
+        String::from_utf8(bytes).map_err(|_| OriginalError::Damaged)
     }
 
-    /// What a prune was for, while its original lives.
+    /// The goal of a prune, while its original is kept.
     pub(crate) fn goal(&self, id: &PruneId, now: SystemTime) -> Option<String> {
         if fs::metadata(self.path(&id.text)).ok()?.modified().ok()? < now {
             return None;
@@ -231,19 +230,19 @@ impl Recovery {
 enum Refreshed {
     Done,
     Missing,
-    /// The file is being removed or replaced; look again.
+    /// The file is being removed or replaced; try again.
     Again,
 }
 
-/// The packed bytes, no more than any text of `unpacked` bytes packs to and one; so that errors of the disk are told
-/// apart from those of the content.
+/// The compressed bytes, at most one more than a text of `unpacked` bytes can need. Read before decompression, so that
+/// errors of the disk and of the content can be distinguished.
 fn read_packed(file: &File, unpacked: usize) -> io::Result<Vec<u8>> {
     let mut packed = Vec::new();
     file.take(zstd::zstd_safe::compress_bound(unpacked) as u64 + 1).read_to_end(&mut packed)?;
     Ok(packed)
 }
 
-/// Whether the file is `text`, packed. Needs no memory for a second copy of it.
+/// Whether the file holds `text`. Compares in chunks, without a second copy in memory.
 fn holds(file: &File, text: &[u8]) -> io::Result<bool> {
     let packed = read_packed(file, text.len())?;
     let mut decoder = zstd::Decoder::with_buffer(&packed[..])?;
@@ -260,14 +259,14 @@ fn holds(file: &File, text: &[u8]) -> io::Result<bool> {
     }
 }
 
-fn unpack(file: &File) -> Result<Vec<u8>, RecoveryError> {
+fn unpack(file: &File) -> Result<Vec<u8>, OriginalError> {
     let packed = read_packed(file, MAX_ORIGINAL_BYTES)?;
     let mut bytes = Vec::new();
     let decoder = zstd::Decoder::with_buffer(&packed[..])?;
     let limit = MAX_ORIGINAL_BYTES as u64 + 1;
-    decoder.take(limit).read_to_end(&mut bytes).map_err(|_| RecoveryError::Damaged)?;
+    decoder.take(limit).read_to_end(&mut bytes).map_err(|_| OriginalError::Damaged)?;
     if bytes.len() > MAX_ORIGINAL_BYTES {
-        return Err(RecoveryError::TooLarge(bytes.len()));
+        return Err(OriginalError::TooLarge(bytes.len()));
     }
     Ok(bytes)
 }

@@ -1,34 +1,34 @@
-//! The passage of one text through the sieve.
+//! Pruning one text: store the original, run the engine, check and render its cuts, record the call.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Instant, SystemTime};
 
-use tamis_prune::{Request, Unpruned, Verdict};
+use tamis_prune::{EngineError, EngineRequest, EngineVerdict};
 use tamis_text::{estimate_tokens, line_count, split_lines};
 
 use crate::ids::PruneId;
 use crate::ledger::{PruneRow, milliseconds};
 use crate::marker::marker;
-use crate::render::{BadCuts, Look, Rendered, check, render};
-use crate::request::{Caller, PruneRequest, Pruned, Stats, Warning};
+use crate::render::{InvalidCuts, RenderOptions, Rendered, check, render};
+use crate::request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned};
 use crate::{Sieve, Store};
 
-/// What decides the cuts.
-pub type Engine = fn(&Request<'_>, &dyn Fn() -> bool) -> Result<Verdict, Unpruned>;
+/// The function that decides the cuts.
+pub type Engine = fn(&EngineRequest<'_>, &dyn Fn() -> bool) -> Result<EngineVerdict, EngineError>;
 
 impl Sieve {
-    /// Cuts what the goal does not need. Blocks, and cannot fail: whatever goes wrong, the text comes back whole
-    /// with a warning. The original is in the recovery store before a cut text is answered.
+    /// Cuts what the goal does not need. Blocks, and cannot fail: on any problem the text is returned whole with a warning.
+    /// The original is stored before a cut text is returned.
     pub fn prune(&self, request: &PruneRequest<'_>, caller: &Caller, cancelled: &dyn Fn() -> bool) -> Pruned {
         let started = Instant::now();
         let id = PruneId::of(request);
         let stored = self.store.as_ref().is_some_and(|store| store.keep_original(&id, request));
-        let mut pruned = self.pass(request, &id, stored, started, cancelled);
+        let mut pruned = self.run(request, &id, stored, started, cancelled);
         if let Some(store) = &self.store {
             let fallback = pruned.warnings.first().copied().filter(|_| pruned.stats.used_fallback);
-            // As known from the calls before. Asked afterwards, the answer would depend on how fast the writer is.
+            // Known from earlier calls. Checked after this call's row, the result would depend on the speed of the writer.
             if store.ledger.has_problem() {
-                pruned.warnings.push(Warning::LedgerUnavailable);
+                pruned.warnings.push(PruneWarning::LedgerUnavailable);
             }
             store.ledger.record_prune(PruneRow {
                 prune_id: pruned.prune_id.clone(),
@@ -46,14 +46,14 @@ impl Sieve {
         pruned
     }
 
-    /// What [`Sieve::prune`] would answer if it could store the original. Stores nothing and counts nothing, so it is for
-    /// asking what pruning would do and never for an answer that somebody reads: its cuts cannot be recovered.
-    pub fn rehearse(&self, request: &PruneRequest<'_>, cancelled: &dyn Fn() -> bool) -> Pruned {
-        self.pass(request, &PruneId::of(request), true, Instant::now(), cancelled)
+    /// What [`Sieve::prune`] would return, without storing or recording anything. For measurements only: its cuts cannot be
+    /// recovered, so an agent must not read them.
+    pub fn dry_run(&self, request: &PruneRequest<'_>, cancelled: &dyn Fn() -> bool) -> Pruned {
+        self.run(request, &PruneId::of(request), true, Instant::now(), cancelled)
     }
 
-    /// The passage itself. A text that fell back has the reason as its first warning.
-    fn pass(
+    /// Prunes without recording the call. On a fallback, the first warning is the cause.
+    fn run(
         &self,
         request: &PruneRequest<'_>,
         id: &PruneId,
@@ -61,30 +61,30 @@ impl Sieve {
         started: Instant,
         cancelled: &dyn Fn() -> bool,
     ) -> Pruned {
-        // A timeout too far away to be told is none.
+        // A time limit that overflows the clock is no limit.
         let deadline = started.checked_add(request.timeout);
         let interrupted = || cancelled() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let lines = line_count(request.text);
-        let passed = self.acceptable(request, lines).and_then(|()| {
+        let outcome = self.check_request(request, lines).and_then(|()| {
             if !stored {
-                return Err(Warning::RecoveryUnavailable);
+                return Err(PruneWarning::RecoveryUnavailable);
             }
             let work = || self.cut(request, id, lines, &interrupted);
             catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
                 tracing::error!(prune_id = %id, "the engine panicked");
-                Err(Warning::InternalError)
+                Err(PruneWarning::InternalError)
             })
         });
         let mut warnings = Vec::new();
-        let fallback = passed.as_ref().err().copied();
+        let fallback = outcome.as_ref().err().copied();
         warnings.extend(fallback);
-        if !stored && fallback != Some(Warning::RecoveryUnavailable) {
-            warnings.push(Warning::RecoveryUnavailable);
+        if !stored && fallback != Some(PruneWarning::RecoveryUnavailable) {
+            warnings.push(PruneWarning::RecoveryUnavailable);
         }
-        let (rendered, scores) = passed.unwrap_or_else(|_| {
+        let (rendered, scores) = outcome.unwrap_or_else(|_| {
             (Rendered { text: request.text.to_owned(), annotations: Vec::new(), pruned_lines: 0 }, Vec::new())
         });
-        let stats = Stats {
+        let stats = PruneStats {
             original_lines: lines,
             kept_lines: lines - rendered.pruned_lines,
             pruned_lines: rendered.pruned_lines,
@@ -104,54 +104,57 @@ impl Sieve {
         }
     }
 
-    /// Whether the request can be met at all.
-    fn acceptable(&self, request: &PruneRequest<'_>, lines: usize) -> Result<(), Warning> {
+    /// Refuses requests that cannot be met, before any work.
+    fn check_request(&self, request: &PruneRequest<'_>, lines: usize) -> Result<(), PruneWarning> {
         let limit = self.max_input_chars;
-        // There are never more characters than bytes, so most texts need no counting.
+        // Characters never exceed bytes, so most texts need no counting.
         if request.text.len() > limit && request.text.chars().count() > limit {
-            return Err(Warning::InputTooLarge);
+            return Err(PruneWarning::InputTooLarge);
         }
         if request.min_keep_lines > lines {
-            return Err(Warning::ConstraintsUnmet);
+            return Err(PruneWarning::ConstraintsUnmet);
         }
         Ok(())
     }
 
-    /// Asks the engine, checks its answer, and renders it.
+    /// Runs the engine, checks its cuts and renders them.
     fn cut(
         &self,
         request: &PruneRequest<'_>,
         id: &PruneId,
         lines: usize,
         interrupted: &dyn Fn() -> bool,
-    ) -> Result<(Rendered, Vec<f32>), Warning> {
+    ) -> Result<(Rendered, Vec<f32>), PruneWarning> {
         if interrupted() {
-            return Err(Warning::Timeout);
+            return Err(PruneWarning::Timeout);
         }
         let limits = request.limits();
-        let question = Request {
+        let engine_request = EngineRequest {
             text: request.text,
             goal: request.goal,
             kind: request.kind,
             limits,
             marker_bytes: &|cut| marker(id, cut).len() + 1,
         };
-        let verdict = (self.engine)(&question, interrupted).map_err(|unpruned| match unpruned {
-            Unpruned::Interrupted => Warning::Timeout,
-            Unpruned::ConstraintsUnmet => Warning::ConstraintsUnmet,
-            Unpruned::TooManyLines => Warning::InputTooLarge,
+        let verdict = (self.engine)(&engine_request, interrupted).map_err(|error| match error {
+            EngineError::Interrupted => PruneWarning::Timeout,
+            EngineError::ConstraintsUnmet => PruneWarning::ConstraintsUnmet,
+            EngineError::TooManyLines => PruneWarning::InputTooLarge,
         })?;
-        check(&verdict.cuts, lines, &limits).map_err(|bad| {
-            tracing::error!(prune_id = %id, error = %bad, "the engine's cuts were refused");
-            match bad {
-                BadCuts::Shape => Warning::InternalError,
-                BadCuts::Limits => Warning::ConstraintsUnmet,
+        check(&verdict.cuts, lines, &limits).map_err(|invalid| {
+            tracing::error!(prune_id = %id, error = %invalid, "the engine's cuts were refused");
+            match invalid {
+                InvalidCuts::Shape => PruneWarning::InternalError,
+                InvalidCuts::Limits => PruneWarning::ConstraintsUnmet,
             }
         })?;
-        let look = Look { annotate_lines: request.annotate_lines, include_markers: request.include_markers };
-        let rendered = render(&split_lines(request.text), &verdict.cuts, id, look);
+        let options = RenderOptions {
+            annotate_lines: request.annotate_lines,
+            include_markers: request.include_markers,
+        };
+        let rendered = render(&split_lines(request.text), &verdict.cuts, id, options);
         if interrupted() {
-            return Err(Warning::Timeout);
+            return Err(PruneWarning::Timeout);
         }
         Ok((rendered, verdict.scores))
     }
@@ -169,7 +172,7 @@ impl Store {
     }
 }
 
-/// The share that was cut, cut off after four decimals.
+/// The share that was cut, truncated to four decimals.
 fn ratio(pruned: usize, lines: usize) -> f64 {
     let ten_thousandths = (pruned as u128 * 10_000) / (lines.max(1) as u128);
     ten_thousandths as f64 / 10_000.0

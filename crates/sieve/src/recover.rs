@@ -1,4 +1,4 @@
-//! Lines of an original, by their numbers.
+//! Recovery: lines of an original, by their numbers.
 
 use serde::{Deserialize, Serialize};
 use tamis_text::split_lines;
@@ -12,53 +12,53 @@ pub struct LineRange {
     pub end_line: u64,
 }
 
-/// What was asked back; on the wire, the output of `recover_text`.
+/// Recovered lines; on the wire, the output of `recover_text`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Recovered {
+pub struct RecoveredText {
     pub raw_text: String,
-    pub metadata: RecoveredFrom,
+    pub metadata: RecoveredMetadata,
 }
 
-/// Where it comes from.
+/// Where the lines come from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct RecoveredFrom {
+pub struct RecoveredMetadata {
     pub prune_id: String,
-    /// The ranges in the order asked, ending with the text at the latest.
+    /// The requested ranges in their order, clamped to the text.
     pub ranges: Vec<LineRange>,
-    /// Always [`RecoveredFrom::NUMBERING`].
+    /// Always [`RecoveredMetadata::NUMBERING`].
     pub line_numbering: &'static str,
 }
 
-impl RecoveredFrom {
+impl RecoveredMetadata {
     pub const NUMBERING: &'static str = "original";
 }
 
-/// Why nothing came back.
+/// Why nothing was recovered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RecoverError {
-    #[error("no original is kept for {prune_id:?}: the id is unknown or has expired")]
+    #[error("no original is stored for `{}`: the id is unknown or has expired", prune_id.escape_debug())]
     NotFound { prune_id: String },
-    #[error("lines {} to {} cannot be recovered{}", range.0, range.1, of_lines(*lines))]
+    #[error("cannot recover lines {} to {}{}", range.0, range.1, of_lines(*lines))]
     InvalidRange {
         range: (i64, i64),
-        /// How many lines the original has, when that is why.
+        /// The number of lines of the original, if the range is beyond it.
         lines: Option<usize>,
     },
-    #[error("the lines asked for make more than {limit} bytes")]
+    #[error("the requested lines exceed {limit} bytes")]
     TooLarge { limit: usize },
-    #[error("the original cannot be read: {why}")]
+    #[error("cannot read the original: {why}")]
     Unavailable { why: String },
 }
 
 impl RecoverError {
-    /// What the reader can do, where there is something.
+    /// What the caller can do about it.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             RecoverError::NotFound { .. } => Some("read the source again, or prune it again for a new id"),
             RecoverError::InvalidRange { .. } => {
-                Some("ask for ranges with 1 <= start_line <= end_line, within the text")
+                Some("request ranges with 1 <= start_line <= end_line, within the text")
             }
-            RecoverError::TooLarge { .. } => Some("ask for fewer lines at once, and for none twice"),
+            RecoverError::TooLarge { .. } => Some("request fewer lines at once, and no line twice"),
             RecoverError::Unavailable { .. } => Some("read the source again"),
         }
     }
@@ -68,8 +68,8 @@ fn of_lines(lines: Option<usize>) -> String {
     lines.map(|lines| format!(" of a text of {lines} lines")).unwrap_or_default()
 }
 
-/// Ranges may repeat lines, but the answer is at most this much larger than the whole text: a small request must not
-/// be able to ask for a huge answer.
+/// Ranges may repeat lines, but the result is at most this much larger than the text, so that a small request cannot
+/// produce a huge answer.
 const REPEATED_BYTES: usize = 1 << 20;
 
 /// The lines of `ranges`, joined by `\n`.
@@ -78,7 +78,7 @@ pub(crate) fn extract(
     text: &str,
     ranges: &[(i64, i64)],
     numbered: bool,
-) -> Result<Recovered, RecoverError> {
+) -> Result<RecoveredText, RecoverError> {
     let lines = split_lines(text);
     let mut prefix = String::new();
     number_line(&mut prefix, lines.len());
@@ -105,12 +105,12 @@ pub(crate) fn extract(
         }
         clamped.push(LineRange { start_line: start as u64, end_line: end as u64 });
     }
-    let line_numbering = RecoveredFrom::NUMBERING;
-    let metadata = RecoveredFrom { prune_id: prune_id.to_owned(), ranges: clamped, line_numbering };
-    Ok(Recovered { raw_text, metadata })
+    let line_numbering = RecoveredMetadata::NUMBERING;
+    let metadata = RecoveredMetadata { prune_id: prune_id.to_owned(), ranges: clamped, line_numbering };
+    Ok(RecoveredText { raw_text, metadata })
 }
 
-/// The range within a text of `lines` lines. It may end beyond the text, but not begin there.
+/// Clamps a range to a text of `lines` lines. A range may end beyond the text, but not begin there.
 fn clamp(range: (i64, i64), lines: usize) -> Result<(usize, usize), RecoverError> {
     let (start, end) = range;
     if start < 1 || end < start {
@@ -127,37 +127,37 @@ fn clamp(range: (i64, i64), lines: usize) -> Result<(usize, usize), RecoverError
 mod tests {
     use super::*;
 
-    fn invalid(range: (i64, i64), lines: Option<usize>) -> Result<Recovered, RecoverError> {
+    fn invalid(range: (i64, i64), lines: Option<usize>) -> Result<RecoveredText, RecoverError> {
         Err(RecoverError::InvalidRange { range, lines })
     }
 
-    fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<Recovered, RecoverError> {
+    fn extract(text: &str, ranges: &[(i64, i64)], numbered: bool) -> Result<RecoveredText, RecoverError> {
         super::extract("prn_x", text, ranges, numbered)
     }
 
     #[test]
-    fn ranges_keep_their_order_and_end_with_the_text() {
+    fn ranges_keep_their_order_and_are_clamped_to_the_text() {
         let recovered = extract("a\nb\r\n\nd", &[(3, 99), (1, 2), (2, 2)], true).unwrap();
         let range = |start_line, end_line| LineRange { start_line, end_line };
-        let metadata = |ranges| RecoveredFrom {
+        let metadata = |ranges| RecoveredMetadata {
             prune_id: "prn_x".into(),
             ranges,
-            line_numbering: RecoveredFrom::NUMBERING,
+            line_numbering: RecoveredMetadata::NUMBERING,
         };
         assert_eq!(
             recovered,
-            Recovered {
+            RecoveredText {
                 raw_text: "3│ \n4│ d\n1│ a\n2│ b\r\n2│ b\r".into(),
                 metadata: metadata(vec![range(3, 4), range(1, 2), range(2, 2)]),
             }
         );
         assert_eq!(extract("a\nb", &[(1, i64::MAX)], false).unwrap().raw_text, "a\nb");
-        let nothing = Recovered { raw_text: String::new(), metadata: metadata(vec![]) };
+        let nothing = RecoveredText { raw_text: String::new(), metadata: metadata(vec![]) };
         assert_eq!(extract("a", &[], true).unwrap(), nothing);
     }
 
     #[test]
-    fn impossible_ranges_are_named() {
+    fn invalid_ranges_are_refused() {
         for range in [(0, 1), (-3, 2), (2, 1), (i64::MIN, i64::MAX)] {
             assert_eq!(extract("a\nb", &[(1, 1), range], false), invalid(range, None));
         }
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_bounded_and_the_whole_text_is_always_given() {
+    fn the_result_is_bounded_and_the_whole_text_always_fits() {
         let text = "x".repeat(REPEATED_BYTES);
         let limit = 2 * REPEATED_BYTES;
         assert_eq!(extract(&text, &[(1, 1); 2], false), Err(RecoverError::TooLarge { limit }));

@@ -1,24 +1,24 @@
-//! What goes into the sieve and what comes out of it.
+//! The sieve's settings, requests and results.
 
 use std::time::Duration;
 
 use serde::Serialize;
-use tamis_prune::Limits;
+use tamis_prune::PruneLimits;
 use tamis_store::DataDir;
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
-use crate::render::Annotation;
+use crate::render::CutAnnotation;
 
-/// How a sieve is set up.
+/// The settings of a sieve.
 #[derive(Clone, Debug)]
-pub struct Settings {
-    /// Where originals and the ledger lie. `None`: no store at all, and so nothing is ever cut.
+pub struct SieveSettings {
+    /// Where originals and the ledger are stored. `None`: there is no store, so nothing is ever cut.
     pub data_dir: Option<DataDir>,
-    /// Longer texts, counted in Unicode scalar values, come back whole.
+    /// Longer texts, counted in Unicode scalar values, are returned whole.
     pub max_input_chars: usize,
     /// How long an original can be recovered after its last prune.
     pub recovery_ttl: Duration,
-    /// Clean-up removes the originals that would expire next beyond this, counted as they lie on the disk.
+    /// Above this size on disk, clean-up removes the originals that expire next.
     pub recovery_max_bytes: u64,
     /// How long the ledger's rows are kept.
     pub ledger_keep: Duration,
@@ -26,9 +26,9 @@ pub struct Settings {
 
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-impl Default for Settings {
-    fn default() -> Settings {
-        Settings {
+impl Default for SieveSettings {
+    fn default() -> SieveSettings {
+        SieveSettings {
             data_dir: None,
             max_input_chars: 2_000_000,
             recovery_ttl: 7 * DAY,
@@ -38,7 +38,7 @@ impl Default for Settings {
     }
 }
 
-/// Who asks, for the ledger.
+/// Who made a call, for the ledger.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     pub tool: String,
@@ -54,12 +54,12 @@ pub struct Caller {
 pub struct PruneRequest<'a> {
     pub text: &'a str,
     pub goal: &'a str,
-    pub kind: Kind,
+    pub kind: TextKind,
     pub threshold: f32,
     pub max_prune_ratio: f64,
     pub min_keep_lines: usize,
     pub keep_first_lines: usize,
-    /// When this passes, the text comes back whole.
+    /// When this passes, the text is returned whole.
     pub timeout: Duration,
     /// Puts `N│ `, the line's number in the original, before each kept line.
     pub annotate_lines: bool,
@@ -68,8 +68,8 @@ pub struct PruneRequest<'a> {
 }
 
 impl PruneRequest<'_> {
-    pub(crate) fn limits(&self) -> Limits {
-        Limits {
+    pub(crate) fn limits(&self) -> PruneLimits {
+        PruneLimits {
             threshold: self.threshold,
             max_prune_ratio: self.max_prune_ratio,
             min_keep_lines: self.min_keep_lines,
@@ -78,14 +78,14 @@ impl PruneRequest<'_> {
     }
 }
 
-/// A text that went through; on the wire, the output of `prune_text`.
+/// The result of a prune; on the wire, the output of `prune_text`.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Pruned {
     pub prune_id: String,
     pub pruned_text: String,
-    pub annotations: Vec<Annotation>,
-    pub stats: Stats,
-    pub warnings: Vec<Warning>,
+    pub annotations: Vec<CutAnnotation>,
+    pub stats: PruneStats,
+    pub warnings: Vec<PruneWarning>,
     /// How likely each line is needed; empty on fallback.
     #[serde(skip)]
     pub scores: Vec<f32>,
@@ -93,11 +93,11 @@ pub struct Pruned {
 
 /// What a prune did, in numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Stats {
+pub struct PruneStats {
     pub original_lines: usize,
     pub kept_lines: usize,
     pub pruned_lines: usize,
-    /// Cut off after four decimals, so that it never claims more than was cut.
+    /// Truncated to four decimals, so that it never claims more than was cut.
     pub pruned_ratio: f64,
     pub tokens_est_before: usize,
     pub tokens_est_after: usize,
@@ -105,30 +105,30 @@ pub struct Stats {
     pub used_fallback: bool,
 }
 
-/// What the caller should know about a result; on the wire, its [`Warning::code`].
+/// What the caller should know about a result; on the wire, its [`PruneWarning::code`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Warning {
+pub enum PruneWarning {
     InputTooLarge,
-    /// The time was over, or the caller no longer waits.
+    /// The time limit passed, or the call was cancelled.
     Timeout,
     ConstraintsUnmet,
     /// The original could not be stored, so nothing was cut.
     RecoveryUnavailable,
     InternalError,
-    /// Calls could not be counted of late, and this one may not be either; the cuts stand.
+    /// Recent calls could not be recorded, and this one may not be either. The cuts are valid.
     LedgerUnavailable,
 }
 
-impl Warning {
+impl PruneWarning {
     pub fn code(self) -> &'static str {
         match self {
-            Warning::InputTooLarge => "input_too_large",
-            Warning::Timeout => "timeout",
-            Warning::ConstraintsUnmet => "constraints_unmet",
-            Warning::RecoveryUnavailable => "recovery_unavailable",
-            Warning::InternalError => "internal_error",
-            Warning::LedgerUnavailable => "ledger_unavailable",
+            PruneWarning::InputTooLarge => "input_too_large",
+            PruneWarning::Timeout => "timeout",
+            PruneWarning::ConstraintsUnmet => "constraints_unmet",
+            PruneWarning::RecoveryUnavailable => "recovery_unavailable",
+            PruneWarning::InternalError => "internal_error",
+            PruneWarning::LedgerUnavailable => "ledger_unavailable",
         }
     }
 }

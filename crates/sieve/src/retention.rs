@@ -1,4 +1,4 @@
-//! What is held, and how it goes again: by age, by size, or because someone asks.
+//! Retention: what is stored, and how it is removed by age, by size or on request.
 
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
@@ -7,142 +7,143 @@ use std::{fs, io};
 use serde::Serialize;
 use tamis_store::Lock;
 
-use crate::originals::eviction::{Which, is_older};
+use crate::originals::eviction::{Eviction, is_older};
 use crate::{Sieve, Store};
 
-/// How often what is past its time is looked for.
+/// How often clean-up is due.
 const CLEAN_UP_EVERY: Duration = Duration::from_secs(60 * 60);
-/// How long erasing waits for rows that are on their way.
+/// How long a purge waits for queued rows.
 const FLUSH_PATIENCE: Duration = Duration::from_secs(5);
 
-/// What went.
+/// What a clean-up or a purge removed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct CleanUp {
-    /// Another process is at it; nothing was done here.
+pub struct CleanUpReport {
+    /// Another process is cleaning up; nothing was done.
     pub skipped: bool,
     pub originals: u64,
     pub goals: u64,
-    /// What killed processes left half-written.
+    /// Temporary files of killed processes.
     pub temporaries: u64,
-    /// What all those files took of the disk.
+    /// The disk space of the removed files.
     pub bytes: u64,
     pub ledger_rows: u64,
     /// Copies of the database made before migrations.
     pub backups: u64,
-    /// What should have gone and did not, in words.
+    /// Messages about what could not be removed.
     pub problems: Vec<String>,
 }
 
-/// What is held.
+/// What is stored in the data folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Holdings {
+pub struct StorageReport {
     pub recovery_files: u64,
-    /// What originals and goals take of the disk.
+    /// The disk space of originals and goals.
     pub recovery_bytes: u64,
-    /// When the next original can no longer be recovered; a time that has passed awaits the next clean-up.
+    /// When the next original expires. If that time has passed, the next clean-up removes it.
     pub recovery_next_expiry: Option<SystemTime>,
     pub ledger_rows: u64,
     /// The database with its journal, and the copies made before migrations.
     pub database_bytes: u64,
-    /// What could not be looked at, in words.
+    /// Messages about what could not be read.
     pub problems: Vec<String>,
 }
 
-/// What to erase.
+/// What a purge removes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Purge {
+pub struct PurgeRequest {
     pub recovery: bool,
     pub ledger: bool,
-    /// Only what is older: originals last pruned, and calls made, longer ago. `None`: all of it.
+    /// Only originals last pruned, and calls made, longer ago than this. `None`: everything.
     pub older_than: Option<Duration>,
 }
 
 impl Sieve {
-    /// [`Sieve::clean_up`], when nobody did so for an hour. Otherwise one look at one file, so it may be asked often.
-    pub fn clean_up_if_due(&self) -> Option<CleanUp> {
+    /// Runs [`Sieve::clean_up`] if no process did so for an hour. Otherwise it only checks the time of one file, so it may be
+    /// called often.
+    pub fn clean_up_if_due(&self) -> Option<CleanUpReport> {
         let store = self.store.as_ref()?;
         let last = Lock::last_done(&store.data_dir.clean_up_lock());
-        // A time to come is that of a wrong clock.
+        // A time in the future comes from a wrong clock.
         let fresh = |last: SystemTime| last.elapsed().is_ok_and(|age| age < CLEAN_UP_EVERY);
         (!last.is_some_and(fresh)).then(|| self.clean_up())
     }
 
-    /// Removes what is past its time or beyond the size allowed, unless another process is doing so.
-    pub fn clean_up(&self) -> CleanUp {
-        let mut report = CleanUp::default();
+    /// Removes what has expired or exceeds the size limit, unless another process is doing so.
+    pub fn clean_up(&self) -> CleanUpReport {
+        let mut report = CleanUpReport::default();
         let Some(store) = &self.store else { return report };
-        // Nothing was ever written: nothing to clean, and no folder to make for a lock.
+        // Nothing was ever written: do not create the folder for the sake of a lock.
         if !store.data_dir.root().exists() {
             return report;
         }
         let path = store.data_dir.clean_up_lock();
         let lock = match Lock::try_acquire(&path) {
             Ok(Some(lock)) => lock,
-            Ok(None) => return CleanUp { skipped: true, ..report },
+            Ok(None) => return CleanUpReport { skipped: true, ..report },
             Err(error) => {
-                return CleanUp {
+                return CleanUpReport {
                     problems: vec![format!("cannot lock {}: {error}", path.display())],
                     ..report
                 };
             }
         };
         let now = SystemTime::now();
-        store.sweep(Which::Expired, store.recovery.max_bytes, now, &mut report);
-        store.forget(self.ledger_keep, now, &mut report);
-        report.tell("mark", &path, lock.mark_done());
+        store.evict(Eviction::Expired, store.recovery.max_bytes, now, &mut report);
+        store.delete_older(self.ledger_keep, now, &mut report);
+        report.note_failure("mark", &path, lock.mark_done());
         report
     }
 
-    /// Erases what is asked, whoever else is cleaning. What could not be erased is among the problems.
-    pub fn purge(&self, what: Purge) -> CleanUp {
-        let mut report = CleanUp::default();
+    /// Removes what is requested, even while another process cleans up. What could not be removed is among the problems.
+    pub fn purge(&self, what: PurgeRequest) -> CleanUpReport {
+        let mut report = CleanUpReport::default();
         let Some(store) = &self.store else { return report };
         let now = SystemTime::now();
         if what.recovery {
-            let which = what.older_than.map_or(Which::All, Which::OlderThan);
-            store.sweep(which, u64::MAX, now, &mut report);
+            let eviction = what.older_than.map_or(Eviction::All, Eviction::OlderThan);
+            store.evict(eviction, u64::MAX, now, &mut report);
         }
         if what.ledger {
-            // Rows on their way would otherwise arrive after the erasing.
+            // Queued rows would otherwise be written after the purge.
             store.ledger.flush(FLUSH_PATIENCE);
             match what.older_than {
-                Some(age) => store.forget(age, now, &mut report),
+                Some(age) => store.delete_older(age, now, &mut report),
                 None => store.erase(&mut report),
             }
         }
         report
     }
 
-    /// What is held in the data folder. Changes nothing.
-    pub fn holdings(&self) -> Holdings {
-        let mut holdings = Holdings::default();
-        let Some(store) = &self.store else { return holdings };
-        if let Err(error) = store.recovery.holdings(&mut holdings) {
-            holdings.problems.push(format!("cannot look into {}: {error}", store.recovery.folder.display()));
+    /// What is stored in the data folder. Read-only.
+    pub fn storage_report(&self) -> StorageReport {
+        let mut report = StorageReport::default();
+        let Some(store) = &self.store else { return report };
+        if let Err(error) = store.recovery.report(&mut report) {
+            report.problems.push(format!("cannot look into {}: {error}", store.recovery.folder.display()));
         }
         match store.ledger.count() {
-            Ok(rows) => holdings.ledger_rows = rows,
-            Err(error) => holdings.problems.push(error.describe()),
+            Ok(rows) => report.ledger_rows = rows,
+            Err(error) => report.problems.push(error.describe()),
         }
-        if let Some(problem) = store.ledger.problem().filter(|problem| !holdings.problems.contains(problem)) {
-            holdings.problems.push(problem);
+        if let Some(problem) = store.ledger.problem().filter(|problem| !report.problems.contains(problem)) {
+            report.problems.push(problem);
         }
         let files = ["", "-wal"].map(|suffix| store.beside_database(suffix));
         let sizes = files.into_iter().chain(store.backups()).filter_map(|path| fs::metadata(path).ok());
-        holdings.database_bytes = sizes.map(|metadata| metadata.len()).sum();
-        holdings
+        report.database_bytes = sizes.map(|metadata| metadata.len()).sum();
+        report
     }
 }
 
 impl Store {
-    fn sweep(&self, which: Which, max_bytes: u64, now: SystemTime, report: &mut CleanUp) {
-        let swept = self.recovery.sweep(which, max_bytes, now, report);
-        report.tell("clean", &self.recovery.folder, swept);
+    fn evict(&self, eviction: Eviction, max_bytes: u64, now: SystemTime, report: &mut CleanUpReport) {
+        let evicted = self.recovery.evict(eviction, max_bytes, now, report);
+        report.note_failure("clean", &self.recovery.folder, evicted);
     }
 
-    /// Deletes what the ledger, and its copies, hold of older calls.
-    fn forget(&self, age: Duration, now: SystemTime, report: &mut CleanUp) {
-        match self.ledger.forget(age, now) {
+    /// Deletes older rows of the ledger, and older backups.
+    fn delete_older(&self, age: Duration, now: SystemTime, report: &mut CleanUpReport) {
+        match self.ledger.delete_older(age, now) {
             Ok(rows) => report.ledger_rows = rows,
             Err(error) => report.problems.push(error.describe()),
         }
@@ -153,8 +154,8 @@ impl Store {
         self.backups().into_iter().filter(old).for_each(|path| report.remove_backup(&path));
     }
 
-    /// Deletes the ledger's rows, from its file too, and its copies.
-    fn erase(&self, report: &mut CleanUp) {
+    /// Deletes all rows of the ledger, compacts its file, and deletes all backups.
+    fn erase(&self, report: &mut CleanUpReport) {
         match self.ledger.erase() {
             Ok((rows, left)) => {
                 report.ledger_rows = rows;
@@ -174,7 +175,7 @@ impl Store {
         PathBuf::from(path)
     }
 
-    /// The copies made before migrations. They hold the ledger as it was then.
+    /// The backups made before migrations, which hold the ledger of that time.
     fn backups(&self) -> Vec<PathBuf> {
         let is_backup = |path: &PathBuf| {
             let name = path.file_name().and_then(|name| name.to_str());
@@ -185,12 +186,12 @@ impl Store {
     }
 }
 
-impl CleanUp {
+impl CleanUpReport {
     fn remove_backup(&mut self, path: &std::path::Path) {
         let removed = match fs::remove_file(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(0),
             removed => removed.map(|()| 1),
         };
-        self.backups += self.tell("remove", path, removed).unwrap_or(0);
+        self.backups += self.note_failure("remove", path, removed).unwrap_or(0);
     }
 }

@@ -1,4 +1,4 @@
-//! Files that several processes share: written whole, judged by what they are, and removed only while they are that.
+//! Files that several processes share: written atomically, and removed only if they have not changed since they were read.
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
@@ -10,18 +10,18 @@ use tamis_store::{create_private_dir, private_file};
 
 pub(crate) const TEMPORARY: &str = "tmp";
 
-/// Which file it is, and in which state. A file that was replaced, or renewed, is another.
+/// Identifies one version of a file. A file that was replaced or whose time was changed is another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Identity {
+pub(crate) struct FileVersion {
     #[cfg(unix)]
     inode: (u64, u64),
     pub(crate) modified: SystemTime,
     bytes: u64,
 }
 
-impl Identity {
-    pub(crate) fn of(metadata: &Metadata) -> io::Result<Identity> {
-        Ok(Identity {
+impl FileVersion {
+    pub(crate) fn of(metadata: &Metadata) -> io::Result<FileVersion> {
+        Ok(FileVersion {
             #[cfg(unix)]
             inode: inode(metadata),
             modified: metadata.modified()?,
@@ -30,7 +30,7 @@ impl Identity {
     }
 }
 
-/// Opens a plain file. A pipe of that name would block forever.
+/// Opens a regular file. Opening a pipe of that name would block forever.
 pub(crate) fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File> {
     if !fs::metadata(path)?.is_file() {
         return Err(io::Error::other("not a plain file"));
@@ -38,36 +38,36 @@ pub(crate) fn open_plain(path: &Path, options: &OpenOptions) -> io::Result<File>
     options.open(path)
 }
 
-/// Takes part in the lock that [`remove`] needs for itself. False: someone is removing the file.
+/// Takes the shared lock that excludes [`remove`]. False: another process is removing the file.
 ///
-/// Not waited for in the kernel: whoever holds it may be stopped, and a prune must come to an end.
-pub(crate) fn hold(file: &File) -> bool {
+/// Never waits for the lock: its holder may be stopped, and a prune must end.
+pub(crate) fn try_hold(file: &File) -> bool {
     !matches!(file.try_lock_shared(), Err(fs::TryLockError::WouldBlock))
 }
 
-/// What became of a file that was to go.
+/// The result of removing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Removal {
     Removed,
-    /// By someone else, before.
+    /// Another process removed it before.
     Gone,
-    /// Being looked at, replaced or renewed: not a file to remove now.
+    /// Locked, replaced or refreshed meanwhile, so it was not removed.
     InUse,
 }
 
-/// Removes the file if it is still the one that was judged, while its lock keeps others from renewing it.
-pub(crate) fn remove(path: &Path, judged: &Identity) -> io::Result<Removal> {
-    while_still(path, judged, File::options().read(true), |_| fs::remove_file(path))
+/// Removes the file if it is still that version, under a lock that excludes refreshing it.
+pub(crate) fn remove(path: &Path, version: &FileVersion) -> io::Result<Removal> {
+    if_unchanged(path, version, File::options().read(true), |_| fs::remove_file(path))
 }
 
-/// Gives the file another time if it is still the one that was judged.
-pub(crate) fn set_time(path: &Path, judged: &Identity, time: SystemTime) -> io::Result<()> {
-    while_still(path, judged, File::options().write(true), |file| file.set_modified(time)).map(drop)
+/// Changes the time of the file if it is still that version.
+pub(crate) fn set_time(path: &Path, version: &FileVersion, time: SystemTime) -> io::Result<()> {
+    if_unchanged(path, version, File::options().write(true), |file| file.set_modified(time)).map(drop)
 }
 
-fn while_still(
+fn if_unchanged(
     path: &Path,
-    judged: &Identity,
+    version: &FileVersion,
     access: &OpenOptions,
     act: impl FnOnce(&File) -> io::Result<()>,
 ) -> io::Result<Removal> {
@@ -76,7 +76,7 @@ fn while_still(
         if let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
             return Ok(Removal::InUse);
         }
-        if !same_file(&file, path) || Identity::of(&file.metadata()?)? != *judged {
+        if !same_file(&file, path) || FileVersion::of(&file.metadata()?)? != *version {
             return Ok(Removal::InUse);
         }
         act(&file).map(|()| Removal::Removed)
@@ -87,17 +87,17 @@ fn while_still(
     }
 }
 
-/// Puts `content` at `path` as a whole, with that time, unless something is there already.
+/// Writes a file atomically, with that time, unless there is one already. Returns whether it was written.
 pub(crate) fn publish(path: &Path, content: &[u8], time: SystemTime) -> io::Result<bool> {
     let (temporary, mut file) = temporary_beside(path)?;
     let published = file.write_all(content).and_then(|()| file.set_modified(time)).and_then(|()| {
         drop(file);
-        name_for_good(&temporary, path)
+        link_into_place(&temporary, path)
     });
-    if !matches!(published, Ok(Named::Moved)) {
+    if !matches!(published, Ok(Placement::Moved)) {
         let _ = fs::remove_file(&temporary);
     }
-    Ok(!matches!(published?, Named::Taken))
+    Ok(!matches!(published?, Placement::Taken))
 }
 
 fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
@@ -106,7 +106,7 @@ fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
     let folder = path.parent().unwrap_or(Path::new(""));
     loop {
         let count = COUNTER.fetch_add(1, Ordering::Relaxed);
-        // Process numbers repeat across containers that share a folder, hence the time.
+        // Process ids repeat across containers that share a folder, so the time is part of the name.
         let time = SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default().as_nanos();
         let temporary = folder.join(format!("{process}-{count}-{time}.{TEMPORARY}"));
         let create = || private_file().write(true).create_new(true).open(&temporary);
@@ -124,37 +124,37 @@ fn temporary_beside(path: &Path) -> io::Result<(PathBuf, File)> {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-enum Named {
-    /// The temporary name is gone.
+enum Placement {
+    /// The temporary file was renamed.
     Moved,
-    /// Both names are there.
+    /// The temporary file still exists beside the link.
     Linked,
-    /// The name was taken.
+    /// Another file has the name.
     Taken,
 }
 
-/// A link, since a rename would replace a file that someone else has just written and counts on. A file system
-/// without links gets the rename: the content would be the same.
-fn name_for_good(temporary: &Path, path: &Path) -> io::Result<Named> {
+/// Links the temporary file into place: a rename would replace a file that another process has just written and relies on.
+/// On a file system without links it renames, since the content would be the same.
+fn link_into_place(temporary: &Path, path: &Path) -> io::Result<Placement> {
     match fs::hard_link(temporary, path) {
-        Ok(()) => Ok(Named::Linked),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Named::Taken),
+        Ok(()) => Ok(Placement::Linked),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(Placement::Taken),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Err(error),
-        Err(_) => fs::rename(temporary, path).map(|()| Named::Moved),
+        Err(_) => fs::rename(temporary, path).map(|()| Placement::Moved),
     }
 }
 
-/// What the file takes of the disk, in bytes.
+/// The disk space of the file, in bytes.
 pub(crate) fn occupied(metadata: &Metadata) -> u64 {
     #[cfg(unix)]
     let blocks = std::os::unix::fs::MetadataExt::blocks(metadata).saturating_mul(512);
     #[cfg(not(unix))]
     let blocks = 0;
-    // Some file systems keep small files in no block at all.
+    // Some file systems store small files without a block.
     blocks.max(metadata.len())
 }
 
-/// When somebody last wrote or renewed the file, whatever its own time says. `None` where systems do not tell.
+/// When the file was last written or refreshed, whatever its modification time says. `None` if the system does not know.
 #[cfg(unix)]
 pub(crate) fn changed(metadata: &Metadata) -> Option<SystemTime> {
     use std::os::unix::fs::MetadataExt;
@@ -197,31 +197,31 @@ mod tests {
     fn without_links_a_file_is_renamed() {
         let folder = tempfile::tempdir().unwrap();
         let [from, to] = ["from", "to"].map(|name| folder.path().join(name));
-        // No file system links folders, and all rename them.
+        // Folders cannot be linked, but can be renamed.
         fs::create_dir(&from).unwrap();
-        assert_eq!(name_for_good(&from, &to).unwrap(), Named::Moved);
+        assert_eq!(link_into_place(&from, &to).unwrap(), Placement::Moved);
         assert!(to.is_dir() && !from.exists());
         fs::write(&from, "file").unwrap();
-        assert_eq!(name_for_good(&from, &to).unwrap(), Named::Taken);
-        assert_eq!(name_for_good(&from, &folder.path().join("other")).unwrap(), Named::Linked);
+        assert_eq!(link_into_place(&from, &to).unwrap(), Placement::Taken);
+        assert_eq!(link_into_place(&from, &folder.path().join("other")).unwrap(), Placement::Linked);
         let nowhere = folder.path().join("gone/to");
-        assert_eq!(name_for_good(&from, &nowhere).unwrap_err().kind(), io::ErrorKind::NotFound);
+        assert_eq!(link_into_place(&from, &nowhere).unwrap_err().kind(), io::ErrorKind::NotFound);
     }
 
     #[test]
-    fn only_the_file_that_was_judged_is_removed() {
+    fn only_the_expected_version_is_removed() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        let judge = || Identity::of(&fs::metadata(&path).unwrap()).unwrap();
+        let judge = || FileVersion::of(&fs::metadata(&path).unwrap()).unwrap();
         fs::write(&path, "damaged").unwrap();
         let damaged = judge();
-        // Replaced by another process, after it was judged.
+        // Replaced by another process meanwhile.
         fs::remove_file(&path).unwrap();
         assert!(publish(&path, b"good", SystemTime::now()).unwrap());
         assert_eq!(remove(&path, &damaged).unwrap(), Removal::InUse);
         assert_eq!(fs::read(&path).unwrap(), b"good");
         let held = File::open(&path).unwrap();
-        assert!(hold(&held));
+        assert!(try_hold(&held));
         assert_eq!(remove(&path, &judge()).unwrap(), Removal::InUse);
         drop(held);
         assert_eq!(remove(&path, &judge()).unwrap(), Removal::Removed);

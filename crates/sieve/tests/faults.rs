@@ -1,4 +1,4 @@
-//! A store that is missing, full, damaged or locked: the text comes back, and nothing is cut that could not be recovered.
+//! A store that is missing, full, damaged or locked: the text is returned, and nothing is cut that could not be recovered.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use common::*;
-use tamis_sieve::{Purge, RecoverError, Settings, Sieve, Warning};
+use tamis_sieve::{PruneWarning, PurgeRequest, RecoverError, Sieve, SieveSettings};
 use tamis_store::rusqlite::Connection;
 use tamis_store::{Component, Database, StoreError};
 
@@ -23,50 +23,50 @@ fn unavailable(sieve: &Sieve, id: &str) -> bool {
 
 #[test]
 fn without_a_store_nothing_is_cut() {
-    let sieve = Sieve::with_engine(Settings::default(), scripted);
+    let sieve = Sieve::with_engine(SieveSettings::default(), scripted);
     let pruned = prune(&sieve, TEXT, CUT);
-    assert_whole(&pruned, TEXT, &[Warning::RecoveryUnavailable]);
+    assert_whole(&pruned, TEXT, &[PruneWarning::RecoveryUnavailable]);
     let not_found = RecoverError::NotFound { prune_id: pruned.prune_id.clone() };
     assert_eq!(recover_all(&sieve, &pruned.prune_id), Err(not_found));
 }
 
 #[test]
-fn a_place_that_is_no_folder_cuts_nothing() {
+fn a_data_folder_that_is_a_file_cuts_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    // The data folder's place taken by a file.
+    // The data folder is a file.
     let place = folder.path().join("data");
     fs::write(&place, "").unwrap();
     let blocked = sieve(&place);
-    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[PruneWarning::RecoveryUnavailable]);
     blocked.flush(LONG);
-    let both = [Warning::RecoveryUnavailable, Warning::LedgerUnavailable];
+    let both = [PruneWarning::RecoveryUnavailable, PruneWarning::LedgerUnavailable];
     assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &both);
     assert!(unavailable(&blocked, &prune(&blocked, TEXT, CUT).prune_id));
     assert!(!blocked.clean_up().problems.is_empty());
-    // Only the place of the originals.
+    // Only the folder of originals is a file.
     let data = folder.path().join("other");
     fs::create_dir(&data).unwrap();
     fs::write(data.join("recovery"), "").unwrap();
     let blocked = sieve(&data);
-    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    assert_whole(&prune(&blocked, TEXT, CUT), TEXT, &[PruneWarning::RecoveryUnavailable]);
     assert_eq!(blocked.flush(LONG), 0);
-    assert_eq!(blocked.savings().unwrap().fallbacks, 1);
+    assert_eq!(blocked.ledger_totals().unwrap().fallbacks, 1);
 }
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_place_where_nothing_can_be_made_cuts_nothing() {
-    // Not even root can.
+fn a_data_folder_that_cannot_be_created_cuts_nothing() {
+    // A path under /proc, where even root cannot create a folder.
     let sieve = sieve("/proc/tamis");
-    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
-    assert_eq!(sieve.holdings(), Default::default());
+    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[PruneWarning::RecoveryUnavailable]);
+    assert_eq!(sieve.storage_report(), Default::default());
     assert_eq!(sieve.clean_up_if_due(), Some(Default::default()));
 }
 
-/// Runs itself again as a user whom permissions bind: root passes over them.
+/// Runs itself again as another user, since permissions do not bind root.
 #[cfg(unix)]
 #[test]
-fn a_folder_that_may_not_be_written_can_still_be_read() {
+fn a_read_only_folder_can_still_be_read() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     use std::os::unix::process::CommandExt;
     const NOBODY: u32 = 65_534;
@@ -97,7 +97,7 @@ fn a_folder_that_may_not_be_written_can_still_be_read() {
     allow(0o500);
     let mut again = Command::new(std::env::current_exe().unwrap());
     again
-        .args(["--exact", "a_folder_that_may_not_be_written_can_still_be_read", "--test-threads=1"])
+        .args(["--exact", "a_read_only_folder_can_still_be_read", "--test-threads=1"])
         .env("TAMIS_TEST_READ_ONLY", &data)
         .current_dir("/");
     if root {
@@ -105,47 +105,48 @@ fn a_folder_that_may_not_be_written_can_still_be_read() {
     }
     let output = again.output();
     allow(0o700);
-    // Where the test itself lies may be closed to that user.
+    // That user may not be able to read the folder of the test binary.
     if output.as_ref().is_err_and(|error| error.kind() == std::io::ErrorKind::PermissionDenied) {
         return;
     }
     let output = output.unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}");
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && output_text.contains("1 passed"), "{output_text}");
 }
 
 #[cfg(unix)]
 fn look_at_a_read_only_folder(data: &std::path::Path) {
     let sieve = sieve(data);
-    let held = sieve.holdings();
+    let held = sieve.storage_report();
     assert_eq!((held.recovery_files, held.ledger_rows, held.problems), (3, 3, vec![]));
-    assert_eq!(sieve.savings().unwrap().calls, 3);
+    assert_eq!(sieve.ledger_totals().unwrap().calls, 3);
     let known = prune(&sieve, TEXT, CUT);
     assert_eq!((known.warnings, known.stats.pruned_lines), (vec![], 2), "its original is there");
     assert_eq!(recover_all(&sieve, &known.prune_id).unwrap(), TEXT);
     let new = prune(&sieve, "a\nb\nc\nd\ne", CUT);
-    assert_eq!((new.warnings[0], new.stats.pruned_lines), (Warning::RecoveryUnavailable, 0));
-    // Each that cannot be removed is told.
+    assert_eq!((new.warnings[0], new.stats.pruned_lines), (PruneWarning::RecoveryUnavailable, 0));
+    // Each file that cannot be removed is reported.
     let problems = sieve.clean_up().problems;
     assert_eq!(problems.iter().filter(|problem| problem.starts_with("cannot remove ")).count(), 2);
     assert_eq!(problems.len(), 2, "{problems:?}");
 }
 
 #[test]
-fn what_is_too_large_for_the_store_is_not_cut() {
+fn a_text_too_large_for_the_store_is_not_cut() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { recovery_max_bytes: 1000, max_input_chars: 4000, ..settings(folder.path()) };
+    let settings =
+        SieveSettings { recovery_max_bytes: 1000, max_input_chars: 4000, ..settings(folder.path()) };
     let sieve = Sieve::with_engine(settings, scripted);
     let text = format!("a\n{}\nc", noise(3000, 1));
-    assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[Warning::RecoveryUnavailable]);
+    assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[PruneWarning::RecoveryUnavailable]);
     let text = format!("a\n{}\nc", noise(5000, 1));
-    let both = [Warning::InputTooLarge, Warning::RecoveryUnavailable];
+    let both = [PruneWarning::InputTooLarge, PruneWarning::RecoveryUnavailable];
     assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &both);
     assert!(files(&folder.path().join("recovery")).is_empty());
 }
 
 #[test]
-fn a_damaged_original_is_never_given_out_and_is_replaced_when_pruned_again() {
+fn a_damaged_original_is_never_returned_and_is_replaced_by_the_next_prune() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let text = noise(5000, 7);
@@ -165,14 +166,14 @@ fn a_damaged_original_is_never_given_out_and_is_replaced_when_pruned_again() {
     }
 }
 
-/// Whoever finds the damage replaces it, and never the good file that another has put there meanwhile.
+/// A thread that finds the damage replaces the file, but never a good file that another thread wrote meanwhile.
 #[test]
-fn many_repair_one_original_at_once() {
+fn many_threads_replace_one_damaged_original() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let text = noise(200_000, 3);
     let path = original(folder.path(), &prune(&sieve, &text, "").prune_id);
-    // At its end, so that finding it takes a while.
+    // The damage is at the end, so that finding it takes a while.
     let mut damaged = fs::read(&path).unwrap();
     let end = damaged.len() - 20;
     damaged[end] ^= 1;
@@ -193,7 +194,7 @@ fn many_repair_one_original_at_once() {
 }
 
 #[test]
-fn a_crafted_original_cannot_eat_the_memory() {
+fn a_crafted_original_cannot_exhaust_memory() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, TEXT, "").prune_id;
@@ -219,15 +220,15 @@ fn a_pipe_or_a_folder_in_place_of_an_original_does_not_hang() {
     fs::remove_file(&path).unwrap();
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
     assert!(unavailable(&sieve, &id));
-    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[PruneWarning::RecoveryUnavailable]);
     fs::remove_file(&path).unwrap();
     fs::create_dir(&path).unwrap();
     assert!(unavailable(&sieve, &id));
-    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[Warning::RecoveryUnavailable]);
+    assert_whole(&prune(&sieve, TEXT, CUT), TEXT, &[PruneWarning::RecoveryUnavailable]);
 }
 
 #[test]
-fn a_damaged_ledger_does_not_stop_the_cutting() {
+fn a_damaged_ledger_does_not_stop_pruning() {
     let folder = tempfile::tempdir().unwrap();
     let database = folder.path().join("state.db");
     fs::write(&database, [b'x'; 5000]).unwrap();
@@ -235,19 +236,19 @@ fn a_damaged_ledger_does_not_stop_the_cutting() {
     prune(&sieve, TEXT, CUT);
     assert_eq!(sieve.flush(LONG), 1, "lost");
     let pruned = prune(&sieve, TEXT, CUT);
-    assert_eq!(pruned.warnings, [Warning::LedgerUnavailable]);
+    assert_eq!(pruned.warnings, [PruneWarning::LedgerUnavailable]);
     assert_eq!((pruned.stats.pruned_lines, pruned.stats.used_fallback), (2, false));
     assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
-    assert!(matches!(sieve.savings(), Err(StoreError::Corrupt { .. })));
-    let purged = sieve.purge(Purge { recovery: true, ledger: true, older_than: None });
+    assert!(matches!(sieve.ledger_totals(), Err(StoreError::Corrupt { .. })));
+    let purged = sieve.purge(PurgeRequest { recovery: true, ledger: true, older_than: None });
     assert_eq!((purged.originals, purged.problems.len()), (1, 1), "{purged:?}");
-    assert!(sieve.holdings().problems[0].contains("is damaged"));
+    assert!(sieve.storage_report().problems[0].contains("is damaged"));
     assert!(sieve.clean_up().problems[0].contains("is damaged"));
     assert_eq!(fs::read(&database).unwrap(), [b'x'; 5000], "left for its owner to look at");
 }
 
 #[test]
-fn a_ledger_that_takes_nothing_is_told() {
+fn a_ledger_that_cannot_be_written_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     prune(&sieve, TEXT, CUT);
@@ -256,12 +257,12 @@ fn a_ledger_that_takes_nothing_is_told() {
     other.execute_batch("DROP TABLE prunes").unwrap();
     assert_eq!(prune(&sieve, TEXT, CUT).warnings, [], "not known before");
     assert_eq!(sieve.flush(LONG), 1);
-    assert_eq!(prune(&sieve, TEXT, CUT).warnings, [Warning::LedgerUnavailable]);
+    assert_eq!(prune(&sieve, TEXT, CUT).warnings, [PruneWarning::LedgerUnavailable]);
     assert!(sieve.ledger_problem().unwrap().contains("no such table"), "{:?}", sieve.ledger_problem());
 }
 
 #[test]
-fn a_newer_ledger_does_not_stop_the_cutting() {
+fn a_newer_ledger_does_not_stop_pruning() {
     const NEWER: &[Component] = &[Component { name: "ledger", migrations: &["SELECT 1"; 99] }];
     let folder = tempfile::tempdir().unwrap();
     drop(Database::open(&folder.path().join("state.db"), NEWER).unwrap());
@@ -269,12 +270,12 @@ fn a_newer_ledger_does_not_stop_the_cutting() {
     prune(&sieve, TEXT, CUT);
     sieve.flush(LONG);
     let pruned = prune(&sieve, TEXT, CUT);
-    assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![Warning::LedgerUnavailable], 2));
+    assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![PruneWarning::LedgerUnavailable], 2));
     assert!(sieve.ledger_problem().unwrap().contains("hint: update this program"));
 }
 
 #[test]
-fn a_locked_ledger_costs_no_time_and_its_rows_arrive_later() {
+fn a_locked_ledger_delays_no_call_and_its_rows_are_written_later() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     prune(&sieve, TEXT, CUT);
@@ -289,10 +290,10 @@ fn a_locked_ledger_costs_no_time_and_its_rows_arrive_later() {
     assert!(started.elapsed() < LONG, "waited for the lock");
     other.execute_batch("COMMIT").unwrap();
     assert_eq!(sieve.flush(LONG), 0);
-    assert_eq!(sieve.savings().unwrap().calls, 101);
+    assert_eq!(sieve.ledger_totals().unwrap().calls, 101);
 }
 
-/// Runs itself again as a process that can write no file beyond half a KiB or so, as on a full disk.
+/// Runs itself again as a process that cannot write files of more than about half a KiB, as on a full disk.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_cuts_nothing_and_leaves_no_broken_file() {
@@ -300,12 +301,12 @@ fn a_full_disk_cuts_nothing_and_leaves_no_broken_file() {
         let folder = std::path::Path::new(&folder);
         let sieve = sieve(folder);
         let text = format!("a\n{}\nc", noise(5000, 1));
-        assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[Warning::RecoveryUnavailable]);
+        assert_whole(&prune(&sieve, &text, "2-2 x"), &text, &[PruneWarning::RecoveryUnavailable]);
         assert!(files(&folder.join("recovery")).is_empty());
         sieve.flush(LONG);
-        // Small enough for what is left; the ledger is not.
+        // Small enough to be written; the ledger is not.
         let pruned = prune(&sieve, TEXT, CUT);
-        assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![Warning::LedgerUnavailable], 2));
+        assert_eq!((pruned.warnings, pruned.stats.pruned_lines), (vec![PruneWarning::LedgerUnavailable], 2));
         return;
     }
     let folder = tempfile::tempdir().unwrap();
@@ -316,11 +317,11 @@ fn a_full_disk_cuts_nothing_and_leaves_no_broken_file() {
         .env("TAMIS_TEST_FULL", folder.path())
         .output()
         .unwrap();
-    let told = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success() && told.contains("1 passed"), "{told}");
-    // With room again, the same folder works.
+    let output_text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && output_text.contains("1 passed"), "{output_text}");
+    // Without the limit, the same folder works.
     let sieve = sieve(folder.path());
     assert_eq!(prune(&sieve, TEXT, CUT).stats.pruned_lines, 2);
     assert_eq!(sieve.flush(LONG), 0);
-    assert_eq!((sieve.savings().unwrap().calls, sieve.ledger_problem()), (1, None));
+    assert_eq!((sieve.ledger_totals().unwrap().calls, sieve.ledger_problem()), (1, None));
 }

@@ -1,6 +1,6 @@
-//! Several processes over one folder: writing, cleaning, and being killed at any moment.
+//! Several processes with one data folder: pruning, cleaning up, and being killed at any moment.
 //!
-//! The children are this test binary again, told by the environment what to do.
+//! The children are this test binary; environment variables say what they do.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 #![cfg(unix)]
@@ -13,14 +13,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 
 use common::*;
-use tamis_sieve::{Pruned, Sieve, Warning};
+use tamis_sieve::{PruneWarning, Pruned, Sieve};
 use tamis_store::rusqlite::Connection;
 
 const ROLE: &str = "TAMIS_TEST_ROLE";
 const FOLDER: &str = "TAMIS_TEST_FOLDER";
 const SEED: &str = "TAMIS_TEST_SEED";
 
-/// Killed when dropped: a test that fails must leave nobody behind who works forever.
+/// Killed when dropped, so that a failing test leaves no process behind.
 struct Running(Child);
 
 impl Drop for Running {
@@ -32,7 +32,7 @@ impl Drop for Running {
 
 fn child(role: &str, folder: &Path, seed: usize) -> Running {
     let child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "as_a_child", "--nocapture", "--test-threads=1"])
+        .args(["--exact", "run_as_child", "--nocapture", "--test-threads=1"])
         .env(ROLE, role)
         .env(FOLDER, folder)
         .env(SEED, seed.to_string())
@@ -41,9 +41,9 @@ fn child(role: &str, folder: &Path, seed: usize) -> Running {
     Running(child.unwrap())
 }
 
-/// Where the children begin; as a test of its own it does nothing.
+/// The entry point of the children. As a test of its own it does nothing.
 #[test]
-fn as_a_child() {
+fn run_as_child() {
     let Ok(role) = std::env::var(ROLE) else { return };
     let folder = PathBuf::from(std::env::var_os(FOLDER).unwrap());
     let seed = std::env::var(SEED).unwrap().parse().unwrap();
@@ -57,8 +57,8 @@ fn as_a_child() {
     }
 }
 
-/// Prunes texts that all children share and texts of its own. Its own are made to look expired each time, so that
-/// whoever cleans would remove them, and must be there whenever a prune has just said so.
+/// Prunes texts that all children share and texts of its own. Its own originals are made to look expired each time, so
+/// that clean-up would remove them; they must exist whenever a prune has just returned.
 fn share(folder: &Path, seed: usize) {
     let sieve = sieve(folder);
     for round in 0..150 {
@@ -68,7 +68,7 @@ fn share(folder: &Path, seed: usize) {
         let own = format!("{}\n{}", noise(500, round % 3 + 1), seed);
         let pruned = prune(&sieve, &own, "1-1 x");
         assert_recoverable(&sieve, &pruned, &own);
-        // It may be gone already the moment it looks old.
+        // It may be removed as soon as it looks expired.
         if let Ok(file) = std::fs::File::open(original(folder, &pruned.prune_id)) {
             file.set_modified(std::time::SystemTime::now() - DAY).unwrap();
         }
@@ -79,10 +79,10 @@ fn share(folder: &Path, seed: usize) {
     assert_eq!(sieve.flush(LONG), 0);
 }
 
-/// What was pruned can be had back. Only when whoever cleans was stopped for long with a file in its hand may a prune
-/// find it busy; then nothing is cut.
+/// A pruned text can be recovered. Only if clean-up is stopped for long while it locks a file may a prune find the file
+/// busy; then nothing is cut.
 fn assert_recoverable(sieve: &Sieve, pruned: &Pruned, text: &str) {
-    if pruned.warnings == [Warning::RecoveryUnavailable] {
+    if pruned.warnings == [PruneWarning::RecoveryUnavailable] {
         assert_eq!(pruned.pruned_text, text);
     } else {
         assert!(!pruned.stats.used_fallback, "{:?}", pruned.warnings);
@@ -90,7 +90,7 @@ fn assert_recoverable(sieve: &Sieve, pruned: &Pruned, text: &str) {
     }
 }
 
-/// Says `ack <id>` for each prune whose row is in the database.
+/// Prints `ack <id>` for each prune whose row is in the database.
 fn write_until_killed(folder: &Path, seed: usize) {
     let sieve = sieve(folder);
     for round in 0u64.. {
@@ -104,13 +104,13 @@ fn write_until_killed(folder: &Path, seed: usize) {
     }
 }
 
-/// Every original that has a name is whole.
+/// Every original that has its final name is complete.
 fn assert_all_verify(folder: &Path) -> usize {
     let sieve = sieve(folder);
     let names = files(&folder.join("recovery"));
     let originals: Vec<_> = names.iter().filter_map(|name| name.strip_suffix(".zst")).collect();
     for name in &originals {
-        // Those that were made to look old count too.
+        // Originals that were made to look expired count too.
         expire_in(&folder.join(format!("recovery/{name}.zst")), DAY);
         recover_all(&sieve, &format!("prn_{name}aaaaaa")).unwrap_or_else(|error| panic!("{name}: {error}"));
     }
@@ -128,14 +128,14 @@ fn assert_database_is_sound(folder: &Path) -> (u64, BTreeSet<String>) {
 }
 
 #[test]
-fn processes_share_texts_while_others_clean() {
+fn processes_share_originals_while_others_clean_up() {
     let folder = tempfile::tempdir().unwrap();
     let cleaners = [child("clean", folder.path(), 0), child("clean", folder.path(), 1)];
     let mut sharers: Vec<_> = (0..4).map(|seed| child("share", folder.path(), seed)).collect();
     for Running(sharer) in &mut sharers {
-        let mut told = String::new();
-        sharer.stdout.take().unwrap().read_to_string(&mut told).unwrap();
-        assert!(sharer.wait().unwrap().success(), "{told}");
+        let mut output_text = String::new();
+        sharer.stdout.take().unwrap().read_to_string(&mut output_text).unwrap();
+        assert!(sharer.wait().unwrap().success(), "{output_text}");
     }
     drop(cleaners);
     assert!(assert_all_verify(folder.path()) >= 10, "the shared ones never looked old");
@@ -145,7 +145,7 @@ fn processes_share_texts_while_others_clean() {
 }
 
 #[test]
-fn a_killed_process_loses_nothing_it_had_acknowledged() {
+fn a_killed_process_loses_nothing_it_had_returned() {
     let folder = tempfile::tempdir().unwrap();
     let mut acknowledged = BTreeSet::new();
     for round in 0..12 {
@@ -153,7 +153,7 @@ fn a_killed_process_loses_nothing_it_had_acknowledged() {
             [child("write", folder.path(), round * 2), child("write", folder.path(), round * 2 + 1)];
         let mut pipes =
             writers.each_mut().map(|writer| BufReader::new(writer.0.stdout.take().unwrap()).lines());
-        // Both run on at full speed; the kill comes at whatever moment follows the first few acknowledgements.
+        // Both run at full speed; the kill comes at some moment after the first few acknowledgements.
         for pipe in &mut pipes {
             let heard: Vec<String> = pipe.by_ref().map(Result::unwrap).take(4 + round).collect();
             acknowledged.extend(heard.iter().filter_map(|line| ack(line)));
@@ -173,7 +173,7 @@ fn a_killed_process_loses_nothing_it_had_acknowledged() {
     }
 }
 
-/// The id of a whole line; the last one may be torn.
+/// The id of a complete line; the last one may be torn.
 fn ack(line: &str) -> Option<String> {
     let (_, id) = line.split_once("ack ")?;
     (id.len() == 26).then(|| id.to_owned())

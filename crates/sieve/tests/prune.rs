@@ -1,4 +1,4 @@
-//! What a caller sees of a prune and of a recovery, as whole values.
+//! The results of prunes and recoveries, compared as whole values.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use common::*;
 use serde_json::json;
 use tamis_sieve::{
-    LineRange, PruneRequest, RecoverError, Recovered, RecoveredFrom, Savings, SavingsOf, Settings, Sieve,
-    Warning,
+    LedgerTotals, LineRange, PruneRequest, PruneSavings, PruneWarning, RecoverError, RecoveredMetadata,
+    RecoveredText, Sieve, SieveSettings,
 };
 
 const TEXT: &str = "a\nb\nc\nd\r\ne\n";
@@ -19,12 +19,12 @@ const TEXT: &str = "a\nb\nc\nd\r\ne\n";
 fn a_pruned_text_has_the_contracts_form() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
-    let request = PruneRequest { annotate_lines: true, ..request(TEXT, "2-3 hors focus\n5-5 vide") };
+    let request = PruneRequest { annotate_lines: true, ..request(TEXT, "2-3 hors focus\n5-5 sans lien") };
     let pruned = sieve.prune(&request, &caller(), &|| false);
     let id = &pruned.prune_id;
     assert!(id.starts_with("prn_") && id.len() == 26, "{id}");
     let first = format!("⟦PRUNÉ: prune_id={id} lignes 2-3 (2) raison=hors focus⟧");
-    let second = format!("⟦PRUNÉ: prune_id={id} lignes 5-5 (1) raison=vide⟧");
+    let second = format!("⟦PRUNÉ: prune_id={id} lignes 5-5 (1) raison=sans lien⟧");
     let text = format!("1│ a\n{first}\n4│ d\r\n{second}\n6│ ");
     let tokens = text.len().div_ceil(4);
     let elapsed = pruned.stats.elapsed_ms;
@@ -35,7 +35,7 @@ fn a_pruned_text_has_the_contracts_form() {
             {"kind": "pruned_block", "original_start_line": 2, "original_end_line": 3, "pruned_line_count": 2,
              "reason": "hors focus", "marker": first},
             {"kind": "pruned_block", "original_start_line": 5, "original_end_line": 5, "pruned_line_count": 1,
-             "reason": "vide", "marker": second},
+             "reason": "sans lien", "marker": second},
         ],
         "stats": {"original_lines": 6, "kept_lines": 3, "pruned_lines": 3, "pruned_ratio": 0.5,
                   "tokens_est_before": 3, "tokens_est_after": tokens, "elapsed_ms": elapsed,
@@ -44,7 +44,7 @@ fn a_pruned_text_has_the_contracts_form() {
     });
     assert_eq!(serde_json::to_value(&pruned).unwrap(), expected);
     // The order of the fields is the contract's too.
-    let order = r#"{"kind":"pruned_block","original_start_line":5,"original_end_line":5,"pruned_line_count":1,"reason":"vide","marker":"#;
+    let order = r#"{"kind":"pruned_block","original_start_line":5,"original_end_line":5,"pruned_line_count":1,"reason":"sans lien","marker":"#;
     assert!(serde_json::to_string(&pruned.annotations[1]).unwrap().starts_with(order));
     let order =
         r#"{"original_lines":6,"kept_lines":3,"pruned_lines":3,"pruned_ratio":0.5,"tokens_est_before":3,"#;
@@ -53,7 +53,7 @@ fn a_pruned_text_has_the_contracts_form() {
 }
 
 #[test]
-fn without_markers_the_annotations_still_tell() {
+fn without_markers_the_annotations_are_complete() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let request = PruneRequest { include_markers: false, ..request(TEXT, "2-3 hors\nfocus") };
@@ -63,26 +63,26 @@ fn without_markers_the_annotations_still_tell() {
 }
 
 #[test]
-fn a_rehearsal_is_the_real_passage_without_its_traces() {
+fn a_dry_run_gives_what_a_prune_gives_and_stores_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let real = sieve(folder.path().join("real"));
-    let without_store = Sieve::with_engine(Settings::default(), scripted);
-    let place = folder.path().join("rehearsed");
+    let without_store = Sieve::with_engine(SieveSettings::default(), scripted);
+    let place = folder.path().join("dry");
     let with_store = sieve(&place);
     for goal in ["2-3 x\n5-5 y", "", "panic", "impossible", "2-9 out of the text"] {
         let request = request(TEXT, goal);
         let answered = real.prune(&request, &caller(), &|| false);
-        for rehearsing in [&without_store, &with_store] {
-            let mut rehearsed = rehearsing.rehearse(&request, &|| false);
-            rehearsed.stats.elapsed_ms = answered.stats.elapsed_ms;
-            assert_eq!(rehearsed, answered, "{goal}");
+        for dry_sieve in [&without_store, &with_store] {
+            let mut dry = dry_sieve.dry_run(&request, &|| false);
+            dry.stats.elapsed_ms = answered.stats.elapsed_ms;
+            assert_eq!(dry, answered, "{goal}");
         }
     }
     assert!(!place.exists());
 }
 
 #[test]
-fn the_same_call_has_the_same_answer_in_every_process() {
+fn the_same_call_has_the_same_result_in_every_process() {
     let (one, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let first = prune(&sieve(one.path()), TEXT, "2-3 x");
     let second = prune(&sieve(other.path()), TEXT, "2-3 x");
@@ -93,7 +93,7 @@ fn the_same_call_has_the_same_answer_in_every_process() {
 }
 
 #[test]
-fn without_cuts_the_text_is_the_text_and_still_recovers() {
+fn a_text_without_cuts_is_unchanged_and_recoverable() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     for text in ["", "\n", "\u{feff}a\0b\r\n", TEXT] {
@@ -114,18 +114,18 @@ fn a_ratio_never_claims_more_than_was_cut() {
 }
 
 #[test]
-fn cut_lines_come_back() {
+fn cut_lines_can_be_recovered() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, TEXT, "2-3 x").prune_id;
     let recovered = sieve.recover(&id, &[(4, 99), (2, 3)], true, &caller()).unwrap();
     let range = |start_line, end_line| LineRange { start_line, end_line };
-    let metadata = RecoveredFrom {
+    let metadata = RecoveredMetadata {
         prune_id: id.clone(),
         ranges: vec![range(4, 6), range(2, 3)],
-        line_numbering: RecoveredFrom::NUMBERING,
+        line_numbering: RecoveredMetadata::NUMBERING,
     };
-    assert_eq!(recovered, Recovered { raw_text: "4│ d\r\n5│ e\n6│ \n2│ b\n3│ c".into(), metadata });
+    assert_eq!(recovered, RecoveredText { raw_text: "4│ d\r\n5│ e\n6│ \n2│ b\n3│ c".into(), metadata });
     // The contract's form, and its order.
     let last = sieve.recover(&id, &[(5, 5)], false, &caller()).unwrap();
     assert_eq!(
@@ -134,13 +134,13 @@ fn cut_lines_come_back() {
             r#"{{"raw_text":"e","metadata":{{"prune_id":"{id}","ranges":[{{"start_line":5,"end_line":5}}],"line_numbering":"original"}}}}"#
         )
     );
-    // The text's part of the id is enough; the goal's part is not checked.
+    // The part of the id that comes from the text is enough; the rest is not checked.
     assert_eq!(recover_all(&sieve, &format!("{}aaaaaa", &id[..20])).unwrap(), TEXT);
     assert_eq!(sieve.goal(&id).as_deref(), Some("2-3 x"));
 }
 
 #[test]
-fn what_cannot_be_recovered_is_told_apart() {
+fn errors_of_recovery_are_distinct() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, TEXT, "2-3 x").prune_id;
@@ -155,17 +155,17 @@ fn what_cannot_be_recovered_is_told_apart() {
 }
 
 #[test]
-fn what_the_engine_does_wrong_never_reaches_the_reader() {
+fn invalid_cuts_of_the_engine_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     for (goal, warning) in [
-        ("panic", Warning::InternalError),
-        ("impossible", Warning::ConstraintsUnmet),
-        ("0-1 x", Warning::InternalError),
-        ("3-2 x", Warning::InternalError),
-        ("5-7 x", Warning::InternalError),
-        ("1-2 x\n3-3 touching", Warning::InternalError),
-        ("3-3 x\n1-1 backwards", Warning::InternalError),
+        ("panic", PruneWarning::InternalError),
+        ("impossible", PruneWarning::ConstraintsUnmet),
+        ("0-1 x", PruneWarning::InternalError),
+        ("3-2 x", PruneWarning::InternalError),
+        ("5-7 x", PruneWarning::InternalError),
+        ("1-2 x\n3-3 touching", PruneWarning::InternalError),
+        ("3-3 x\n1-1 backwards", PruneWarning::InternalError),
     ] {
         let pruned = prune(&sieve, TEXT, goal);
         assert_whole(&pruned, TEXT, &[warning]);
@@ -180,22 +180,22 @@ fn what_the_engine_does_wrong_never_reaches_the_reader() {
         PruneRequest { keep_first_lines: 1, ..limits },
     ] {
         let pruned = sieve.prune(&limited, &caller(), &|| false);
-        assert_whole(&pruned, TEXT, &[Warning::ConstraintsUnmet]);
+        assert_whole(&pruned, TEXT, &[PruneWarning::ConstraintsUnmet]);
     }
     let exact = PruneRequest { max_prune_ratio: 4.0 / 6.0, min_keep_lines: 2, ..limits };
     assert!(!sieve.prune(&exact, &caller(), &|| false).stats.used_fallback);
 }
 
 #[test]
-fn time_that_is_over_gives_the_text_back() {
+fn a_timeout_returns_the_text_whole() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let timeout = std::time::Duration::from_millis(5);
     for goal in ["wait", "late\n2-3 x"] {
         let pruned = sieve.prune(&PruneRequest { timeout, ..request(TEXT, goal) }, &caller(), &|| false);
-        assert_whole(&pruned, TEXT, &[Warning::Timeout]);
+        assert_whole(&pruned, TEXT, &[PruneWarning::Timeout]);
         let pruned = sieve.prune(&request(TEXT, goal), &caller(), &|| true);
-        assert_whole(&pruned, TEXT, &[Warning::Timeout]);
+        assert_whole(&pruned, TEXT, &[PruneWarning::Timeout]);
         assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
     }
     let forever = PruneRequest { timeout: std::time::Duration::MAX, ..request(TEXT, "2-3 x") };
@@ -205,13 +205,13 @@ fn time_that_is_over_gives_the_text_back() {
 #[test]
 fn size_is_counted_in_characters() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { max_input_chars: 4, ..settings(folder.path()) };
+    let settings = SieveSettings { max_input_chars: 4, ..settings(folder.path()) };
     let sieve = Sieve::with_engine(settings, scripted);
     let numbered = PruneRequest { annotate_lines: true, ..request("é🦀\n漢", "1-1 x") };
     assert!(!sieve.prune(&numbered, &caller(), &|| false).stats.used_fallback);
     let numbered = PruneRequest { text: "é🦀\n漢字", ..numbered };
     let pruned = sieve.prune(&numbered, &caller(), &|| false);
-    assert_whole(&pruned, "é🦀\n漢字", &[Warning::InputTooLarge]);
+    assert_whole(&pruned, "é🦀\n漢字", &[PruneWarning::InputTooLarge]);
     assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), "é🦀\n漢字");
 }
 
@@ -224,9 +224,9 @@ fn the_ledger_counts_calls_and_recoveries_and_holds_no_text() {
     prune(&sieve, &text, "panic");
     sieve.recover(&id, &[(2, 3), (5, 5)], false, &caller()).unwrap();
     assert_eq!(sieve.flush(LONG), 0);
-    let savings = sieve.savings().unwrap();
+    let savings = sieve.ledger_totals().unwrap();
     let tokens_after = savings.tokens_after;
-    let expected = Savings {
+    let expected = LedgerTotals {
         calls: 2,
         fallbacks: 1,
         lines_before: 22,
@@ -246,7 +246,7 @@ fn the_ledger_counts_calls_and_recoveries_and_holds_no_text() {
 }
 
 #[test]
-fn what_some_prunes_saved_is_told_as_far_as_it_is_known() {
+fn savings_are_counted_for_known_ids() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let begun = SystemTime::now();
@@ -258,41 +258,44 @@ fn what_some_prunes_saved_is_told_as_far_as_it_is_known() {
     assert_eq!(sieve.flush(LONG), 0);
     let of = |ids: &[&str], since| {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
-        sieve.savings_of(&ids, since).unwrap().unwrap()
+        sieve.savings_of_prunes(&ids, since).unwrap().unwrap()
     };
     let unknown = "prn_aaaaaaaaaaaaaaaaaaaaaa";
     let [before, after, after_other] =
         [one.stats.tokens_est_before, one.stats.tokens_est_after, other.stats.tokens_est_after]
             .map(|tokens| tokens as u64);
     let recovered_tokens = "some words\nsome words".len().div_ceil(4) as u64;
-    // Each call counts: the text was spared as often as it was asked for.
+    // Each call counts, even if it is repeated.
     let of_one =
-        SavingsOf { known_ids: 1, tokens_before: 2 * before, tokens_after: 2 * after, recovered_tokens };
+        PruneSavings { known_ids: 1, tokens_before: 2 * before, tokens_after: 2 * after, recovered_tokens };
     assert_eq!(of(&[&one.prune_id, unknown, "prn_\"], '"], begun), of_one);
-    let of_both = SavingsOf {
+    let of_both = PruneSavings {
         known_ids: 2,
         tokens_before: 3 * before,
         tokens_after: 2 * after + after_other,
         recovered_tokens,
     };
     assert_eq!(of(&[&one.prune_id, &other.prune_id], begun), of_both);
-    // What happened before, happened to others.
+    // Earlier calls do not count.
     let later = SystemTime::now() + Duration::from_secs(1);
-    assert_eq!(of(&[&one.prune_id], later), SavingsOf::default());
-    assert_eq!(of(&[], begun), SavingsOf::default());
+    assert_eq!(of(&[&one.prune_id], later), PruneSavings::default());
+    assert_eq!(of(&[], begun), PruneSavings::default());
     let elsewhere = folder.path().join("elsewhere");
-    assert_eq!(Sieve::new(settings(&elsewhere)).savings_of(&[one.prune_id].into(), begun).unwrap(), None);
+    assert_eq!(
+        Sieve::new(settings(&elsewhere)).savings_of_prunes(&[one.prune_id].into(), begun).unwrap(),
+        None
+    );
     assert!(!elsewhere.exists());
 }
 
 #[test]
-fn making_a_sieve_touches_nothing() {
+fn creating_a_sieve_creates_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");
     let sieve = Sieve::new(settings(&data));
-    assert_eq!(sieve.holdings(), Default::default());
+    assert_eq!(sieve.storage_report(), Default::default());
     assert_eq!(sieve.clean_up(), Default::default());
-    assert_eq!(sieve.savings().unwrap(), Default::default());
+    assert_eq!(sieve.ledger_totals().unwrap(), Default::default());
     assert_eq!(sieve.flush(LONG), 0);
     drop(sieve);
     assert!(!data.exists());

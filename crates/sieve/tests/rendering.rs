@@ -1,4 +1,4 @@
-//! For any text and any cuts: what is left and what was cut make the original again, byte for byte.
+//! For any text and any cuts: kept lines and recovered cuts together are the original, byte for byte.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -10,7 +10,7 @@ use common::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use regex::Regex;
-use tamis_sieve::{PruneRequest, Pruned, Settings, Sieve};
+use tamis_sieve::{PruneRequest, Pruned, Sieve, SieveSettings};
 use tamis_text::split_lines;
 
 /// The contract's expression, in this library's spelling of group names.
@@ -46,7 +46,7 @@ fn text_and_cuts() -> impl Strategy<Value = (String, Vec<(usize, usize)>, String
     })
 }
 
-/// Walks through the answer with the annotations as a map, asking back what was cut.
+/// Rebuilds the original from the kept lines, recovering each cut that the annotations list.
 fn rebuild(sieve: &Sieve, request: &PruneRequest<'_>, pruned: &Pruned) -> String {
     static EXPRESSION: LazyLock<Regex> = LazyLock::new(|| Regex::new(MARKER).unwrap());
     let mut left = split_lines(&pruned.pruned_text).into_iter();
@@ -111,7 +111,7 @@ fn kept_lines_and_recovered_cuts_make_the_original() {
 #[test]
 fn large_texts_too() {
     let folder = tempfile::tempdir().unwrap();
-    let settings = Settings { max_input_chars: 10_000_000, ..settings(folder.path()) };
+    let settings = SieveSettings { max_input_chars: 10_000_000, ..settings(folder.path()) };
     let sieve = Sieve::with_engine(settings, scripted);
     let long_line = format!("{}\r\nshort\n{}", "x".repeat(1 << 20), "é".repeat(1 << 19));
     let many_lines = (0..200_000).map(|number| format!("line {number}\n")).collect::<String>();

@@ -1,4 +1,4 @@
-//! What is kept, for how long, and how it goes.
+//! Retention: what is stored, for how long, and how it is removed.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -8,14 +8,14 @@ use std::fs;
 use std::time::{Duration, SystemTime};
 
 use common::*;
-use tamis_sieve::{CleanUp, Holdings, Purge, RecoverError, Settings, Sieve};
+use tamis_sieve::{CleanUpReport, PurgeRequest, RecoverError, Sieve, SieveSettings, StorageReport};
 use tamis_store::rusqlite::Connection;
 use tamis_store::{DataDir, Lock};
 
 const MINUTE: Duration = Duration::from_secs(60);
 
 #[test]
-fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
+fn an_original_expires_with_its_goal_and_a_new_prune_extends_it() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let old = prune(&sieve, "old", "why").prune_id;
@@ -26,14 +26,14 @@ fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
     assert_eq!(recover_all(&sieve, &old), Err(RecoverError::NotFound { prune_id: old.clone() }));
     assert_eq!(sieve.goal(&old), None);
     assert_eq!(recover_all(&sieve, &young).unwrap(), "young");
-    // Pruned again, it lives again.
+    // Pruning again extends it.
     assert_eq!(prune(&sieve, "old", "why").prune_id, old);
     assert_eq!(recover_all(&sieve, &old).unwrap(), "old");
-    assert_eq!(sieve.clean_up(), CleanUp::default());
+    assert_eq!(sieve.clean_up(), CleanUpReport::default());
 
     age(&original(folder.path(), &old), MINUTE);
-    let bytes = sieve.holdings().recovery_bytes / 2;
-    assert_eq!(sieve.clean_up(), CleanUp { originals: 1, goals: 1, bytes, ..CleanUp::default() });
+    let bytes = sieve.storage_report().recovery_bytes / 2;
+    assert_eq!(sieve.clean_up(), CleanUpReport { originals: 1, goals: 1, bytes, ..CleanUpReport::default() });
     let left = [format!("{}.zst", &young[4..20]), format!("{}.goal", &young[4..])];
     let mut found = files(&folder.path().join("recovery"));
     found.sort_by_key(|name| name.ends_with("goal"));
@@ -41,13 +41,14 @@ fn an_original_expires_with_its_goal_and_a_new_prune_renews_it() {
 }
 
 #[test]
-fn a_promise_is_kept_by_those_who_promise_less() {
+fn a_process_with_a_shorter_ttl_respects_a_longer_expiry() {
     let folder = tempfile::tempdir().unwrap();
-    let with =
-        |recovery_ttl| Sieve::with_engine(Settings { recovery_ttl, ..settings(folder.path()) }, scripted);
+    let with = |recovery_ttl| {
+        Sieve::with_engine(SieveSettings { recovery_ttl, ..settings(folder.path()) }, scripted)
+    };
     let (short, long) = (with(Duration::ZERO), with(30 * DAY));
     let id = prune(&short, "text", "").prune_id;
-    // What was promised counts, not who asks.
+    // The expiry counts, not the settings of the reader.
     assert!(matches!(recover_all(&long, &id), Err(RecoverError::NotFound { .. })));
     assert_eq!(prune(&long, "text", "").prune_id, id);
     let promised = fs::metadata(original(folder.path(), &id)).unwrap().modified().unwrap();
@@ -59,7 +60,7 @@ fn a_promise_is_kept_by_those_who_promise_less() {
 }
 
 #[test]
-fn a_time_that_nobody_can_have_promised_is_set_back() {
+fn an_implausible_expiry_is_corrected() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let left = |id: &str| {
@@ -78,15 +79,15 @@ fn a_time_that_nobody_can_have_promised_is_set_back() {
 }
 
 #[test]
-fn beyond_the_size_allowed_those_that_expire_next_go() {
+fn above_the_size_limit_originals_that_expire_next_are_removed() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let ids: Vec<_> = (0..5).map(|seed| prune(&sieve, &noise(2000, seed + 1), "").prune_id).collect();
-    // The second and the fourth; those of a wrong clock are worth no more than a promise of now.
+    // The second and the fourth; an implausible expiry counts as one that was set now.
     for (id, days) in ids.iter().zip([3, 1, 20_000, 2, 6]) {
         expire_in(&original(folder.path(), id), days * DAY);
     }
-    let bytes = sieve.holdings().recovery_bytes;
+    let bytes = sieve.storage_report().recovery_bytes;
     #[cfg(unix)]
     {
         use std::os::unix::fs::MetadataExt;
@@ -96,7 +97,7 @@ fn beyond_the_size_allowed_those_that_expire_next_go() {
         assert_eq!(bytes, on_disk, "blocks, not lengths");
     }
     let clean_up = |recovery_max_bytes| {
-        let settings = Settings { recovery_max_bytes, ..settings(folder.path()) };
+        let settings = SieveSettings { recovery_max_bytes, ..settings(folder.path()) };
         Sieve::with_engine(settings, scripted).clean_up()
     };
     let report = clean_up(bytes / 5 * 3);
@@ -108,7 +109,7 @@ fn beyond_the_size_allowed_those_that_expire_next_go() {
 }
 
 #[test]
-fn stale_temporary_files_and_lost_goals_go_and_strangers_stay() {
+fn stale_temporary_files_and_orphaned_goals_are_removed_and_other_files_stay() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, "text", "why").prune_id;
@@ -130,7 +131,7 @@ fn stale_temporary_files_and_lost_goals_go_and_strangers_stay() {
 }
 
 #[test]
-fn rows_of_the_ledger_go_after_their_time() {
+fn old_rows_of_the_ledger_are_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, "text", "").prune_id;
@@ -141,17 +142,17 @@ fn rows_of_the_ledger_go_after_their_time() {
     let connection = Connection::open(folder.path().join("state.db")).unwrap();
     connection.execute("UPDATE prunes SET at = at - ?1 WHERE prune_id = ?2", (back, &id)).unwrap();
     connection.execute("UPDATE recoveries SET at = at - ?1", [back]).unwrap();
-    assert_eq!(sieve.clean_up(), CleanUp { ledger_rows: 2, ..CleanUp::default() });
-    assert_eq!((sieve.savings().unwrap().calls, sieve.savings().unwrap().recoveries), (1, 0));
-    // More than go in one transaction.
+    assert_eq!(sieve.clean_up(), CleanUpReport { ledger_rows: 2, ..CleanUpReport::default() });
+    assert_eq!((sieve.ledger_totals().unwrap().calls, sieve.ledger_totals().unwrap().recoveries), (1, 0));
+    // More than are deleted in one transaction.
     let many = "WITH RECURSIVE number (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM number WHERE n < 12000)
         INSERT INTO recoveries (prune_id, at, tool, door, lines, tokens) SELECT '', n, '', '', 1, 1 FROM number";
     connection.execute(many, []).unwrap();
-    assert_eq!(sieve.clean_up(), CleanUp { ledger_rows: 12_000, ..CleanUp::default() });
+    assert_eq!(sieve.clean_up(), CleanUpReport { ledger_rows: 12_000, ..CleanUpReport::default() });
 }
 
 #[test]
-fn copies_of_the_database_go_after_the_time_of_its_rows() {
+fn old_backups_of_the_database_are_deleted() {
     let folder = tempfile::tempdir().unwrap();
     let [old, young] =
         ["state.db.before-ledger-2", "state.db.before-ledger-3"].map(|name| folder.path().join(name));
@@ -159,42 +160,42 @@ fn copies_of_the_database_go_after_the_time_of_its_rows() {
         fs::write(path, "copy").unwrap();
         age(path, days * DAY);
     }
-    assert_eq!(sieve(folder.path()).clean_up(), CleanUp { backups: 1, ..CleanUp::default() });
+    assert_eq!(sieve(folder.path()).clean_up(), CleanUpReport { backups: 1, ..CleanUpReport::default() });
     assert!(!old.exists() && young.exists());
 }
 
 #[test]
-fn cleaning_is_due_once_an_hour_whoever_does_it() {
+fn clean_up_is_due_once_an_hour_for_all_processes() {
     let folder = tempfile::tempdir().unwrap();
     let (one, other) = (sieve(folder.path()), sieve(folder.path()));
-    assert_eq!(sieve(folder.path().join("none")).clean_up_if_due(), Some(CleanUp::default()));
+    assert_eq!(sieve(folder.path().join("none")).clean_up_if_due(), Some(CleanUpReport::default()));
     assert!(!folder.path().join("none").exists());
-    assert_eq!(one.clean_up_if_due(), Some(CleanUp::default()));
+    assert_eq!(one.clean_up_if_due(), Some(CleanUpReport::default()));
     assert_eq!((one.clean_up_if_due(), other.clean_up_if_due()), (None, None));
     let lock = DataDir::at(folder.path()).clean_up_lock();
     age(&lock, 59 * MINUTE);
     assert_eq!(other.clean_up_if_due(), None);
     age(&lock, 61 * MINUTE);
-    assert_eq!(other.clean_up_if_due(), Some(CleanUp::default()));
+    assert_eq!(other.clean_up_if_due(), Some(CleanUpReport::default()));
     assert_eq!(one.clean_up_if_due(), None);
     expire_in(&lock, DAY);
-    assert_eq!(one.clean_up_if_due(), Some(CleanUp::default()), "a wrong clock's");
+    assert_eq!(one.clean_up_if_due(), Some(CleanUpReport::default()), "a wrong clock's");
 }
 
 #[test]
-fn one_cleans_and_the_others_go_on_without() {
+fn only_one_process_cleans_up() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let id = prune(&sieve, "text", "").prune_id;
     age(&original(folder.path(), &id), MINUTE);
     let held = Lock::try_acquire(&DataDir::at(folder.path()).clean_up_lock()).unwrap().unwrap();
-    assert_eq!(sieve.clean_up(), CleanUp { skipped: true, ..CleanUp::default() });
+    assert_eq!(sieve.clean_up(), CleanUpReport { skipped: true, ..CleanUpReport::default() });
     drop(held);
     assert_eq!(sieve.clean_up().originals, 1);
 }
 
 #[test]
-fn what_is_held_can_be_seen_and_erased() {
+fn stored_data_can_be_listed_and_purged() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let old = prune(&sieve, "old", "a goal").prune_id;
@@ -203,8 +204,8 @@ fn what_is_held_can_be_seen_and_erased() {
     fs::write(folder.path().join("recovery/1-2-3.tmp"), "half").unwrap();
     fs::write(folder.path().join("state.db.before-ledger-2"), "copy").unwrap();
     sieve.flush(LONG);
-    let held = sieve.holdings();
-    let expected = Holdings {
+    let held = sieve.storage_report();
+    let expected = StorageReport {
         recovery_files: 2,
         recovery_bytes: held.recovery_bytes,
         recovery_next_expiry: Some(fs::metadata(original(folder.path(), &old)).unwrap().modified().unwrap()),
@@ -215,13 +216,13 @@ fn what_is_held_can_be_seen_and_erased() {
     assert_eq!(held, expected);
     assert!(held.recovery_bytes > 16 && held.database_bytes > 4096);
 
-    assert_eq!(sieve.purge(Purge::default()), CleanUp::default());
-    // Both were pruned just now, whatever they promise.
-    let some = sieve.purge(Purge { recovery: true, ledger: true, older_than: Some(DAY) });
-    assert_eq!(some, CleanUp::default());
+    assert_eq!(sieve.purge(PurgeRequest::default()), CleanUpReport::default());
+    // Both were pruned just now, whatever their expiry.
+    let some = sieve.purge(PurgeRequest { recovery: true, ledger: true, older_than: Some(DAY) });
+    assert_eq!(some, CleanUpReport::default());
     assert_eq!(recover_all(&sieve, &new).unwrap(), "new");
 
-    let all = sieve.purge(Purge { recovery: true, ledger: true, older_than: None });
+    let all = sieve.purge(PurgeRequest { recovery: true, ledger: true, older_than: None });
     assert_eq!((all.originals, all.goals, all.temporaries, all.ledger_rows, all.backups), (2, 2, 1, 3, 1));
     assert_eq!((all.bytes, all.problems.len()), (held.recovery_bytes, 0));
     assert!(files(&folder.path().join("recovery")).is_empty());
@@ -229,11 +230,11 @@ fn what_is_held_can_be_seen_and_erased() {
     assert!(!String::from_utf8_lossy(&database).contains(&new), "erased rows are gone from the file too");
     assert_eq!(prune(&sieve, "new", "").warnings, []);
     assert_eq!(sieve.flush(LONG), 0);
-    assert_eq!(sieve.savings().unwrap().calls, 1);
+    assert_eq!(sieve.ledger_totals().unwrap().calls, 1);
 }
 
 #[test]
-fn what_could_not_be_erased_is_told() {
+fn files_that_cannot_be_removed_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
     let [held, free] =
@@ -243,7 +244,7 @@ fn what_could_not_be_erased_is_told() {
     reader.lock_shared().unwrap();
     let connection = Connection::open(folder.path().join("state.db")).unwrap();
     connection.execute_batch("BEGIN; SELECT * FROM prunes").unwrap();
-    let report = sieve.purge(Purge { recovery: true, ledger: true, older_than: None });
+    let report = sieve.purge(PurgeRequest { recovery: true, ledger: true, older_than: None });
     assert_eq!((report.originals, report.goals, report.ledger_rows), (1, 1, 2));
     assert_eq!(report.problems[0], format!("{} is in use", held.display()));
     assert!(report.problems[1].starts_with("erased rows may still be in the file: "), "{report:?}");
@@ -252,7 +253,7 @@ fn what_could_not_be_erased_is_told() {
 
 #[cfg(unix)]
 #[test]
-fn everything_is_for_its_owner_alone() {
+fn files_are_readable_by_their_owner_only() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

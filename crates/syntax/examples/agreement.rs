@@ -1,12 +1,12 @@
-//! How far reading by lines agrees with the tree, per language, over files of cases: JSON lines with a `text`.
+//! Compares heuristic and parsed outlines, per language, on files of cases: JSON lines with a `text`.
 //!
-//! `agreement SAMPLE FILE…` prints a table, and SAMPLE lines of each kind of mistake, evenly spread.
+//! `agreement SAMPLE FILE…` prints a table and SAMPLE lines of each kind of difference.
 #![allow(clippy::print_stdout, reason = "its output is what it is for")]
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use tamis_syntax::{Budget, Language, Outline, outline_by_lines, outline_by_tree};
+use tamis_syntax::{Language, Outline, ParseBudget, heuristic_outline, parse_outline};
 
-/// What was counted of one language.
+/// The counts of one language.
 #[derive(Default)]
 struct Tally {
     texts: usize,
@@ -17,7 +17,7 @@ struct Tally {
     lasts: usize,
 }
 
-/// First lines in both outlines, and those in only one, with their characters and the text around.
+/// First lines that are in both outlines, and those that are in only one.
 #[derive(Default)]
 struct Compared {
     both: usize,
@@ -70,9 +70,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 continue;
             };
             let lines = tamis_text::split_lines(text);
-            let budget = Budget::for_bytes(text.len());
-            if let Some(by_tree) = outline_by_tree(language, text, &lines, budget, &|| false) {
-                let by_lines = outline_by_lines(&lines, &|| false);
+            let budget = ParseBudget::for_bytes(text.len());
+            if let Some(by_tree) = parse_outline(language, text, &lines, budget, &|| false) {
+                let by_lines = heuristic_outline(&lines, &|| false);
                 tallies.entry(format!("{language:?}")).or_default().add(&by_lines, &by_tree, &lines);
             }
         }

@@ -1,4 +1,4 @@
-//! Prints the outline of a file, read from standard input: a look at what the engine sees.
+//! Prints the outline of a file, read from standard input.
 #![allow(clippy::print_stdout)]
 use std::io::Read;
 
@@ -6,10 +6,10 @@ fn main() -> std::io::Result<()> {
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text)?;
     let lines = tamis_text::split_lines(&text);
-    let budget = tamis_syntax::Budget::for_bytes(1 << 20);
+    let budget = tamis_syntax::ParseBudget::for_bytes(1 << 20);
     let by_lines = std::env::args().any(|argument| argument == "--lines");
     let outline = if by_lines {
-        tamis_syntax::outline_by_lines(&lines, &|| false)
+        tamis_syntax::heuristic_outline(&lines, &|| false)
     } else {
         tamis_syntax::outline(&text, &lines, budget, &|| false)
     };

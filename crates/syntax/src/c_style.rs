@@ -1,13 +1,14 @@
-//! Definitions that no word announces: a name, brackets, and a body behind them; and functions given to a name.
+//! Definitions without a keyword, as in C and Java: a name, parameters in brackets, then a body. Also functions assigned to
+//! a name, as in JavaScript.
 
 use std::ops::Range;
 
 use crate::keywords::{Word, end_of_brackets, first_word, word_from};
 
-/// What may stand between a signature's closing bracket and its body, whatever stands before the name.
+/// Words that may stand between a signature's closing bracket and its body.
 const TAILS: [&str; 9] =
     ["throws", "const", "noexcept", "override", "final", "where", "volatile", "default", "requires"];
-/// A body that begins further down belongs to something else.
+/// A body that begins more lines below belongs to something else.
 const LONGEST_HEAD: usize = 24;
 /// Only this much of a line is read for the end of its brackets.
 const LINE_BYTES: usize = 400;
@@ -40,7 +41,7 @@ pub(crate) fn bracketed_name(
             return bracketed_name(trimmed, text.len() - rest.len(), next, bodiless);
         }
     }
-    // `Class<? super T> name(` is a type's question mark, not a choice.
+    // The question mark in `Class<? super T> name(` is part of a type, not a conditional.
     let chooses = head.contains('?') && !head.contains('<');
     let expression = |byte: &u8| b"=\"';!{|+%`#-/^\\".contains(byte);
     if head.is_empty()
@@ -64,7 +65,7 @@ pub(crate) fn bracketed_name(
         return None;
     }
     let name = &text[name_start..name_end];
-    // `TAILQ_FOREACH(…) {` in a body, and calls with a text or a function.
+    // Not definitions: `TAILQ_FOREACH(…) {`, and calls with a string or a function.
     let loops = !typed
         && at == 0
         && ["foreach", "for_each", "ForEach", "FOREACH", "FOR_EACH"].iter().any(|each| name.contains(each));
@@ -91,7 +92,7 @@ fn without_generics(head: &str) -> &str {
     open.map_or(head, |open| &head[..open])
 }
 
-/// Whether brackets hold what a caller gives and no definition takes.
+/// Whether the brackets hold arguments, which no parameter list has: a literal or a function.
 fn calls(brackets: &str) -> bool {
     let first = brackets[1..].trim_ascii_start().bytes().next();
     first.is_some_and(|byte| matches!(byte, b'"' | b'\'' | b'`' | b'0'..=b'9'))
@@ -106,7 +107,7 @@ pub(crate) enum After {
     Other,
 }
 
-/// Reads from the bracket that `text` begins with on to a body, or to what shows that there is none.
+/// Reads from the bracket that `text` begins with to a body, or to what shows that there is none.
 pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
     let mut depth = 0i32;
     let mut listing = false;
@@ -144,7 +145,7 @@ pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
     After::Other
 }
 
-/// What the text behind a signature's brackets leads to; nothing when the next line tells.
+/// Whether a body follows, judging by the text after a signature's brackets. `None`: the next line decides.
 fn tail(text: &str, typed: bool) -> Option<After> {
     if text.is_empty() || text.starts_with("//") || text.starts_with("/*") {
         return None;
@@ -167,11 +168,11 @@ fn tail(text: &str, typed: bool) -> Option<After> {
     if text.ends_with(';') {
         return Some(After::Semicolon);
     }
-    // `(…): Type` and a brace below, or `throws A,` and more names.
+    // `(…): Type` with the brace below, or `throws A,` with more names below.
     if rest.contains('(') { Some(After::Other) } else { None }
 }
 
-/// `name = (…) => {`, `name = function (…) {`: a function that goes on below.
+/// The name in `name = (…) => {` and `name = function (…) {`, if the function continues below.
 fn arrow_name(text: &str, at: usize, next: &[&str]) -> Option<Range<usize>> {
     let text = text.find(" //").map_or(text, |comment| text[..comment].trim_ascii_end());
     if !text.ends_with(['{', '(', '[', ',', '>', '<']) {

@@ -1,23 +1,23 @@
-//! An outline read from indentation, braces and opening words, for any language and for broken code.
+//! An outline from indentation, braces and keywords, for any language and for broken code.
 //!
-//! One pass with a stack of open definitions; costs about as much as splitting the text into lines.
+//! One pass with a stack of open definitions. It costs about as much as splitting the text into lines.
 
-use crate::line::{indent, is_attribute, is_closer, is_comment, is_import};
+use crate::line::{is_attribute_line, is_closing_line, is_comment_line, is_import, line_indent};
 use crate::nesting::Nesting;
 use crate::signature::defined_name_in;
 use crate::{Definition, LineSpan, Outline};
 
-/// A signature longer than this is cut off here: something else was meant.
+/// The maximum number of lines of a signature. A longer one was misread.
 const LONGEST_SIGNATURE: usize = 40;
-/// An import list longer than this is not one.
+/// The maximum number of lines of an import. A longer one was misread.
 const LONGEST_IMPORT: usize = 400;
-/// So many open definitions are looked at for the one that a line lies in.
+/// The maximum number of open definitions searched for the one around a line.
 const NEAREST: usize = 8;
-/// Only this much of a line is read for its brackets.
+/// Only this much of a line is read.
 const LINE_BYTES: usize = 1000;
 
-/// The outline of `lines`; `interrupted` is asked now and then, and ends the work early with what there is.
-pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outline {
+/// The outline of `lines`. If `interrupted` returns true, the outline so far is returned.
+pub fn heuristic_outline(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outline {
     let mut outline = Outline::default();
     let mut open: Vec<Open> = Vec::new();
     let mut nesting = Nesting::default();
@@ -32,13 +32,13 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
         if trimmed.is_empty() {
             continue;
         }
-        let width = indent(clipped);
-        let closer = is_closer(trimmed);
-        let told = number < busy_until || nesting.in_text();
-        if !told && !trimmed.starts_with('#') {
+        let width = line_indent(clipped);
+        let closer = is_closing_line(trimmed);
+        let is_inside = number < busy_until || nesting.in_text();
+        if !is_inside && !trimmed.starts_with('#') {
             nesting.settle(width, closer);
         }
-        let inside = told || nesting.in_list();
+        let inside = is_inside || nesting.in_list();
         nesting.read(trimmed, width, clipped.len() < line.len());
         if inside {
             last_filled = number;
@@ -90,7 +90,7 @@ pub fn outline_by_lines(lines: &[&str], interrupted: &dyn Fn() -> bool) -> Outli
     outline
 }
 
-/// A definition whose end has not come.
+/// A definition whose end has not been reached.
 struct Open {
     /// Its index in the outline.
     definition: usize,
@@ -100,18 +100,18 @@ struct Open {
     body: Body,
 }
 
-/// What the body of a definition says of the lines in it.
+/// How the lines in a definition's body are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Body {
     Plain,
-    /// Methods have no body of their own.
+    /// Methods are declared without a body.
     Interface,
-    /// Lines are patterns of code: nothing in them is defined here.
+    /// Lines are macro patterns, which define nothing.
     Macro,
 }
 
 impl Body {
-    /// By the line that opens the definition, and what stands before its name.
+    /// Judged by the first line of the definition and the text before its name.
     fn of(trimmed: &str, before_name: &str) -> Body {
         if trimmed.starts_with("macro_rules!") {
             Body::Macro
@@ -123,7 +123,7 @@ impl Body {
     }
 }
 
-/// What the pass knows of the line it stands on.
+/// The current line.
 struct Here<'a> {
     number: usize,
     width: usize,
@@ -133,7 +133,7 @@ struct Here<'a> {
     last_filled: usize,
 }
 
-/// Ends the definitions that this line ends.
+/// Closes the definitions that end at this line.
 fn close(open: &mut Vec<Open>, definitions: &mut [Definition], here: Here<'_>) {
     while let Some(&Open { definition: index, width, braced, .. }) = open.last() {
         if here.width > width {
@@ -144,11 +144,11 @@ fn close(open: &mut Vec<Open>, definitions: &mut [Definition], here: Here<'_>) {
             open.pop();
             return;
         }
-        // Preprocessor lines, labels and brace-on-its-own-line lie in the margin without ending anything.
+        // Preprocessor lines, labels, comments and lone braces may be outdented without ending a definition.
         let margin = here.trimmed.starts_with('#')
             || here.trimmed.starts_with('{')
             || here.trimmed.ends_with(':')
-            || is_comment(here.trimmed);
+            || is_comment_line(here.trimmed);
         if braced && !here.defines && !here.closer && margin {
             return;
         }
@@ -198,26 +198,25 @@ fn signature_end(lines: &[&str], number: usize) -> (usize, bool) {
     (number, false)
 }
 
-/// Whether the line begins a list of conditions: `where`, and not a call of that name.
+/// Whether the line begins a `where` clause, and not a call of that name.
 fn is_where(line: &str) -> bool {
     line.trim_ascii_start().strip_prefix("where").is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Whether an expression goes on below the line: `if let Some(name) =`.
+/// Whether the expression continues below the line: `if let Some(name) =`.
 fn goes_on(line: &str) -> bool {
     let line = line.trim_ascii_end();
     ["=", "&&", "||", "+", " in"].iter().any(|sign| line.ends_with(sign))
-        && !is_comment(line.trim_ascii_start())
+        && !is_comment_line(line.trim_ascii_start())
 }
 
-/// Whether all of the definition stands on its signature's line: `fn f() {}`, `struct S;`.
+/// Whether the whole definition is on one line: `fn f() {}`, `struct S;`.
 fn is_whole(line: &str, alone: bool) -> bool {
     let trimmed = line.trim_ascii_end();
     alone && (trimmed.ends_with('}') || trimmed.ends_with(';'))
 }
 
-/// The line above that holds nothing but the type of what a C function gives: `static int`, then `name(…)`, then
-/// the brace.
+/// The line above with only the return type of a C function: `static int`, then `name(…)`, then the brace.
 fn type_above(lines: &[&str], number: usize, signature_last: usize, name: usize) -> Option<usize> {
     let above = number.checked_sub(1)?;
     let only_words = |line: &str| {
@@ -227,16 +226,18 @@ fn type_above(lines: &[&str], number: usize, signature_last: usize, name: usize)
     (name == 0 && clip(lines[signature_last]) == "{" && only_words(clip(lines[above]))).then_some(above)
 }
 
-/// Where comments, attributes and decorators right above begin.
+/// The first line of the comments, attributes and decorators right above.
 pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
     let mut first = number;
     while first > 0 && number - first < 60 {
         let above = clip(lines[first - 1]);
         let trimmed = above.trim_ascii();
         let block_comment = trimmed.starts_with('*') || trimmed.starts_with("*/");
-        let belongs = is_attribute(trimmed)
-            || (is_comment(trimmed) && !trimmed.starts_with("#include") && !trimmed.starts_with("\"\"\""));
-        if !belongs || (indent(above) != width && !block_comment) {
+        let belongs = is_attribute_line(trimmed)
+            || (is_comment_line(trimmed)
+                && !trimmed.starts_with("#include")
+                && !trimmed.starts_with("\"\"\""));
+        if !belongs || (line_indent(above) != width && !block_comment) {
             break;
         }
         first -= 1;
@@ -244,13 +245,13 @@ pub(crate) fn lead(lines: &[&str], number: usize, width: usize) -> usize {
     first
 }
 
-/// The line on which the brackets that an import opens are closed again; its own where they are not, or where another
-/// import comes first, so that many that stay open are not each followed to the end.
+/// The line that closes the brackets of an import. Its own line if they stay open or another import comes first, so that
+/// many unclosed imports do not take quadratic time.
 fn import_end(lines: &[&str], number: usize, width: usize) -> usize {
     let mut depth = 0i32;
     for (at, line) in lines.iter().enumerate().skip(number).take(LONGEST_IMPORT) {
         let line = clip(line);
-        if at > number && indent(line) <= width && is_import(line.trim_ascii()) {
+        if at > number && line_indent(line) <= width && is_import(line.trim_ascii()) {
             return number;
         }
         for byte in line.bytes() {
@@ -268,9 +269,5 @@ fn import_end(lines: &[&str], number: usize, width: usize) -> usize {
 }
 
 fn clip(line: &str) -> &str {
-    let mut end = line.len().min(LINE_BYTES);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
+    &line[..line.floor_char_boundary(LINE_BYTES)]
 }

@@ -1,15 +1,15 @@
-//! The words and brackets that a line is made of, for reading without a grammar.
+//! Keywords of many languages, and small scanners for words and brackets, for the heuristic outline.
 
 use std::ops::Range;
 
-/// What a word at the start of a line says of it.
+/// What a word at the start of a line means.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
-    /// May stand before the one that says what is defined.
+    /// May precede a definer: `pub`, `static`.
     Modifier,
-    /// What follows is defined here.
+    /// The name that follows is defined here: `fn`, `class`.
     Definer,
-    /// Opens a line with brackets and a brace, and defines nothing.
+    /// Looks like a definition (brackets, then a brace) but is control flow: `if`, `while`.
     Control,
     Other,
 }
@@ -61,7 +61,7 @@ pub(crate) fn word_from(text: &str, at: usize) -> Option<Range<usize>> {
     start.map(|from| from..text.len())
 }
 
-/// The line past the attributes and annotations that it begins with: `#[cfg(test)] use`, `@Test public void`.
+/// The line after its leading attributes and annotations: `#[cfg(test)] use`, `@Test public void`.
 pub(crate) fn past_attributes(trimmed: &str) -> &str {
     let mut rest = trimmed;
     loop {
@@ -81,7 +81,7 @@ pub(crate) fn past_attributes(trimmed: &str) -> &str {
     }
 }
 
-/// Behind the bracket that closes the one at `at`.
+/// The position after the bracket that closes the one at `at`.
 pub(crate) fn end_of_brackets(text: &str, at: usize) -> Option<usize> {
     let bytes = text.as_bytes();
     let angles = bytes[at] == b'<';

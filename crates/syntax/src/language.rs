@@ -1,6 +1,6 @@
-//! Which language a text is written in, told from its own words.
+//! Detects the language of a text from how its lines begin.
 
-/// The languages that have a grammar here.
+/// The languages with a grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Language {
     Bash,
@@ -14,7 +14,7 @@ pub enum Language {
     TypeScript,
 }
 
-/// What lines of a language begin with (after white space), and what that is worth.
+/// How lines of a language begin (after white space), and how many votes each prefix has.
 type Openings = &'static [(&'static str, u32)];
 
 const SIGNS: [(Language, Openings); 9] = [
@@ -168,7 +168,7 @@ const SIGNS: [(Language, Openings); 9] = [
     ),
 ];
 
-/// Annotations that JavaScript does not have.
+/// Type annotations, which TypeScript has and JavaScript has not.
 const TYPED: [&str; 8] =
     [": string", ": number", ": boolean", "): void", "): Promise<", " as const", "<T>", ": any"];
 
@@ -176,7 +176,7 @@ const LINES: usize = 400;
 const LINE_BYTES: usize = 160;
 
 impl Language {
-    /// The language of `text`, when its lines leave little doubt.
+    /// The language of `text`, if its lines leave little doubt.
     pub fn detect(text: &str) -> Option<Language> {
         let text = text.trim_start_matches('\u{feff}');
         if let Some(language) = interpreter(text) {
@@ -196,7 +196,7 @@ impl Language {
             }
             typed += TYPED.iter().filter(|sign| line.contains(*sign)).count() as u32;
         }
-        // TypeScript is JavaScript with types: it inherits the votes, and the types decide.
+        // TypeScript is JavaScript with types: it gets the votes of JavaScript too, if there are types.
         let script = votes[Language::JavaScript as usize];
         let typescript = &mut votes[Language::TypeScript as usize];
         *typescript = if *typescript + 2 * typed > 3 { script + *typescript + 2 * typed } else { 0 };
@@ -225,11 +225,7 @@ fn interpreter(text: &str) -> Option<Language> {
 }
 
 fn clip(line: &str) -> &str {
-    let mut end = line.len().min(LINE_BYTES);
-    while !line.is_char_boundary(end) {
-        end -= 1;
-    }
-    &line[..end]
+    &line[..line.floor_char_boundary(LINE_BYTES)]
 }
 
 #[cfg(test)]
@@ -237,7 +233,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn languages_are_told_by_their_words() {
+    fn languages_are_detected() {
         for (text, language) in [
             ("#!/usr/bin/env bash\nls\n", Some(Language::Bash)),
             ("if [ -f x ]; then\n  echo yes\nfi\nfor f in *; do\n  echo $f\ndone\n", Some(Language::Bash)),

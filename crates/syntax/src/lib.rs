@@ -1,9 +1,14 @@
-//! Definitions and imports of source code: found with tree-sitter under a work budget, or by reading lines.
+//! The structure of source code: where its definitions and imports are, and which symbols a range of lines uses.
 //!
-//! Both ways give the same [`Outline`]. Reading lines is a hundred times cheaper and works for any language and
-//! for broken code; parsing is exact. Work is counted, never timed: the same text gives the same outline anywhere.
+//! Entry points: [`outline`], which parses with tree-sitter if it can and otherwise uses heuristics, and [`symbol_uses`].
+//! Heuristics read indentation and keywords; they are a hundred times cheaper, and work for any language and for broken
+//! code. Parsing is exact.
+//!
+//! Never touches a file, a clock or the network, and knows nothing of goals. Work is counted, never timed, so the same text
+//! gives the same outline on every machine.
 
 mod c_style;
+mod grammars;
 mod heuristic_outline;
 mod keywords;
 mod language;
@@ -13,49 +18,46 @@ mod parsed_outline;
 mod signature;
 mod symbol_uses;
 
-pub use heuristic_outline::outline_by_lines;
+pub use heuristic_outline::heuristic_outline;
 pub use language::Language;
-pub use line::{
-    indent as line_indent, is_attribute as is_attribute_line, is_closer as is_closing_line,
-    is_comment as is_comment_line,
-};
-pub use parsed_outline::outline_by_tree;
+pub use line::{is_attribute_line, is_closing_line, is_comment_line, line_indent};
+pub use parsed_outline::parse_outline;
 pub use signature::defined_name;
-pub use symbol_uses::{Use, Uses, uses};
+pub use symbol_uses::{SymbolUse, SymbolUses, symbol_uses};
 
-/// How much parsing is allowed, counted in bytes and in the parser's own steps: never in time.
+/// How much parsing is allowed, in bytes and in steps of the parser. Never in time, which differs between machines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Budget {
+pub struct ParseBudget {
     /// Larger texts are not parsed at all.
     pub bytes: usize,
-    /// The parser reports once in some hundred operations; sound code takes about one report per 180 bytes, and
-    /// the wrong grammar may take a hundred times that.
+    /// The parser reports progress every few hundred operations. Correct code takes about one report per 180 bytes, the
+    /// wrong grammar up to a hundred times as many.
     pub steps: usize,
 }
 
-impl Budget {
-    /// Three times what sound code needs, for texts up to `bytes`.
-    pub fn for_bytes(bytes: usize) -> Budget {
-        Budget { bytes, steps: 64 + bytes / 60 }
+impl ParseBudget {
+    /// Three times what correct code needs, for texts of up to `bytes`.
+    pub fn for_bytes(bytes: usize) -> ParseBudget {
+        ParseBudget { bytes, steps: 64 + bytes / 60 }
     }
 }
 
-/// The outline of `text`, whose lines are `lines`: parsed when its language is known and the budget allows, else
-/// read by lines.
-pub fn outline(text: &str, lines: &[&str], budget: Budget, interrupted: &dyn Fn() -> bool) -> Outline {
+/// The outline of `text`, whose lines are `lines`: parsed if its language is known and the budget suffices, otherwise
+/// heuristic.
+pub fn outline(text: &str, lines: &[&str], budget: ParseBudget, interrupted: &dyn Fn() -> bool) -> Outline {
     if text.len() <= budget.bytes
         && let Some(language) = Language::detect(text)
-        && let Some(outline) = outline_by_tree(language, text, lines, budget, interrupted)
+        && let Some(outline) = parse_outline(language, text, lines, budget, interrupted)
     {
         return outline;
     }
-    outline_by_lines(lines, interrupted)
+    heuristic_outline(lines, interrupted)
 }
 
 /// Where the definitions and imports of a text are. Lines count from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outline {
-    /// Ordered by signature line; an outer definition comes before those in it.
+    /// Sorted by signature line; an outer definition comes before those inside it.
     pub definitions: Vec<Definition>,
     /// In order, disjoint.
     pub imports: Vec<LineSpan>,
@@ -73,12 +75,12 @@ pub struct LineSpan {
 pub struct Definition {
     /// Where its doc comment, attributes or decorators begin; the signature's first line when it has none.
     pub lead: usize,
-    /// The lines that say what it is: `fn name(` to the `{`.
+    /// From `fn name(` to the `{`.
     pub signature: LineSpan,
     /// Its last line: a closing brace, or the last line of its body.
     pub last: usize,
-    /// How many definitions it lies in.
+    /// The number of definitions around it.
     pub depth: usize,
-    /// Byte range of its signature's interesting word in the signature's first line.
+    /// Byte range of its name in the signature's first line; empty if it has none.
     pub name: std::ops::Range<usize>,
 }

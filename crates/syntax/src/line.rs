@@ -1,9 +1,9 @@
-//! What a line is by its first signs and words: a closer, a comment, an attribute, an import.
+//! Classifies a line by how it begins: closing bracket, comment, attribute, import.
 
 use crate::keywords::{first_word, past_attributes};
 
-/// The line's white space before its first character, with a tab as four.
-pub fn indent(line: &str) -> usize {
+/// The width of the line's indentation, with a tab as four.
+pub fn line_indent(line: &str) -> usize {
     let mut width = 0;
     for byte in line.bytes() {
         match byte {
@@ -15,8 +15,8 @@ pub fn indent(line: &str) -> usize {
     width
 }
 
-/// Whether the line only closes what others opened: `}`, `});`, `end`, `]`.
-pub fn is_closer(trimmed: &str) -> bool {
+/// Whether the line begins by closing a block: `}`, `});`, `end`, `]`.
+pub fn is_closing_line(trimmed: &str) -> bool {
     trimmed.starts_with(['}', ')', ']'])
         || trimmed == "end"
         || trimmed.starts_with("end ")
@@ -24,13 +24,13 @@ pub fn is_closer(trimmed: &str) -> bool {
         || trimmed == "done"
 }
 
-/// Whether the line opens with a comment sign of some language.
-pub fn is_comment(trimmed: &str) -> bool {
+/// Whether the line begins with the comment sign of some language.
+pub fn is_comment_line(trimmed: &str) -> bool {
     ["//", "/*", "*", "#", "--", "\"\"\"", "'''", "<!--"].iter().any(|start| trimmed.starts_with(start))
 }
 
-/// Attributes and decorators, which belong to the definition below them.
-pub fn is_attribute(trimmed: &str) -> bool {
+/// Whether the line is an attribute or decorator of the definition below it.
+pub fn is_attribute_line(trimmed: &str) -> bool {
     trimmed.starts_with("#[")
         || trimmed.starts_with('@')
         || trimmed.starts_with("[[")
@@ -38,7 +38,7 @@ pub fn is_attribute(trimmed: &str) -> bool {
         || trimmed.starts_with("template <")
 }
 
-/// Whether the line opens an import of some language.
+/// Whether the line begins an import of some language.
 pub(crate) fn is_import(trimmed: &str) -> bool {
     let trimmed = if trimmed.starts_with('#') { past_attributes(trimmed) } else { trimmed };
     let (word, rest) = first_word(trimmed);
@@ -49,7 +49,7 @@ pub(crate) fn is_import(trimmed: &str) -> bool {
             .iter()
             .any(|next| rest.trim_ascii_start().starts_with(next)),
         "use" => rest.starts_with(' ') && (rest.starts_with(" ::") || named()),
-        // A path may be so long that the names follow on the next line.
+        // After a long path the names may follow on the next line.
         "from" => {
             rest.contains(" import") || (rest.starts_with(' ') && rest.trim_ascii_end().ends_with('\\'))
         }
@@ -66,7 +66,7 @@ pub(crate) fn is_import(trimmed: &str) -> bool {
     }
 }
 
-/// `#include <…>`, `#  include "…"`: not a comment that begins with the word.
+/// `#include <…>` or `#  include "…"`, and not a comment that begins with the word.
 fn is_include(trimmed: &str) -> bool {
     trimmed.strip_prefix('#').and_then(|rest| rest.trim_ascii_start().strip_prefix("include")).is_some_and(
         |rest| rest.trim_ascii_start().starts_with(['<', '"']) || trimmed.starts_with("#include "),

@@ -1,28 +1,27 @@
-//! Which brackets and which texts are open where a line begins, told without knowing the language.
+//! Tracks which brackets, strings and comments are open at the start of each line, without knowing the language.
 //!
-//! Nothing is defined inside `(…)`, in a comment or in a text of several lines. Signs differ between languages,
-//! so a line may be misread; indentation then puts the brackets right again, and a text that finds no end is
-//! given up.
+//! Nothing is defined inside `(…)`, in a comment or in a multi-line string. Syntax differs between languages, so a line
+//! may be misread: indentation then corrects the brackets, and a string without an end is abandoned.
 
-/// A comment or a documentation that goes on for longer is not one.
+/// The maximum number of lines of a comment or docstring. A longer one was misread.
 const LONGEST_TEXT: usize = 3000;
-/// The same for texts whose signs are easily misread.
+/// The same for strings, whose quotes are easily misread.
 const LONGEST_STRING: usize = 500;
 
-/// What a line that begins in it cannot be read as code.
+/// A string or comment of several lines. Lines that begin inside it are not code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Text {
     /// `/* … */`
     Comment,
     /// Go's raw strings, JavaScript's templates.
     Backtick,
-    /// Three of this quote.
+    /// A string in triple quotes.
     Triple(u8),
-    /// `r#"…"#`, with so many signs.
+    /// `r#"…"#`, with this many `#`.
     Raw(usize),
-    /// `"…"` over lines: only when nothing or a backslash stands where the line ends.
+    /// `"…"` over several lines: only if the line ends right after the quote or with a backslash.
     Quote,
-    /// A `#define` that goes on where its line ends with a backslash.
+    /// A `#define` whose line ends with a backslash.
     Directive,
 }
 
@@ -36,7 +35,7 @@ pub(crate) struct Nesting {
 }
 
 impl Nesting {
-    /// Whether the next line begins inside a comment or a text.
+    /// Whether the next line begins inside a comment or string.
     pub(crate) fn in_text(&self) -> bool {
         self.text.is_some()
     }
@@ -46,14 +45,14 @@ impl Nesting {
         matches!(self.open.last(), Some((b'(' | b'[', _)))
     }
 
-    /// Lets go of what a line of this indentation shows to be closed.
+    /// Drops brackets that a line of this indentation shows to be closed.
     pub(crate) fn settle(&mut self, width: usize, closer: bool) {
         while self.open.last().is_some_and(|&(_, opened)| opened > width || (opened == width && !closer)) {
             self.open.pop();
         }
     }
 
-    /// Reads a line. Of a `clipped` one the end is unknown, so that it leaves everything as it was.
+    /// Reads a line. The end of a `clipped` line is unknown, so its brackets are ignored.
     pub(crate) fn read(&mut self, line: &str, width: usize, clipped: bool) {
         if clipped {
             self.text = None;
@@ -65,7 +64,7 @@ impl Nesting {
             self.enter(Text::Directive, bytes, 0);
             return;
         }
-        // A comment of Lua, SQL or Haskell; elsewhere the space is not there.
+        // A comment in Lua, SQL or Haskell. In other languages `--` is not followed by a space.
         if self.text.is_none() && bytes.starts_with(b"-- ") {
             return;
         }
@@ -93,16 +92,16 @@ impl Nesting {
         }
     }
 
-    /// What the sign at `at` does; says where to read on.
+    /// Handles the character at `at`, and returns where to continue.
     fn sign(&mut self, bytes: &[u8], at: usize, width: usize) -> usize {
         match bytes[at] {
             open @ (b'(' | b'[' | b'{') => self.open.push((open, width)),
             b')' => self.close(b'('),
             b']' => self.close(b'['),
-            // Its own brace was let go already: `case` stands no deeper than its `switch (…) {`.
+            // Its opening brace was dropped already: `case` is not indented deeper than its `switch (…) {`.
             b'}' if at == 0 && self.open.last().is_some_and(|&(_, opened)| opened < width) => {}
             b'}' => {
-                // A brace closes what was left open in it.
+                // A brace also closes brackets that were left open inside it.
                 while self.in_list() {
                     self.open.pop();
                 }
@@ -113,7 +112,7 @@ impl Nesting {
             b'\'' => return self.single_quote(bytes, at),
             b'`' => return self.enter(Text::Backtick, bytes, at + 1),
             b'/' => return self.slash(bytes, at),
-            b'#' if opens_remark(bytes, at) => return bytes.len(),
+            b'#' if opens_comment(bytes, at) => return bytes.len(),
             _ => {}
         }
         at + 1
@@ -125,7 +124,7 @@ impl Nesting {
         }
     }
 
-    /// Goes to the end of a text, which may lie on a later line.
+    /// Skips to the end of a string or comment, which may be on a later line.
     fn enter(&mut self, text: Text, bytes: &[u8], at: usize) -> usize {
         text.end(bytes, at).unwrap_or_else(|| {
             self.text = Some(text);
@@ -151,7 +150,7 @@ impl Nesting {
         bytes.len()
     }
 
-    /// A text, a character, a lifetime or an apostrophe.
+    /// A string, a character, a lifetime or an apostrophe.
     fn single_quote(&mut self, bytes: &[u8], at: usize) -> usize {
         let before = at.checked_sub(1).map_or(b' ', |before| bytes[before]);
         let prefix = matches!(before, b'b' | b'f' | b'r' | b'u' | b'B' | b'F' | b'R' | b'U')
@@ -198,7 +197,7 @@ impl Nesting {
 }
 
 impl Text {
-    /// Where reading goes on after this text, when it ends in `bytes` from `at` on.
+    /// The position after the end of this string or comment, if it ends in `bytes` from `at` on.
     fn end(self, bytes: &[u8], at: usize) -> Option<usize> {
         match self {
             Text::Comment => pair(bytes, at, |one, other| one == b'*' && other == b'/'),
@@ -226,7 +225,7 @@ fn pair(bytes: &[u8], at: usize, is_end: impl Fn(u8, u8) -> bool) -> Option<usiz
     Some(at + found + 2)
 }
 
-/// Behind the next `quote` that no backslash takes away.
+/// The position after the next unescaped `quote`.
 fn end_of_quote(bytes: &[u8], at: usize, quote: u8) -> Option<usize> {
     let mut escaped = false;
     let found = bytes.get(at..)?.iter().position(|&byte| {
@@ -237,7 +236,7 @@ fn end_of_quote(bytes: &[u8], at: usize, quote: u8) -> Option<usize> {
     Some(at + found + 1)
 }
 
-/// Behind the slash that ends a regular expression: one in `[…]` does not.
+/// The position after the slash that ends a regular expression. A slash in `[…]` does not.
 fn end_of_pattern(bytes: &[u8], at: usize) -> Option<usize> {
     let (mut escaped, mut listed) = (false, false);
     let found = bytes.get(at..)?.iter().position(|&byte| {
@@ -249,7 +248,7 @@ fn end_of_pattern(bytes: &[u8], at: usize) -> Option<usize> {
     Some(at + found + 1)
 }
 
-/// A line of the preprocessor, and not `#[attribute]` or `#private() {`.
+/// Whether the line is a preprocessor directive, and not `#[attribute]` or `#private() {`.
 fn is_directive(bytes: &[u8]) -> bool {
     bytes.first() == Some(&b'#')
         && !matches!(bytes.get(1), Some(b'[' | b'!'))
@@ -258,10 +257,10 @@ fn is_directive(bytes: &[u8]) -> bool {
             .any(|word| bytes[1..].trim_ascii_start().starts_with(word))
 }
 
-/// Whether the `#` at `at` begins a comment, as in some languages: where white space is on both sides, or where a line
-/// opens with `#don't`. The apostrophe or backtick of a sentence would open a text that swallows the definitions below
-/// it; but `#private = 1`, `#private(…)` and `#[attribute]` are code.
-fn opens_remark(bytes: &[u8], at: usize) -> bool {
+/// Whether the `#` at `at` begins a comment: it has white space on both sides, or the line begins like `#don't`. The
+/// apostrophe or backtick of such a comment would otherwise open a string that hides the definitions below. But
+/// `#private = 1`, `#private(…)` and `#[attribute]` are code.
+fn opens_comment(bytes: &[u8], at: usize) -> bool {
     let rest = &bytes[at + 1..];
     if at > 0 && !bytes[at - 1].is_ascii_whitespace() {
         return false;
@@ -271,15 +270,15 @@ fn opens_remark(bytes: &[u8], at: usize) -> bool {
     }
     let word = rest.iter().take_while(|&&byte| is_word(byte)).count();
     let after = rest[word..].trim_ascii_start().first();
-    let spoken = |&byte: &u8| is_word(byte) || matches!(byte, b'\'' | b'`' | b',' | b'.');
-    at == 0 && word > 0 && after.is_some_and(spoken)
+    let continues = |&byte: &u8| is_word(byte) || matches!(byte, b'\'' | b'`' | b',' | b'.');
+    at == 0 && word > 0 && after.is_some_and(continues)
 }
 
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_'
 }
 
-/// The bytes that may open or close something.
+/// The bytes that may open or close a bracket, string or comment.
 static SIGNS: [bool; 256] = {
     let mut signs = [false; 256];
     let list = b"()[]{}\"'`/#\\";

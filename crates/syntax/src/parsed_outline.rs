@@ -1,111 +1,29 @@
-//! An outline from a syntax tree, when the language has a grammar and the work stays within the budget.
+//! An outline from a syntax tree, if the language has a grammar and parsing stays within the budget.
 
 use std::ops::ControlFlow;
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser, Tree};
 
+use crate::grammars::Grammar;
 use crate::heuristic_outline::lead;
-use crate::line::{indent, is_import};
-use crate::{Budget, Definition, Language, LineSpan, Outline};
-
-/// What a grammar calls the things we look for.
-struct Grammar {
-    definitions: &'static [&'static str],
-    imports: &'static [&'static str],
-}
+use crate::line::{is_import, line_indent};
+use crate::{Definition, Language, LineSpan, Outline, ParseBudget};
 
 const LONGEST_SIGNATURE: usize = 40;
-/// What may hold a definition or an import though it stands on one line.
+/// Nodes that may hold a definition or an import even if they are on one line.
 const WRAPPERS: [&str; 4] = ["export_statement", "ambient_declaration", "block", "statement_block"];
-/// Nodes that are imports only when their line says so: `require 'set'`, `const a = require('a')`,
+/// Nodes that are imports only if their line looks like one: `require 'set'`, `const a = require('a')`,
 /// `export … from`.
 const MAYBE_IMPORTS: [&str; 4] = ["call", "export_statement", "lexical_declaration", "variable_declaration"];
-/// A tree with more errors than this share of its lines is of another language.
+/// If more than one line in this many has a syntax error, the text is in another language.
 const MOST_ERRORS: usize = 10;
 
-impl Language {
-    fn grammar(self) -> (tree_sitter::Language, Grammar) {
-        let script = &[
-            "function_declaration",
-            "generator_function_declaration",
-            "class_declaration",
-            "abstract_class_declaration",
-            "method_definition",
-            "abstract_method_signature",
-            "function_signature",
-            "type_alias_declaration",
-            "interface_declaration",
-            "enum_declaration",
-            "internal_module",
-            "module",
-            "variable_declarator",
-        ];
-        let script_imports =
-            &["import_statement", "export_statement", "lexical_declaration", "variable_declaration"];
-        let (language, definitions, imports): (_, &'static [&'static str], &'static [&'static str]) =
-            match self {
-                Language::Bash => (tree_sitter_bash::LANGUAGE.into(), &["function_definition"], &[]),
-                Language::C => (
-                    tree_sitter_c::LANGUAGE.into(),
-                    &["function_definition", "struct_specifier", "union_specifier", "enum_specifier"],
-                    &["preproc_include"],
-                ),
-                Language::Go => (
-                    tree_sitter_go::LANGUAGE.into(),
-                    &["function_declaration", "method_declaration", "type_declaration"],
-                    &["import_declaration", "package_clause"],
-                ),
-                Language::Java => (
-                    tree_sitter_java::LANGUAGE.into(),
-                    &[
-                        "class_declaration",
-                        "interface_declaration",
-                        "enum_declaration",
-                        "record_declaration",
-                        "annotation_type_declaration",
-                        "method_declaration",
-                        "constructor_declaration",
-                    ],
-                    &["import_declaration", "package_declaration"],
-                ),
-                Language::JavaScript => (tree_sitter_javascript::LANGUAGE.into(), script, script_imports),
-                Language::TypeScript => (tree_sitter_typescript::LANGUAGE_TSX.into(), script, script_imports),
-                Language::Python => (
-                    tree_sitter_python::LANGUAGE.into(),
-                    &["function_definition", "class_definition"],
-                    &["import_statement", "import_from_statement", "future_import_statement"],
-                ),
-                Language::Ruby => (
-                    tree_sitter_ruby::LANGUAGE.into(),
-                    &["method", "singleton_method", "class", "module"],
-                    &["call"],
-                ),
-                Language::Rust => (
-                    tree_sitter_rust::LANGUAGE.into(),
-                    &[
-                        "function_item",
-                        "function_signature_item",
-                        "struct_item",
-                        "enum_item",
-                        "union_item",
-                        "trait_item",
-                        "impl_item",
-                        "mod_item",
-                        "macro_definition",
-                    ],
-                    &["use_declaration", "extern_crate_declaration"],
-                ),
-            };
-        (language, Grammar { definitions, imports })
-    }
-}
-
-/// The outline of `text` in `language`, or nothing when the budget runs out or the text is not of that language.
-pub fn outline_by_tree(
+/// The outline of `text` in `language`. `None` if the budget runs out or the text is in another language.
+pub fn parse_outline(
     language: Language,
     text: &str,
     lines: &[&str],
-    budget: Budget,
+    budget: ParseBudget,
     interrupted: &dyn Fn() -> bool,
 ) -> Option<Outline> {
     let tree = parse(language, text, budget, interrupted)?;
@@ -113,11 +31,11 @@ pub fn outline_by_tree(
     Walk { grammar, lines, outline: Outline::default(), open: Vec::new(), errors: 0 }.walk(tree.root_node())
 }
 
-/// The tree of `text`, unless it takes more than the budget has.
+/// The syntax tree of `text`. `None` if the budget runs out.
 pub(crate) fn parse(
     language: Language,
     text: &str,
-    budget: Budget,
+    budget: ParseBudget,
     interrupted: &dyn Fn() -> bool,
 ) -> Option<Tree> {
     if text.len() > budget.bytes {
@@ -139,18 +57,18 @@ struct Walk<'a> {
     grammar: Grammar,
     lines: &'a [&'a str],
     outline: Outline,
-    /// Last lines of the definitions that the walk is in.
+    /// Last lines of the open definitions.
     open: Vec<usize>,
     errors: usize,
 }
 
 impl Walk<'_> {
-    /// Down the tree without recursion: nesting is the text's to choose, our stack is not.
+    /// Walks the tree without recursion, since deeply nested input could overflow the stack.
     fn walk(mut self, root: Node<'_>) -> Option<Outline> {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
-            // Little worth descending into stands on one line.
+            // Nodes on one line rarely hold a definition, so they are skipped.
             let descend = self.visit(node)
                 || node.start_position().row != node.end_position().row
                 || WRAPPERS.contains(&node.kind());
@@ -174,7 +92,7 @@ impl Walk<'_> {
         self.outline
     }
 
-    /// Notes the node if it is one we look for; says whether to go into it whatever its size.
+    /// Records the node if it is a definition or an import. True: visit its children even if it is on one line.
     fn visit(&mut self, node: Node<'_>) -> bool {
         if node.is_error() || node.is_missing() {
             self.errors += 1;
@@ -205,7 +123,7 @@ impl Walk<'_> {
             }
         }
         if node.kind() == "type_alias_declaration" {
-            // An alias needs no protecting; a body makes it a definition.
+            // An alias counts as a definition only if it has a body.
             let row = node.start_position().row;
             let opens = self.lines.get(row).is_some_and(|line| line.trim_end().ends_with('{'));
             if !opens || last_row(node) == row {
@@ -237,7 +155,7 @@ impl Walk<'_> {
             .filter(|name| name.start_position().row == first)
             .map_or(0..0, |name| name.start_position().column..name.end_position().column);
         let name = if line.get(name.clone()).is_some() && name.end <= line.len() { name } else { 0..0 };
-        let lead = lead(self.lines, node.start_position().row.min(first), indent(line)).min(first);
+        let lead = lead(self.lines, node.start_position().row.min(first), line_indent(line)).min(first);
         self.outline.definitions.push(Definition {
             lead,
             signature: LineSpan { first, last: signature_last },
@@ -263,7 +181,7 @@ fn body(node: Node<'_>) -> Option<Node<'_>> {
         return node.child_by_field_name("value").filter(|value| value.kind() == "object_type");
     }
     if node.kind() == "type_declaration" {
-        // Go: `type Name struct {`; the brace lies three nodes down.
+        // Go: `type Name struct {`; the brace is three nodes down.
         let spec = node.named_child(0)?;
         let body = spec.child_by_field_name("type")?;
         return body
@@ -274,10 +192,10 @@ fn body(node: Node<'_>) -> Option<Node<'_>> {
     node.child_by_field_name("body")
 }
 
-/// The row that says what is defined: past annotations, which a grammar may count in.
+/// The first row of the signature, after annotations that a grammar may include.
 fn signature_first(node: Node<'_>) -> usize {
     if node.kind() == "function_definition" {
-        // C: the type may stand on a line of its own, which says little; the name's line says what it is.
+        // C: the return type may be on a line of its own, so the line of the name counts.
         return name(node).unwrap_or(node).start_position().row;
     }
     let Some(modifiers) = node.child(0).filter(|child| child.kind() == "modifiers") else {
@@ -303,7 +221,7 @@ fn name(node: Node<'_>) -> Option<Node<'_>> {
     if node.kind() == "function_definition"
         && at.is_none_or(|found| found.kind() != "identifier" && found.kind() != "word")
     {
-        // C: the name lies at the end of a chain of declarators.
+        // C: the name is at the end of a chain of declarators.
         at = node.child_by_field_name("declarator");
         while let Some(inner) = at.and_then(|declarator| declarator.child_by_field_name("declarator")) {
             at = Some(inner);

@@ -1,18 +1,18 @@
-//! Whether a line opens a definition, told from its words: the rules for reading without a grammar.
+//! Whether a line begins a definition, and of which name: the rules of the heuristic outline.
 
 use std::ops::Range;
 
 use crate::c_style::{After, after_brackets, bracketed_name};
 use crate::keywords::{Word, end_of_brackets, first_word, past_attributes, word_from};
 
-/// The name that a definition opening on this line gives, as a byte range of the line. `next` are the lines that
-/// follow: C and Java signatures show themselves only by the brace that comes after them. The range is empty for
-/// what has no name: `typedef struct {`.
+/// The name of the definition that begins on this line, as a byte range of the line. `next` are the lines that follow:
+/// C and Java signatures are recognised only by the brace after them. The range is empty for a definition without a
+/// name: `typedef struct {`.
 pub fn defined_name(line: &str, next: &[&str]) -> Option<Range<usize>> {
     defined_name_in(line, next, false)
 }
 
-/// As [`defined_name`]; `bodiless` where methods are declared without a body, as in an interface.
+/// Like [`defined_name`]. `bodiless`: methods may be declared without a body, as in an interface.
 pub(crate) fn defined_name_in(line: &str, next: &[&str], bodiless: bool) -> Option<Range<usize>> {
     let start = line.trim_ascii_start();
     let trimmed = match *start.as_bytes().first()? {
@@ -93,16 +93,16 @@ fn name_in(trimmed: &str, next: &[&str], mut bodiless: bool) -> Option<Range<usi
     bracketed_name(trimmed, at, next, bodiless)
 }
 
-/// Words of control in one language that name methods in another.
+/// Control-flow keywords that are names of methods in other languages.
 fn is_common_name(word: &str) -> bool {
     matches!(word, "and" | "assert" | "delete" | "go" | "match" | "not" | "or" | "raise" | "select" | "yield")
 }
 
-/// A type's name, when it is more than an alias: that is one line that needs no protecting.
+/// The name of a type, unless it is only an alias.
 fn type_name(trimmed: &str, start: usize) -> Option<Range<usize>> {
     let name = word_from(trimmed, start)?;
     let rest = trimmed[name.end..].trim_ascii();
-    // Go: `type Name string`, `type Name struct{}`; in a sentence more words would follow.
+    // Go: `type Name string`, `type Name struct{}`. In prose more words would follow.
     let declared = !rest.is_empty()
         && !rest.starts_with('=')
         && (!rest.contains(' ')
@@ -111,11 +111,11 @@ fn type_name(trimmed: &str, start: usize) -> Option<Range<usize>> {
     (rest.ends_with('{') || declared).then_some(name)
 }
 
-/// `struct Name {`, and what only begins like it: `struct name *function(…) {`, `struct name;`.
+/// The name in `struct Name {`, and in lines that begin alike: `struct name *function(…) {`, `struct name;`.
 fn record_name(trimmed: &str, at: usize, definer: &str, next: &[&str]) -> Option<Range<usize>> {
     let start = at + definer.len();
     if trimmed[start..].trim_ascii().is_empty() || trimmed[start..].trim_ascii_start().starts_with('{') {
-        // Numbers with names on one line need no protecting.
+        // An enum without a name counts only if it has several lines.
         let opens = (trimmed.contains('{') && !trimmed.contains('}'))
             || next.first().is_some_and(|next| next.trim_ascii_start().starts_with('{'));
         return opens.then_some(start..start);
@@ -126,7 +126,7 @@ fn record_name(trimmed: &str, at: usize, definer: &str, next: &[&str]) -> Option
     let name = word_from(trimmed, start)?;
     let rest = trimmed[name.end..].trim_ascii();
     match rest.chars().next() {
-        // Without a body it is one in Rust alone, where names begin with a capital.
+        // Without a body it is a definition only in Rust, where names begin with a capital.
         Some(';') => {
             (definer == "struct" && trimmed[name.clone()].starts_with(char::is_uppercase)).then_some(name)
         }
@@ -159,7 +159,7 @@ fn name_after_definer(trimmed: &str, at: usize, definer: &str) -> Option<Range<u
     if definer == "impl" {
         let end = trimmed.find('{').unwrap_or(trimmed.trim_ascii_end().len());
         let from = trimmed[..end].find(" for ").map_or(start, |found| found + 5).max(start);
-        // `for &'a [u8]` and `for ()` have no word in their place.
+        // `for &'a [u8]` and `for ()` have no name.
         let nameless = trimmed[from..].trim_ascii_start().is_empty()
             || trimmed[from..].trim_ascii_start().starts_with(['&', '(', '[', '*', '<']);
         return word_from(trimmed, from).or(nameless.then_some(from..end.max(from)));
@@ -174,12 +174,12 @@ fn name_after_definer(trimmed: &str, at: usize, definer: &str) -> Option<Range<u
     }
     let rest = trimmed[name.end..].trim_ascii();
     if matches!(definer, "module" | "mod" | "object" | "record" | "union" | "extension") {
-        // Words of prose too: a name and then nothing but an opening.
+        // These words also begin prose, so only an opening may follow the name.
         let opens = rest.is_empty() || rest.ends_with(['{', ')', ':']) || rest.starts_with([':', '<', '(']);
         return (opens && !(definer == "mod" && rest == ";")).then_some(name);
     }
-    // `class` and `function` open sentences in prose and comments: a definition goes on with a sign.
-    let sound = rest.is_empty()
+    // `class` and `function` also begin sentences: in a definition a sign follows the name.
+    let is_definition = rest.is_empty()
         || (rest.starts_with(['(', '{', ':', '<', '[', ';', '!', '=', '?', '\\'])
             && !(definer == "class" && rest == ";"))
         || ["extends ", "implements ", "where ", "for ", "with ", "final", "->", "is", "from "]
@@ -187,5 +187,5 @@ fn name_after_definer(trimmed: &str, at: usize, definer: &str) -> Option<Range<u
             .any(|next| rest.starts_with(next))
         || rest.ends_with(['{', ':', '('])
         || rest.starts_with("//");
-    sound.then_some(name)
+    is_definition.then_some(name)
 }

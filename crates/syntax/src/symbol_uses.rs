@@ -1,53 +1,54 @@
-//! What a stretch of code does: what it calls, which fields it sets, what it raises.
+//! The symbols that a range of lines uses: what it calls, which fields it sets, which errors it raises.
 //!
-//! Read from a syntax tree where the language has one. Elsewhere only calls are told, by the bracket that follows a name.
+//! Found in a syntax tree if the language has a grammar. Otherwise only calls are found, by the bracket after a name.
 
 mod heuristic;
 
 use tree_sitter::Node;
 
-use self::heuristic::by_brackets;
+use self::heuristic::heuristic_uses;
 use crate::parsed_outline::parse;
-use crate::{Budget, Language, LineSpan};
+use crate::{Language, LineSpan, ParseBudget};
 
-/// In order of appearance; the same name may come several times.
+/// In order of appearance; a name may occur several times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Uses {
-    pub calls: Vec<Use>,
+pub struct SymbolUses {
+    pub calls: Vec<SymbolUse>,
     /// Fields and attributes that are set.
-    pub writes: Vec<Use>,
+    pub writes: Vec<SymbolUse>,
     /// Errors that are raised, thrown or returned, by their names.
-    pub raises: Vec<Use>,
+    pub raises: Vec<SymbolUse>,
 }
 
-/// A name at work.
+/// One use of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct SymbolUse {
     /// From 0.
     pub line: usize,
     pub name: String,
-    /// What stands before its dot, as far as that is one word: `self`, `config`, `Path`.
+    /// What precedes its dot, if that is one word: `self`, `config`, `Path`.
     pub of: Option<String>,
 }
 
-/// Longer names are somebody's data.
+/// Longer names are data.
 const LONGEST_NAME: usize = 80;
 
-/// What the lines of `span` do.
-pub fn uses(
+/// The symbols that the lines of `span` use.
+pub fn symbol_uses(
     text: &str,
     lines: &[&str],
     span: LineSpan,
-    budget: Budget,
+    budget: ParseBudget,
     interrupted: &dyn Fn() -> bool,
-) -> Uses {
+) -> SymbolUses {
     let language = Language::detect(text);
     let tree = language.and_then(|language| Some((language, parse(language, text, budget, interrupted)?)));
     match tree {
         Some((language, tree)) => {
-            Reader { language, text, span, uses: Uses::default(), locals: Vec::new() }.read(tree.root_node())
+            Reader { language, text, span, uses: SymbolUses::default(), locals: Vec::new() }
+                .read(tree.root_node())
         }
-        None => by_brackets(lines, span),
+        None => heuristic_uses(lines, span),
     }
 }
 
@@ -55,14 +56,14 @@ struct Reader<'a> {
     language: Language,
     text: &'a str,
     span: LineSpan,
-    uses: Uses,
-    /// Ruby calls without brackets look like variables: these are the latter.
+    uses: SymbolUses,
+    /// Names known to be variables: a Ruby call without brackets looks like one.
     locals: Vec<&'a str>,
 }
 
 impl<'a> Reader<'a> {
-    /// Down the tree without recursion, as deep as the text may nest.
-    fn read(mut self, root: Node<'a>) -> Uses {
+    /// Walks the tree without recursion, since deeply nested input could overflow the stack.
+    fn read(mut self, root: Node<'a>) -> SymbolUses {
         let mut cursor = root.walk();
         loop {
             let node = cursor.node();
@@ -147,7 +148,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A call of whatever this expression names: `a`, `a.b`, `a::b::<T>`, `a[T]`.
+    /// A call of what the expression names: `a`, `a.b`, `a::b::<T>`, `a[T]`.
     fn call_of(&mut self, function: Node<'a>) {
         let Some((name, of)) = self.named_by(function) else { return };
         let of = of.and_then(|of| self.last_word(of));
@@ -158,13 +159,13 @@ impl<'a> Reader<'a> {
         self.uses.calls.extend(self.of_name(name, of));
     }
 
-    fn of_name(&self, name: Node<'a>, of: Option<String>) -> Option<Use> {
+    fn of_name(&self, name: Node<'a>, of: Option<String>) -> Option<SymbolUse> {
         let words = self.words(name);
         let plain = !words.is_empty() && words.len() <= LONGEST_NAME && words.bytes().all(is_name_byte);
-        plain.then(|| Use { line: name.start_position().row, name: words.to_owned(), of })
+        plain.then(|| SymbolUse { line: name.start_position().row, name: words.to_owned(), of })
     }
 
-    /// The node that has the last name of an expression, and the one before it.
+    /// The node of the last name in an expression, and the node before it.
     fn named_by(&self, node: Node<'a>) -> Option<(Node<'a>, Option<Node<'a>>)> {
         let field = |name: &str| node.child_by_field_name(name);
         match node.kind() {
@@ -217,7 +218,7 @@ impl<'a> Reader<'a> {
             && path.len() <= LONGEST_NAME
             && path.bytes().all(|byte| is_name_byte(byte) || b".:".contains(&byte))
         {
-            self.uses.raises.push(Use { line: what.start_position().row, name: path, of: None });
+            self.uses.raises.push(SymbolUse { line: what.start_position().row, name: path, of: None });
         }
     }
 
@@ -240,7 +241,7 @@ impl<'a> Reader<'a> {
                 all.into_iter().filter(|one| !one.kind().ends_with("_list")).for_each(|one| self.write(one));
             }
             "instance_variable" | "class_variable" => {
-                let written = Use {
+                let written = SymbolUse {
                     line: left.start_position().row,
                     name: self.words(left).trim_start_matches('@').to_owned(),
                     of: Some("self".to_owned()),
@@ -257,7 +258,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a Ruby identifier is neither part of a call nor what a definition or an assignment names.
+/// Whether a Ruby identifier is not part of a call, a definition or the left side of an assignment.
 fn stands_alone(node: Node<'_>) -> bool {
     let Some(parent) = node.parent() else { return false };
     match parent.kind() {

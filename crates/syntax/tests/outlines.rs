@@ -1,6 +1,6 @@
-//! What each grammar, and reading by lines, make of a small file.
+//! The outline of a small file in each language, parsed and heuristic.
 
-use tamis_syntax::{Budget, Language, Outline, outline, outline_by_lines, outline_by_tree};
+use tamis_syntax::{Language, Outline, ParseBudget, heuristic_outline, outline, parse_outline};
 use tamis_text::split_lines;
 
 /// `name first-last..end`, one definition per line, indented by depth; imports as `use first-last`. From 1.
@@ -23,10 +23,10 @@ fn show(text: &str, outline: &Outline) -> Vec<String> {
 fn check(language: Language, text: &str, expected: &[&str]) {
     let lines = split_lines(text);
     assert_eq!(Language::detect(text), Some(language));
-    let budget = Budget::for_bytes(100_000);
-    let parsed = outline_by_tree(language, text, &lines, budget, &|| false).expect("a tree");
+    let budget = ParseBudget::for_bytes(100_000);
+    let parsed = parse_outline(language, text, &lines, budget, &|| false).expect("a tree");
     assert_eq!(show(text, &parsed), expected, "parsed {language:?}");
-    let read = outline_by_lines(&lines, &|| false);
+    let read = heuristic_outline(&lines, &|| false);
     assert_eq!(show(text, &read), expected, "by lines {language:?}");
     let leads = |outline: &Outline| outline.definitions.iter().map(|found| found.lead).collect::<Vec<_>>();
     assert_eq!(leads(&read), leads(&parsed), "leads {language:?}");
@@ -121,9 +121,9 @@ fn bash() {
     );
 }
 
-/// What reading by lines finds: the mistakes that it made in real files, and what it must still see.
+/// The heuristic outline, on mistakes that it made in real files and on definitions that it must find.
 fn check_lines(text: &str, expected: &[&str]) {
-    assert_eq!(show(text, &outline_by_lines(&split_lines(text), &|| false)), expected, "{text}");
+    assert_eq!(show(text, &heuristic_outline(&split_lines(text), &|| false)), expected, "{text}");
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn calls_and_tail_expressions_define_nothing() {
 }
 
 #[test]
-fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
+fn strings_and_comments_define_and_import_nothing() {
     for text in [
         "const a = `\nimport b\nfunc c() {\n}\n`\n",
         "    let a = r#\"\nfn b() {\n}\nuse c;\n\"#;\n",
@@ -167,7 +167,7 @@ fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
         let expected: &[&str] = if text.starts_with("macro") { &["a 1-1..6"] } else { &[] };
         check_lines(text, expected);
     }
-    // What only looks like the start of one takes nothing away.
+    // What only looks like the start of a string or comment hides nothing.
     for text in [
         "let a = r#\"\"\"#;\nlet b = '\"';\nlet c: &'a str = \"\\\"\";\n",
         "a = /[\"'/\\]`]/;\nb = \"/*\";\nc = d/*;\n",
@@ -180,13 +180,13 @@ fn nothing_in_a_text_or_a_comment_is_defined_or_imported() {
 }
 
 #[test]
-fn an_import_that_stays_open_takes_no_other() {
+fn an_unclosed_import_does_not_include_the_next() {
     check_lines("import {\nimport b\nfrom c import (\n    d,\n)\n}\n", &["use 1-1", "use 2-2", "use 3-5"]);
     check_lines("import {\n  use as b,\n} from 'c'\n", &["use 1-3"]);
 }
 
 #[test]
-fn definitions_of_many_looks() {
+fn definitions_of_many_forms() {
     for (text, expected) in [
         ("  @Test public <T> List<T> load(T a) {\n  }\n", &["load 1-1..2"][..]),
         ("interface A {\n  String load(int a) throws B;\n}\n", &["A 1-1..3", " load 2-2..2"]),
@@ -215,7 +215,7 @@ fn definitions_of_many_looks() {
 }
 
 #[test]
-fn a_tree_and_lines_agree_where_the_tree_once_erred() {
+fn parser_and_heuristic_agree_where_the_parser_once_failed() {
     check(
         Language::C,
         "#include <a.h>\n\nstatic int\nload(int a)\n{\n    return a;\n}\n",
@@ -239,7 +239,7 @@ fn a_tree_and_lines_agree_where_the_tree_once_erred() {
 }
 
 #[test]
-fn any_lines_give_a_sound_outline() {
+fn any_lines_give_a_valid_outline() {
     let pieces = [
         "fn ",
         "struct",
@@ -299,7 +299,7 @@ fn any_lines_give_a_sound_outline() {
             text.push_str(pieces[(seed >> 33) as usize % pieces.len()]);
         }
         let lines = split_lines(&text);
-        let outline = outline_by_lines(&lines, &|| false);
+        let outline = heuristic_outline(&lines, &|| false);
         for definition in &outline.definitions {
             let signature = definition.signature;
             assert!(lines[signature.first].get(definition.name.clone()).is_some(), "{text:?}");
@@ -314,19 +314,25 @@ fn any_lines_give_a_sound_outline() {
 }
 
 #[test]
-fn the_budget_is_counted() {
+fn the_budget_is_respected() {
     let text = "fn run() {\n    let x = 1;\n}\n".repeat(2_000);
     let lines = split_lines(&text);
-    let parse = |budget| outline_by_tree(Language::Rust, &text, &lines, budget, &|| false);
-    assert_eq!(parse(Budget { bytes: 10, steps: usize::MAX }), None);
-    assert_eq!(parse(Budget { bytes: usize::MAX, steps: 3 }), None);
-    assert_eq!(parse(Budget::for_bytes(text.len())).map(|outline| outline.definitions.len()), Some(2_000));
-    // The wrong grammar is given up, and lines are read instead.
+    let parse = |budget| parse_outline(Language::Rust, &text, &lines, budget, &|| false);
+    assert_eq!(parse(ParseBudget { bytes: 10, steps: usize::MAX }), None);
+    assert_eq!(parse(ParseBudget { bytes: usize::MAX, steps: 3 }), None);
     assert_eq!(
-        outline_by_tree(Language::Python, &text, &lines, Budget::for_bytes(text.len()), &|| false),
+        parse(ParseBudget::for_bytes(text.len())).map(|outline| outline.definitions.len()),
+        Some(2_000)
+    );
+    // The wrong grammar is abandoned, and the outline is heuristic.
+    assert_eq!(
+        parse_outline(Language::Python, &text, &lines, ParseBudget::for_bytes(text.len()), &|| false),
         None
     );
-    let small = Budget { bytes: usize::MAX, steps: 3 };
-    assert_eq!(outline(&text, &lines, small, &|| false), outline_by_lines(&lines, &|| false));
-    assert_eq!(outline_by_tree(Language::Rust, &text, &lines, Budget::for_bytes(text.len()), &|| true), None);
+    let small = ParseBudget { bytes: usize::MAX, steps: 3 };
+    assert_eq!(outline(&text, &lines, small, &|| false), heuristic_outline(&lines, &|| false));
+    assert_eq!(
+        parse_outline(Language::Rust, &text, &lines, ParseBudget::for_bytes(text.len()), &|| true),
+        None
+    );
 }

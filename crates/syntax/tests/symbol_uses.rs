@@ -1,21 +1,21 @@
-//! What is told of a function's body in each language.
+//! The symbols that a function's body uses, in each language.
 
-use tamis_syntax::{Budget, LineSpan, Use, Uses, uses};
+use tamis_syntax::{LineSpan, ParseBudget, SymbolUse, SymbolUses, symbol_uses};
 use tamis_text::split_lines;
 
-/// `name@line` from 1, with what stands before its dot.
-fn show(list: &[Use]) -> String {
-    let one = |one: &Use| {
+/// `name@line` from 1, with what precedes its dot.
+fn show(list: &[SymbolUse]) -> String {
+    let one = |one: &SymbolUse| {
         let of = one.of.as_deref().map_or(String::new(), |of| format!("{of}."));
         format!("{of}{}@{}", one.name, one.line + 1)
     };
     list.iter().map(one).collect::<Vec<_>>().join(" ")
 }
 
-fn read(text: &str, first: usize, last: usize) -> Uses {
+fn read(text: &str, first: usize, last: usize) -> SymbolUses {
     let lines = split_lines(text);
     let span = LineSpan { first: first - 1, last: last - 1 };
-    uses(text, &lines, span, Budget::for_bytes(text.len()), &|| false)
+    symbol_uses(text, &lines, span, ParseBudget::for_bytes(text.len()), &|| false)
 }
 
 #[track_caller]
@@ -116,7 +116,7 @@ fn bash() {
 }
 
 #[test]
-fn calls_are_told_without_a_grammar() {
+fn calls_are_found_without_a_grammar() {
     check(
         "fun run(x: Int) {\n  if (x > 1) {\n    this.load(parse(x))\n  }\n}\n",
         (2, 4),
@@ -127,7 +127,7 @@ fn calls_are_told_without_a_grammar() {
 }
 
 #[test]
-fn nothing_is_told_of_nothing() {
-    assert_eq!(read("", 1, 1), Uses::default());
-    assert_eq!(read("\u{fffd}\u{0}((((", 1, 9), Uses::default());
+fn no_code_uses_no_symbols() {
+    assert_eq!(read("", 1, 1), SymbolUses::default());
+    assert_eq!(read("\u{fffd}\u{0}((((", 1, 9), SymbolUses::default());
 }

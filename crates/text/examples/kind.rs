@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout)]
 fn main() -> std::io::Result<()> {
     for path in std::env::args().skip(1) {
-        println!("{} {path}", tamis_text::Kind::detect(&std::fs::read_to_string(&path)?).name());
+        println!("{} {path}", tamis_text::TextKind::detect(&std::fs::read_to_string(&path)?).name());
     }
     Ok(())
 }

@@ -1,6 +1,9 @@
-//! What builds and test runners print. Their output quotes source code, so the lines around it must outvote it.
+//! Recognises the output of builds and test runners, line by line.
+//!
+//! Such output quotes source code. When the kind of a text is detected, lines that only a tool writes must therefore
+//! outweigh the quoted source.
 
-/// Beginnings of lines that only a build or a test runner writes.
+/// Prefixes of lines that only a build or a test runner writes.
 #[rustfmt::skip]
 const SIGNATURES: &[&str] = &[
     "test result: ", "collecting ... ", "platform linux -- Python", "platform darwin -- Python", "platform win32 -- Python",
@@ -10,7 +13,7 @@ const SIGNATURES: &[&str] = &[
     "CMake Error", "-- The C compiler", "-- Configuring done", "The following tests FAILED",
 ];
 
-/// Beginnings of lines that they write often, and others seldom.
+/// Prefixes of lines that builds and test runners write often, and other texts rarely.
 #[rustfmt::skip]
 const STARTS: &[&str] = &[
     "Compiling ", "Checking ", "Downloading ", "Downloaded ", "Finished ", "Running ", "Building ", "Linking ", "Updating ", "Locking ",
@@ -20,17 +23,17 @@ const STARTS: &[&str] = &[
     "Start ", "stack backtrace:", "note: run with",
 ];
 
-/// Ends of lines that tell how tests went, beside those that name one.
+/// Suffixes of summary lines of test runners. Suffixes of lines about one test are in `GOOD_ENDS` and `BAD_ENDS`.
 const OTHER_ENDS: &[&str] = &[" failing", " pending", "***Failed"];
 
-/// Beginnings of lines that say that all went well, or that a step began.
+/// Prefixes of lines about a test that passed or was skipped, or a step that began.
 #[rustfmt::skip]
 const GOOD_STARTS: &[&str] = &[
     "✓ ", "✔ ", "√ ", "ok ", "--- PASS", "--- SKIP", "=== RUN", "=== PAUSE", "=== CONT", "=== NAME", "Compiling ", "Checking ",
     "Downloading ", "Downloaded ", "Collecting ", "Installing ", "Building ", "Fresh ", "ok\t", "?   \t", "Requirement already satisfied",
 ];
 
-/// Ends of lines that name a test which did not fail.
+/// Suffixes of lines about a test that passed or was skipped.
 const GOOD_ENDS: &[&str] = &[
     " ... ok",
     " ... ignored",
@@ -43,33 +46,33 @@ const GOOD_ENDS: &[&str] = &[
     " Passed",
 ];
 
-/// Beginnings of lines that name a test which failed, or show where and why, as pytest does.
+/// Prefixes of lines about a test that failed, or that show where and why, as pytest does.
 const BAD_STARTS: &[&str] = &[
     "✗ ", "✖ ", "× ", "✕ ", "● ", "not ok ", "--- FAIL", "FAIL: ", "FAIL ", "FAIL\t", "FAILED ", "ERROR: ",
     "ERROR ", "E   ", ">   ",
 ];
 
-/// Ends of lines that name a test which failed.
+/// Suffixes of lines about a test that failed.
 const BAD_ENDS: &[&str] = &[" ... FAILED", " ... FAIL", " ... ERROR", " FAILED", " ERROR"];
 
-/// How a step or a test went, as a tool tells it in one line.
+/// The result of a test or a build step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// It began, passed or was left out.
-    Good,
-    Bad,
+pub enum StepOutcome {
+    /// It passed, began or was skipped.
+    Passed,
+    Failed,
 }
 
-/// What the line says of a test or a step, where it is one that says so.
-pub fn outcome(line: &str) -> Option<Outcome> {
+/// The result that the line reports, if it reports one.
+pub fn step_outcome(line: &str) -> Option<StepOutcome> {
     let line = line.trim();
     let begins = |starts: &[&str]| starts.iter().any(|start| line.starts_with(start));
     let verdict = before_share(line);
     let ends = |ends: &[&str]| ends.iter().any(|end| verdict.ends_with(end));
     if begins(BAD_STARTS) || ends(BAD_ENDS) || line.contains("***Failed") {
-        Some(Outcome::Bad)
+        Some(StepOutcome::Failed)
     } else if begins(GOOD_STARTS) || ends(GOOD_ENDS) || is_pass(line) || is_timed_pass(line) {
-        Some(Outcome::Good)
+        Some(StepOutcome::Passed)
     } else {
         None
     }
@@ -82,18 +85,18 @@ fn is_pass(line: &str) -> bool {
         .is_some_and(|rest| !rest.starts_with(|next: char| next.is_alphanumeric() || next == '_'))
 }
 
-/// `3/9 Test #3: name ....   Passed    0.01 sec`, as CTest has it.
+/// `3/9 Test #3: name ....   Passed    0.01 sec`, as CTest writes it.
 fn is_timed_pass(line: &str) -> bool {
     line.ends_with(" sec") && line.contains(" Passed ")
 }
 
-/// Whether the line is drawn: a rule, or a title between two.
-pub fn is_drawn(line: &str) -> bool {
+/// Whether the line is a separator, such as `=====`, or a title between two of them.
+pub fn is_separator_line(line: &str) -> bool {
     let line = line.trim();
     ["====", "____", "----", "⎯⎯⎯⎯", "━━━━", "────", "****", "####"].iter().any(|mark| line.starts_with(mark))
 }
 
-/// Whether the line settles that the text is a tool's output.
+/// Whether only a build or a test runner writes such a line.
 pub(crate) fn is_signature(trimmed: &str) -> bool {
     SIGNATURES.iter().any(|start| trimmed.starts_with(start))
         || is_rule(trimmed)
@@ -104,7 +107,7 @@ pub(crate) fn is_signature(trimmed: &str) -> bool {
         || is_share_built(trimmed)
 }
 
-/// Whether the line looks like one of a tool's.
+/// Whether builds and test runners often write such a line.
 pub(crate) fn is_tool_line(trimmed: &str) -> bool {
     STARTS.iter().any(|start| trimmed.starts_with(start))
         || ends_with_verdict(trimmed)
@@ -120,7 +123,7 @@ fn is_rule(line: &str) -> bool {
     ruled("=====") || ruled("_____")
 }
 
-/// `[ 42%] Building C object …`, as CMake counts.
+/// `[ 42%] Building C object …`, as CMake writes it.
 fn is_share_built(line: &str) -> bool {
     line.strip_prefix('[')
         .and_then(|rest| rest.split_once("%] "))
@@ -133,7 +136,7 @@ fn ends_with_verdict(line: &str) -> bool {
     [GOOD_ENDS, BAD_ENDS, OTHER_ENDS].iter().any(|ends| ends.iter().any(|end| line.ends_with(end)))
 }
 
-/// The line before the share of all tests that pytest ends it with.
+/// The line without pytest's progress at its end: ` [ 12%]`.
 fn before_share(line: &str) -> &str {
     match line.rsplit_once(" [") {
         Some((before, share)) if share.ends_with("%]") => before.trim_end(),
@@ -158,7 +161,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signatures_settle_it() {
+    fn lines_that_only_a_tool_writes_are_recognised() {
         for line in [
             "============================= test session starts ==============================",
             "________________________________ test_parse ________________________________",
@@ -175,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn how_it_went_is_read_off_a_line() {
+    fn results_are_read_from_lines() {
         for line in [
             "tests/test_a.py::test_error_b PASSED [ 12%]",
             "test a::panics ... ok",
@@ -190,7 +193,7 @@ mod tests {
             "PASS: a",
             "PASSED",
         ] {
-            assert_eq!(outcome(line), Some(Outcome::Good), "{line}");
+            assert_eq!(step_outcome(line), Some(StepOutcome::Passed), "{line}");
         }
         for line in [
             "tests/test_a.py::test_b FAILED [ 12%]",
@@ -203,7 +206,7 @@ mod tests {
             "FAIL\texample.com/pkg\t0.01s",
             " 4/9 Test #4: parse ....***Failed    0.01 sec",
         ] {
-            assert_eq!(outcome(line), Some(Outcome::Bad), "{line}");
+            assert_eq!(step_outcome(line), Some(StepOutcome::Failed), "{line}");
         }
         for line in [
             "PASSWORD check failed",
@@ -214,12 +217,12 @@ mod tests {
             "thread 'a' panicked at src/lib.rs:3:5:",
             "",
         ] {
-            assert_eq!(outcome(line), None, "{line}");
+            assert_eq!(step_outcome(line), None, "{line}");
         }
     }
 
     #[test]
-    fn lines_of_tools_are_known() {
+    fn lines_of_tools_are_recognised() {
         for line in
             ["tests/test_a.py::test_b PASSED [ 12%]", "test a::b ... ok", "12 |     let x = 1;", "✓ adds"]
         {

@@ -1,10 +1,10 @@
-//! Words as small numbers, so that hot paths compare integers.
+//! A string interner: gives each distinct word a small number, so that hot paths compare integers.
 
-/// Words as small numbers, in order of first sight.
+/// Numbers words in the order in which they are first seen.
 ///
-/// Open addressing over an arena: the same text gives the same numbers on every machine.
-pub struct Vocabulary {
-    /// A word's number and part of its hash, which spares most comparisons.
+/// A hash table with open addressing over one arena of text. The same words give the same numbers on every machine.
+pub struct Interner {
+    /// A word's number, and part of its hash to avoid most string comparisons.
     slots: Vec<(u32, u32)>,
     arena: String,
     ends: Vec<u32>,
@@ -12,13 +12,13 @@ pub struct Vocabulary {
 
 const EMPTY: (u32, u32) = (u32::MAX, 0);
 
-impl Default for Vocabulary {
+impl Default for Interner {
     fn default() -> Self {
-        Vocabulary { slots: vec![EMPTY; 1024], arena: String::new(), ends: Vec::new() }
+        Interner { slots: vec![EMPTY; 1024], arena: String::new(), ends: Vec::new() }
     }
 }
 
-impl Vocabulary {
+impl Interner {
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -83,7 +83,7 @@ fn tag(hash: u64) -> u32 {
     (hash >> 32) as u32
 }
 
-/// Multiply and fold, eight bytes at a time.
+/// A fast hash (multiply and fold, eight bytes at a time). The same on every machine, so it may be stored.
 pub fn hash(bytes: &[u8]) -> u64 {
     let mut state = 0x9E37_79B9_7F4A_7C15u64 ^ bytes.len() as u64;
     for chunk in bytes.chunks(8) {
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_vocabulary_numbers_in_order_of_sight() {
-        let mut vocabulary = Vocabulary::default();
+    fn words_are_numbered_in_order_of_first_sight() {
+        let mut vocabulary = Interner::default();
         let ids: Vec<u32> =
             ["a", "b", "a", "", "é", "b"].into_iter().map(|word| vocabulary.intern(word)).collect();
         assert_eq!(ids, [0, 1, 0, 2, 3, 1]);

@@ -1,48 +1,29 @@
-//! The three kinds of text that are pruned differently.
+//! The three kinds of text, which are pruned by different rules.
 
-/// What a text is, for the rules of what must stay.
+/// What a text is. Decides which lines are protected and how scores are calibrated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum TextKind {
     Code,
     Logs,
     Docs,
 }
 
-impl Kind {
-    pub const ALL: [Kind; 3] = [Kind::Code, Kind::Logs, Kind::Docs];
+impl TextKind {
+    pub const ALL: [TextKind; 3] = [TextKind::Code, TextKind::Logs, TextKind::Docs];
 
     /// The name used in every contract: `code`, `logs` or `docs`.
     pub fn name(self) -> &'static str {
         match self {
-            Kind::Code => "code",
-            Kind::Logs => "logs",
-            Kind::Docs => "docs",
+            TextKind::Code => "code",
+            TextKind::Logs => "logs",
+            TextKind::Docs => "docs",
         }
     }
 
-    /// The kind of that name.
-    pub fn named(name: &str) -> Option<Kind> {
-        Kind::ALL.into_iter().find(|kind| kind.name() == name)
-    }
-
-    /// A guess from the text alone, for doors whose callers do not say.
+    /// Guesses the kind from the text, for callers that do not name it.
     ///
-    /// Looks at some hundreds of lines spread over the text and lets each vote. A text that says nothing is code:
-    /// its rules protect the most.
-    pub fn detect(text: &str) -> Kind {
+    /// A few hundred lines, spread over the text, vote. Without any evidence the text is code, whose rules protect the most.
+    pub fn detect(text: &str) -> TextKind {
         crate::kind_detection::detect(text)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_go_both_ways() {
-        for kind in Kind::ALL {
-            assert_eq!(Kind::named(kind.name()), Some(kind));
-        }
-        assert_eq!(Kind::named("Code"), None);
     }
 }

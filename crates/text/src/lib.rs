@@ -1,6 +1,9 @@
-//! What tamis knows of text as text: its lines, its words, how many tokens it costs, and what kind it is.
+//! Text as text: lines, words and their stems, token estimates, kinds of text, and what tools add to their output.
 //!
-//! Pure: no file, clock or network. Everything here gives the same answer on every machine.
+//! Entry points: [`split_lines`], [`words::each_word`], [`estimate_tokens`], [`TextKind::detect`],
+//! [`strip_ansi_escapes`], [`strip_line_numbers`], [`step_outcome`].
+//!
+//! Never touches a file, a clock or the network. Results are the same on every machine.
 
 mod ansi;
 mod build_output;
@@ -13,9 +16,9 @@ pub mod plain;
 mod tokens;
 pub mod words;
 
-pub use ansi::without_escapes;
-pub use build_output::{Outcome, is_drawn, is_quoted_source, outcome};
-pub use kind::Kind;
-pub use line_numbers::{line_number, without_line_numbers};
+pub use ansi::strip_ansi_escapes;
+pub use build_output::{StepOutcome, is_quoted_source, is_separator_line, step_outcome};
+pub use kind::TextKind;
+pub use line_numbers::{line_number, strip_line_numbers};
 pub use lines::{line_count, split_lines};
 pub use tokens::estimate_tokens;

@@ -1,15 +1,14 @@
-//! A file as tools show it, with a number before each line: `cat -n`, the view of an agent or an editor.
+//! Strips the line numbers that `cat -n`, editors and the read tools of agents put before each line.
 
 use std::borrow::Cow;
 
-/// A number is no longer than this.
+/// The maximum number of digits of a line number.
 const DIGITS: usize = 7;
-/// Fewer lines than this are not called a listing.
+/// Fewer numbered lines than this are taken as data.
 const FEWEST: usize = 4;
 
-/// The text without the numbers before its lines, where it is one file with its lines numbered one after another. Every
-/// line stays a line.
-pub fn without_line_numbers(text: &str) -> Cow<'_, str> {
+/// The text without its line numbers, if it is one file with consecutive numbers. The number of lines stays the same.
+pub fn strip_line_numbers(text: &str) -> Cow<'_, str> {
     let first = text.trim_start().bytes().next();
     if !first.is_some_and(|byte| byte.is_ascii_digit()) {
         return Cow::Borrowed(text);
@@ -25,7 +24,7 @@ pub fn without_line_numbers(text: &str) -> Cow<'_, str> {
             None => others += usize::from(!line.trim().is_empty()),
         }
     }
-    // A note of the tool before or after, or a line that was left out, makes no difference.
+    // A few other lines (a note of the tool) and a few gaps are allowed.
     if numbered < FEWEST || following * 20 < numbered * 19 || others * 10 > numbered {
         return Cow::Borrowed(text);
     }
@@ -39,7 +38,7 @@ pub fn without_line_numbers(text: &str) -> Cow<'_, str> {
     Cow::Owned(plain)
 }
 
-/// The number that a tool put before the line, if it looks like one.
+/// The line number that the line begins with, if it has one.
 pub fn line_number(line: &str) -> Option<u64> {
     numbered_line(line).map(|(number, _)| number)
 }
@@ -65,23 +64,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_of_a_listing_are_left_out() {
+    fn consecutive_line_numbers_are_stripped() {
         for mark in ["→", "\t", "│ ", ": ", " | "] {
             let lines = ["use std::fs;", "", "fn main() {", "    run();", "}"];
             let shown: Vec<_> =
                 lines.iter().enumerate().map(|(n, line)| format!("{:>6}{mark}{line}", n + 98)).collect();
-            assert_eq!(without_line_numbers(&shown.join("\n")), lines.join("\n"), "{mark}");
+            assert_eq!(strip_line_numbers(&shown.join("\n")), lines.join("\n"), "{mark}");
         }
         for text in ["12: a\n14: b\n19: c\n20: d", "1\n2\n3\n4\n5", "3 apples\n4 pears\n5 plums\n6 figs", ""]
         {
-            assert!(matches!(without_line_numbers(text), Cow::Borrowed(_)), "{text}");
+            assert!(matches!(strip_line_numbers(text), Cow::Borrowed(_)), "{text}");
         }
     }
 
     proptest! {
         #[test]
-        fn every_line_stays_a_line(text in "([0-9]{1,3}[:\t→-]|a/b\\.c:|[ a:é-]|\n){0,60}") {
-            prop_assert_eq!(without_line_numbers(&text).matches('\n').count(), text.matches('\n').count());
+        fn the_number_of_lines_stays(text in "([0-9]{1,3}[:\t→-]|a/b\\.c:|[ a:é-]|\n){0,60}") {
+            prop_assert_eq!(strip_line_numbers(&text).matches('\n').count(), text.matches('\n').count());
         }
     }
 }

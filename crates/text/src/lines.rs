@@ -1,4 +1,4 @@
-//! What a line is, for every crate and every contract.
+//! The definition of a line, for every crate and every contract.
 //!
 //! Text is split at `\n` and nowhere else: a final newline gives an empty last line, a CR stays in its line,
 //! and the empty text is one line. Joining the lines with `\n` gives the text back byte for byte.
@@ -8,7 +8,7 @@ pub fn split_lines(text: &str) -> Vec<&str> {
     text.split('\n').collect()
 }
 
-/// How many lines [`split_lines`] gives.
+/// The number of lines that [`split_lines`] returns.
 pub fn line_count(text: &str) -> usize {
     1 + text.bytes().filter(|&byte| byte == b'\n').count()
 }

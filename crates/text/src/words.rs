@@ -1,21 +1,21 @@
-//! The words of a text, so that `parseYamlFile`, `parse_yaml_file` and "parsing YAML files" meet.
+//! Splits a text into words and stems them, so that `parseYamlFile`, `parse_yaml_file` and "parsing YAML files" match.
 //!
-//! Identifiers are split at underscores and changes of case, lowered and stemmed; a compound is given whole too.
-//! The stemmer is crude on purpose: it only has to send the forms of one word to one place, not to name it.
+//! Identifiers are split at underscores and changes of case, and lowered; a compound is also given as a whole.
+//! The stemmer is simple on purpose: forms of one word must get the same stem, but the stem need not be a word.
 
-/// How a word came out of the text.
+/// Whether a word is a part of an identifier or all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum WordPiece {
     /// A word on its own, or one part of a compound identifier.
     Part,
-    /// A compound identifier with its separators taken out; it follows its parts.
+    /// A compound identifier without its separators; it follows its parts.
     Whole,
 }
 
-/// Runs of letters longer than this (base64, minified names) are read up to here only.
+/// Only this much of a run of letters is read: longer ones are base64 or minified names.
 const LONGEST_RUN: usize = 96;
 
-/// Suffixes taken off, longest first; what remains must have three letters.
+/// Suffixes that the stemmer removes, longest first, if at least three letters remain.
 const SUFFIXES: [&str; 24] = [
     "ations", "ating", "ators", "ation", "ingly", "ator", "ates", "ated", "edly", "ions", "ings", "ion",
     "ing", "ies", "ate", "ers", "ors", "er", "or", "ed", "es", "ly", "s", "e",
@@ -40,7 +40,7 @@ pub fn stem(word: &str) -> &str {
 }
 
 /// Calls `visit` with each word of `text`, in order and in lower case, not yet stemmed.
-pub fn each_word(text: &str, mut visit: impl FnMut(&str, Piece)) {
+pub fn each_word(text: &str, mut visit: impl FnMut(&str, WordPiece)) {
     let bytes = text.as_bytes();
     let mut run = Run::default();
     let mut at = 0;
@@ -63,7 +63,7 @@ pub fn each_word(text: &str, mut visit: impl FnMut(&str, Piece)) {
                 .position(|b| !b.is_ascii_digit())
                 .map_or(bytes.len(), |length| at + length);
             if end - at > 1 {
-                visit(&text[at..end.min(at + LONGEST_RUN)], Piece::Part);
+                visit(&text[at..end.min(at + LONGEST_RUN)], WordPiece::Part);
             }
             at = end;
         } else if byte >= 0x80 {
@@ -74,14 +74,7 @@ pub fn each_word(text: &str, mut visit: impl FnMut(&str, Piece)) {
     }
 }
 
-/// The stems of the words of `text` as a list; for goals and tests, not for hot paths.
-pub fn words(text: &str) -> Vec<(String, Piece)> {
-    let mut list = Vec::new();
-    each_word(text, |word, piece| list.push((stem(word).to_owned(), piece)));
-    list
-}
-
-/// Buffers for one identifier, reused over a text.
+/// Buffers for one identifier, reused for the next.
 #[derive(Default)]
 struct Run {
     part: String,
@@ -90,7 +83,7 @@ struct Run {
 }
 
 impl Run {
-    fn read_ascii(&mut self, identifier: &[u8], visit: &mut impl FnMut(&str, Piece)) {
+    fn read_ascii(&mut self, identifier: &[u8], visit: &mut impl FnMut(&str, WordPiece)) {
         self.start();
         for (index, &byte) in identifier.iter().enumerate() {
             if byte == b'_' {
@@ -107,8 +100,8 @@ impl Run {
         self.end(visit);
     }
 
-    /// Reads one run of letters of any script from `at`; returns where it ends. Ideographs are words one by one.
-    fn read_unicode(&mut self, text: &str, at: usize, visit: &mut impl FnMut(&str, Piece)) -> usize {
+    /// Reads one run of letters of any script from `at`, and returns where it ends. Each ideograph is a word.
+    fn read_unicode(&mut self, text: &str, at: usize, visit: &mut impl FnMut(&str, WordPiece)) -> usize {
         self.start();
         let mut before_is_lower = false;
         for (offset, c) in text[at..].char_indices() {
@@ -116,7 +109,7 @@ impl Run {
             if !(c.is_alphanumeric() || c == '_') || ideograph {
                 self.end(visit);
                 if ideograph {
-                    visit(c.encode_utf8(&mut [0; 4]), Piece::Part);
+                    visit(c.encode_utf8(&mut [0; 4]), WordPiece::Part);
                 }
                 return at + offset + c.len_utf8();
             }
@@ -138,12 +131,12 @@ impl Run {
         self.parts = 0;
     }
 
-    fn end_part(&mut self, visit: &mut impl FnMut(&str, Piece)) {
+    fn end_part(&mut self, visit: &mut impl FnMut(&str, WordPiece)) {
         if self.part.is_empty() {
             return;
         }
         if self.part.len() > 1 {
-            visit(&self.part, Piece::Part);
+            visit(&self.part, WordPiece::Part);
         }
         if self.whole.len() < LONGEST_RUN {
             self.whole.push_str(&self.part);
@@ -152,10 +145,10 @@ impl Run {
         self.part.clear();
     }
 
-    fn end(&mut self, visit: &mut impl FnMut(&str, Piece)) {
+    fn end(&mut self, visit: &mut impl FnMut(&str, WordPiece)) {
         self.end_part(visit);
         if self.parts > 1 {
-            visit(&self.whole, Piece::Whole);
+            visit(&self.whole, WordPiece::Whole);
         }
     }
 }
@@ -171,8 +164,15 @@ fn opens_part(before: u8, after: Option<u8>) -> bool {
 mod tests {
     use super::*;
 
+    /// The stems of the words of `text`.
+    fn words(text: &str) -> Vec<(String, WordPiece)> {
+        let mut list = Vec::new();
+        each_word(text, |word, piece| list.push((stem(word).to_owned(), piece)));
+        list
+    }
+
     fn parts(text: &str) -> Vec<String> {
-        words(text).into_iter().filter(|(_, piece)| *piece == Piece::Part).map(|(word, _)| word).collect()
+        words(text).into_iter().filter(|(_, piece)| *piece == WordPiece::Part).map(|(word, _)| word).collect()
     }
 
     #[test]
@@ -190,14 +190,14 @@ mod tests {
         ] {
             let found: Vec<String> = words(text)
                 .into_iter()
-                .map(|(word, piece)| if piece == Piece::Whole { format!("={word}") } else { word })
+                .map(|(word, piece)| if piece == WordPiece::Whole { format!("={word}") } else { word })
                 .collect();
             assert_eq!(found.join(" "), expected, "{text}");
         }
     }
 
     #[test]
-    fn forms_of_one_word_meet() {
+    fn forms_of_one_word_have_one_stem() {
         for forms in [
             "parse parsing parsed parser parses",
             "query queries",
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_run_is_read_in_part() {
+    fn a_long_run_is_truncated() {
         let long = "a".repeat(1_000_000);
         assert_eq!(words(&long)[0].0.len(), LONGEST_RUN);
         assert_eq!(words(&"é".repeat(1_000_000)).len(), 1);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_sieve::Pruned;
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
 use crate::input::{Ratio, Whole};
 use crate::services::PruneJob;
@@ -55,9 +55,9 @@ impl Operation for PruneText {
         let options = input.options;
         let job = PruneJob {
             kind: Some(match input.source_type {
-                SourceType::Code => Kind::Code,
-                SourceType::Logs => Kind::Logs,
-                SourceType::Docs => Kind::Docs,
+                SourceType::Code => TextKind::Code,
+                SourceType::Logs => TextKind::Logs,
+                SourceType::Docs => TextKind::Docs,
             }),
             max_prune_ratio: options.max_prune_ratio.0,
             min_keep_lines: usize::try_from(options.min_keep_lines.0).unwrap_or(usize::MAX),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tamis_sieve::{RecoverError, Recovered};
+use tamis_sieve::{RecoverError, RecoveredText};
 
 use crate::input::LineNumber;
 use crate::{Context, Failure, Operation, Toolset};
@@ -34,9 +34,9 @@ impl Operation for RecoverText {
         Lines are numbered from 1 as in the original text.";
     const READ_ONLY: bool = true;
     type Input = RecoverTextInput;
-    type Output = Recovered;
+    type Output = RecoveredText;
 
-    async fn run(input: RecoverTextInput, context: Context) -> Result<Recovered, Failure> {
+    async fn run(input: RecoverTextInput, context: Context) -> Result<RecoveredText, Failure> {
         let prune_id = input.prune_id;
         let ranges = input.ranges.iter().map(|range| (range.start_line.0, range.end_line.0)).collect();
         let (services, caller) = (context.services, context.caller);

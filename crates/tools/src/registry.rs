@@ -277,7 +277,7 @@ impl Registry {
 #[cfg(test)]
 mod tests {
     use serde::Deserialize;
-    use tamis_sieve::{Caller, Settings, Sieve};
+    use tamis_sieve::{Caller, Sieve, SieveSettings};
 
     use super::*;
     use crate::{Access, RpcError, Workbench};
@@ -304,7 +304,8 @@ mod tests {
     #[tokio::test]
     async fn a_handler_that_panics_is_answered() {
         let registry = Registry::of(vec![Tool::of::<Fragile>()]);
-        let services = Arc::new(Services::new(Sieve::new(Settings::default()), Workbench::here().unwrap()));
+        let services =
+            Arc::new(Services::new(Sieve::new(SieveSettings::default()), Workbench::here().unwrap()));
         let context = Context::new(services, Caller::default(), Access::Full);
         let reply = registry.call("fragile", Value::Null, context).await;
         assert!(matches!(reply, Reply::Error(RpcError { code: -32603, .. })), "{reply:?}");

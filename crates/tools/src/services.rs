@@ -4,8 +4,8 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_sieve::{Caller, PruneRequest, Pruned, RecoverError, Recovered, Sieve};
-use tamis_text::Kind;
+use tamis_sieve::{Caller, PruneRequest, Pruned, RecoverError, RecoveredText, Sieve};
+use tamis_text::TextKind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
@@ -38,7 +38,7 @@ pub struct PruneJob {
     pub text: String,
     pub goal: String,
     /// Detected from the text when `None`.
-    pub kind: Option<Kind>,
+    pub kind: Option<TextKind>,
     pub threshold: f32,
     pub max_prune_ratio: f64,
     pub min_keep_lines: usize,
@@ -141,7 +141,7 @@ impl Services {
             let request = PruneRequest {
                 text: &job.text,
                 goal: &job.goal,
-                kind: job.kind.unwrap_or_else(|| Kind::detect(&job.text)),
+                kind: job.kind.unwrap_or_else(|| TextKind::detect(&job.text)),
                 threshold: job.threshold,
                 max_prune_ratio: job.max_prune_ratio,
                 min_keep_lines: job.min_keep_lines,
@@ -165,7 +165,7 @@ impl Services {
         ranges: Vec<(i64, i64)>,
         include_line_numbers: bool,
         caller: Caller,
-    ) -> Result<Result<Recovered, RecoverError>, Failure> {
+    ) -> Result<Result<RecoveredText, RecoverError>, Failure> {
         let sieve = Arc::clone(&self.sieve);
         self.on_a_core(move || sieve.recover(&prune_id, &ranges, include_line_numbers, &caller)).await
     }
@@ -193,7 +193,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
 
 #[cfg(test)]
 mod tests {
-    use tamis_sieve::{Settings, Warning};
+    use tamis_sieve::{PruneWarning, SieveSettings};
 
     use super::*;
 
@@ -203,7 +203,10 @@ mod tests {
 
     fn services(folder: &tempfile::TempDir) -> Services {
         let data_dir = Some(tamis_store::DataDir::at(folder.path()));
-        Services::new(Sieve::new(Settings { data_dir, ..Settings::default() }), Workbench::here().unwrap())
+        Services::new(
+            Sieve::new(SieveSettings { data_dir, ..SieveSettings::default() }),
+            Workbench::here().unwrap(),
+        )
     }
 
     #[tokio::test]
@@ -230,7 +233,7 @@ mod tests {
         let token = CancellationToken::new();
         let (_, pruned) =
             services.prune(job(Duration::from_millis(1)), Caller::default(), token.clone()).await.unwrap();
-        assert_eq!((pruned.pruned_text.as_str(), pruned.warnings), ("a\nb\n", vec![Warning::Timeout]));
+        assert_eq!((pruned.pruned_text.as_str(), pruned.warnings), ("a\nb\n", vec![PruneWarning::Timeout]));
         token.cancel();
         let cancelled = services.prune(job(Duration::from_secs(600)), Caller::default(), token).await;
         assert!(matches!(cancelled, Err(Failure::Cancelled)));

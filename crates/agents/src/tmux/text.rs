@@ -33,7 +33,7 @@ pub(super) fn shell_line(words: &[OsString]) -> String {
 
 /// What is left of a text without its control characters and the escape sequences of terminals. Lines and tabs stay.
 pub fn plain_text(text: &str) -> String {
-    let text = tamis_text::without_escapes(text);
+    let text = tamis_text::strip_ansi_escapes(text);
     let mut plain = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();
     while let Some(letter) = letters.next() {

@@ -4,7 +4,7 @@ use std::time::{Duration, SystemTime};
 use clap::{Args, Subcommand};
 use serde_json::json;
 use tamis_config::{Config, Surroundings};
-use tamis_sieve::{Holdings, Purge, Savings};
+use tamis_sieve::{LedgerTotals, PurgeRequest, StorageReport};
 use tamis_store::DataDir;
 use tamis_trace::{ToolCallCounts, erase_indexes, index_files};
 
@@ -80,9 +80,9 @@ pub(crate) fn run(arguments: Data) -> CliResult {
 
 fn show(config: &Config, arguments: &Show) -> CliResult {
     let services = setup::services(config)?;
-    let holdings = services.sieve.holdings();
+    let holdings = services.sieve.storage_report();
     // What cannot be counted is among the problems.
-    let savings = services.sieve.savings().unwrap_or_default();
+    let savings = services.sieve.ledger_totals().unwrap_or_default();
     let folder = config.data_dir();
     let index = index_files(&DataDir::at(&folder)).unwrap_or_default();
     let index_bytes: u64 = index.iter().map(|(_, size)| size).sum();
@@ -226,7 +226,7 @@ fn uses_table(uses: &[ToolCallCounts]) -> Table {
     table
 }
 
-fn originals(holdings: &Holdings) -> String {
+fn originals(holdings: &StorageReport) -> String {
     let mut text = format!(
         "{} files, {}",
         print::grouped(holdings.recovery_files),
@@ -260,7 +260,7 @@ fn listed(what: &[String]) -> String {
 }
 
 /// What was cut, less what had to be fetched back: a cut that was recovered saved nothing.
-fn saved(savings: &Savings) -> String {
+fn saved(savings: &LedgerTotals) -> String {
     let cut = savings.tokens_before.saturating_sub(savings.tokens_after);
     format!(
         "about {} of {} tokens in {} calls, of which {} tokens were asked back",
@@ -275,7 +275,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     let services = setup::services(config)?;
     let data_dir = DataDir::at(config.data_dir());
     let all = !(arguments.recovery || arguments.ledger || arguments.trace || arguments.research);
-    let purge = Purge {
+    let purge = PurgeRequest {
         recovery: all || arguments.recovery,
         ledger: all || arguments.ledger,
         older_than: arguments.older_than,
@@ -283,7 +283,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     let trace = arguments.trace || all && arguments.older_than.is_none();
     let research = arguments.research || all && arguments.older_than.is_none();
     if !arguments.yes {
-        let holdings = services.sieve.holdings();
+        let holdings = services.sieve.storage_report();
         let mut what = Vec::new();
         if purge.recovery {
             what.push(format!("the originals ({})", originals(&holdings)));

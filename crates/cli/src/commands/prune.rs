@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_text::Kind;
+use tamis_text::TextKind;
 use tamis_tools::PruneJob;
 
 use crate::error::{CliError, CliResult};
@@ -76,9 +76,9 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
     };
     let job = PruneJob {
         kind: arguments.kind.map(|kind| match kind {
-            KindArgument::Code => Kind::Code,
-            KindArgument::Logs => Kind::Logs,
-            KindArgument::Docs => Kind::Docs,
+            KindArgument::Code => TextKind::Code,
+            KindArgument::Logs => TextKind::Logs,
+            KindArgument::Docs => TextKind::Docs,
         }),
         threshold: arguments.threshold as f32,
         max_prune_ratio: arguments.max_prune_ratio,

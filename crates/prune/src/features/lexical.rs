@@ -1,34 +1,34 @@
-//! Names and phrases of the goal, its rarest words, and words that are new.
+//! Lexical features: identifiers, phrases and rare words of the goal, and words that are new in the text.
 
-use super::{Builder, Feature, Sources, bounded_root, roots, sums};
-use crate::Unpruned;
+use super::{Builder, Feature, FeatureInputs, bounded_root, roots, sums};
+use crate::EngineError;
 use crate::bm25::{blur, term_weights};
 
-/// A word that is in no more lines than these is rare: three, or one in a hundred.
+/// A word is rare if it is in at most three lines, or one in a hundred.
 const FEW_LINES: usize = 3;
 const ONE_LINE_IN: usize = 100;
 
-pub(super) fn named(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
+pub(super) fn named(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
     let count = |list: &[u32]| {
-        let mut column = vec![0.0f32; sources.index.lines];
+        let mut column = vec![0.0f32; inputs.index.lines];
         for &line in list {
             column[line as usize] += 1.0;
         }
         column
     };
-    let named = count(&sources.index.named);
-    let near = sums(&sources.levels.near, &named);
-    out.spread(Feature::NamedNear, &sources.levels.near, |unit| bounded_root(near[unit]))?;
+    let named = count(&inputs.index.named);
+    let near = sums(&inputs.partitions.inner, &named);
+    out.spread(Feature::NamedNear, &inputs.partitions.inner, |part| bounded_root(near[part]))?;
     out.set(Feature::Named, roots(&named))?;
-    let phrases = count(&sources.index.phrases);
-    let near = sums(&sources.levels.near, &phrases);
-    out.spread(Feature::PhraseNear, &sources.levels.near, |unit| bounded_root(near[unit]))?;
+    let phrases = count(&inputs.index.phrases);
+    let near = sums(&inputs.partitions.inner, &phrases);
+    out.spread(Feature::PhraseNear, &inputs.partitions.inner, |part| bounded_root(near[part]))?;
     out.set(Feature::PhraseBlur, roots(&blur(&phrases, 10)))
 }
 
-/// 1 where a line has a word of the goal that hardly another line has, as it stands in the goal.
-pub(super) fn rare(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
-    let (index, terms) = (sources.index, sources.goal.terms.len());
+/// 1 if a line has a rare word of the goal, matched exactly.
+pub(super) fn rare(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
+    let (index, terms) = (inputs.index, inputs.goal.terms.len());
     let exact = || index.hits.iter().filter(|hit| hit.weight == 1.0);
     let mut lines_with = vec![0usize; terms];
     let mut last = vec![u32::MAX; terms];
@@ -47,27 +47,26 @@ pub(super) fn rare(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), U
     out.set(Feature::Rare, column)
 }
 
-/// The weight of the heaviest term in a line's unit, of the heaviest that is anywhere in the text.
-pub(super) fn heaviest(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
-    let (index, near) = (sources.index, &sources.levels.near);
-    let weights = term_weights(sources.goal, &index.hits, index.lines, |hit| hit.line);
-    let mut of_unit = vec![0.0f32; near.count()];
+/// The weight of the heaviest term in a line's inner part, as a share of the heaviest in the text.
+pub(super) fn heaviest(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
+    let (index, near) = (inputs.index, &inputs.partitions.inner);
+    let weights = term_weights(inputs.goal, &index.hits, index.lines, |hit| hit.line);
+    let mut of_part = vec![0.0f32; near.count()];
     let mut best = 1e-6f32;
     for hit in &index.hits {
         let weight = weights.of_term[hit.term as usize] * hit.weight;
-        let unit = &mut of_unit[near.of_line[hit.line as usize] as usize];
-        *unit = unit.max(weight);
+        let part = &mut of_part[near.of_line[hit.line as usize] as usize];
+        *part = part.max(weight);
         best = best.max(weight);
     }
-    out.spread(Feature::HeaviestNear, near, |unit| of_unit[unit] / best)
+    out.spread(Feature::HeaviestNear, near, |part| of_part[part] / best)
 }
 
-/// Words that no line before has, and words that hardly another has: where a text says something for the first time. Those
-/// of the goal are counted elsewhere.
-pub(super) fn new(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
+/// Words that no earlier line has, and words that few other lines have. Words of the goal are not counted here.
+pub(super) fn new(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
     const HARDLY: u32 = 2;
-    let index = sources.index;
-    // The line in which each word was seen last.
+    let index = inputs.index;
+    // The last line in which each word was seen.
     let mut seen = vec![u32::MAX; index.line_frequency.len()];
     let mut columns: [Vec<f32>; 5] = Default::default();
     for line in 0..index.lines {

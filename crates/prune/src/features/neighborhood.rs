@@ -1,11 +1,11 @@
-//! The line itself and its neighbourhood: how much they speak of the goal.
+//! BM25 of the line itself and of windows around it.
 
-use super::{Builder, Feature, Sources, roots, shares};
-use crate::Unpruned;
+use super::{Builder, Feature, FeatureInputs, roots, shares};
+use crate::EngineError;
 use crate::bm25::{blur, by_line, by_window};
 
-pub(super) fn relevance(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
-    let (index, goal) = (sources.index, sources.goal);
+pub(super) fn neighborhood(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
+    let (index, goal) = (inputs.index, inputs.goal);
     out.line = by_line(index, goal).score;
     let blur15 = blur(&out.line, 15);
     out.set(Feature::Blur15Share, shares(&blur15))?;
@@ -17,14 +17,14 @@ pub(super) fn relevance(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<
     out.set(Feature::Window12, roots(&by_window(index, goal, 12).score))?;
     out.set(Feature::Window30Cover, by_window(index, goal, 30).coverage)?;
     out.set(Feature::Window60Cover, by_window(index, goal, 60).coverage)?;
-    out.set(Feature::Terms, terms(sources))
+    out.set(Feature::Terms, terms(inputs))
 }
 
-/// How many of the goal's terms a line has.
-fn terms(sources: &Sources<'_>) -> Vec<f32> {
-    let mut terms = vec![0.0f32; sources.index.lines];
+/// The number of different terms of the goal in a line.
+fn terms(inputs: &FeatureInputs<'_>) -> Vec<f32> {
+    let mut terms = vec![0.0f32; inputs.index.lines];
     let mut seen: Vec<u16> = Vec::new();
-    for run in sources.index.hits.chunk_by(|a, b| a.line == b.line) {
+    for run in inputs.index.hits.chunk_by(|a, b| a.line == b.line) {
         seen.clear();
         seen.extend(run.iter().map(|hit| hit.term));
         seen.sort_unstable();

@@ -1,62 +1,63 @@
-//! What a line belongs to: its paragraph, its definition or section, its top-level piece.
+//! BM25 and size of the paragraph and of the inner and outer part that a line is in.
 
-use super::{Builder, Feature, Sources, bounded_root, sizes, sums};
-use crate::Unpruned;
-use crate::bm25::{by_unit, highest, rarity, term_weights};
-use crate::partition::Units;
+use super::{Builder, Feature, FeatureInputs, bounded_root, sizes, sums};
+use crate::EngineError;
+use crate::bm25::{by_part, highest, idf, term_weights};
+use crate::partition::Partition;
 
-pub(super) fn units(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
-    let (index, goal, levels) = (sources.index, sources.goal, sources.levels);
-    let paragraph = by_unit(index, goal, &levels.paragraph);
+pub(super) fn partitions(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
+    let (index, goal, partitions) = (inputs.index, inputs.goal, inputs.partitions);
+    let paragraph = by_part(index, goal, &partitions.paragraph);
     let best = highest(&paragraph.score).max(1e-6);
-    out.spread(Feature::Paragraph, &levels.paragraph, |unit| paragraph.score[unit].sqrt())?;
-    out.spread(Feature::ParagraphShare, &levels.paragraph, |unit| paragraph.score[unit] / best)?;
-    near(sources, out)?;
-    let top = by_unit(index, goal, &levels.top);
-    let top_sizes = sizes(&levels.top);
-    out.spread(Feature::TopCover, &levels.top, |unit| top.coverage[unit])?;
-    out.spread(Feature::TopLength, &levels.top, |unit| bounded_root(top_sizes[unit] as f32))
+    out.spread(Feature::Paragraph, &partitions.paragraph, |part| paragraph.score[part].sqrt())?;
+    out.spread(Feature::ParagraphShare, &partitions.paragraph, |part| paragraph.score[part] / best)?;
+    near(inputs, out)?;
+    let top = by_part(index, goal, &partitions.outer);
+    let top_sizes = sizes(&partitions.outer);
+    out.spread(Feature::TopCover, &partitions.outer, |part| top.coverage[part])?;
+    out.spread(Feature::TopLength, &partitions.outer, |part| bounded_root(top_sizes[part] as f32))
 }
 
-fn near(sources: &Sources<'_>, out: &mut Builder<'_>) -> Result<(), Unpruned> {
-    let units = &sources.levels.near;
-    let near = by_unit(sources.index, sources.goal, units);
-    let sizes = sizes(units);
-    let sums = sums(units, &out.line);
-    let titles = title_match(sources, units);
-    let mut last = vec![0; units.count()];
-    for (line, &unit) in units.of_line.iter().enumerate() {
-        last[unit as usize] = line;
+fn near(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Result<(), EngineError> {
+    let partition = &inputs.partitions.inner;
+    let near = by_part(inputs.index, inputs.goal, partition);
+    let sizes = sizes(partition);
+    let sums = sums(partition, &out.line);
+    let titles = title_match(inputs, partition);
+    let mut last = vec![0; partition.count()];
+    for (line, &part) in partition.of_line.iter().enumerate() {
+        last[part as usize] = line;
     }
-    out.spread(Feature::Near, units, |unit| near.score[unit].sqrt())?;
-    out.spread(Feature::NearCover, units, |unit| near.coverage[unit])?;
-    out.spread(Feature::NearTitleCover, units, |unit| titles[unit].0)?;
-    out.spread(Feature::NearTitlePrecision, units, |unit| titles[unit].1)?;
-    out.spread(Feature::NearLength, units, |unit| bounded_root(sizes[unit] as f32))?;
-    out.spread(Feature::NearDensity, units, |unit| (sums[unit] / sizes[unit].max(1) as f32).sqrt())?;
-    let from_title =
-        |(line, &unit): (usize, &u32)| bounded_root((line as f32 - units.title[unit as usize] as f32).abs());
-    out.set(Feature::NearDistance, units.of_line.iter().enumerate().map(from_title).collect())?;
-    let to_end = |(line, &unit): (usize, &u32)| bounded_root((last[unit as usize] - line) as f32);
-    out.set(Feature::NearEnd, units.of_line.iter().enumerate().map(to_end).collect())
+    out.spread(Feature::Near, partition, |part| near.score[part].sqrt())?;
+    out.spread(Feature::NearCover, partition, |part| near.coverage[part])?;
+    out.spread(Feature::NearTitleCover, partition, |part| titles[part].0)?;
+    out.spread(Feature::NearTitlePrecision, partition, |part| titles[part].1)?;
+    out.spread(Feature::NearLength, partition, |part| bounded_root(sizes[part] as f32))?;
+    out.spread(Feature::NearDensity, partition, |part| (sums[part] / sizes[part].max(1) as f32).sqrt())?;
+    let from_title = |(line, &part): (usize, &u32)| {
+        bounded_root((line as f32 - partition.title[part as usize] as f32).abs())
+    };
+    out.set(Feature::NearDistance, partition.of_line.iter().enumerate().map(from_title).collect())?;
+    let to_end = |(line, &part): (usize, &u32)| bounded_root((last[part as usize] - line) as f32);
+    out.set(Feature::NearEnd, partition.of_line.iter().enumerate().map(to_end).collect())
 }
 
-/// For each unit's title: the share of the goal it names, and the share of its own words that the goal names.
-fn title_match(sources: &Sources<'_>, units: &Units) -> Vec<(f32, f32)> {
-    let index = sources.index;
-    let weights = term_weights(sources.goal, &index.hits, index.lines, |hit| hit.line);
-    let mut seen = vec![u32::MAX; sources.goal.terms.len()];
-    let mut matches = Vec::with_capacity(units.count());
-    for (unit, &title) in units.title.iter().enumerate() {
-        let words = sources.shape.title_words(index, title as usize);
+/// For the title of each part: the share of the goal that it covers, and the share of its words that are in the goal.
+fn title_match(inputs: &FeatureInputs<'_>, partition: &Partition) -> Vec<(f32, f32)> {
+    let index = inputs.index;
+    let weights = term_weights(inputs.goal, &index.hits, index.lines, |hit| hit.line);
+    let mut seen = vec![u32::MAX; inputs.goal.terms.len()];
+    let mut matches = Vec::with_capacity(partition.count());
+    for (part, &title) in partition.title.iter().enumerate() {
+        let words = inputs.attributes.title_words(index, title as usize);
         let (mut covered, mut known, mut all) = (0.0, 0.0, 0.0);
         for &word in words {
-            let own = rarity(index.line_frequency[word as usize] as f32, index.lines as f32);
+            let own = idf(index.line_frequency[word as usize] as f32, index.lines as f32);
             all += own;
             if let Some((term, weight)) = index.term(word) {
                 known += own * weight;
-                if seen[term as usize] != unit as u32 {
-                    seen[term as usize] = unit as u32;
+                if seen[term as usize] != part as u32 {
+                    seen[term as usize] = part as u32;
                     covered += weights.of_term[term as usize] * weight;
                 }
             }

@@ -1,18 +1,18 @@
-//! The network's building blocks. Sums run over inputs in order, one at a time; vectors over outputs.
+//! The layers of the network. Sums run over inputs in order, vector instructions over outputs.
 
-use super::weights::{Misfit, Reader};
+use super::weights::{Reader, WeightsError};
 use super::{Channels, KERNEL, MARGIN, WIDTH};
 
-/// Channels that are summed at once: few enough for the registers of any machine.
+/// Channels that are summed together: few enough for the vector registers of any machine.
 const LANES: usize = 16;
-/// Lines that share one reading of the weights.
-const TOGETHER: usize = 2;
-/// Lines that the last of them may read beyond the margin.
-pub(super) const SPARE: usize = TOGETHER - 1;
+/// Lines that are computed together, so that weights are loaded once for all of them.
+const BATCH_LINES: usize = 2;
+/// Padding that the last group of lines may read beyond the margin.
+pub(super) const SPARE: usize = BATCH_LINES - 1;
 
 const _: () = assert!(WIDTH.is_multiple_of(LANES));
 
-/// Every output is a weighted sum of all inputs.
+/// A dense layer.
 pub(super) struct Dense<const OUT: usize> {
     /// By input, then output.
     weights: Vec<[f32; OUT]>,
@@ -20,8 +20,8 @@ pub(super) struct Dense<const OUT: usize> {
 }
 
 impl<const OUT: usize> Dense<OUT> {
-    /// Weights lie in the file by output, then input.
-    pub(super) fn read(reader: &mut Reader<'_>, inputs: usize) -> Result<Self, Misfit> {
+    /// In the file, weights are ordered by output, then input.
+    pub(super) fn read(reader: &mut Reader<'_>, inputs: usize) -> Result<Self, WeightsError> {
         let flat = reader.numbers(OUT * inputs)?;
         let weights =
             (0..inputs).map(|input| std::array::from_fn(|output| flat[output * inputs + input])).collect();
@@ -39,15 +39,15 @@ impl<const OUT: usize> Dense<OUT> {
     }
 }
 
-/// A line's channels, brought to mean 0 and spread 1, then weighted.
-pub(super) struct Norm {
+/// Layer normalisation over the channels of a line.
+pub(super) struct LayerNorm {
     weights: Channels,
     bias: Channels,
 }
 
-impl Norm {
-    pub(super) fn read(reader: &mut Reader<'_>) -> Result<Norm, Misfit> {
-        Ok(Norm { weights: reader.array()?, bias: reader.array()? })
+impl LayerNorm {
+    pub(super) fn read(reader: &mut Reader<'_>) -> Result<LayerNorm, WeightsError> {
+        Ok(LayerNorm { weights: reader.array()?, bias: reader.array()? })
     }
 
     pub(super) fn apply(&self, row: &Channels, out: &mut Channels) {
@@ -73,17 +73,17 @@ fn sum(row: &Channels) -> f32 {
     sums.iter().fold(0.0, |all, sum| all + sum)
 }
 
-/// A weighted sum over lines `dilation` apart.
+/// A dilated convolution over lines.
 pub(super) struct Convolution {
     dilation: usize,
-    /// By group of lanes, then place, then input.
+    /// By group of lanes, then kernel position, then input.
     weights: Vec<[[[f32; LANES]; WIDTH]; KERNEL]>,
     bias: Channels,
 }
 
 impl Convolution {
-    /// Weights lie in the file by place, then output, then input.
-    pub(super) fn read(reader: &mut Reader<'_>, dilation: usize) -> Result<Convolution, Misfit> {
+    /// In the file, weights are ordered by kernel position, then output, then input.
+    pub(super) fn read(reader: &mut Reader<'_>, dilation: usize) -> Result<Convolution, WeightsError> {
         let flat = reader.numbers(KERNEL * WIDTH * WIDTH)?;
         let weight =
             |place: usize, input: usize, output: usize| flat[(place * WIDTH + output) * WIDTH + input];
@@ -98,11 +98,11 @@ impl Convolution {
         Ok(Convolution { dilation, weights, bias: reader.array()? })
     }
 
-    /// Adds to each line what its neighbours, in `padded`, give; never less than nothing.
+    /// Adds the rectified convolution of `padded` to each line.
     pub(super) fn add(&self, padded: &[Channels], state: &mut [Channels]) {
         let mut first = 0;
         while first < state.len() {
-            let together = (state.len() - first).min(TOGETHER);
+            let together = (state.len() - first).min(BATCH_LINES);
             for group in 0..WIDTH / LANES {
                 let sums = self.sums(padded, first, group);
                 for (line, sums) in sums.iter().enumerate().take(together) {
@@ -116,14 +116,14 @@ impl Convolution {
         }
     }
 
-    /// Some channels of the lines that begin with `first`. The last may lie beyond the text, within its margin.
+    /// The sums of one group of channels, for the lines from `first` on. The last line may be in the padding.
     #[inline]
-    fn sums(&self, padded: &[Channels], first: usize, group: usize) -> [[f32; LANES]; TOGETHER] {
+    fn sums(&self, padded: &[Channels], first: usize, group: usize) -> [[f32; LANES]; BATCH_LINES] {
         let bias: [f32; LANES] = std::array::from_fn(|lane| self.bias[group * LANES + lane]);
-        let mut sums = [bias; TOGETHER];
+        let mut sums = [bias; BATCH_LINES];
         for (place, inputs) in self.weights[group].iter().enumerate() {
             let from = MARGIN + first + place * self.dilation - KERNEL / 2 * self.dilation;
-            let rows: [&Channels; TOGETHER] = std::array::from_fn(|line| &padded[from + line]);
+            let rows: [&Channels; BATCH_LINES] = std::array::from_fn(|line| &padded[from + line]);
             for (input, weights) in inputs.iter().enumerate() {
                 for (sums, row) in sums.iter_mut().zip(rows) {
                     let value = row[input];
@@ -137,8 +137,8 @@ impl Convolution {
     }
 }
 
-/// What is above 0, and 0 for the rest.
-pub(super) fn positive<const COUNT: usize>(mut values: [f32; COUNT]) -> [f32; COUNT] {
+/// Rectified linear unit: negative values become 0.
+pub(super) fn relu<const COUNT: usize>(mut values: [f32; COUNT]) -> [f32; COUNT] {
     for value in &mut values {
         *value = if *value > 0.0 { *value } else { 0.0 };
     }

@@ -1,11 +1,11 @@
-//! The file of weights: a line of text that says what it is, then numbers in the order in which they are used.
+//! Reads the file of weights: one header line, then numbers in the order in which the network reads them.
 
-/// What the file begins with. The version is the engine's, so that weights and engine cannot part.
+/// How the header begins. The engine's version follows, so that weights are never used with another engine.
 const MAGIC: &[u8] = b"tamis skimmer ";
 
 /// Why a file of weights cannot be used.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Misfit {
+pub(crate) enum WeightsError {
     #[error("not a file of weights")]
     Magic,
     #[error("made for another version of the engine: {0}")]
@@ -22,32 +22,32 @@ pub(super) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Checks the first line, `tamis skimmer <engine version>`.
-    pub(super) fn open(bytes: &'a [u8]) -> Result<Reader<'a>, Misfit> {
-        let rest = bytes.strip_prefix(MAGIC).ok_or(Misfit::Magic)?;
-        let end = rest.iter().position(|&byte| byte == b'\n').ok_or(Misfit::Magic)?;
+    pub(super) fn open(bytes: &'a [u8]) -> Result<Reader<'a>, WeightsError> {
+        let rest = bytes.strip_prefix(MAGIC).ok_or(WeightsError::Magic)?;
+        let end = rest.iter().position(|&byte| byte == b'\n').ok_or(WeightsError::Magic)?;
         if &rest[..end] != crate::ENGINE_VERSION.as_bytes() {
-            return Err(Misfit::Version(String::from_utf8_lossy(&rest[..end]).into_owned()));
+            return Err(WeightsError::Version(String::from_utf8_lossy(&rest[..end]).into_owned()));
         }
         Ok(Reader { rest: &rest[end + 1..] })
     }
 
     /// The next numbers, little-endian, 16 bits each: the upper half of an `f32`, which is all that weights need.
-    pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<f32>, Misfit> {
+    pub(super) fn numbers(&mut self, count: usize) -> Result<Vec<f32>, WeightsError> {
         let Some((bytes, rest)) = self.rest.split_at_checked(2 * count) else {
-            return Err(Misfit::Short(count - self.rest.len() / 2));
+            return Err(WeightsError::Short(count - self.rest.len() / 2));
         };
         self.rest = rest;
         let number = |pair: &[u8]| f32::from_bits(u32::from(pair[1]) << 24 | u32::from(pair[0]) << 16);
         Ok(bytes.chunks_exact(2).map(number).collect())
     }
 
-    pub(super) fn array<const COUNT: usize>(&mut self) -> Result<[f32; COUNT], Misfit> {
+    pub(super) fn array<const COUNT: usize>(&mut self) -> Result<[f32; COUNT], WeightsError> {
         let numbers = self.numbers(COUNT)?;
         Ok(std::array::from_fn(|index| numbers[index]))
     }
 
-    pub(super) fn close(self) -> Result<(), Misfit> {
-        if self.rest.is_empty() { Ok(()) } else { Err(Misfit::Long(self.rest.len())) }
+    pub(super) fn close(self) -> Result<(), WeightsError> {
+        if self.rest.is_empty() { Ok(()) } else { Err(WeightsError::Long(self.rest.len())) }
     }
 }
 
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_come_back() {
+    fn numbers_are_read_in_order() {
         let bytes = file(&[1.0, -2.5, 0.0]);
         let mut reader = Reader::open(&bytes).unwrap();
         assert_eq!(reader.numbers(2), Ok(vec![1.0, -2.5]));
@@ -73,13 +73,13 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
-        assert_eq!(Reader::open(b"something else\n").err(), Some(Misfit::Magic));
+    fn weights_that_do_not_fit_are_refused() {
+        assert_eq!(Reader::open(b"something else\n").err(), Some(WeightsError::Magic));
         let other = Reader::open(b"tamis skimmer lexical-1\n").err();
-        assert_eq!(other, Some(Misfit::Version("lexical-1".into())));
+        assert_eq!(other, Some(WeightsError::Version("lexical-1".into())));
         let bytes = file(&[1.0]);
         let mut reader = Reader::open(&bytes).unwrap();
-        assert_eq!(reader.numbers(3), Err(Misfit::Short(2)));
-        assert_eq!(Reader::open(&bytes).unwrap().close(), Err(Misfit::Long(2)));
+        assert_eq!(reader.numbers(3), Err(WeightsError::Short(2)));
+        assert_eq!(Reader::open(&bytes).unwrap().close(), Err(WeightsError::Long(2)));
     }
 }

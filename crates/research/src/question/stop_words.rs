@@ -1,6 +1,7 @@
 //! Stop words: words of a question that say nothing about where to look.
 
-/// Words of grammar.
+/// Stop words: words of grammar. The engine has a list of its own (`crates/prune/src/goal.rs`), which its network was trained
+/// with and which may not change without new weights.
 #[rustfmt::skip]
 pub(super) const STOP_WORDS: [&str; 145] = [
     "a", "about", "across", "after", "again", "against", "all", "also", "always", "am", "among", "an", "and",

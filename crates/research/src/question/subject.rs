@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use tamis_text::words::{Piece, each_word, stem};
+use tamis_text::words::{WordPiece, each_word, stem};
 
 /// The names and words of a question.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -118,7 +118,7 @@ impl QuestionSubject {
     pub(crate) fn unmatched_words(&self, name: &str) -> usize {
         let mut strange = BTreeSet::new();
         each_word(name, |word, piece| {
-            if piece == Piece::Part && !self.stems.contains(stem(word)) {
+            if piece == WordPiece::Part && !self.stems.contains(stem(word)) {
                 strange.insert(word.to_owned());
             }
         });

@@ -197,7 +197,7 @@ mod tests {
 
     fn told(text: &str) -> Vec<String> {
         let lines = tamis_text::split_lines(text);
-        let budget = tamis_syntax::Budget::for_bytes(text.len());
+        let budget = tamis_syntax::ParseBudget::for_bytes(text.len());
         let outline = tamis_syntax::outline(text, &lines, budget, &|| false);
         let outlined = Outlined { lines: &lines, outline: &outline };
         let one = |at| {

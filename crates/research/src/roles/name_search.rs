@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use tamis_codebase::{Halt, Place, Roots, cores, is_binary, on_threads, scan};
-use tamis_syntax::{defined_name, outline_by_lines};
+use tamis_syntax::{defined_name, heuristic_outline};
 use tamis_text::split_lines;
 
 use super::code_lines::CodeLines;
@@ -256,7 +256,7 @@ impl File<'_> {
         if !code.get_or_insert_with(|| CodeLines::of(lines, path)).is_code(lines, line, column) {
             return None;
         }
-        let outline = self.outline.get_or_insert_with(|| outline_by_lines(lines, &|| false));
+        let outline = self.outline.get_or_insert_with(|| heuristic_outline(lines, &|| false));
         let outlined = Outlined { lines, outline };
         let around = outlined.around(line);
         if defines {

@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::Archive;
 use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken};
-use tamis_sieve::{Settings, Sieve};
+use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
 use tamis_tools::{
@@ -33,7 +33,7 @@ pub struct DoorFixture {
 impl DoorFixture {
     pub fn new(registry: Registry) -> DoorFixture {
         let folder = tempfile::tempdir().unwrap();
-        let sieve = Sieve::new(Settings {
+        let sieve = Sieve::new(SieveSettings {
             data_dir: Some(DataDir::at(folder.path().join("data"))),
             max_input_chars: 2_000_000,
             recovery_ttl: Duration::from_secs(600),

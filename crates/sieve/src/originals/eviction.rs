@@ -1,4 +1,4 @@
-//! Through the folder of originals once, removing what the rules say.
+//! Eviction of originals: one pass over the folder that removes what has expired, exceeds the size limit or is purged.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -6,51 +6,51 @@ use std::time::{Duration, SystemTime};
 use std::{fs, io};
 
 use crate::ids::{PruneId, TextId};
-use crate::originals::{GOAL, ORIGINAL, Recovery};
-use crate::retention::{CleanUp, Holdings};
-use crate::shared_files::{Identity, Removal, TEMPORARY, changed, occupied, remove, set_time};
+use crate::originals::{GOAL, ORIGINAL, OriginalStore};
+use crate::retention::{CleanUpReport, StorageReport};
+use crate::shared_files::{FileVersion, Removal, TEMPORARY, changed, occupied, remove, set_time};
 
 /// A temporary file of this age belongs to a process that was killed.
 const STALE: Duration = Duration::from_secs(60 * 60);
 
-/// Which originals go.
+/// Which originals are removed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Which {
-    /// Those whose time is over, then the next ones until no more is left than allowed.
+pub(crate) enum Eviction {
+    /// Those that have expired, then those that expire next until the size limit is met.
     Expired,
-    /// Those that were last pruned longer ago.
+    /// Those that were last pruned longer ago than this.
     OlderThan(Duration),
-    /// All, and half-written files too; what stays is told.
+    /// All, temporary files included. Files that stay are reported.
     All,
 }
 
-struct Found {
+struct StoredFile {
     path: PathBuf,
-    /// Its time is when it expires.
-    identity: Identity,
-    /// When it was last written or renewed.
+    /// Its modification time is its expiry.
+    version: FileVersion,
+    /// When it was last written or refreshed.
     changed: Option<SystemTime>,
     bytes: u64,
 }
 
-/// The files of the folder, by what they are. Anything else is not ours and is left alone.
+/// The files of the folder by type. Other files are not ours and are ignored.
 #[derive(Default)]
-struct Survey {
-    originals: Vec<(TextId, Found)>,
-    goals: HashMap<TextId, Vec<Found>>,
-    temporaries: Vec<Found>,
-    /// What could not be looked at, in words.
+struct FolderListing {
+    originals: Vec<(TextId, StoredFile)>,
+    goals: HashMap<TextId, Vec<StoredFile>>,
+    temporaries: Vec<StoredFile>,
+    /// Messages about files that could not be read.
     problems: Vec<String>,
 }
 
-impl Survey {
+impl FolderListing {
     fn add(&mut self, path: PathBuf) -> io::Result<()> {
         let metadata = fs::symlink_metadata(&path)?;
         if !metadata.is_file() {
             return Ok(());
         }
-        let found = Found {
-            identity: Identity::of(&metadata)?,
+        let found = StoredFile {
+            version: FileVersion::of(&metadata)?,
             changed: changed(&metadata),
             bytes: occupied(&metadata),
             path,
@@ -71,109 +71,108 @@ impl Survey {
     }
 }
 
-impl Recovery {
-    fn survey(&self) -> io::Result<Survey> {
-        let mut survey = Survey::default();
+impl OriginalStore {
+    fn listing(&self) -> io::Result<FolderListing> {
+        let mut listing = FolderListing::default();
         let entries = match fs::read_dir(&self.folder) {
             Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(survey),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(listing),
             Err(error) => return Err(error),
         };
         for entry in entries {
             let path = entry?.path();
-            match survey.add(path.clone()) {
-                // Gone since the listing: someone else removed it.
+            match listing.add(path.clone()) {
+                // Another process removed it since the listing.
                 Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                    survey.problems.push(format!("cannot look at {}: {error}", path.display()));
+                    listing.problems.push(format!("cannot look at {}: {error}", path.display()));
                 }
                 _ => {}
             }
         }
-        Ok(survey)
+        Ok(listing)
     }
 
-    /// Removes what the rules say. Safe beside processes that write: a file touched since it was looked at stays.
-    pub(crate) fn sweep(
+    /// Removes originals. Safe while other processes write: a file that changed since it was listed stays.
+    pub(crate) fn evict(
         &self,
-        which: Which,
+        eviction: Eviction,
         max_bytes: u64,
         now: SystemTime,
-        report: &mut CleanUp,
+        report: &mut CleanUpReport,
     ) -> io::Result<()> {
-        let Survey { mut originals, goals, temporaries, problems } = self.survey()?;
+        let FolderListing { mut originals, goals, temporaries, problems } = self.listing()?;
         report.problems.extend(problems);
         for found in temporaries {
-            // What was about to get its name may have the time of its expiry already.
+            // A temporary file may have its expiry as modification time already.
             let touched =
-                found.changed.map_or(found.identity.modified, |time| time.min(found.identity.modified));
-            if which == Which::All || is_older(touched, STALE, now) {
-                report.temporaries += u64::from(report.remove(&found, which) == Some(Removal::Removed));
+                found.changed.map_or(found.version.modified, |time| time.min(found.version.modified));
+            if eviction == Eviction::All || is_older(touched, STALE, now) {
+                report.temporaries += u64::from(report.remove(&found, eviction) == Some(Removal::Removed));
             }
         }
-        let size = |id: &TextId, found: &Found| {
+        let size = |id: &TextId, found: &StoredFile| {
             found.bytes + goals.get(id).map_or(0, |goals| goals.iter().map(|goal| goal.bytes).sum())
         };
         let mut left: u64 = originals.iter().map(|(id, found)| size(id, found)).sum();
-        // No promise beyond our own makes a file worth more than others.
-        originals.sort_by_key(|(_, found)| found.identity.modified.min(self.promise(now)));
+        // An expiry beyond our own does not make a file more valuable than others.
+        originals.sort_by_key(|(_, found)| found.version.modified.min(self.expiry(now)));
         let mut kept = HashSet::new();
         for (id, found) in originals {
-            let goes = match which {
-                Which::Expired => found.identity.modified < now || left > max_bytes,
-                Which::OlderThan(age) => is_older(self.last_pruned(&found), age, now),
-                Which::All => true,
+            let goes = match eviction {
+                Eviction::Expired => found.version.modified < now || left > max_bytes,
+                Eviction::OlderThan(age) => is_older(self.last_pruned(&found), age, now),
+                Eviction::All => true,
             };
-            match goes.then(|| report.remove(&found, which)).flatten() {
+            match goes.then(|| report.remove(&found, eviction)).flatten() {
                 Some(removal @ (Removal::Removed | Removal::Gone)) => {
                     report.originals += u64::from(removal == Removal::Removed);
                     left -= size(&id, &found);
                 }
                 _ => {
-                    if which == Which::Expired && self.is_absurd(found.identity.modified, now) {
-                        let mended = set_time(&found.path, &found.identity, self.promise(now));
-                        report.tell("mend the time of", &found.path, mended);
+                    if eviction == Eviction::Expired && self.is_implausible(found.version.modified, now) {
+                        let corrected = set_time(&found.path, &found.version, self.expiry(now));
+                        report.note_failure("correct the time of", &found.path, corrected);
                     }
                     kept.insert(id);
                 }
             }
         }
         for (id, goals) in goals {
-            // Looked at again: the original may have come back, or have come after the listing.
+            // Checked again: the original may have been written after the listing.
             if kept.contains(&id) || self.path(&id).exists() {
                 continue;
             }
             for goal in goals {
-                report.goals += u64::from(report.remove(&goal, which) == Some(Removal::Removed));
+                report.goals += u64::from(report.remove(&goal, eviction) == Some(Removal::Removed));
             }
         }
         Ok(())
     }
 
-    /// As the system tells it; else what our own promise makes of the expiry.
-    fn last_pruned(&self, found: &Found) -> SystemTime {
-        found.changed.unwrap_or_else(|| found.identity.modified - self.ttl)
+    /// When the original was last pruned: the system's change time, otherwise derived from the expiry.
+    fn last_pruned(&self, found: &StoredFile) -> SystemTime {
+        found.changed.unwrap_or_else(|| found.version.modified - self.ttl)
     }
 
-    pub(crate) fn holdings(&self, holdings: &mut Holdings) -> io::Result<()> {
-        let survey = self.survey()?;
-        holdings.problems.extend(survey.problems);
-        holdings.recovery_files = survey.originals.len() as u64;
-        holdings.recovery_next_expiry =
-            survey.originals.iter().map(|(_, found)| found.identity.modified).min();
-        let originals = survey.originals.iter().map(|(_, found)| found.bytes);
-        let others = survey.goals.values().flatten().chain(&survey.temporaries).map(|found| found.bytes);
-        holdings.recovery_bytes = originals.chain(others).sum();
+    pub(crate) fn report(&self, report: &mut StorageReport) -> io::Result<()> {
+        let listing = self.listing()?;
+        report.problems.extend(listing.problems);
+        report.recovery_files = listing.originals.len() as u64;
+        report.recovery_next_expiry = listing.originals.iter().map(|(_, found)| found.version.modified).min();
+        let originals = listing.originals.iter().map(|(_, found)| found.bytes);
+        let others = listing.goals.values().flatten().chain(&listing.temporaries).map(|found| found.bytes);
+        report.recovery_bytes = originals.chain(others).sum();
         Ok(())
     }
 }
 
-impl CleanUp {
-    /// Removes a file unless it changed since. One that cannot be removed is told, and keeps none of the others.
-    fn remove(&mut self, found: &Found, which: Which) -> Option<Removal> {
-        let removal = self.tell("remove", &found.path, remove(&found.path, &found.identity))?;
+impl CleanUpReport {
+    /// Removes a file unless it changed. A file that cannot be removed is reported, and does not stop the eviction.
+    fn remove(&mut self, found: &StoredFile, eviction: Eviction) -> Option<Removal> {
+        let removal = self.note_failure("remove", &found.path, remove(&found.path, &found.version))?;
         match removal {
             Removal::Removed => self.bytes += found.bytes,
-            Removal::InUse if which == Which::All => {
+            Removal::InUse if eviction == Eviction::All => {
                 self.problems.push(format!("{} is in use", found.path.display()));
             }
             _ => {}
@@ -181,12 +180,12 @@ impl CleanUp {
         Some(removal)
     }
 
-    pub(crate) fn tell<T>(&mut self, what: &str, path: &Path, outcome: io::Result<T>) -> Option<T> {
+    pub(crate) fn note_failure<T>(&mut self, what: &str, path: &Path, outcome: io::Result<T>) -> Option<T> {
         outcome.map_err(|error| self.problems.push(format!("cannot {what} {}: {error}", path.display()))).ok()
     }
 }
 
-/// Whether something of that time is older than `age`. A time to come is not old.
+/// Whether `time` is more than `age` before `now`. A time in the future is not.
 pub(crate) fn is_older(time: SystemTime, age: Duration, now: SystemTime) -> bool {
     now.duration_since(time).is_ok_and(|found| found > age)
 }
@@ -202,11 +201,11 @@ mod tests {
 
     const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-    /// The race that matters: clean-up finds a file old while a prune of the same text counts on it.
+    /// The race that matters: clean-up finds a file expired while a prune of the same text relies on it.
     #[test]
-    fn what_was_just_stored_is_never_removed_for_its_old_age() {
+    fn a_refreshed_original_is_never_removed_for_its_old_expiry() {
         let folder = tempfile::tempdir().unwrap();
-        let recovery = Recovery::new(folder.path().join("recovery"), DAY, u64::MAX);
+        let recovery = OriginalStore::new(folder.path().join("recovery"), DAY, u64::MAX);
         let done = AtomicBool::new(false);
         let write = |writer: u8| {
             let text = format!("text {writer}");
@@ -222,9 +221,9 @@ mod tests {
             }
         };
         let clean = || {
-            let mut report = CleanUp::default();
+            let mut report = CleanUpReport::default();
             while !done.load(Ordering::Relaxed) {
-                recovery.sweep(Which::Expired, u64::MAX, SystemTime::now(), &mut report).unwrap();
+                recovery.evict(Eviction::Expired, u64::MAX, SystemTime::now(), &mut report).unwrap();
             }
             assert_eq!(report.problems, [""; 0]);
             report.originals
@@ -243,19 +242,20 @@ mod tests {
     }
 
     #[test]
-    fn age_is_counted_from_the_last_prune_whatever_was_promised() {
+    fn age_is_counted_from_the_last_prune_whatever_the_expiry() {
         let folder = tempfile::tempdir().unwrap();
-        let [short, long] = [1, 30].map(|days| Recovery::new(folder.path().to_owned(), days * DAY, u64::MAX));
-        let store = |recovery: &Recovery, text: &str| {
+        let [short, long] =
+            [1, 30].map(|days| OriginalStore::new(folder.path().to_owned(), days * DAY, u64::MAX));
+        let store = |recovery: &OriginalStore, text: &str| {
             let id = PruneId::parse(&format!("prn_{}aaaaaa", TextId::of(text.as_bytes()).as_str())).unwrap();
             recovery.store(&id, text, "").unwrap();
         };
         store(&short, "one day");
         store(&long, "thirty days");
-        let removed = |recovery: &Recovery, later: Duration| {
-            let mut report = CleanUp::default();
+        let removed = |recovery: &OriginalStore, later: Duration| {
+            let mut report = CleanUpReport::default();
             let now = SystemTime::now() + later;
-            recovery.sweep(Which::OlderThan(2 * DAY), u64::MAX, now, &mut report).unwrap();
+            recovery.evict(Eviction::OlderThan(2 * DAY), u64::MAX, now, &mut report).unwrap();
             (report.originals, report.problems)
         };
         assert_eq!(removed(&short, DAY), (0, vec![]));

@@ -1,4 +1,4 @@
-//! A sieve over a temporary folder, with an engine that does what the goal says.
+//! A sieve over a temporary folder, with a scripted engine that does what the goal says.
 
 #![allow(dead_code, reason = "each test file uses some of it")]
 
@@ -6,16 +6,19 @@ use std::fs::{self, File};
 use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
-use tamis_prune::{Cut, Request, Unpruned, Verdict};
-use tamis_sieve::{Caller, PruneRequest, Settings, Sieve, Warning};
+use tamis_prune::{Cut, CutCause, CutPlace, CutReason, EngineError, EngineRequest, EngineVerdict};
+use tamis_sieve::{Caller, PruneRequest, PruneWarning, Sieve, SieveSettings};
 use tamis_store::DataDir;
-use tamis_text::Kind;
+use tamis_text::TextKind;
 
 pub(crate) const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) const LONG: Duration = Duration::from_secs(60);
 
-/// Obeys the goal: `2-4 reason` on a line of its own cuts lines; the words below are misfortunes.
-pub(crate) fn scripted(request: &Request<'_>, interrupted: &dyn Fn() -> bool) -> Result<Verdict, Unpruned> {
+/// Obeys the goal: a line `2-4 name` cuts those lines, in the definition `name`; other words are faults.
+pub(crate) fn scripted(
+    request: &EngineRequest<'_>,
+    interrupted: &dyn Fn() -> bool,
+) -> Result<EngineVerdict, EngineError> {
     let mut cuts = Vec::new();
     for line in request.goal.split('\n') {
         match line {
@@ -24,24 +27,30 @@ pub(crate) fn scripted(request: &Request<'_>, interrupted: &dyn Fn() -> bool) ->
                 while !interrupted() {
                     std::hint::spin_loop();
                 }
-                return Err(Unpruned::Interrupted);
+                return Err(EngineError::Interrupted);
             }
             "late" => while !interrupted() {},
-            "impossible" => return Err(Unpruned::ConstraintsUnmet),
+            "impossible" => return Err(EngineError::ConstraintsUnmet),
             _ => cuts.extend(cut(line)),
         }
     }
-    Ok(Verdict { scores: vec![0.5; tamis_text::line_count(request.text)], cuts })
+    Ok(EngineVerdict { scores: vec![0.5; tamis_text::line_count(request.text)], cuts })
 }
 
 fn cut(line: &str) -> Option<Cut> {
-    let (lines, reason) = line.split_once(' ')?;
+    let (lines, words) = line.split_once(' ')?;
     let (first, last) = lines.split_once('-')?;
-    Some(Cut { first_line: first.parse().ok()?, last_line: last.parse().ok()?, reason: reason.into() })
+    let (cause, place) = match words {
+        "hors focus" => (CutCause::LessRelevant, CutPlace::Omitted),
+        "sans lien" => (CutCause::Unrelated, CutPlace::Omitted),
+        name => (CutCause::LessRelevant, CutPlace::Definition(name.to_owned())),
+    };
+    let reason = CutReason { cause, place };
+    Some(Cut { first_line: first.parse().ok()?, last_line: last.parse().ok()?, reason })
 }
 
-pub(crate) fn settings(data_dir: impl Into<PathBuf>) -> Settings {
-    Settings { data_dir: Some(DataDir::at(data_dir)), ..Settings::default() }
+pub(crate) fn settings(data_dir: impl Into<PathBuf>) -> SieveSettings {
+    SieveSettings { data_dir: Some(DataDir::at(data_dir)), ..SieveSettings::default() }
 }
 
 pub(crate) fn sieve(data_dir: impl Into<PathBuf>) -> Sieve {
@@ -61,7 +70,7 @@ pub(crate) fn request<'a>(text: &'a str, goal: &'a str) -> PruneRequest<'a> {
     PruneRequest {
         text,
         goal,
-        kind: Kind::Code,
+        kind: TextKind::Code,
         threshold: 0.5,
         max_prune_ratio: 1.0,
         min_keep_lines: 0,
@@ -76,12 +85,12 @@ pub(crate) fn prune(sieve: &Sieve, text: &str, goal: &str) -> tamis_sieve::Prune
     sieve.prune(&request(text, goal), &caller(), &|| false)
 }
 
-/// The whole original, or why not.
+/// Recovers the whole original.
 pub(crate) fn recover_all(sieve: &Sieve, prune_id: &str) -> Result<String, tamis_sieve::RecoverError> {
     sieve.recover(prune_id, &[(1, i64::MAX)], false, &caller()).map(|recovered| recovered.raw_text)
 }
 
-pub(crate) fn assert_whole(pruned: &tamis_sieve::Pruned, text: &str, warnings: &[Warning]) {
+pub(crate) fn assert_whole(pruned: &tamis_sieve::Pruned, text: &str, warnings: &[PruneWarning]) {
     assert_eq!(pruned.pruned_text, text);
     assert_eq!(pruned.annotations, []);
     assert_eq!(pruned.warnings, warnings);
@@ -101,12 +110,12 @@ pub(crate) fn set_time(path: &std::path::Path, time: SystemTime) {
     File::options().write(true).open(path).unwrap().set_modified(time).unwrap();
 }
 
-/// Makes a file that old. An original's time is when it expires, so it has been expired for as long.
+/// Sets the modification time of a file into the past. For an original, that is its expiry.
 pub(crate) fn age(path: &std::path::Path, age: Duration) {
     set_time(path, SystemTime::now() - age);
 }
 
-/// Lets an original expire after that time.
+/// Sets the expiry of an original.
 pub(crate) fn expire_in(path: &std::path::Path, time: Duration) {
     set_time(path, SystemTime::now() + time);
 }
@@ -118,7 +127,7 @@ pub(crate) fn files(folder: &std::path::Path) -> Vec<String> {
     names
 }
 
-/// Bytes that do not pack, as text.
+/// Text that does not compress.
 pub(crate) fn noise(bytes: usize, seed: u64) -> String {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
     let mut next = || {

@@ -1,18 +1,18 @@
-//! Calls without a grammar.
+//! Finds calls without a grammar.
 
-use super::{LONGEST_NAME, Use, Uses};
+use super::{LONGEST_NAME, SymbolUse, SymbolUses};
 use crate::LineSpan;
 
-/// Words that stand before a bracket and call nothing.
+/// Keywords that may precede a bracket without being a call.
 #[rustfmt::skip]
 const NO_CALLS: [&str; 24] = [
     "if", "for", "while", "switch", "catch", "return", "else", "elif", "match", "with", "case", "using", "when",
     "unless", "until", "assert", "throw", "new", "sizeof", "typeof", "and", "or", "not", "in",
 ];
 
-/// Calls, told by the bracket that follows a name.
-pub(super) fn by_brackets(lines: &[&str], span: LineSpan) -> Uses {
-    let mut uses = Uses::default();
+/// Calls: names followed by a bracket.
+pub(super) fn heuristic_uses(lines: &[&str], span: LineSpan) -> SymbolUses {
+    let mut uses = SymbolUses::default();
     for (number, line) in lines.iter().enumerate().take(span.last + 1).skip(span.first) {
         let line = &line[..line.floor_char_boundary(1000)];
         if crate::is_comment_line(line.trim_start()) {
@@ -29,10 +29,10 @@ pub(super) fn by_brackets(lines: &[&str], span: LineSpan) -> Uses {
             };
             let start = name_of(before);
             let name = &before[start..];
-            let sound = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
+            let is_call = name.starts_with(|c: char| c.is_alphabetic() || c == '_')
                 && name.len() <= LONGEST_NAME
                 && !NO_CALLS.contains(&name);
-            if !sound {
+            if !is_call {
                 continue;
             }
             let of = before[..start]
@@ -41,7 +41,7 @@ pub(super) fn by_brackets(lines: &[&str], span: LineSpan) -> Uses {
                 .or_else(|| before[..start].strip_suffix("->"))
                 .map(|receiver| receiver[name_of(receiver)..].to_owned())
                 .filter(|of| !of.is_empty());
-            uses.calls.push(Use { line: number, name: name.to_owned(), of });
+            uses.calls.push(SymbolUse { line: number, name: name.to_owned(), of });
         }
     }
     uses

@@ -71,8 +71,9 @@ impl House {
 /// The context of a call by `tai_one`.
 pub(crate) fn context(agents: &Arc<Agents>) -> Context {
     let agents = Arc::clone(agents);
-    let services = Services::new(Sieve::new(tamis_sieve::Settings::default()), Workbench::here().unwrap())
-        .with_agents(|| agents);
+    let services =
+        Services::new(Sieve::new(tamis_sieve::SieveSettings::default()), Workbench::here().unwrap())
+            .with_agents(|| agents);
     let mut context = Context::new(Arc::new(services), Caller::default(), Access::Full);
     context.identity = Some("tai_one".to_owned());
     context

@@ -79,7 +79,7 @@ pub(crate) fn registry() -> Registry {
 }
 
 pub(crate) fn context(research: Research) -> Context {
-    let sieve = tamis_sieve::Sieve::new(tamis_sieve::Settings::default());
+    let sieve = tamis_sieve::Sieve::new(tamis_sieve::SieveSettings::default());
     let services = Services::new(sieve, Workbench::here().unwrap()).with_research(|| research);
     Context::new(Arc::new(services), Caller::default(), Access::Full)
 }

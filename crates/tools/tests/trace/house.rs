@@ -7,7 +7,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tamis_logs::discovery::LogLocations;
-use tamis_sieve::{Caller, Settings, Sieve};
+use tamis_sieve::{Caller, Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_tools::{
     Access, Context, Progress, ProgressUpdate, Registry, Reply, Services, Sessions, Toolset, Workbench,
@@ -50,7 +50,7 @@ impl House {
     }
 
     pub fn services(&self) -> Arc<Services> {
-        let services = Services::new(Sieve::new(Settings::default()), Workbench::here().unwrap());
+        let services = Services::new(Sieve::new(SieveSettings::default()), Workbench::here().unwrap());
         let trace = Arc::clone(&self.trace);
         Arc::new(services.with_sessions(|| Sessions::new(trace)))
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use tamis_clients::{RunOutcome, RunTotals};
 use tamis_config::Config;
-use tamis_sieve::{SavingsOf, Sieve};
+use tamis_sieve::{PruneSavings, Sieve};
 
 use crate::{print, setup};
 
@@ -49,7 +49,7 @@ fn counted(number: u64, what: &str) -> String {
 fn savings(
     totals: &RunTotals,
     prune_ids: &BTreeSet<String>,
-    ledger: impl FnOnce() -> Result<Option<SavingsOf>, String>,
+    ledger: impl FnOnce() -> Result<Option<PruneSavings>, String>,
 ) -> Option<String> {
     if totals.pruner_calls == 0 {
         return None;
@@ -84,10 +84,14 @@ fn savings(
 }
 
 /// What the ledger knows of these prunes, given a moment to learn of the last.
-fn look(sieve: &Sieve, prune_ids: &BTreeSet<String>, begun: SystemTime) -> Result<Option<SavingsOf>, String> {
+fn look(
+    sieve: &Sieve,
+    prune_ids: &BTreeSet<String>,
+    begun: SystemTime,
+) -> Result<Option<PruneSavings>, String> {
     let deadline = Instant::now() + LEDGER_PATIENCE;
     loop {
-        let found = sieve.savings_of(prune_ids, begun).map_err(|error| error.to_string())?;
+        let found = sieve.savings_of_prunes(prune_ids, begun).map_err(|error| error.to_string())?;
         let complete = found.is_some_and(|found| found.known_ids >= prune_ids.len() as u64);
         if complete || Instant::now() >= deadline {
             return Ok(found);
@@ -106,13 +110,18 @@ mod tests {
         totals
     }
 
-    fn told(totals: &RunTotals, ids: &[&str], ledger: Result<Option<SavingsOf>, String>) -> Option<String> {
+    fn told(
+        totals: &RunTotals,
+        ids: &[&str],
+        ledger: Result<Option<PruneSavings>, String>,
+    ) -> Option<String> {
         savings(totals, &ids.iter().map(|id| (*id).to_owned()).collect(), || ledger)
     }
 
     #[test]
     fn savings_are_told_only_as_far_as_they_are_known() {
-        let known = SavingsOf { known_ids: 1, tokens_before: 2000, tokens_after: 500, recovered_tokens: 0 };
+        let known =
+            PruneSavings { known_ids: 1, tokens_before: 2000, tokens_after: 500, recovered_tokens: 0 };
         let cases = [
             (totals(0, 0), vec![], Ok(None), None),
             (totals(1, 0), vec![], Ok(None), Some("none asked for pruning")),
@@ -121,7 +130,7 @@ mod tests {
             (
                 totals(2, 2),
                 vec!["a", "b"],
-                Ok(Some(SavingsOf { recovered_tokens: 300, ..known })),
+                Ok(Some(PruneSavings { recovered_tokens: 300, ..known })),
                 Some("about 1,500 of 2,000 tokens saved, 300 of them asked back, unknown for 1 other"),
             ),
             (

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tamis_codebase::{Halt, Halted, Roots, cores, is_binary, on_threads};
-use tamis_syntax::outline_by_lines;
+use tamis_syntax::heuristic_outline;
 use tamis_text::split_lines;
 
 use super::Weights;
@@ -128,7 +128,7 @@ impl InspectedFile {
         let RankInput { counter, weights, .. } = input;
         let text = String::from_utf8_lossy(bytes).into_owned();
         let lines = split_lines(&text);
-        let outline = outline_by_lines(&lines, &|| halt.is_due());
+        let outline = heuristic_outline(&lines, &|| halt.is_due());
         let mut definitions = Vec::new();
         let mut named = 0.0;
         for (number, definition) in outline.definitions.iter().enumerate() {

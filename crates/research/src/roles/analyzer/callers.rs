@@ -3,7 +3,7 @@
 //! Only names are compared, so an ambiguous name counts only with further evidence: the same file, the same type, or the
 //! type's name in the same file.
 
-use tamis_syntax::Use;
+use tamis_syntax::SymbolUse;
 
 use super::target::Target;
 use crate::locate::is_test;
@@ -157,7 +157,7 @@ impl SearchedNames<'_> {
         items
     }
 
-    fn resolve<'a>(&'a self, target: &'a Target, call: &Use) -> Option<(&'a str, usize, String)> {
+    fn resolve<'a>(&'a self, target: &'a Target, call: &SymbolUse) -> Option<(&'a str, usize, String)> {
         let home = target.place.path.as_str();
         let qualified = |parent: Option<&str>| {
             parent.map_or_else(|| call.name.clone(), |parent| format!("{parent}.{}", call.name))

@@ -1,7 +1,7 @@
 //! A definition to describe, with what its own file says about it.
 
 use tamis_codebase::Place;
-use tamis_syntax::{Budget, LineSpan, Use, Uses};
+use tamis_syntax::{LineSpan, ParseBudget, SymbolUse, SymbolUses};
 
 use super::data::{Datum, data};
 use crate::SourceFile;
@@ -20,7 +20,7 @@ pub(super) struct Target {
     pub(super) signature: String,
     /// Of its doc comment; may be empty.
     pub(super) sentence: String,
-    pub(super) uses: Uses,
+    pub(super) uses: SymbolUses,
     pub(super) data: Vec<Datum>,
     /// What is defined in it. Lines from 1.
     pub(super) members: Vec<(String, usize)>,
@@ -61,10 +61,10 @@ impl Target {
         let is_type = outlined.is_type(number);
         let body = LineSpan { first: definition.signature.first, last: definition.last };
         let uses = if is_type {
-            Uses::default()
+            SymbolUses::default()
         } else {
-            let budget = Budget::for_bytes(source.text.len());
-            tamis_syntax::uses(&source.text, &lines, body, budget, &|| false)
+            let budget = ParseBudget::for_bytes(source.text.len());
+            tamis_syntax::symbol_uses(&source.text, &lines, body, budget, &|| false)
         };
         let inside = LineSpan { first: (definition.signature.last + 1).min(body.last), last: body.last };
         let own: String = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
@@ -123,8 +123,8 @@ impl Target {
     }
 
     /// What it calls, each once, in order; itself left out.
-    pub(super) fn callees(&self) -> Vec<&Use> {
-        let mut seen: Vec<&Use> = Vec::new();
+    pub(super) fn callees(&self) -> Vec<&SymbolUse> {
+        let mut seen: Vec<&SymbolUse> = Vec::new();
         for call in &self.uses.calls {
             let known = seen.iter().any(|known| known.name == call.name);
             if !known && call.name != self.name {

@@ -1,0 +1,32 @@
+//! Prints a text from standard input as it comes out of the sieve: `look GOAL [THRESHOLD]`.
+#![allow(clippy::print_stdout, reason = "its output is what it is for")]
+use std::io::Read;
+use std::time::Duration;
+
+use tamis_sieve::{PruneRequest, Sieve, SieveSettings};
+use tamis_text::TextKind;
+
+fn main() -> std::io::Result<()> {
+    let goal = std::env::args().nth(1).unwrap_or_default();
+    let threshold = std::env::args()
+        .nth(2)
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(tamis_prune::DEFAULT_THRESHOLD);
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text)?;
+    let request = PruneRequest {
+        text: &text,
+        goal: &goal,
+        kind: TextKind::detect(&text),
+        threshold,
+        max_prune_ratio: 1.0,
+        min_keep_lines: 0,
+        keep_first_lines: 0,
+        timeout: Duration::from_secs(600),
+        annotate_lines: false,
+        include_markers: true,
+    };
+    let pruned = Sieve::new(SieveSettings::default()).dry_run(&request, &|| false);
+    println!("{}", pruned.pruned_text);
+    Ok(())
+}
