@@ -29,7 +29,7 @@ agent_shell.jsonl  A command or a search gave at least 25 lines.
     Gold on at most 20 % of the lines.
 
 Duplicates, texts over 400 kB and texts with what looks like a secret are dropped. Each repository gives at
-most 150 cases of a kind, each session 20, drawn with a fixed seed.
+most 150 cases of a kind, each session 20, sampled with a fixed seed.
 """
 import argparse
 import collections
@@ -77,7 +77,7 @@ EDIT = {'edit', 'multiedit', 'str_replace', 'replace', 'apply_patch', 'write', '
 
 
 class Call:
-    """A tool call with its result; `said` is what the agent wrote in the same breath."""
+    """A tool call with its result; `said` is what the agent wrote in the same message."""
     __slots__ = ('id', 'name', 'input', 'output', 'said')
 
     def __init__(self, id, name, input, said=''):
@@ -88,7 +88,7 @@ class Call:
 # --- Reading transcripts: each reader gives (session id, [('user'|'say', text) or ('call', Call)]) ---
 
 def flat(content):
-    """The text of a message's content, whatever its nesting."""
+    """The text of a message's content, however it is nested."""
     if isinstance(content, str):
         return content
     if isinstance(content, list):
@@ -144,7 +144,7 @@ class Log:
         self.settle()
 
     def settle(self):
-        """A result came: what was said before no longer leads to the next call."""
+        """A result arrived, so earlier messages no longer belong to the next call."""
         self.said = ''
 
 
@@ -205,7 +205,7 @@ CODE_CMD = re.compile(r'exec_command\(\s*\{[^{}]*?cmd\s*:\s*("(?:\\.|[^"\\])*"|\
 
 
 def unquoted(text):
-    """The value of a JavaScript string literal, near enough."""
+    """The value of a JavaScript string literal, approximately."""
     try:
         return json.loads(text, strict=False)
     except ValueError:

@@ -9,7 +9,7 @@ A case is one line of JSON: {"id", "repo", "lang", "query", "text", "gold"}; `go
 
 usage: mine_repositories.py OUT_FOLDER MOST_PER_REPOSITORY OWNER+NAME_FOLDER...
 
-Each folder is `owner+name/repo` or `owner+name`, a git directory. Files are chosen by a hash of what they are, so a
+Each folder is `owner+name/repo` or `owner+name`, a git directory. Files are chosen by a hash of their identity, so a
 second run over the same repositories gives the same cases. One process per repository.
 """
 import hashlib, json, multiprocessing, os, re, subprocess, sys
@@ -37,7 +37,7 @@ def language(path):
 
 
 def blobs(folder, names):
-    """The texts of `revision:path` or hashes, in order; None where there is none or it is no text."""
+    """The texts of `revision:path` or hashes, in order; None for a missing or binary file."""
     raw = git(folder, 'cat-file', '--batch', data='\n'.join(names).encode('utf-8', 'surrogateescape') + b'\n')
     at, texts = 0, []
     for _ in names:
@@ -61,7 +61,7 @@ def fits(text):
 
 
 def message(body):
-    """A commit's message without what machines and rituals added."""
+    """A commit's message without trailers and references that tools added."""
     lines = [l.rstrip() for l in body.strip().split('\n')]
     lines = [l for l in lines if not TRAILER.match(l.strip())]
     text = '\n'.join(l for l in lines if l.strip())

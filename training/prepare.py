@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Turns files of cases into what the network sees, with the product's own Rust code.
+"""Computes the features of files of cases, with the product's own Rust code.
 
 usage: prepare.py FEATURES_PROGRAM OUT_FOLDER CASES.jsonl[.xz]...
 
 FEATURES_PROGRAM is the example `features` of crates/prune. Each file of cases becomes shards OUT_FOLDER/NAME.K.npz, one
-for each core, and OUT_FOLDER/NAME.repos, the repository of each case in the order of the shards. Commits are also asked
-for in the manner of coding agents (`as_an_agent`), because that is how most goals will be worded.
+for each core, and OUT_FOLDER/NAME.repos, the repository of each case in the order of the shards. Some commits are reworded
+as a coding agent would ask (`as_an_agent`), because most goals will be worded like that.
 """
 import hashlib, json, lzma, multiprocessing, os, subprocess, sys
 import numpy as np
@@ -19,12 +19,12 @@ OPENINGS = (
 
 
 def chance(*parts):
-    """A number in 0 .. 1 that depends on nothing but its arguments."""
+    """A pseudo-random number in 0 .. 1 that depends only on its arguments."""
     return int(hashlib.sha256('\0'.join(parts).encode()).hexdigest()[:8], 16) / 0x100000000
 
 
 def as_an_agent(case):
-    """The same case as a coding agent would have put it: what it says, a path, the user's task."""
+    """The same case as a coding agent would ask: what it says, a path, the user's task."""
     path = case['id'].split(':', 1)[1]
     name = path.rsplit('/', 1)[-1]
     words = [w for w in case['query'].split() if len(w) > 5] or ['this']
@@ -38,7 +38,7 @@ def as_an_agent(case):
 
 
 def read(path):
-    """The cases of a file and, for commits, which of them are reworded: a third; of the rest a fifth lose all but the headline."""
+    """The cases of a file. Of commits, a third is reworded, and a fifth of the rest keeps only its headline."""
     open_ = lzma.open if path.endswith('.xz') else open
     with open_(path, 'rt', encoding='utf-8') as lines:
         cases = [json.loads(line) for line in lines]
@@ -53,7 +53,7 @@ def read(path):
 
 
 def blocks(path, columns):
-    """The cases that the program wrote."""
+    """The cases that FEATURES_PROGRAM wrote."""
     raw, at = np.fromfile(path, np.uint8), 0
 
     def take(kind, count):

@@ -4,8 +4,8 @@
 usage: train.py DATA_FOLDER OUT [option=value]...     options are the fields of `Options`
 
 DATA_FOLDER is what prepare.py wrote. OUT.weights is the file that the product embeds; OUT.json the figures.
-The network reads lines, not words: each line's features, then convolutions over neighbouring lines, and what the lines of
-one definition, of one top-level piece and of the whole text have in common.
+The input is the features of each line. Convolutions over neighbouring lines follow, with pooling over the definition or section,
+the top-level part and the whole text that a line is in. The Rust side is crates/prune/src/network.rs.
 """
 import dataclasses, glob, json, os, sys, time
 import numpy as np
@@ -14,8 +14,8 @@ from torch import nn
 import torch.nn.functional as F
 
 DEV = ('dev_commits', 'dev_docs', 'dev_sweqa', 'dev_agent_read', 'dev_agent_shell')
-VERSION = 'skimmer-2'  # the engine's, which must match
-GAP = 48  # lines of nothing between two texts of a batch: more than any convolution reaches
+VERSION = 'skimmer-2'  # must match ENGINE_VERSION of crates/prune
+GAP = 48  # zero padding between two texts of a batch: more than any convolution reaches
 
 
 @dataclasses.dataclass
@@ -23,7 +23,7 @@ class Options:
     seed: int = 0
     steps: int = 4500
     batch: int = 32768          # lines
-    members: int = 3            # networks whose judgements are averaged
+    members: int = 3            # networks that are averaged
     width: int = 32
     kernel: int = 5
     dilations: str = '1,4'
@@ -33,14 +33,14 @@ class Options:
     decay: float = .1
     dropout: float = .15
     feature_dropout: float = .03
-    share: float = .05          # weight of the loss over the lines of a text
-    positive: float = 6.0       # a needed line against the others
+    share: float = .05          # weight of the loss over all lines of a text
+    positive: float = 6.0       # weight of a needed line against the others
     length: float = .25         # 0: every character costs the same; 1: every text does
     sources: str = 'train_commits:1,train_docs:1,more_commits:1,more_docs:1,more_sections:1,wide_commits:1,wide_docs:1,wide_sections:1,train_read:3,train_shell:3,train_logs:6,train_fresh:6'
-    without: str = ''           # features left out, for the ablation
-    kinds: str = '0,1,2'        # kinds of text trained on
+    without: str = ''           # features to leave out, for ablations
+    kinds: str = '0,1,2'        # kinds of text to train on
     skip_repos: str = 'django/django,pytest-dev/pytest,pallets/flask,psf/requests,scikit-learn/scikit-learn'
-    importance: int = 0         # 1: how much worse the dev cases are judged without each feature
+    importance: int = 0         # 1: measure how much worse the dev cases get without each feature
 
 
 def options():
@@ -90,7 +90,7 @@ class Cases:
 
 
 class Batch:
-    """Some cases as one long text with gaps."""
+    """Several cases, concatenated with padding between them."""
 
     def __init__(self, picked):
         self.cases, store = len(picked), picked[0][0].store
@@ -119,7 +119,7 @@ class Batch:
 
 
 def pooled(z, groups, count, mask):
-    """Mean and maximum over the lines of each group, given back to each line."""
+    """Mean and maximum over the lines of each group, for every line of the group."""
     sums = torch.zeros(count, z.shape[1], device=z.device).index_add_(0, groups, z)
     sizes = torch.zeros(count, device=z.device).index_add_(0, groups, mask)
     top = torch.full((count, z.shape[1]), 0., device=z.device).scatter_reduce_(0, groups[:, None].expand_as(z), z, 'amax')
@@ -165,7 +165,7 @@ class Member(nn.Module):
 
 
 class Skimmer(nn.Module):
-    """A few networks that saw the same texts from different beginnings: together they judge better than a larger one."""
+    """An ensemble: networks trained on the same texts from different initial weights. Better than one larger network."""
 
     def __init__(self, o, mean, std):
         super().__init__()
@@ -183,8 +183,8 @@ class Skimmer(nn.Module):
 
 
 def loss_of(logit, b, o):
-    """Needed lines weigh the same in every text; others by what they cost. Protected lines are kept anyway, and
-    lines that are marked so do not matter."""
+    """Needed lines have the same total weight in every text, other lines count by their width. Protected lines and lines
+    marked `also` are left out."""
     n = b.cases + 1
     per = lambda values: torch.zeros(n, device=logit.device).index_add_(0, b.case, values)[:-1]
     wanted, other = b.gold * b.judged, (1 - b.gold) * b.judged
@@ -202,7 +202,7 @@ def loss_of(logit, b, o):
 
 @torch.no_grad()
 def measure(net, cases, which=None):
-    """Recall and cut over thresholds, protected lines kept; one threshold for all cases of a file."""
+    """Recall and cut over thresholds, with protected lines kept and one threshold for all cases of a file."""
     net.eval()
     which = range(len(cases.lengths)) if which is None else which
     scores, golds, widths, owner = [], [], [], []
@@ -236,7 +236,7 @@ def measure(net, cases, which=None):
 
 @torch.no_grad()
 def importance(net, files, names):
-    """The loss over the dev cases when a feature is always at its mean, over the loss with all of them; per file."""
+    """The loss on the dev cases with one feature fixed at its mean, relative to the loss with all features; per file."""
     net.eval()
     batches = []
     for cases in files:
@@ -263,14 +263,14 @@ def importance(net, files, names):
 
 
 def rounded(net):
-    """Weights as the product has them: the upper 16 bits of each number."""
+    """Weights as the product stores them: the upper 16 bits of each number."""
     with torch.no_grad():
         for tensor in net.state_dict().values():
             tensor.copy_(tensor.bfloat16().float())
 
 
 def export(net, path):
-    """The file the product embeds: what it is, then every number in the order in which it is used."""
+    """The file that the product embeds: a header line, then the numbers in the order in which the network reads them."""
     parts = [net.mean, net.scale]
     for member in net.members:
         parts += [member.enter.weight, member.enter.bias]
