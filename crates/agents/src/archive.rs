@@ -6,7 +6,7 @@ use serde::Serialize;
 use tamis_store::Database;
 
 use crate::error::Result;
-use crate::records::{Event, EventKind, Feedback, Instance, NewEvent, Review};
+use crate::records::{AgentEvent, EventKind, Feedback, Instance, NewEvent, Review};
 use crate::user_config::{self, USER_SETTINGS};
 use crate::{AgentsError, Code, InstanceId, Status, db, identity};
 
@@ -17,7 +17,7 @@ pub struct Archive {
 
 /// All that is known of an instance.
 #[derive(Clone, Debug, Serialize)]
-pub struct Details {
+pub struct InstanceDetails {
     #[serde(flatten)]
     pub instance: Instance,
     /// Reviews of its work; for a review agent, the one that it is for.
@@ -66,7 +66,7 @@ impl Archive {
     }
 
     /// Writes down that a call was refused before whoever coordinates was asked: its input was none.
-    pub fn tell_refusal(&self, tool: &str, instance: &InstanceId, error: &AgentsError) -> Result<()> {
+    pub fn record_refusal(&self, tool: &str, instance: &InstanceId, error: &AgentsError) -> Result<()> {
         let event = NewEvent {
             tool: Some(tool),
             success: Some(false),
@@ -83,18 +83,18 @@ impl Archive {
         Ok(self.database.read(db::data_version)?)
     }
 
-    pub fn details(&self, id: &InstanceId) -> Result<Details> {
+    pub fn details(&self, id: &InstanceId) -> Result<InstanceDetails> {
         let instance = self.instance(id)?;
         let reviews = self.database.read(|connection| {
             let mut reviews = db::reviews_of(connection, id)?;
             reviews.extend(db::review_by(connection, id)?);
             Ok(reviews)
         })?;
-        Ok(Details { instance, reviews, feedback: self.feedback(Some(id))? })
+        Ok(InstanceDetails { instance, reviews, feedback: self.feedback(Some(id))? })
     }
 
     /// Events after this one, in order.
-    pub fn events(&self, after: i64, instance: Option<&InstanceId>, most: u32) -> Result<Vec<Event>> {
+    pub fn events(&self, after: i64, instance: Option<&InstanceId>, most: u32) -> Result<Vec<AgentEvent>> {
         Ok(self.database.read(|connection| db::events_after(connection, after, instance, most))?)
     }
 

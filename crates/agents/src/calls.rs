@@ -10,11 +10,11 @@ use crate::{AgentType, FeedbackType, InstanceId};
 
 /// A tool's call by an agent.
 #[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
+pub struct ToolCall<'a> {
     /// The token of the caller's identity, as it was shown.
     pub token: &'a str,
-    /// A call that is made again, since its answer was lost, has the same key.
-    pub key: Option<&'a str>,
+    /// The same for every retry of a call whose answer was lost.
+    pub idempotency_key: Option<&'a str>,
     /// When the caller no longer waits. What is not done by then is undone.
     pub deadline: Instant,
 }
@@ -36,7 +36,8 @@ pub struct StartRequest {
     pub base: Option<String>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct RequestReview {
     pub reviewer_prompt: Option<String>,
     pub completion_message: Option<String>,
@@ -51,7 +52,8 @@ pub struct ReviewRequested {
     pub branch_name: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SendFeedback {
     pub feedback: String,
     pub feedback_type: FeedbackType,
@@ -68,7 +70,8 @@ pub struct FeedbackSent {
     pub cleanup_status: String,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CreatePullRequest {
     pub title: String,
     pub description: String,
@@ -89,7 +92,8 @@ pub struct PullRequestCreated {
     pub left_to_do: Vec<String>,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct CreateIssues {
     pub issues: Vec<NewIssue>,
 }

@@ -55,7 +55,7 @@ pub struct Coordinator {
 
 /// Where the coordinator of a folder answers.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Whereabouts {
+pub struct LockHolder {
     /// `http://127.0.0.1:3001`.
     pub url: String,
     pub pid: u32,
@@ -76,7 +76,7 @@ impl Coordinator {
         let lock = Lock::try_acquire(&path).map_err(|error| AgentsError::file("lock", &path, &error))?;
         let Some(lock) = lock else { return Ok(None) };
         // Those of whoever was here before. Until there are new ones nobody is asked there, who may be anybody by now.
-        let _ = fs::remove_file(places.whereabouts());
+        let _ = fs::remove_file(places.lock_holder());
         let archive = Arc::new(Archive::open(&settings.database)?);
         let git = Git::new(places.root().join("scratch")).with_limit(settings.tool_timeout);
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
@@ -126,13 +126,13 @@ impl Coordinator {
 
     /// Tells the other processes where it answers.
     pub fn announce(&self, url: &str) -> Result<()> {
-        let whereabouts = Whereabouts { url: url.to_owned(), pid: std::process::id() };
-        let path = self.places.whereabouts();
+        let lock_holder = LockHolder { url: url.to_owned(), pid: std::process::id() };
+        let path = self.places.lock_holder();
         let draft = path.with_extension("new");
         let write = || {
             let _ = fs::remove_file(&draft);
             let file = private_file().write(true).create_new(true).open(&draft)?;
-            serde_json::to_writer(file, &whereabouts)?;
+            serde_json::to_writer(file, &lock_holder)?;
             fs::rename(&draft, &path)
         };
         write().map_err(|error| AgentsError::file("write", &path, &error))
@@ -155,15 +155,15 @@ impl Coordinator {
 
 /// Where the coordinator of this folder said that it answers. None when nobody coordinates: another program may have the
 /// port by now, and would be shown tokens.
-pub fn whereabouts(data_dir: &DataDir) -> Option<Whereabouts> {
-    if !is_coordinated(data_dir) {
+pub fn lock_holder(data_dir: &DataDir) -> Option<LockHolder> {
+    if !is_leader_lock_held(data_dir) {
         return None;
     }
-    serde_json::from_slice(&fs::read(Places::of(data_dir).whereabouts()).ok()?).ok()
+    serde_json::from_slice(&fs::read(Places::of(data_dir).lock_holder()).ok()?).ok()
 }
 
 /// Whether somebody coordinates this folder, be it only for a moment and answering nobody.
-pub fn is_coordinated(data_dir: &DataDir) -> bool {
+pub fn is_leader_lock_held(data_dir: &DataDir) -> bool {
     Lock::is_held(&Places::of(data_dir).lock()).unwrap_or(false)
 }
 
@@ -194,7 +194,7 @@ impl Places {
         self.root.join("coordinator.lock")
     }
 
-    pub(crate) fn whereabouts(&self) -> PathBuf {
+    pub(crate) fn lock_holder(&self) -> PathBuf {
         self.root.join("coordinator.json")
     }
 

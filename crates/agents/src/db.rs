@@ -11,8 +11,8 @@ use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_para
 
 use crate::pull::CLOSED_FOLLOWED;
 use crate::records::{
-    AgentChoice, Event, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState, Outcome,
-    Phase, Review,
+    AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState,
+    Outcome, Phase, Review,
 };
 use crate::{AgentsError, Code, InstanceId, Status};
 
@@ -152,9 +152,9 @@ pub(crate) fn insert_instance(
             ":args": json(&instance.choice.args),
             ":repository": path_text(&instance.repository),
             ":worktree": path_text(&instance.worktree),
-            ":branch": instance.branch,
-            ":base_branch": instance.base_branch,
-            ":base_commit": instance.base_commit,
+            ":branch": instance.branch.as_str(),
+            ":base_branch": instance.base_branch.as_deref(),
+            ":base_commit": instance.base_commit.as_str(),
             ":session": instance.session,
             ":identity_hash": identity_hash,
             ":created_at": instance.created_at.0,
@@ -303,9 +303,9 @@ fn read_instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
         choice: AgentChoice { agent: row.get("agent")?, args: from_json(&args, "args")? },
         repository: path(row, "repository")?,
         worktree: path(row, "worktree")?,
-        branch: row.get("branch")?,
-        base_branch: row.get("base_branch")?,
-        base_commit: row.get("base_commit")?,
+        branch: word(row, "branch")?,
+        base_branch: maybe_word(row, "base_branch")?,
+        base_commit: word(row, "base_commit")?,
         session: row.get("session")?,
         exit_code: row.get("exit_code")?,
         pr_number: row.get("pr_number")?,
@@ -330,7 +330,7 @@ pub(crate) fn insert_review(connection: &Connection, review: &Review) -> rusqlit
             review.parent_instance.as_str(),
             review.child_instance.as_str(),
             review.review_iteration,
-            review.reviewed_commit,
+            review.reviewed_commit.as_str(),
             review.work_identity,
             review.created_at.0,
         ],
@@ -438,7 +438,7 @@ fn read_review(row: &Row<'_>) -> rusqlite::Result<Review> {
         parent_instance: word(row, "parent_instance")?,
         child_instance: word(row, "child_instance")?,
         review_iteration: row.get("review_iteration")?,
-        reviewed_commit: row.get("reviewed_commit")?,
+        reviewed_commit: word(row, "reviewed_commit")?,
         work_identity: row.get("work_identity")?,
         outcome: maybe_word(row, "outcome")?,
         created_at: Moment(row.get("created_at")?),
@@ -591,7 +591,7 @@ pub(crate) fn events_after(
     after: i64,
     instance: Option<&InstanceId>,
     most: u32,
-) -> rusqlite::Result<Vec<Event>> {
+) -> rusqlite::Result<Vec<AgentEvent>> {
     // Said so that those of one are found by the index.
     let whose = if instance.is_some() { "instance_id = ?2" } else { "?2 IS NULL" };
     let mut statement = connection.prepare_cached(&format!(
@@ -600,7 +600,7 @@ pub(crate) fn events_after(
     ))?;
     let rows = statement.query_map(params![after, instance.map(InstanceId::as_str), most], |row| {
         let detail: String = row.get("detail")?;
-        Ok(Event {
+        Ok(AgentEvent {
             seq: row.get("seq")?,
             at: Moment(row.get("at")?),
             kind: word(row, "kind")?,

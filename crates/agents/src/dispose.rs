@@ -7,15 +7,15 @@
 use crate::error::Result;
 use crate::records::Instance;
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, db};
-use tamis_git::{BranchName, Commit, Reason, Removal, Worktree, few};
+use tamis_git::{BranchName, Reason, Removal, Worktree, few};
 
 impl Coordinator {
     /// Removes what can go, or tells what would.
     pub(crate) fn dispose(&self, instance: &Instance, dry_run: bool) -> Result<Disposal> {
         let repository = self.repository(&instance.repository)?;
-        let branch: BranchName = instance.branch.parse()?;
+        let branch = &instance.branch;
         let keepers = self.keepers(instance)?;
-        let reasons = repository.prove_disposable(&instance.worktree, &branch, &keepers)?;
+        let reasons = repository.prove_disposable(&instance.worktree, branch, &keepers)?;
         let is_review = instance.agent_type == AgentType::Review;
         let (in_worktree, on_branch): (Vec<Reason>, Vec<Reason>) =
             reasons.into_iter().filter(|reason| stays_for(reason, is_review)).partition(is_of_worktree);
@@ -33,9 +33,9 @@ impl Coordinator {
         if !dry_run {
             // Submodules are proven to have nothing that is not elsewhere.
             let inner = match &there {
-                Some(worktree) => worktree.snapshot(&branch)?.inner,
+                Some(worktree) => worktree.snapshot(branch)?.inner,
                 None => {
-                    repository.hold_branch(&branch)?;
+                    repository.hold_branch(branch)?;
                     Vec::new()
                 }
             };
@@ -51,10 +51,10 @@ impl Coordinator {
                 if ignored.is_empty() { String::new() } else { format!(", with ignored files: {ignored}") };
             disposal.removed.push(format!("{worktree}{with}"));
         }
-        if repository.branch_tip(&branch)?.is_some() {
+        if repository.branch_tip(branch)?.is_some() {
             if on_branch.is_empty() {
                 if !dry_run {
-                    repository.delete_branch(&branch)?;
+                    repository.delete_branch(branch)?;
                 }
                 disposal.removed.push(format!("branch {branch}"));
             } else {
@@ -62,7 +62,7 @@ impl Coordinator {
                 disposal.kept.extend(kept);
             }
         }
-        if repository.undo_commit(&branch)?.is_some() || (dry_run && !disposal.removed.is_empty()) {
+        if repository.undo_commit(branch)?.is_some() || (dry_run && !disposal.removed.is_empty()) {
             disposal.undo = Some(branch.undo_reference());
         }
         Ok(disposal)
@@ -71,7 +71,7 @@ impl Coordinator {
     /// Branches that hold what they have: for a reviewer, that of the coding agent.
     fn keepers(&self, instance: &Instance) -> Result<Vec<BranchName>> {
         let review = self.archive.database.read(|connection| db::review_by(connection, &instance.id))?;
-        Ok(review.map(|review| BranchName::from(&review.parent_instance)).into_iter().collect())
+        Ok(review.map(|review| review.parent_instance.branch()).into_iter().collect())
     }
 
     /// Whether somebody has worked in the worktree of an instance that is still being made.
@@ -79,12 +79,12 @@ impl Coordinator {
         if !is_there(instance) {
             return Ok(false);
         }
-        let began: Commit = instance.base_commit.parse()?;
+        let began = &instance.base_commit;
         let worktree = self.repository(&instance.repository)?.worktree_if_there(&instance.worktree)?;
         // Nobody is let into one that is not filled, or only half.
         let Some(worktree) = worktree.filter(Worktree::is_filled) else { return Ok(false) };
         let state = worktree.state()?;
-        Ok(state.head.as_ref() != Some(&began) || state.operation.is_some() || !state.is_clean())
+        Ok(state.head.as_ref() != Some(began) || state.operation.is_some() || !state.is_clean())
     }
 
     /// Whether something is there that an undo ref cannot hold: a repository, or work in the middle of something.
@@ -93,10 +93,10 @@ impl Coordinator {
             return Ok(false);
         }
         let repository = self.repository(&instance.repository)?;
-        let branch: BranchName = instance.branch.parse()?;
-        let reasons = repository.prove_disposable(&instance.worktree, &branch, &[])?;
+        let branch = &instance.branch;
+        let reasons = repository.prove_disposable(&instance.worktree, branch, &[])?;
         let inner = match repository.worktree_if_there(&instance.worktree)? {
-            Some(worktree) => worktree.snapshot(&branch)?.inner,
+            Some(worktree) => worktree.snapshot(branch)?.inner,
             None => Vec::new(),
         };
         Ok(!inner.is_empty() || reasons.iter().any(|reason| stays_for(reason, true)))
@@ -115,18 +115,18 @@ impl Coordinator {
             return Err(AgentsError::new(Code::InvalidState, message).about(&instance.id));
         }
         let repository = self.repository(&instance.repository)?;
-        let branch: BranchName = instance.branch.parse()?;
-        let began: Commit = instance.base_commit.parse()?;
+        let branch = &instance.branch;
+        let began = &instance.base_commit;
         if let (true, Some(worktree)) =
             (self.has_worked(instance)?, repository.worktree_if_there(&instance.worktree)?)
         {
-            worktree.snapshot(&branch)?;
+            worktree.snapshot(branch)?;
         }
         repository.remove_worktree(&instance.worktree, Removal::Everything)?;
         remove_empty(instance)?;
-        if !repository.drop_unused_branch(&branch, &began)? {
-            repository.hold_branch(&branch)?;
-            repository.delete_branch(&branch)?;
+        if !repository.drop_unused_branch(branch, began)? {
+            repository.hold_branch(branch)?;
+            repository.delete_branch(branch)?;
         }
         Ok(())
     }

@@ -34,11 +34,7 @@ impl Coordinator {
         let Equipment { instance, identity, prompt, points: [added, written, created] } = equipment;
         let id = &instance.id;
         in_time()?;
-        repository.add_worktree(
-            &instance.worktree,
-            &instance.branch.parse()?,
-            &instance.base_commit.parse()?,
-        )?;
+        repository.add_worktree(&instance.worktree, &instance.branch, &instance.base_commit)?;
         reach(*added);
         in_time()?;
         identity.write(&self.places.identity(id))?;

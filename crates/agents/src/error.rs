@@ -1,7 +1,7 @@
 //! What can go wrong, in the contract's form: a code, a message, whom it concerns, and what to do.
 
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 use tamis_git::{GitError, GitErrorKind};
 use tamis_github::{GithubError, GithubErrorKind};
 use tamis_store::{StoreError, rusqlite};
@@ -100,18 +100,43 @@ impl AgentsError {
         failed
     }
 
-    /// The contract's object. `error` has the code too, as its example shows.
-    pub fn to_json(&self, tool: &str) -> Value {
-        let mut object = Map::from_iter([
-            ("code".to_owned(), json!(self.code)),
-            ("error".to_owned(), json!(self.code)),
-            ("message".to_owned(), json!(self.message)),
-            ("instance_id".to_owned(), json!(self.instance)),
-            ("tool_name".to_owned(), json!(tool)),
-            ("suggestions".to_owned(), json!(self.suggestions)),
-        ]);
-        object.extend(self.details.clone());
-        Value::Object(object)
+    /// The contract's object, which names the tool that failed.
+    pub fn to_object(&self, tool: &str) -> ErrorObject {
+        let AgentsError { code, message, suggestions, instance, details } = self.clone();
+        ErrorObject {
+            code,
+            error: Some(code),
+            message,
+            instance_id: instance,
+            tool_name: tool.to_owned(),
+            suggestions,
+            details,
+        }
+    }
+}
+
+/// The contract's error object, as callers see it and as processes send it to each other. `error` has the code too, as the
+/// contract's example shows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ErrorObject {
+    pub code: Code,
+    #[serde(default)]
+    error: Option<Code>,
+    pub message: String,
+    #[serde(default)]
+    pub instance_id: Option<InstanceId>,
+    #[serde(default)]
+    pub tool_name: String,
+    #[serde(default)]
+    pub suggestions: Vec<String>,
+    #[serde(flatten)]
+    pub details: Map<String, Value>,
+}
+
+impl From<ErrorObject> for AgentsError {
+    fn from(object: ErrorObject) -> AgentsError {
+        let ErrorObject { code, message, instance_id, suggestions, details, .. } = object;
+        AgentsError { code, message, suggestions, instance: instance_id, details }
     }
 }
 
@@ -159,5 +184,48 @@ impl From<rusqlite::Error> for AgentsError {
     fn from(error: rusqlite::Error) -> AgentsError {
         AgentsError::new(Code::DatabaseError, format!("the database failed: {error}"))
             .suggest("`tamis data show` says what is wrong with the database")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_error_is_the_same_after_serialisation() {
+        let error = AgentsError::new(Code::ReviewLimitExceeded, "Maximum review iterations (3) reached")
+            .suggest("a")
+            .suggest("b")
+            .about(&"work-123-a1".parse().unwrap())
+            .detail("current_iteration", 3);
+        let read =
+            |object: &Value| serde_json::from_value::<ErrorObject>(object.clone()).map(AgentsError::from);
+        let object = serde_json::to_value(error.to_object("request_review")).unwrap();
+        assert_eq!(
+            object,
+            json!({
+                "code": "REVIEW_LIMIT_EXCEEDED",
+                "error": "REVIEW_LIMIT_EXCEEDED",
+                "message": "Maximum review iterations (3) reached",
+                "instance_id": "work-123-a1",
+                "tool_name": "request_review",
+                "suggestions": ["a", "b"],
+                "current_iteration": 3,
+            })
+        );
+        assert_eq!(read(&object).unwrap(), error);
+        let bare = AgentsError::new(Code::Timeout, "late");
+        assert_eq!(read(&json!(bare.to_object("x"))).unwrap(), bare);
+        for other in [
+            json!({"error": {"code": "wrong_token", "message": "wrong_token"}}),
+            json!({"code": "NO_SUCH", "message": ""}),
+            json!({"code": "TIMEOUT"}),
+            json!([]),
+            json!("TIMEOUT"),
+        ] {
+            assert!(read(&other).is_err(), "{other}");
+        }
     }
 }

@@ -16,10 +16,10 @@ use crate::identity::random_hex;
 use crate::operations::Caller;
 use crate::records::{Feedback, Instance, Moment, Phase, Review};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
+    AgentType, AgentsError, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, ToolCall, db,
     tools,
 };
-use tamis_git::{BranchName, Commit, Delivery, Note, Notes, Repository};
+use tamis_git::{Commit, Delivery, Note, Notes, Repository};
 
 /// How often a name for the notes may be taken by somebody else at the very moment.
 const MOST_NAMES_TRIED: u32 = 8;
@@ -50,7 +50,7 @@ struct Context {
 
 impl Coordinator {
     /// The contract's `send_feedback`.
-    pub fn send_feedback(&self, call: &Call<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
+    pub fn send_feedback(&self, call: &ToolCall<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
         self.answer(tools::SEND_FEEDBACK, call, |caller| {
             caller.must_be(&[AgentType::Review])?;
             input::check(input)?;
@@ -143,23 +143,22 @@ impl Coordinator {
         let Context { reviewer, coding, review, feedback, operation } = context;
         let repository = self.repository(&coding.repository)?;
         let worktree = repository.worktree(&coding.worktree)?;
-        let branch: BranchName = coding.branch.parse()?;
-        let reviewed: Commit = review.reviewed_commit.parse()?;
+        let reviewed = &review.reviewed_commit;
         let content = document::render(feedback);
         let message = format!("Review {} of {}\n\nBy {}\n", review.review_iteration, coding.id, reviewer.id);
         let at = feedback.created_at.0 / 1000;
         let earlier = self.notes_for(&coding.id)?;
         for _ in 0..MOST_NAMES_TRIED {
             in_time()?;
-            let path = worktree.choose_notes_path(&reviewed, &earlier, &content)?;
-            let notes = Notes { path: &path, content: &content, message: &message, at, reviewed: &reviewed };
+            let path = worktree.choose_notes_path(reviewed, &earlier, &content)?;
+            let notes = Notes { path: &path, content: &content, message: &message, at, reviewed };
             let (commit, note) = repository.commit_notes(&notes)?;
             let committed = Committed { commit, note };
             let plan = plan_json(&feedback.id, Some(&committed))?;
             self.archive.database.write(|connection| db::replan(connection, *operation, &plan))?;
             reach(Point::FeedbackCommitted);
             in_time()?;
-            let delivery = worktree.merge_notes(&branch, &notes, &committed.commit, &earlier)?;
+            let delivery = worktree.merge_notes(&coding.branch, &notes, &committed.commit, &earlier)?;
             if let Delivery::Delivered(by) = delivery {
                 self.note_on_review_branch(&repository, context, &committed.commit);
                 return Ok((committed, by));
@@ -181,20 +180,21 @@ impl Coordinator {
         let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_value(plan).ok());
         let Some(committed) = plan.and_then(|plan| plan.notes) else { return Ok(None) };
         let repository = self.repository(&context.coding.repository)?;
-        let Some(tip) = repository.branch_tip(&context.coding.branch.parse()?)? else { return Ok(None) };
-        let reviewed = context.review.reviewed_commit.parse()?;
-        let by = repository.delivered_by(&tip, &committed.commit, &reviewed)?;
+        let Some(tip) = repository.branch_tip(&context.coding.branch)? else { return Ok(None) };
+        let by = repository.delivered_by(&tip, &committed.commit, &context.review.reviewed_commit)?;
         Ok(by.map(|by| (committed, by)))
     }
 
     /// The review branch shows what was said too. Where its agent has moved it that is left out: the notes have arrived.
     fn note_on_review_branch(&self, repository: &Repository, context: &Context, notes: &Commit) {
         let Context { reviewer, review, .. } = context;
-        let attempt = || {
-            let (branch, reviewed) = (reviewer.branch.parse()?, review.reviewed_commit.parse()?);
-            repository.advance_review_branch(&reviewer.worktree, &branch, &reviewed, notes)
-        };
-        if let Err(error) = attempt() {
+        let advanced = repository.advance_review_branch(
+            &reviewer.worktree,
+            &reviewer.branch,
+            &review.reviewed_commit,
+            notes,
+        );
+        if let Err(error) = advanced {
             tracing::debug!("the notes are not on {}: {error}", reviewer.branch);
         }
     }

@@ -42,8 +42,8 @@ impl InstanceId {
     }
 
     /// The branch that belongs to the instance.
-    pub fn branch(&self) -> String {
-        format!("tamis/{}", self.0)
+    pub fn branch(&self) -> BranchName {
+        BranchName::of_instance(&self.0).expect("the names of instances are valid in branches")
     }
 }
 
@@ -118,12 +118,6 @@ impl From<InstanceId> for String {
 impl fmt::Display for InstanceId {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&self.0)
-    }
-}
-
-impl From<&InstanceId> for BranchName {
-    fn from(id: &InstanceId) -> BranchName {
-        BranchName::of_instance(&id.0).expect("the names of instances are valid in branches")
     }
 }
 

@@ -18,8 +18,8 @@ use crate::operations::Caller;
 use crate::pull::input::{check_text, check_title, invalid};
 use crate::records::{Instance, Operation, OperationState};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, CreateIssues, IssueCreated, IssuesCreated, NewIssue, db,
-    tools,
+    AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssuesCreated, NewIssue, ToolCall,
+    db, tools,
 };
 use tamis_github::{Github, Outcome};
 use tamis_text::plain::{is_odd, plain_text};
@@ -52,7 +52,7 @@ enum Fate {
 
 impl Coordinator {
     /// The contract's `create_issues`.
-    pub fn create_issues(&self, call: &Call<'_>, input: &CreateIssues) -> Result<IssuesCreated> {
+    pub fn create_issues(&self, call: &ToolCall<'_>, input: &CreateIssues) -> Result<IssuesCreated> {
         self.answer(tools::CREATE_ISSUES, call, |caller| {
             caller.must_be(&[AgentType::Planning])?;
             check(&input.issues)?;

@@ -38,13 +38,15 @@ mod tmux;
 mod tools;
 mod user_config;
 
-pub use archive::{Archive, ConfigValue, Details};
+pub use archive::{Archive, ConfigValue, InstanceDetails};
 pub use calls::{
-    Call, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated,
-    NewIssue, PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest,
+    CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated, NewIssue,
+    PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest, ToolCall,
 };
-pub use coordinator::{Coordinator, Settings, Whereabouts, has_begun, is_coordinated, log_file, whereabouts};
-pub use error::{AgentsError, Code, Result};
+pub use coordinator::{
+    Coordinator, LockHolder, Settings, has_begun, is_leader_lock_held, lock_holder, log_file,
+};
+pub use error::{AgentsError, Code, ErrorObject, Result};
 pub use id::{IdError, InstanceId};
 pub use identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
@@ -55,6 +57,6 @@ pub use prompts::{
     PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, TaskIssue, WorkPrompt, planning_prompt,
     review_prompt, work_prompt,
 };
-pub use records::{AgentChoice, Event, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
+pub use records::{AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review};
 pub use tmux::{Session, Tmux, plain_text};
 pub use user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};

@@ -14,7 +14,7 @@ use tamis_store::rusqlite::Connection;
 use crate::error::Result;
 use crate::holds::Hold;
 use crate::records::{EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
-use crate::{AgentType, AgentsError, Call, Code, Coordinator, Finding, InstanceId, db, tools};
+use crate::{AgentType, AgentsError, Code, Coordinator, Finding, InstanceId, ToolCall, db, tools};
 
 /// Failures quote other programs, some of which say a lot.
 const LONGEST_MESSAGE: usize = 1_000;
@@ -155,7 +155,7 @@ impl Coordinator {
     pub(crate) fn answer<T: Serialize + DeserializeOwned>(
         &self,
         tool: &'static str,
-        call: &Call<'_>,
+        call: &ToolCall<'_>,
         work: impl FnOnce(&Caller<'_>) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
@@ -180,11 +180,12 @@ impl Coordinator {
         &self,
         tool: &'static str,
         id: &InstanceId,
-        call: &Call<'_>,
+        call: &ToolCall<'_>,
         begun: Instant,
     ) -> Result<Caller<'_>> {
         let hold = self.hold(id, call.deadline, tool)?;
-        let key = call.key.map(|key| format!("{id} {tool} {}", blake3::hash(key.as_bytes()).to_hex()));
+        let key =
+            call.idempotency_key.map(|key| format!("{id} {tool} {}", blake3::hash(key.as_bytes()).to_hex()));
         Ok(Caller {
             instance: self.archive.instance(id)?,
             tool,

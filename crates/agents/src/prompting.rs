@@ -30,10 +30,9 @@ impl Coordinator {
         review: &Review,
         input: &RequestReview,
     ) -> Result<String> {
-        let (base, tip) = (coding.base_commit.parse()?, review.reviewed_commit.parse()?);
         let notes: Vec<String> = self.notes_for(&coding.id)?.into_iter().map(|note| note.path).collect();
         let Summary { files, insertions, deletions, commits, .. } =
-            repository.summary(&base, &tip, &notes)?;
+            repository.summary(&coding.base_commit, &review.reviewed_commit, &notes)?;
         let mut facts = facts(repository, coding);
         facts.summary = format!(
             "The work so far, since the branch began: {commits} commits, {files} files, {insertions} lines added, \
@@ -88,8 +87,8 @@ fn facts(repository: &Repository, worker: &Instance) -> RepositoryFacts {
     let name = repository.folder().file_name().unwrap_or_default();
     RepositoryFacts {
         name: name.to_string_lossy().into_owned(),
-        base_branch: worker.base_branch.clone().unwrap_or_else(|| worker.base_commit.clone()),
-        branch: worker.branch.clone(),
+        base_branch: worker.base_branch.as_deref().unwrap_or(&worker.base_commit).to_owned(),
+        branch: worker.branch.to_string(),
         summary: String::new(),
     }
 }

@@ -25,13 +25,13 @@ use crate::operations::Caller;
 use crate::pull_body::{ReviewSummary, pull_request_body};
 use crate::records::{Instance, Moment, Outcome};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated, db,
-    tools,
+    AgentType, AgentsError, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated, ToolCall,
+    db, tools,
 };
 use checks::{admit, check_work};
 use destination::Destination;
 pub(crate) use follow::{CLOSED_FOLLOWED, Following};
-use tamis_git::{BranchName, Commit, Repository};
+use tamis_git::{Commit, Repository};
 use tamis_github::{NewPullRequest, PullRequest};
 
 /// What the operation needs to be finished by somebody else.
@@ -67,7 +67,7 @@ impl Coordinator {
     /// The contract's `create_pull_request`.
     pub fn create_pull_request(
         &self,
-        call: &Call<'_>,
+        call: &ToolCall<'_>,
         input: &CreatePullRequest,
     ) -> Result<PullRequestCreated> {
         self.answer(tools::CREATE_PULL_REQUEST, call, |caller| {
@@ -112,19 +112,19 @@ impl Coordinator {
     /// Takes the notes out, pushes, and opens the pull request where there is GitHub.
     fn open(&self, work: &Work<'_>, operation: i64) -> Result<Done> {
         let Work { caller, input, subject, repository, destination, notes } = work;
-        let branch: BranchName = subject.branch.parse()?;
+        let branch = &subject.branch;
         let mut steps = Vec::new();
         let worktree = repository.worktree(&subject.worktree)?;
-        if worktree.remove_notes(&branch, notes, Moment::now().0 / 1000)?.is_some() {
+        if worktree.remove_notes(branch, notes, Moment::now().0 / 1000)?.is_some() {
             steps.push("the review notes are out of the tree".to_owned());
         }
         reach(Point::PullNotesRemoved);
         caller.in_time()?;
-        let tip = repository.branch_tip(&branch)?;
+        let tip = repository.branch_tip(branch)?;
         let tip =
             tip.ok_or_else(|| AgentsError::new(Code::GitError, format!("the branch {branch} is gone")))?;
         if let Some(remote) = &destination.remote {
-            repository.push(remote, &branch, destination.credential.as_ref())?;
+            repository.push(remote, branch, destination.credential.as_ref())?;
             steps.push(format!("{branch} is pushed to {}", remote.name));
         }
         reach(Point::PullPushed);
@@ -198,7 +198,7 @@ fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
     let mut answer = PullRequestCreated {
         pr_number: None,
         pr_url: None,
-        branch_name: work.subject.branch.clone(),
+        branch_name: work.subject.branch.to_string(),
         done: Vec::new(),
         left_to_do: Vec::new(),
     };

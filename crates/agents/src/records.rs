@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
+use tamis_git::{BranchName, Commit};
 
 use crate::kinds::words;
 use crate::{AgentType, Code, FeedbackType, InstanceId, Status};
@@ -117,10 +118,10 @@ pub struct Instance {
     /// The main worktree of its repository.
     pub repository: PathBuf,
     pub worktree: PathBuf,
-    pub branch: String,
-    pub base_branch: Option<String>,
+    pub branch: BranchName,
+    pub base_branch: Option<BranchName>,
     /// Where its branch began.
-    pub base_commit: String,
+    pub base_commit: Commit,
     pub session: String,
     pub exit_code: Option<i32>,
     pub pr_number: Option<i64>,
@@ -142,8 +143,8 @@ pub(crate) struct NewInstance {
     pub(crate) choice: AgentChoice,
     pub(crate) repository: PathBuf,
     pub(crate) worktree: PathBuf,
-    pub(crate) base_branch: Option<String>,
-    pub(crate) base_commit: String,
+    pub(crate) base_branch: Option<BranchName>,
+    pub(crate) base_commit: Commit,
 }
 
 impl NewInstance {
@@ -196,7 +197,7 @@ pub struct Review {
     pub child_instance: InstanceId,
     pub review_iteration: u32,
     /// The commit that was looked at.
-    pub reviewed_commit: String,
+    pub reviewed_commit: Commit,
     /// What it changes, to tell whether there is anything new to look at.
     pub work_identity: String,
     pub outcome: Option<Outcome>,
@@ -233,7 +234,7 @@ pub struct Feedback {
 
 /// Something that happened. The sequence has no gaps that matter: an event is there once a higher one is.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Event {
+pub struct AgentEvent {
     pub seq: i64,
     pub at: Moment,
     pub kind: EventKind,

@@ -2,7 +2,7 @@
 
 use tamis_redact::Redact;
 
-use crate::{Details, Event, Feedback, Instance};
+use crate::{AgentEvent, Feedback, Instance, InstanceDetails};
 
 impl Redact for Instance {
     fn redact(&mut self) {
@@ -21,14 +21,14 @@ impl Redact for Feedback {
     }
 }
 
-impl Redact for Details {
+impl Redact for InstanceDetails {
     fn redact(&mut self) {
         self.instance.redact();
         self.feedback.redact();
     }
 }
 
-impl Redact for Event {
+impl Redact for AgentEvent {
     fn redact(&mut self) {
         self.detail.redact();
     }

@@ -16,8 +16,8 @@ use crate::records::{AgentChoice, Instance, NewInstance, Operation, OperationSta
 use crate::start::created;
 use crate::user_config::{self, REVIEW_AGENT};
 use crate::{
-    AgentType, AgentsError, Call, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested,
-    Status, db, tools,
+    AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested, Status,
+    ToolCall, db, tools,
 };
 use tamis_git::Repository;
 
@@ -29,7 +29,7 @@ const LONGEST_TEXT: usize = 100_000;
 
 impl Coordinator {
     /// The contract's `request_review`.
-    pub fn request_review(&self, call: &Call<'_>, input: &RequestReview) -> Result<ReviewRequested> {
+    pub fn request_review(&self, call: &ToolCall<'_>, input: &RequestReview) -> Result<ReviewRequested> {
         self.answer(tools::REQUEST_REVIEW, call, |caller| {
             caller.must_be(&[AgentType::Coding])?;
             check(input)?;
@@ -121,7 +121,7 @@ impl Coordinator {
                 repository: coding.repository.clone(),
                 worktree: self.places.worktree(&id),
                 base_branch: Some(coding.branch.clone()),
-                base_commit: work.commit.to_string(),
+                base_commit: work.commit.clone(),
                 id,
             }
             .prepare();
@@ -130,7 +130,7 @@ impl Coordinator {
                 parent_instance: coding.id.clone(),
                 child_instance: reviewer.id.clone(),
                 review_iteration: iteration,
-                reviewed_commit: work.commit.to_string(),
+                reviewed_commit: work.commit.clone(),
                 work_identity: work.identity.clone(),
                 outcome: None,
                 created_at: reviewer.created_at,
@@ -157,7 +157,7 @@ impl Coordinator {
             review_instance_id: reviewer.id.clone(),
             session_name: reviewer.session.clone(),
             worktree_path: reviewer.worktree.clone(),
-            branch_name: coding.branch(),
+            branch_name: coding.branch().to_string(),
         };
         self.archive.database.write_or(|connection| {
             db::set_phase(connection, &reviewer.id, Phase::Ready)?;

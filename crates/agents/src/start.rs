@@ -133,8 +133,8 @@ impl Coordinator {
                 choice,
                 repository: repository.folder().to_owned(),
                 worktree: self.places.worktree(&id),
-                base_branch: base.branch.map(|branch| branch.to_string()),
-                base_commit: base.commit.to_string(),
+                base_branch: base.branch,
+                base_commit: base.commit,
                 id,
             }
             .prepare();

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use support::{Field, await_some, call, feedback, soon};
 use tamis_agents::faults::{Point, die_at};
-use tamis_agents::{Call, Code, EventKind, Finding, Instance, Outcome, Phase, RequestReview, Status};
+use tamis_agents::{Code, EventKind, Finding, Instance, Outcome, Phase, RequestReview, Status, ToolCall};
 
 #[test]
 #[ignore = "what runs in the sessions of the tests here"]
@@ -152,7 +152,7 @@ fn worktrees_and_branches_that_vanish() {
     assert_eq!((lost.status, lost.phase), (Status::Terminated, Phase::Gone));
     assert_eq!(lost.reason.as_deref(), Some("its worktree is gone"));
     assert_eq!(field.git(&field.repository(), &["rev-parse", &lost.branch]), tip, "its branch stays");
-    for (instance, commit) in [(&renamed, &kept), (&detached, &detached.base_commit)] {
+    for (instance, commit) in [(&renamed, &kept), (&detached, &detached.base_commit.to_string())] {
         assert_eq!(field.instance(&instance.id).status, Status::Started);
         assert_eq!(
             field.git(&field.repository(), &["rev-parse", &instance.branch]),
@@ -369,8 +369,11 @@ fn what_takes_too_long_is_undone() {
     field.work(&coding, "one");
     let token = field.token(&coding.id);
     for milliseconds in [5, 20, 40, 60, 80, 120, 160, 240] {
-        let call =
-            |token| Call { token, key: None, deadline: Instant::now() + Duration::from_millis(milliseconds) };
+        let call = |token| ToolCall {
+            token,
+            idempotency_key: None,
+            deadline: Instant::now() + Duration::from_millis(milliseconds),
+        };
         match field.coordinator().request_review(&call(&token), &RequestReview::default()) {
             Err(error) => {
                 assert_eq!(error.code, Code::Timeout);

@@ -141,7 +141,7 @@ fn from_start_to_the_limit() {
     let seen = field.events().len();
     let refused = field.request_review(&coding.id).unwrap_err();
     assert_eq!(
-        refused.to_json("request_review"),
+        json!(refused.to_object("request_review")),
         json!({
             "code": "REVIEW_LIMIT_EXCEEDED",
             "error": "REVIEW_LIMIT_EXCEEDED",
@@ -242,7 +242,8 @@ fn what_is_refused_and_why() {
     assert_eq!(code(field.request_review(&coding.id)), Code::WorktreeBusy);
     field.git(&coding.worktree, &["merge", "--abort"]);
     // Too late: it is undone.
-    let late = tamis_agents::Call { token: &token, key: None, deadline: std::time::Instant::now() };
+    let late =
+        tamis_agents::ToolCall { token: &token, idempotency_key: None, deadline: std::time::Instant::now() };
     let late = field.coordinator().request_review(&late, &RequestReview::default());
     assert_eq!(code(late), Code::Timeout);
     // A text that is too long.
@@ -606,11 +607,11 @@ fn an_agent_begins_at_what_is_checked_out_where_it_is_started() {
     };
     let main = field.git(&repository, &["rev-parse", "HEAD"]);
     let (branch, commit, worktree) = start(&side.join("inner"));
-    assert_eq!((branch.as_deref(), commit), (Some("side"), tip.clone()));
+    assert_eq!((branch.as_deref(), commit.as_str()), (Some("side"), tip.as_str()));
     // An agent's own branch is no base.
     let (branch, commit, _) = start(&worktree);
-    assert_eq!((branch.as_deref(), commit), (Some("main"), main));
+    assert_eq!((branch.as_deref(), commit.as_str()), (Some("main"), main.as_str()));
     field.git(&repository, &["checkout", "-q", "--detach", "side"]);
     let (branch, commit, _) = start(&repository);
-    assert_eq!((branch, commit), (None, tip));
+    assert_eq!((branch, commit.as_str()), (None, tip.as_str()));
 }

@@ -8,6 +8,7 @@ use tamis_agents::Identity;
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
+use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_http::{HttpUrl, ModelKey};
 use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
@@ -15,9 +16,7 @@ use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSet
 use tamis_server::ServerToken;
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
-use tamis_tools::{
-    Agents, AgentsSettings, Caller, Pruner, Registry, Research, Services, Sessions, Workbench,
-};
+use tamis_tools::{Caller, Pruner, Registry, Research, Services, Sessions, Workbench};
 use tamis_trace::{Trace, index_of_named};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::layer::SubscriberExt;
@@ -129,8 +128,8 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
         .with_agents(move || {
             // A process without a usable identity may still use the other tools; `mcp` checks it itself.
             let identity = identity(&for_agents).ok().flatten();
-            let settings = AgentsSettings { identity, ..agents_settings(&for_agents, program) };
-            Arc::new(Agents::new(settings))
+            let settings = AgentServiceSettings { identity, ..agents_settings(&for_agents, program) };
+            Arc::new(AgentService::new(settings))
         });
     Ok(Arc::new(services))
 }
@@ -147,7 +146,7 @@ pub(crate) fn this_program() -> Result<PathBuf, CliError> {
 }
 
 /// What there is to know of agents, from whatever process.
-pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentsSettings {
+pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentServiceSettings {
     let data_dir = DataDir::at(config.data_dir());
     let token = match config.text(Key::Token) {
         Some(chosen) => Some(chosen.to_owned()),
@@ -162,7 +161,7 @@ pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentsSettin
         github_url: config.text(Key::GithubUrl).map(str::to_owned),
         tool_timeout: Duration::from_millis(config.number(Key::ToolTimeoutMs).unwrap_or(u64::MAX)),
     };
-    AgentsSettings { token, ..AgentsSettings::new(coordinator) }
+    AgentServiceSettings { token, ..AgentServiceSettings::new(coordinator) }
 }
 
 /// The identity of the instance that this process was started for, if it was. A file that is named must hold one.

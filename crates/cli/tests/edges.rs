@@ -25,17 +25,28 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("git", &["process", "store"]),
     ("github", &["git", "http", "process", "text"]),
     ("agents", &["clients", "git", "github", "process", "redact", "store", "text"]),
+    ("coordinator", &["agents", "http", "redact"]),
     ("logs", &["store"]),
     ("trace", &["logs", "redact", "store"]),
     ("savings", &["logs", "prune", "redact", "sieve", "text", "trace"]),
     (
         "tools",
         &[
-            "agents", "codebase", "http", "logs", "process", "prune", "redact", "research", "sieve", "text",
+            "agents",
+            "codebase",
+            "coordinator",
+            "http",
+            "logs",
+            "process",
+            "prune",
+            "redact",
+            "research",
+            "sieve",
+            "text",
             "trace",
         ],
     ),
-    ("server", &["tools"]),
+    ("server", &["agents", "coordinator", "tools"]),
     (
         "cli",
         &[
@@ -44,6 +55,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
             "code-index",
             "codebase",
             "config",
+            "coordinator",
             "http",
             "logs",
             "process",
@@ -74,7 +86,7 @@ const KNOWN_ONLY_TO: &[(&str, &[&str])] = &[
     ("rustls", &["http"]),
     ("grep", &["codebase"]),
     ("ignore", &["codebase"]),
-    ("tokio", &["http", "research", "process", "tools", "server", "cli", "testkit"]),
+    ("tokio", &["coordinator", "http", "research", "process", "tools", "server", "cli", "testkit"]),
 ];
 
 /// What a crate re-exports of its dependencies, and the crates that may use a foreign one through it. `store` re-exports

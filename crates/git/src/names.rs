@@ -1,6 +1,7 @@
 //! Commits and branches, as git names them: sound wherever there is one, and never an option.
 
 use std::fmt;
+use std::ops::Deref;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
@@ -127,6 +128,22 @@ impl From<Commit> for String {
 impl From<BranchName> for String {
     fn from(branch: BranchName) -> String {
         branch.0
+    }
+}
+
+impl Deref for Commit {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Deref for BranchName {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
     }
 }
 

@@ -1,7 +1,7 @@
 //! REST for agents and their reviews, below `/api`; and what is counted, at `/metrics`.
 //!
-//! Everything here is for whoever has the server's token, but for `/api/call/{tool}`: there an instance's own server forwards
-//! its agent's calls, with the instance's identity. Errors are the contract's object, with a status that fits its code.
+//! Everything here requires the server's token, but for `/api/call/TOOL`: there the server of an instance forwards its
+//! agent's calls, validated, with the instance's identity. Errors are the contract's object, with a status by its code.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,19 +17,24 @@ use bytes::Bytes;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use tamis_tools::{
-    Access, Agents, AgentsError, Code, Context, EventsAsked, InstanceId, InstancesAsked, Reply, StartRequest,
+use tamis_agents::{
+    AgentsError, Code, CreateIssues, CreatePullRequest, IdError, InstanceId, RequestReview, SendFeedback,
+    StartRequest,
+};
+use tamis_coordinator::{
+    AgentService, EventQuery, IDEMPOTENCY_KEY_HEADER, InstanceQuery, TIME_LEFT_HEADER, ToolRequest,
+    identity_required, parse_forwarded,
 };
 
 use crate::Served;
 use crate::guard::{Admitted, only_with_token};
-use crate::routes::{caller, not_found};
+use crate::routes::not_found;
 use crate::ws::{self, Followers};
 
 /// What these routes call themselves where an error names a tool.
 const TOOL: &str = "api";
 
-/// A key of a call is no longer than this.
+/// Maximum length of an idempotency key.
 const LONGEST_KEY: usize = 64;
 
 type Answer<T> = Result<axum::Json<T>, ApiError>;
@@ -53,21 +58,31 @@ pub(crate) fn routes(followers: Followers) -> Router<Served> {
         .route("/ws", get(ws::follow))
         .layer(Extension(followers))
         .layer(from_fn(only_with_token));
-    Router::new().route("/api/call/{tool}", post(call)).nest("/api", api).merge(others)
+    Router::new()
+        .route("/api/call/request_review", post(forwarded::<RequestReview>))
+        .route("/api/call/send_feedback", post(forwarded::<SendFeedback>))
+        .route("/api/call/create_pull_request", post(forwarded::<CreatePullRequest>))
+        .route("/api/call/create_issues", post(forwarded::<CreateIssues>))
+        .route("/api/call/{tool}", post(not_found))
+        .nest("/api", api)
+        .merge(others)
 }
 
-/// An error, as these routes tell it.
-pub(crate) struct ApiError(AgentsError);
+/// An error as an answer: the contract's object, which names a tool.
+pub(crate) struct ApiError {
+    error: AgentsError,
+    tool: &'static str,
+}
 
 impl From<AgentsError> for ApiError {
     fn from(error: AgentsError) -> ApiError {
-        ApiError(error)
+        ApiError { error, tool: TOOL }
     }
 }
 
 impl IntoResponse for ApiError {
     fn into_response(self) -> Response {
-        (status_of(self.0.code), axum::Json(self.0.to_json(TOOL))).into_response()
+        (status_of(self.error.code), axum::Json(self.error.to_object(self.tool))).into_response()
     }
 }
 
@@ -101,41 +116,41 @@ fn status_of(code: Code) -> StatusCode {
 
 async fn instances(
     State(served): State<Served>,
-    asked: Result<Query<InstancesAsked>, QueryRejection>,
+    parsed: Result<Query<InstanceQuery>, QueryRejection>,
 ) -> Answer<impl Serialize> {
-    let asked = query(asked)?;
-    look(&served, move |agents| agents.instances(&asked)).await
+    let query = valid_query(parsed)?;
+    read_tables(&served, move |agents| agents.instances(&query)).await
 }
 
 async fn details(State(served): State<Served>, Path(id): Path<String>) -> Answer<impl Serialize> {
     let id = instance(&id)?;
-    look(&served, move |agents| agents.details(&id)).await
+    read_tables(&served, move |agents| agents.details(&id)).await
 }
 
 async fn events(
     State(served): State<Served>,
-    asked: Result<Query<EventsAsked>, QueryRejection>,
+    parsed: Result<Query<EventQuery>, QueryRejection>,
 ) -> Answer<impl Serialize> {
-    let asked = query(asked)?;
-    look(&served, move |agents| agents.events(&asked)).await
+    let query = valid_query(parsed)?;
+    read_tables(&served, move |agents| agents.events(&query)).await
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct FeedbackAsked {
+struct FeedbackQuery {
     instance: Option<String>,
 }
 
 async fn feedback(
     State(served): State<Served>,
-    asked: Result<Query<FeedbackAsked>, QueryRejection>,
+    parsed: Result<Query<FeedbackQuery>, QueryRejection>,
 ) -> Answer<impl Serialize> {
-    let id = query(asked)?.instance.as_deref().map(instance).transpose()?;
-    look(&served, move |agents| agents.feedback(id.as_ref())).await
+    let id = valid_query(parsed)?.instance.as_deref().map(instance).transpose()?;
+    read_tables(&served, move |agents| agents.feedback(id.as_ref())).await
 }
 
 async fn config(State(served): State<Served>) -> Answer<impl Serialize> {
-    look(&served, |agents| agents.config()).await
+    read_tables(&served, |agents| agents.config()).await
 }
 
 #[derive(Deserialize)]
@@ -155,7 +170,7 @@ async fn set_config(
         Value::Number(value) => value.to_string(),
         _ => return Err(invalid("value: a string or a number is expected").into()),
     };
-    look(&served, move |agents| {
+    read_tables(&served, move |agents| {
         agents.set_config(&key, &value)?;
         Ok(agents.config()?.into_iter().find(|setting| setting.key == key))
     })
@@ -171,9 +186,9 @@ async fn start(
     if !request.folder.is_absolute() {
         return Err(invalid("folder: an absolute path is expected").into());
     }
-    let agents = coordinating(&served, &headers)?;
+    let agents = coordinator(&served, &headers)?;
     let id = agents.start(request).await?.id;
-    let shown = look(&served, move |agents| agents.details(&id)).await?;
+    let shown = read_tables(&served, move |agents| agents.details(&id)).await?;
     Ok((StatusCode::CREATED, shown))
 }
 
@@ -183,13 +198,13 @@ async fn stop(
     headers: HeaderMap,
 ) -> Answer<impl Serialize> {
     let id = instance(&id)?;
-    coordinating(&served, &headers)?.stop(&id).await?;
-    look(&served, move |agents| agents.details(&id)).await
+    coordinator(&served, &headers)?.stop(&id).await?;
+    read_tables(&served, move |agents| agents.details(&id)).await
 }
 
 #[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Abandoning {
+struct AbandonBody {
     reason: Option<String>,
 }
 
@@ -200,14 +215,14 @@ async fn abandon(
     body: Bytes,
 ) -> Answer<impl Serialize> {
     let id = instance(&id)?;
-    let reason = if body.is_empty() { None } else { json_body::<Abandoning>(&body)?.reason };
-    coordinating(&served, &headers)?.abandon(&id, reason.as_deref()).await?;
-    look(&served, move |agents| agents.details(&id)).await
+    let reason = if body.is_empty() { None } else { json_body::<AbandonBody>(&body)?.reason };
+    coordinator(&served, &headers)?.abandon(&id, reason.as_deref()).await?;
+    read_tables(&served, move |agents| agents.details(&id)).await
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Cleaning {
+struct GcQuery {
     #[serde(default)]
     dry_run: bool,
 }
@@ -215,40 +230,46 @@ struct Cleaning {
 async fn gc(
     State(served): State<Served>,
     headers: HeaderMap,
-    asked: Result<Query<Cleaning>, QueryRejection>,
+    parsed: Result<Query<GcQuery>, QueryRejection>,
 ) -> Answer<impl Serialize> {
-    let dry_run = query(asked)?.dry_run;
-    Ok(axum::Json(coordinating(&served, &headers)?.gc(dry_run).await?))
+    let dry_run = valid_query(parsed)?.dry_run;
+    Ok(axum::Json(coordinator(&served, &headers)?.gc(dry_run).await?))
 }
 
 async fn reconcile(State(served): State<Served>, headers: HeaderMap) -> Answer<impl Serialize> {
-    Ok(axum::Json(coordinating(&served, &headers)?.reconcile().await?))
+    Ok(axum::Json(coordinator(&served, &headers)?.reconcile().await?))
 }
 
-/// An agent's call, sent on by the server of its instance.
-async fn call(
+/// An agent's call, forwarded by the server of its instance, which has validated it. It is not forwarded again.
+async fn forwarded<R: ToolRequest>(
     State(served): State<Served>,
     Extension(admitted): Extension<Admitted>,
-    Path(tool): Path<String>,
     headers: HeaderMap,
     body: Bytes,
-) -> Result<Response, ApiError> {
-    let arguments: Value = json_body(&body)?;
-    // The other tools need not be reached in this way.
-    let mut context = Context::new(Arc::clone(&served.services), caller("forwarded", &headers), Access::None);
-    context.identity = admitted.identity;
-    context.is_forwarded = true;
-    context.call_key = call_key(&headers)?;
-    context.time_left = time_left(&headers);
-    Ok(match served.registry.call(&tool, arguments, context).await {
-        Reply::Text { text, is_error } => {
-            let status = if is_error { status_in(&text) } else { StatusCode::OK };
-            (status, [(header::CONTENT_TYPE, "application/json")], text).into_response()
+) -> Answer<<R as ToolRequest>::Answer> {
+    let counted = served.services.metrics.begin(R::TOOL);
+    let answer = forwarded_answer::<R>(&served, admitted.identity, &headers, &body).await;
+    counted.end(answer.as_ref().err().map(|error| error.code.as_str()));
+    answer.map(axum::Json).map_err(|error| ApiError { error, tool: R::TOOL })
+}
+
+async fn forwarded_answer<R: ToolRequest>(
+    served: &Served,
+    identity: Option<String>,
+    headers: &HeaderMap,
+    body: &[u8],
+) -> Result<<R as ToolRequest>::Answer, AgentsError> {
+    let key = idempotency_key(headers)?;
+    let identity = identity.ok_or_else(identity_required)?;
+    let agents = agents(served)?;
+    let request = match parse_forwarded::<R>(body) {
+        Ok(request) => request,
+        Err(error) => {
+            let owner = agents.record_refusal(R::TOOL, identity, error.clone()).await?;
+            return Err(AgentsError { instance: owner, ..error });
         }
-        Reply::Error(error) => {
-            (StatusCode::NOT_FOUND, axum::Json(invalid(&error.message).to_json(&tool))).into_response()
-        }
-    })
+    };
+    agents.perform_forwarded(identity, key, time_left(headers), request).await
 }
 
 async fn metrics(State(served): State<Served>) -> Response {
@@ -262,27 +283,27 @@ async fn metrics(State(served): State<Served>) -> Response {
 }
 
 /// The agents of this process.
-pub(crate) fn agents(served: &Served) -> Result<Arc<Agents>, ApiError> {
+pub(crate) fn agents(served: &Served) -> Result<Arc<AgentService>, AgentsError> {
     let missing = || {
         AgentsError::new(Code::CoordinatorUnavailable, "agents are not served here")
             .suggest("`tamis serve` serves them")
     };
-    Ok(served.services.agents().cloned().ok_or_else(missing)?)
+    served.services.agents().cloned().ok_or_else(missing)
 }
 
-/// The same for what is to be done by whoever coordinates. What another process has sent here is not sent on.
-fn coordinating(served: &Served, headers: &HeaderMap) -> Result<Arc<Agents>, ApiError> {
+/// The same for a request to the coordinator. One that another process forwarded here is not forwarded again.
+fn coordinator(served: &Served, headers: &HeaderMap) -> Result<Arc<AgentService>, AgentsError> {
     let agents = agents(served)?;
-    if call_key(headers)?.is_some() && !agents.is_coordinating() {
-        return Err(AgentsError::new(Code::CoordinatorUnavailable, "this process does not coordinate").into());
+    if idempotency_key(headers)?.is_some() {
+        agents.require_leader()?;
     }
     Ok(agents)
 }
 
-/// What the tables say, read away from the threads that serve connections.
-async fn look<T: Serialize + Send + 'static>(
+/// Reads the tables away from the threads that serve connections.
+async fn read_tables<T: Serialize + Send + 'static>(
     served: &Served,
-    read: impl FnOnce(&Agents) -> Result<T, AgentsError> + Send + 'static,
+    read: impl FnOnce(&AgentService) -> Result<T, AgentsError> + Send + 'static,
 ) -> Answer<T> {
     let agents = agents(served)?;
     let read = tokio::task::spawn_blocking(move || read(&agents)).await;
@@ -295,12 +316,12 @@ fn invalid(message: &str) -> AgentsError {
 }
 
 fn instance(id: &str) -> Result<InstanceId, AgentsError> {
-    id.parse().map_err(|error: tamis_tools::IdError| invalid(&error.to_string()))
+    id.parse().map_err(|error: IdError| invalid(&error.to_string()))
 }
 
-pub(crate) fn query<T>(asked: Result<Query<T>, QueryRejection>) -> Result<T, AgentsError> {
-    match asked {
-        Ok(Query(asked)) => Ok(asked),
+pub(crate) fn valid_query<T>(parsed: Result<Query<T>, QueryRejection>) -> Result<T, AgentsError> {
+    match parsed {
+        Ok(Query(query)) => Ok(query),
         Err(rejection) => Err(invalid(&rejection.body_text())),
     }
 }
@@ -310,23 +331,14 @@ fn json_body<T: DeserializeOwned>(body: &[u8]) -> Result<T, AgentsError> {
         .map_err(|error| invalid(&format!("the body is not what is expected: {error}")))
 }
 
-fn call_key(headers: &HeaderMap) -> Result<Option<String>, AgentsError> {
-    let Some(key) = headers.get("tamis-call") else { return Ok(None) };
-    let sound = key.to_str().ok().filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
-    sound
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, AgentsError> {
+    let Some(key) = headers.get(IDEMPOTENCY_KEY_HEADER) else { return Ok(None) };
+    let valid = key.to_str().ok().filter(|key| (1..=LONGEST_KEY).contains(&key.len()));
+    valid
         .map(|key| Some(key.to_owned()))
         .ok_or_else(|| invalid("Tamis-Call: 1 to 64 characters are expected"))
 }
 
 fn time_left(headers: &HeaderMap) -> Option<Duration> {
-    headers.get("tamis-time-left-ms")?.to_str().ok()?.parse().ok().map(Duration::from_millis)
-}
-
-/// The status that fits an error told in JSON.
-fn status_in(text: &str) -> StatusCode {
-    #[derive(Deserialize)]
-    struct Told {
-        code: Code,
-    }
-    serde_json::from_str::<Told>(text).map_or(StatusCode::INTERNAL_SERVER_ERROR, |told| status_of(told.code))
+    headers.get(TIME_LEFT_HEADER)?.to_str().ok()?.parse().ok().map(Duration::from_millis)
 }

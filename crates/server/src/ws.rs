@@ -13,13 +13,14 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_
 use axum::extract::{Extension, Query, State};
 use axum::response::{IntoResponse, Response};
 use serde::{Deserialize, Serialize};
-use tamis_tools::{AgentsError, Code, Follower};
+use tamis_agents::{AgentsError, Code};
+use tamis_coordinator::EventFollower;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, MissedTickBehavior};
 use tokio_util::sync::CancellationToken;
 
 use crate::Served;
-use crate::api::{ApiError, agents, query};
+use crate::api::{ApiError, agents, valid_query};
 
 /// More than this are turned away: each costs a task, and reads the tables for itself.
 const MOST_FOLLOWERS: u32 = 64;
@@ -82,7 +83,7 @@ pub(crate) async fn follow(
     from: Result<Query<From>, QueryRejection>,
     upgrade: Result<WebSocketUpgrade, WebSocketUpgradeRejection>,
 ) -> Result<Response, ApiError> {
-    let after = query(from)?.after.map(|after| after.max(0));
+    let after = valid_query(from)?.after.map(|after| after.max(0));
     let upgrade = match upgrade {
         Ok(upgrade) => upgrade,
         Err(rejection) => return Ok(rejection.into_response()),
@@ -100,7 +101,7 @@ pub(crate) async fn follow(
 /// Tells a client everything until it goes, or we do.
 async fn tell(
     mut socket: WebSocket,
-    mut follower: Follower,
+    mut follower: EventFollower,
     last_seq: i64,
     ending: CancellationToken,
     _place: OwnedSemaphorePermit,
@@ -120,7 +121,7 @@ async fn tell(
 /// With what to say at the end; nothing to a client that went by itself.
 async fn tell_until(
     socket: &mut WebSocket,
-    follower: &mut Follower,
+    follower: &mut EventFollower,
     last_seq: i64,
 ) -> Option<(u16, &'static str)> {
     let hello = Told::<()>::Hello { last_seq, after: follower.after() };

@@ -131,10 +131,10 @@ async fn a_call_with_an_identity_reaches_whoever_coordinates_or_says_that_nobody
         json!({
             "code": "COORDINATOR_UNAVAILABLE",
             "error": "COORDINATOR_UNAVAILABLE",
-            "message": "nobody coordinates agents: there is nobody in this data folder who does",
+            "message": "no coordinator is running: no process holds the leader lock of this data folder",
             "instance_id": "work-7-a1",
             "tool_name": "request_review",
-            "suggestions": ["`tamis serve` does, as long as it runs"],
+            "suggestions": ["start one with `tamis serve`"],
         })
     );
     let forwarded = request("/api/call/request_review", Some("tai_work-7-a1"), &json!({}));

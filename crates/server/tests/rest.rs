@@ -24,7 +24,7 @@ fn fixture() -> DoorFixture {
         .execute_batch(&format!(
             "INSERT INTO instance_relationships (parent_instance, child_instance, relationship_type, review_iteration,
                  reviewed_commit, work_identity, created_at)
-             VALUES ('work-1-a1', 'review-1-a1-1', 'spawned_review', 1, 'c1', 'w1', 3000);
+             VALUES ('work-1-a1', 'review-1-a1-1', 'spawned_review', 1, 'c100000000000000000000000000000000000000', 'w1', 3000);
              INSERT INTO feedback (id, review_instance, coding_instance, review_iteration, feedback, feedback_type,
                  priority, actionable_items, digest, path, created_at)
              VALUES ('f1', 'review-1-a1-1', 'work-1-a1', 1, 'remove {SECRET}', 'needs_work', 'high',

@@ -1,24 +1,49 @@
-//! The tools of agents that are started, and everything else that doors do with them.
-//!
-//! One process of a data folder coordinates; [`Agents`] is the same in all of them. What is asked of it is done here if this
-//! is that process, and else there.
+//! The tools of agents: each turns its input into a request for the coordinator.
 
-mod call;
-mod coordinate;
 pub(crate) mod create_issues;
 pub(crate) mod create_pull_request;
-mod desk;
-mod errand;
-mod follow;
-mod manage;
 pub(crate) mod request_review;
 pub(crate) mod send_feedback;
-mod show;
-mod wire;
 
-pub(crate) use call::{identity_needed, refused};
-pub use coordinate::Standing;
-pub use desk::{Agents, AgentsSettings, Vacancy};
-pub use errand::was_not_done;
-pub use follow::Follower;
-pub use show::{EventsAsked, EventsShown, InstancesAsked};
+use tamis_coordinator::{ToolRequest, identity_required};
+
+use crate::toolset::agents_error;
+use crate::{Context, Failure, Services};
+
+/// Sends a request to the coordinator for the agent that called.
+async fn call<R: ToolRequest>(context: &Context, request: R) -> Result<<R as ToolRequest>::Answer, Failure> {
+    let agents = context.services.agents();
+    let agents = agents.ok_or_else(|| Failure::internal("agents are not served here"))?;
+    let identity = context.identity.clone().ok_or_else(identity_required)?;
+    Ok(agents.call_tool(identity, request).await?)
+}
+
+/// The failure with the name of the caller. One that never reached a coordinator is recorded here, as the coordinator does
+/// with others.
+pub(crate) async fn attribute_failure(
+    tool: &'static str,
+    failure: Failure,
+    identity: Option<String>,
+    services: &Services,
+) -> Failure {
+    let was_refused_here = matches!(failure, Failure::InvalidInput { .. });
+    let mut error = match agents_error(failure) {
+        Ok(error) => error,
+        Err(failure) => return failure,
+    };
+    if error.instance.is_none()
+        && let (Some(identity), Some(agents)) = (identity, services.agents().cloned())
+    {
+        let owner = if was_refused_here {
+            agents.record_refusal(tool, identity, error.clone()).await
+        } else {
+            agents.owner_of(identity).await
+        };
+        // The caller's own failure is what matters to it.
+        error.instance = owner.unwrap_or_else(|error| {
+            tracing::warn!(%error, "cannot record a refused call");
+            None
+        });
+    }
+    error.into()
+}

@@ -1,7 +1,6 @@
 //! What a handler is told about the call it answers.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use tamis_sieve::Caller;
 use tokio::sync::mpsc;
@@ -17,12 +16,6 @@ pub struct Context {
     pub access: Access,
     /// The token of an instance's identity, as it was shown. Whoever coordinates judges it.
     pub identity: Option<String>,
-    /// A call that is made again, since its answer was lost, has the same key.
-    pub call_key: Option<String>,
-    /// How long the caller still waits, where it says so.
-    pub time_left: Option<Duration>,
-    /// Whether another process of ours sent it here, which is not to be sent on.
-    pub is_forwarded: bool,
     /// Cancelled when the caller no longer wants the answer.
     pub cancellation: CancellationToken,
     pub progress: Progress,
@@ -37,9 +30,6 @@ impl Context {
             caller,
             access,
             identity: None,
-            call_key: None,
-            time_left: None,
-            is_forwarded: false,
             cancellation: CancellationToken::new(),
             progress: Progress::default(),
             request: RequestLog::default(),

@@ -28,20 +28,16 @@ mod toolset;
 mod trace;
 mod workbench;
 
-pub use agents::{
-    Agents, AgentsSettings, EventsAsked, EventsShown, Follower, InstancesAsked, Standing, Vacancy,
-    was_not_done,
-};
 pub use bash::assembled_output;
 pub use context::{Access, Context, Progress, ProgressUpdate, Shown};
 
 pub use failure::Failure;
-pub use metrics::Metrics;
+pub use metrics::{Metrics, Pending};
 pub use registry::{Exposed, Operation, Registry, Tool};
 pub use remote_pruner::RemotePruner;
 pub use research::Research;
 pub use services::{PruneJob, Services};
-pub use tamis_agents::{AgentsError, Code, IDENTITY_PREFIX, IdError, InstanceId, StartRequest};
+pub use tamis_agents::{AgentsError, IDENTITY_PREFIX};
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};
 pub use trace::Sessions;

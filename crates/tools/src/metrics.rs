@@ -8,6 +8,9 @@ use std::fmt::Write;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use tamis_agents::Status;
+use tamis_coordinator::AgentService;
+
 use crate::Failure;
 
 /// Upper bounds of the durations that are counted together, in seconds; whatever is longer counts under `+Inf`.
@@ -29,7 +32,7 @@ struct Tally {
 }
 
 /// A call under way. One that nobody waits for to its end counts as cancelled.
-pub(crate) struct Pending<'a> {
+pub struct Pending<'a> {
     metrics: &'a Metrics,
     tool: &'static str,
     begun: Instant,
@@ -37,7 +40,8 @@ pub(crate) struct Pending<'a> {
 }
 
 impl Metrics {
-    pub(crate) fn begin(&self, tool: &'static str) -> Pending<'_> {
+    /// Begins to count a call.
+    pub fn begin(&self, tool: &'static str) -> Pending<'_> {
         Pending { metrics: self, tool, begun: Instant::now(), is_over: false }
     }
 
@@ -87,9 +91,10 @@ impl Metrics {
 }
 
 impl Pending<'_> {
-    pub(crate) fn end(mut self, failure: Option<&Failure>) {
+    /// Ends it, with the code of its failure.
+    pub fn end(mut self, failed: Option<&'static str>) {
         self.is_over = true;
-        self.metrics.count(self.tool, self.begun.elapsed(), failure.map(Failure::code));
+        self.metrics.count(self.tool, self.begun.elapsed(), failed);
     }
 }
 
@@ -102,13 +107,13 @@ impl Drop for Pending<'_> {
 }
 
 /// What a metric is.
-pub(crate) fn head(text: &mut String, name: &str, kind: &str, about: &str) {
+fn head(text: &mut String, name: &str, kind: &str, about: &str) {
     // Writing to a text cannot fail, here and below.
     let _ = writeln!(text, "# HELP {name} {about}\n# TYPE {name} {kind}");
 }
 
 /// One value of it.
-pub(crate) fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
+fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
     text.push_str(name);
     for (index, (label, is)) in labels.iter().enumerate() {
         let is = is.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
@@ -118,6 +123,22 @@ pub(crate) fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value
         text.push('}');
     }
     let _ = writeln!(text, " {value}");
+}
+
+/// The number of instances by status and of events, and whether this process coordinates.
+pub(crate) fn render_agents(agents: &AgentService, text: &mut String) {
+    let coordinating = u8::from(agents.is_leader());
+    head(text, "tamis_agents_coordinating", "gauge", "Whether this process coordinates agents.");
+    line(text, "tamis_agents_coordinating", &[], coordinating);
+    // Without the tables there are no counts; those of the tools are rendered all the same.
+    let Ok((counts, last_event)) = agents.counts() else { return };
+    head(text, "tamis_agents_instances", "gauge", "Instances by status.");
+    for status in Status::ALL {
+        let count = counts.iter().find(|(counted, _)| counted == status).map_or(0, |(_, count)| *count);
+        line(text, "tamis_agents_instances", &[("status", status.as_str())], count);
+    }
+    head(text, "tamis_agents_events_total", "counter", "Events of agents.");
+    line(text, "tamis_agents_events_total", &[], last_event);
 }
 
 #[cfg(test)]

@@ -95,7 +95,7 @@ impl Tool {
         let services = Arc::clone(&context.services);
         let pending = services.metrics.begin(self.name);
         let outcome = self.attempt(arguments, context).await;
-        pending.end(outcome.as_ref().err());
+        pending.end(outcome.as_ref().err().map(Failure::code));
         outcome
     }
 
@@ -211,7 +211,7 @@ impl Registry {
         // Whoever calls it has a use for it, and is told what it takes.
         let with_identity = Shown { has_identity: true, ..shown };
         match self.list(with_identity).find(|tool| tool.answers_to(name)) {
-            Some(tool) => Err((Some(tool), agents::identity_needed())),
+            Some(tool) => Err((Some(tool), tamis_coordinator::identity_required().into())),
             None => Err((None, Failure::UnknownTool { name: name.to_owned() })),
         }
     }
@@ -247,7 +247,9 @@ impl Registry {
             Err(failure) => {
                 request.fail(&failure);
                 let failure = match tool.toolset {
-                    Toolset::Agents => agents::refused(tool.name, failure, identity, &services).await,
+                    Toolset::Agents => {
+                        agents::attribute_failure(tool.name, failure, identity, &services).await
+                    }
                     _ => failure,
                 };
                 tool.toolset.failure(tool.name, failure)

@@ -3,14 +3,15 @@
 use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
+use tamis_coordinator::AgentService;
 use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_sieve::{Caller, PruneRequest, Pruned, RecoverError, RecoveredText, Sieve};
 use tamis_text::TextKind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-use crate::metrics::Metrics;
-use crate::{Agents, Failure, Research, Sessions, Workbench};
+use crate::metrics::{self, Metrics};
+use crate::{Failure, Research, Sessions, Workbench};
 
 /// Longer time limits are taken as this one: no caller waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
@@ -27,7 +28,7 @@ pub struct Services {
     pub workbench: Workbench,
     sessions: Option<Lazy<Sessions>>,
     research: Option<Lazy<Research>>,
-    agents: Option<Lazy<Agents>>,
+    agents: Option<Lazy<AgentService>>,
     pub metrics: Metrics,
     /// One permit per core: more pruning at once would only make every caller wait longer.
     cores: Arc<Semaphore>,
@@ -91,7 +92,7 @@ impl Services {
     }
 
     /// Adds agents.
-    pub fn with_agents(self, build: impl FnOnce() -> Arc<Agents> + Send + 'static) -> Services {
+    pub fn with_agents(self, build: impl FnOnce() -> Arc<AgentService> + Send + 'static) -> Services {
         Services { agents: Some(LazyLock::new(Box::new(build))), ..self }
     }
 
@@ -106,7 +107,7 @@ impl Services {
     }
 
     /// Agents, where they are served.
-    pub fn agents(&self) -> Option<&Arc<Agents>> {
+    pub fn agents(&self) -> Option<&Arc<AgentService>> {
         self.agents.as_deref()
     }
 
@@ -114,7 +115,7 @@ impl Services {
     pub fn metrics_text(&self) -> String {
         let mut text = self.metrics.render();
         if let Some(agents) = self.agents() {
-            agents.render_metrics(&mut text);
+            metrics::render_agents(agents, &mut text);
         }
         text
     }

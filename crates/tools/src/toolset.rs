@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use tamis_agents::{AgentsError, Code};
+use tamis_coordinator::bounded;
 
 use crate::{Access, Failure, Shown};
 
@@ -95,7 +96,7 @@ impl Toolset {
                 Err(failure) => Reply::Error(failure.into()),
             },
             Toolset::Agents => match agents_error(failure) {
-                Ok(error) => Reply::Text { text: error.to_json(tool).to_string(), is_error: true },
+                Ok(error) => Reply::Text { text: json!(error.to_object(tool)).to_string(), is_error: true },
                 Err(failure) => Reply::Error(failure.into()),
             },
         }
@@ -129,27 +130,12 @@ pub(crate) fn agents_error(failure: Failure) -> Result<AgentsError, Failure> {
     match failure {
         Failure::Agents(error) => Ok(*error),
         // It may quote the input, which may be anything.
-        Failure::InvalidInput { detail } => {
-            Ok(AgentsError::new(Code::ValidationError, without_middle(detail)))
-        }
+        Failure::InvalidInput { detail } => Ok(AgentsError::new(Code::ValidationError, bounded(detail))),
         Failure::Internal { detail } => Ok(AgentsError::new(Code::InternalError, detail)),
         Failure::Domain { code, .. } => Ok(AgentsError::new(Code::InternalError, code)),
         Failure::Stated { message, .. } => Ok(AgentsError::new(Code::InternalError, message)),
         failure @ (Failure::UnknownTool { .. } | Failure::Cancelled) => Err(failure),
     }
-}
-
-/// How much of a complaint about an input is told, from its beginning and from its end: where, and what is expected.
-const BEGINNING: usize = 600;
-const END: usize = 300;
-
-fn without_middle(text: String) -> String {
-    let letters = text.chars().count();
-    if letters <= BEGINNING + END {
-        return text;
-    }
-    let (beginning, end) = (text.chars().take(BEGINNING), text.chars().skip(letters - END));
-    beginning.chain(['…']).chain(end).collect()
 }
 
 impl RpcError {

@@ -37,13 +37,13 @@ impl Coordinator {
 
     fn bring_again(&self, context: &Context, notes: Option<Committed>) -> Result<(Note, Commit)> {
         let repository = self.repository(&context.coding.repository)?;
-        let (branch, reviewed) = (context.coding.branch.parse()?, context.review.reviewed_commit.parse()?);
+        let (branch, reviewed) = (&context.coding.branch, &context.review.reviewed_commit);
         let since =
             UNIX_EPOCH + Duration::from_millis(u64::try_from(context.feedback.created_at.0).unwrap_or(0));
-        repository.clear_left_locks(&context.coding.worktree, &branch, since)?;
+        repository.clear_left_locks(&context.coding.worktree, branch, since)?;
         // Asked of the branch itself: the worktree may be in the middle of something by now.
-        if let (Some(Committed { commit, note }), Some(tip)) = (notes, repository.branch_tip(&branch)?)
-            && let Some(by) = repository.delivered_by(&tip, &commit, &reviewed)?
+        if let (Some(Committed { commit, note }), Some(tip)) = (notes, repository.branch_tip(branch)?)
+            && let Some(by) = repository.delivered_by(&tip, &commit, reviewed)?
         {
             return Ok((note, by));
         }

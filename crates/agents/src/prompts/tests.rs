@@ -141,7 +141,8 @@ If a tool answers with an error, read its `suggestions`.
 fn a_planning_agent_is_told_to_make_issues() {
     let id = InstanceId::of_worker(AgentType::Planning, "login", 1);
     let task = Task { text: "Plan the log in.".to_owned(), ..Task::default() };
-    let repository = RepositoryFacts { branch: id.branch(), summary: String::new(), ..repository() };
+    let repository =
+        RepositoryFacts { branch: id.branch().to_string(), summary: String::new(), ..repository() };
     let expected = "\
 You are plan-login-a1, a planning agent for the repository shop, whose base branch is main.
 You work in this folder, a git worktree of your own on the branch tamis/plan-login-a1. Leave other branches and worktrees alone.

@@ -4,7 +4,6 @@ use super::Work;
 use crate::error::Result;
 use crate::records::Instance;
 use crate::{AgentsError, Code, Status};
-use tamis_git::BranchName;
 
 /// Whether the statuses allow it.
 pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
@@ -33,9 +32,9 @@ pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
 /// Whether there is something to pull, and all of it is committed.
 pub(super) fn check_work(work: &Work<'_>) -> Result<()> {
     let Work { caller, subject, repository, destination, notes, .. } = work;
-    let branch: BranchName = subject.branch.parse()?;
+    let branch = &subject.branch;
     let state = repository.state_of(&subject.worktree)?;
-    if let Some(hindrance) = state.hindrance(&branch) {
+    if let Some(hindrance) = state.hindrance(branch) {
         return Err(AgentsError::from(hindrance).about(&subject.id));
     }
     // What a coding agent has lying about while it waits is not the reviewer's to judge.

@@ -70,11 +70,11 @@ impl Coordinator {
         };
         let base = match (asked.or(main), &subject.base_branch, &github) {
             (Some(base), ..) => base,
-            (None, Some(base), _) => base.parse()?,
+            (None, Some(base), _) => base.clone(),
             (None, None, Some(github)) => github.default_branch()?.parse()?,
             (None, None, None) => repository.default_base()?.0,
         };
-        if base.as_str() == subject.branch {
+        if base == subject.branch {
             let message = format!("{base} is the branch itself, and cannot be pulled into itself");
             return Err(AgentsError::new(Code::ValidationError, message));
         }

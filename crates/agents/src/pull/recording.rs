@@ -85,7 +85,7 @@ impl Coordinator {
             let answer = PullRequestCreated {
                 pr_number: Some(number_of(pull_request)?),
                 pr_url: Some(pull_request.url.clone()),
-                branch_name: subject.branch.clone(),
+                branch_name: subject.branch.to_string(),
                 done: Vec::new(),
                 left_to_do: Vec::new(),
             };

@@ -15,8 +15,8 @@ use crate::records::{
     AgentChoice, EventKind, Feedback, Instance, Moment, NewInstance, Outcome, Phase, Review,
 };
 use crate::{
-    AgentType, Call, Coordinator, CreatePullRequest, FeedbackType, Identity, InstanceId, PullRequestCreated,
-    Settings, Status, db,
+    AgentType, Coordinator, CreatePullRequest, FeedbackType, Identity, InstanceId, PullRequestCreated,
+    Settings, Status, ToolCall, db,
 };
 use tamis_git::BranchName;
 
@@ -85,7 +85,7 @@ impl Stage {
         let base_branch: BranchName = base.parse().unwrap();
         let base_commit = repository.branch_tip(&base_branch).unwrap().unwrap();
         let worktree = self.coordinator.places.worktree(id);
-        repository.add_worktree(&worktree, &id.into(), &base_commit).unwrap();
+        repository.add_worktree(&worktree, &id.branch(), &base_commit).unwrap();
         let new = NewInstance {
             id: id.clone(),
             agent_type,
@@ -95,8 +95,8 @@ impl Stage {
             choice: AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args: vec!["true".to_owned()] },
             repository: repository.folder().to_owned(),
             worktree,
-            base_branch: Some(base.to_owned()),
-            base_commit: base_commit.to_string(),
+            base_branch: Some(base_branch),
+            base_commit,
         };
         let instance = Instance { phase: Phase::Ready, ..new.prepare() };
         let identity = Identity::random(id).unwrap();
@@ -119,7 +119,7 @@ impl Stage {
             parent_instance: coding.id.clone(),
             child_instance: id,
             review_iteration: 1,
-            reviewed_commit: self.tip(&coding.branch),
+            reviewed_commit: self.tip(&coding.branch).parse().unwrap(),
             work_identity: "x".to_owned(),
             outcome: None,
             created_at: Moment::now(),
@@ -239,8 +239,8 @@ fn coordinator(folder: &Path, github_url: &str) -> Coordinator {
     }
 }
 
-pub(crate) fn call(token: &str) -> Call<'_> {
-    Call { token, key: None, deadline: Instant::now() + PATIENCE }
+pub(crate) fn call(token: &str) -> ToolCall<'_> {
+    ToolCall { token, idempotency_key: None, deadline: Instant::now() + PATIENCE }
 }
 
 fn coding_id() -> InstanceId {

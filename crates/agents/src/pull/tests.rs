@@ -163,7 +163,7 @@ fn silence_is_not_waited_for_longer_than_the_caller_waits() {
     let stage = Stage::new(Place::Github);
     let (coding, token) = stage.coding();
     stage.github.misbehave_on("POST", When::Before, GithubFault::Silence, 1);
-    let call = Call { deadline: Instant::now() + Duration::from_secs(5), ..call(&token) };
+    let call = ToolCall { deadline: Instant::now() + Duration::from_secs(5), ..call(&token) };
     let error = stage.coordinator.create_pull_request(&call, &input()).unwrap_err();
     assert!(matches!(error.code, Code::GithubUnavailable | Code::Timeout), "{error:?}");
     assert_eq!(stage.status(&coding), Status::Started);
@@ -174,7 +174,7 @@ fn silence_is_not_waited_for_longer_than_the_caller_waits() {
 fn a_call_that_is_made_again_gets_the_recorded_answer() {
     let stage = Stage::new(Place::Github);
     let (_, token) = stage.coding();
-    let call = Call { key: Some("k"), ..call(&token) };
+    let call = ToolCall { idempotency_key: Some("k"), ..call(&token) };
     let first = stage.coordinator.create_pull_request(&call, &input()).unwrap();
     let asked = stage.github.requests().len();
     assert_eq!(stage.coordinator.create_pull_request(&call, &input()), Ok(first));
@@ -193,7 +193,7 @@ fn what_a_crash_left_is_finished_or_given_up() {
             let repository = settings.repository("https://github.com/octo-org/tool").unwrap().unwrap();
             let new = NewPullRequest {
                 title: "t".to_owned(),
-                head: coding.branch.clone(),
+                head: coding.branch.to_string(),
                 base: "main".to_owned(),
                 body: String::new(),
             };

@@ -6,7 +6,6 @@ use crate::error::Result;
 use crate::records::{Instance, Moment, Outcome, Phase};
 use crate::user_config::{self, TIMEOUT_HOURS};
 use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
-use tamis_git::BranchName;
 
 const HOUR: i64 = 60 * 60 * 1000;
 
@@ -100,7 +99,7 @@ impl Coordinator {
             Some(_) => {}
         }
         let repository = self.repository(&instance.repository)?;
-        if repository.branch_tip(&instance.branch.parse()?)?.is_none() {
+        if repository.branch_tip(&instance.branch)?.is_none() {
             return Ok(Some(Ailment::BranchGone));
         }
         Ok(None)
@@ -135,9 +134,9 @@ impl Coordinator {
     /// Makes a branch anew that somebody deleted or renamed, where its worktree still tells what was on it.
     fn restore_branch(&self, instance: &Instance) -> Result<Option<Finding>> {
         let repository = self.repository(&instance.repository)?;
-        let branch: BranchName = instance.branch.parse()?;
+        let branch = &instance.branch;
         let Some(head) = repository.state_of(&instance.worktree)?.head else { return Ok(None) };
-        repository.restore_branch(&branch, &head)?;
+        repository.restore_branch(branch, &head)?;
         let found = format!("the branch {branch} is gone");
         let done = format!("it is made again at {}, which its worktree has", head.short());
         self.tell_repair(Some(&instance.id), found, done).map(Some)

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::records::Instance;
 use crate::{AgentsError, Code, InstanceId};
-use tamis_git::{BranchName, Commit, Note, Repository};
+use tamis_git::{Commit, Note, Repository};
 
 /// What there is to review.
 pub(super) struct Work {
@@ -13,9 +13,9 @@ pub(super) struct Work {
 
 /// What is committed on the coding agent's branch and can be reviewed.
 pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Work> {
-    let branch: BranchName = coding.branch.parse()?;
+    let branch = &coding.branch;
     let state = repository.state_of(&coding.worktree)?;
-    if let Some(hindrance) = state.hindrance(&branch) {
+    if let Some(hindrance) = state.hindrance(branch) {
         return Err(AgentsError::from(hindrance).about(&coding.id));
     }
     if let Some(first) = state.modified.first() {
@@ -33,13 +33,13 @@ pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -
             .about(&coding.id)
             .suggest("commit the work, and call again")
     };
-    let base: Commit = coding.base_commit.parse()?;
+    let base = &coding.base_commit;
     let commit = state.head.ok_or_else(nothing)?;
     let notes: Vec<String> = notes.iter().map(|note| note.path.clone()).collect();
-    if !repository.has_changes(&base, &commit, &notes)? {
+    if !repository.has_changes(base, &commit, &notes)? {
         return Err(nothing());
     }
-    let identity = repository.work_identity(&base, &commit, &notes)?.0;
+    let identity = repository.work_identity(base, &commit, &notes)?.0;
     Ok(Work { commit, identity })
 }
 

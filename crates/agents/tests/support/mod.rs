@@ -10,8 +10,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tamis_agents::{
-    AgentChoice, AgentType, AgentsError, Call, Coordinator, Event, FeedbackSent, FeedbackType, Identity,
+    AgentChoice, AgentEvent, AgentType, AgentsError, Coordinator, FeedbackSent, FeedbackType, Identity,
     Instance, InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
+    ToolCall,
 };
 use tamis_store::{DataDir, rusqlite};
 use tamis_testkit::{FakeGithub, FakeRepository};
@@ -201,7 +202,7 @@ impl Field {
         self.coordinator().archive().instance(id).unwrap()
     }
 
-    pub(crate) fn events(&self) -> Vec<Event> {
+    pub(crate) fn events(&self) -> Vec<AgentEvent> {
         self.coordinator().archive().events(0, None, 10_000).unwrap()
     }
 
@@ -284,8 +285,8 @@ pub(crate) fn soon() -> Instant {
     Instant::now() + PATIENCE
 }
 
-pub(crate) fn call<'a>(token: &'a str, key: Option<&'a str>) -> Call<'a> {
-    Call { token, key, deadline: soon() }
+pub(crate) fn call<'a>(token: &'a str, key: Option<&'a str>) -> ToolCall<'a> {
+    ToolCall { token, idempotency_key: key, deadline: soon() }
 }
 
 pub(crate) fn feedback(text: &str) -> SendFeedback {
@@ -320,7 +321,7 @@ pub(crate) fn names_in(folder: &Path) -> Vec<String> {
 }
 
 /// `work-123-a1 status_changed request_review STARTED>WAITING_REVIEW`.
-pub(crate) fn in_short(event: &Event) -> String {
+pub(crate) fn in_short(event: &AgentEvent) -> String {
     let mut words = vec![
         event.instance_id.as_ref().map_or("-", InstanceId::as_str).to_owned(),
         event.kind.as_str().to_owned(),

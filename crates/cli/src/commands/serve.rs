@@ -3,13 +3,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::Args;
-use tamis_agents::Whereabouts;
+use tamis_agents::LockHolder;
 use tamis_config::{Config, Key, Surroundings};
+use tamis_coordinator::{AgentService, Leadership};
 use tamis_server::{
     BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
 };
 use tamis_store::{DataDir, Lock, create_private_dir};
-use tamis_tools::{Agents, Standing};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
@@ -93,7 +93,7 @@ async fn serve(config: &Config) -> CliResult {
     // Folders that cannot be researched are reported now, not by the first question.
     services.research();
     if let Some(agents) = services.agents() {
-        agents.coordinate(&own_url(&bound), tell_standing).map_err(CliError::internal)?;
+        agents.lead(&own_url(&bound), print_leadership).map_err(CliError::internal)?;
     }
     drop(beginning);
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
@@ -102,7 +102,7 @@ async fn serve(config: &Config) -> CliResult {
     services.workbench.process_groups.end_all().await;
     let finish = move || {
         if let Some(agents) = services.agents() {
-            leave(agents);
+            resign(agents);
         }
         setup::finish(&services);
     };
@@ -118,10 +118,10 @@ fn beginning(config: &Config) -> Option<Lock> {
     Lock::try_acquire(&folder.join(START_LOCK)).ok().flatten()
 }
 
-fn tell_standing(standing: &Standing) {
-    match standing {
-        Standing::Coordinates => print::note("coordinates the agents of this data folder"),
-        Standing::Forwards(Whereabouts { url, pid }) => print::note(format_args!(
+fn print_leadership(leadership: &Leadership) {
+    match leadership {
+        Leadership::Leader => print::note("coordinates the agents of this data folder"),
+        Leadership::Forwarding(LockHolder { url, pid }) => print::note(format_args!(
             "another server coordinates the agents of this data folder, at {url} as process {pid}: calls of agents are \
              forwarded to it"
         )),
@@ -142,9 +142,9 @@ fn own_url(bound: &[BoundListener]) -> String {
 }
 
 /// Coordinates no longer, and says so when somebody may miss it. Agents themselves go on.
-fn leave(agents: &Agents) {
-    let coordinated = agents.is_coordinating();
-    agents.end();
+fn resign(agents: &AgentService) {
+    let coordinated = agents.is_leader();
+    agents.resign();
     let instances = agents.archive().and_then(|archive| archive.instances()).unwrap_or_default();
     let live = instances.iter().filter(|instance| instance.status.is_live()).count() as u64;
     if coordinated && live > 0 {

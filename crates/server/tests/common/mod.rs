@@ -13,13 +13,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tamis_agents::Archive;
+use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_server::{Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken};
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
 use tamis_tools::{
-    Agents, AgentsSettings, Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset,
-    Workbench,
+    Context, Failure, Operation, ProgressUpdate, Registry, Services, Tool, Toolset, Workbench,
 };
 use tower::ServiceExt;
 
@@ -40,7 +40,7 @@ impl DoorFixture {
             recovery_max_bytes: 1 << 30,
             ledger_keep: Duration::from_secs(600),
         });
-        let agents = Arc::new(Agents::new(agents_settings(&folder.path().join("data"))));
+        let agents = Arc::new(AgentService::new(agents_settings(&folder.path().join("data"))));
         let services = Services::new(sieve, Workbench::here().unwrap()).with_agents(|| agents);
         let served = Served {
             registry: Arc::new(registry),
@@ -63,7 +63,7 @@ impl DoorFixture {
         self.door().router(Exposure::Loopback)
     }
 
-    pub fn agents(&self) -> &Arc<Agents> {
+    pub fn agents(&self) -> &Arc<AgentService> {
         self.served.services.agents().unwrap()
     }
 
@@ -93,7 +93,7 @@ impl DoorFixture {
 }
 
 /// Without a coordinator, and without waiting for one.
-pub fn agents_settings(data: &Path) -> AgentsSettings {
+pub fn agents_settings(data: &Path) -> AgentServiceSettings {
     let coordinator = tamis_agents::Settings {
         data_dir: DataDir::at(data),
         database: data.join("state.db"),
@@ -102,7 +102,11 @@ pub fn agents_settings(data: &Path) -> AgentsSettings {
         github_url: None,
         tool_timeout: Duration::from_secs(60),
     };
-    AgentsSettings { token: Some(TOKEN.into()), patience: Duration::ZERO, ..AgentsSettings::new(coordinator) }
+    AgentServiceSettings {
+        token: Some(TOKEN.into()),
+        absence_limit: Duration::ZERO,
+        ..AgentServiceSettings::new(coordinator)
+    }
 }
 
 /// Inserts an instance with the identity `tai_<id>`.
@@ -117,7 +121,7 @@ pub fn insert_instance(tables: &Connection, id: &str, status: &str, task: &str) 
         .execute(
             "INSERT INTO instances (id, type, status, phase, task, agent, args, repository, worktree, branch, base_commit,
                  session, identity_hash, created_at, updated_at)
-             VALUES (?1, ?2, ?3, 'ready', ?4, 'command', '[\"sleep\"]', '/r', ?1, ?1, 'c0', ?1, ?5, 1000, 1000)",
+             VALUES (?1, ?2, ?3, 'ready', ?4, 'command', '[\"sleep\"]', '/r', ?1, ?1, 'c000000000000000000000000000000000000000', ?1, ?5, 1000, 1000)",
             (id, agent_type, status, task, identity),
         )
         .unwrap();

@@ -1,23 +1,22 @@
 //! `create_issues`: what a planning agent planned, as issues.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tamis_agents::{CreateIssues as Asked, IssuesCreated, NewIssue};
+use serde::Deserialize;
+use tamis_agents::{IssuesCreated, NewIssue};
 
-use super::call;
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct CreateIssues;
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateIssuesInput {
     /// The issues, in the order in which they are made.
     issues: Vec<IssueInput>,
 }
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct IssueInput {
     /// What is to be done, in a line.
@@ -39,14 +38,12 @@ impl Operation for CreateIssues {
     type Output = IssuesCreated;
 
     async fn run(input: CreateIssuesInput, context: Context) -> Result<IssuesCreated, Failure> {
-        call::run(&context, Self::NAME, input, |coordinator, call, input| {
-            let issue = |issue: IssueInput| NewIssue {
-                title: issue.title,
-                body: issue.body,
-                labels: issue.labels.0.unwrap_or_default(),
-            };
-            coordinator.create_issues(call, &Asked { issues: input.issues.into_iter().map(issue).collect() })
-        })
-        .await
+        let issue = |issue: IssueInput| NewIssue {
+            title: issue.title,
+            body: issue.body,
+            labels: issue.labels.0.unwrap_or_default(),
+        };
+        let issues = input.issues.into_iter().map(issue).collect();
+        super::call(&context, tamis_agents::CreateIssues { issues }).await
     }
 }

@@ -1,16 +1,15 @@
 //! `create_pull_request`: the work is done, and is offered to be pulled.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tamis_agents::{CreatePullRequest as Asked, PullRequestCreated};
+use serde::Deserialize;
+use tamis_agents::PullRequestCreated;
 
-use super::call;
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct CreatePullRequest;
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreatePullRequestInput {
     /// The pull request's title.
@@ -33,11 +32,8 @@ impl Operation for CreatePullRequest {
     type Output = PullRequestCreated;
 
     async fn run(input: CreatePullRequestInput, context: Context) -> Result<PullRequestCreated, Failure> {
-        call::run(&context, Self::NAME, input, |coordinator, call, input| {
-            let CreatePullRequestInput { title, description, base_branch } = input;
-            let asked = Asked { title, description, base_branch: base_branch.0 };
-            coordinator.create_pull_request(call, &asked)
-        })
-        .await
+        let CreatePullRequestInput { title, description, base_branch } = input;
+        let request = tamis_agents::CreatePullRequest { title, description, base_branch: base_branch.0 };
+        super::call(&context, request).await
     }
 }

@@ -1,16 +1,15 @@
 //! `request_review`: a coding agent wants its work looked at.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tamis_agents::{RequestReview as Asked, ReviewRequested};
+use serde::Deserialize;
+use tamis_agents::ReviewRequested;
 
-use super::call;
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct RequestReview;
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestReviewInput {
     /// What the reviewer should look at, in place of a review of everything.
@@ -32,12 +31,11 @@ impl Operation for RequestReview {
     type Output = ReviewRequested;
 
     async fn run(input: RequestReviewInput, context: Context) -> Result<ReviewRequested, Failure> {
-        call::run(&context, Self::NAME, input, |coordinator, call, input| {
-            let RequestReviewInput { reviewer_prompt, completion_message } = input;
-            let asked =
-                Asked { reviewer_prompt: reviewer_prompt.0, completion_message: completion_message.0 };
-            coordinator.request_review(call, &asked)
-        })
-        .await
+        let RequestReviewInput { reviewer_prompt, completion_message } = input;
+        let request = tamis_agents::RequestReview {
+            reviewer_prompt: reviewer_prompt.0,
+            completion_message: completion_message.0,
+        };
+        super::call(&context, request).await
     }
 }

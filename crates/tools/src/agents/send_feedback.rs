@@ -1,16 +1,15 @@
 //! `send_feedback`: a review agent says what it thinks, and is done.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use tamis_agents::{FeedbackSent, FeedbackType, SendFeedback as Said};
+use serde::Deserialize;
+use tamis_agents::{FeedbackSent, FeedbackType};
 
-use super::call;
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct SendFeedback;
 
-#[derive(Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct SendFeedbackInput {
     /// What you think of the work, in detail.
@@ -26,7 +25,7 @@ pub(crate) struct SendFeedbackInput {
 }
 
 /// What a reviewer wants of the feedback.
-#[derive(Clone, Copy, Deserialize, Serialize, JsonSchema)]
+#[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Kind {
     NeedsWork,
@@ -54,16 +53,13 @@ impl Operation for SendFeedback {
     type Output = FeedbackSent;
 
     async fn run(input: SendFeedbackInput, context: Context) -> Result<FeedbackSent, Failure> {
-        call::run(&context, Self::NAME, input, |coordinator, call, input| {
-            let SendFeedbackInput { feedback, feedback_type, priority, actionable_items } = input;
-            let said = Said {
-                feedback,
-                feedback_type: feedback_type.into(),
-                priority: priority.0,
-                actionable_items: actionable_items.0.unwrap_or_default(),
-            };
-            coordinator.send_feedback(call, &said)
-        })
-        .await
+        let SendFeedbackInput { feedback, feedback_type, priority, actionable_items } = input;
+        let request = tamis_agents::SendFeedback {
+            feedback,
+            feedback_type: feedback_type.into(),
+            priority: priority.0,
+            actionable_items: actionable_items.0.unwrap_or_default(),
+        };
+        super::call(&context, request).await
     }
 }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_tools::{Agents, AgentsSettings};
+use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
@@ -108,11 +108,11 @@ async fn a_call_is_done_here_once_this_process_has_taken_over() {
     let first = StandIn::new(vec![None], move || drop(lock.lock().unwrap().take())).await;
     house.announce(&first.url);
     let agents = house.agents();
-    agents.coordinate("http://127.0.0.1:1", |_| {}).unwrap();
+    agents.lead("http://127.0.0.1:1", |_| {}).unwrap();
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{error}");
-    assert_eq!((first.asked().len(), agents.is_coordinating()), (1, true));
-    tokio::task::block_in_place(|| agents.end());
+    assert_eq!((first.asked().len(), agents.is_leader()), (1, true));
+    tokio::task::block_in_place(|| agents.resign());
 }
 
 #[tokio::test]
@@ -165,10 +165,13 @@ async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
     drop(house.hold_lock().await);
     let stranger = StandIn::new(vec![Some((200, done()))], || {}).await;
     house.announce(&stranger.url);
-    let agents = Arc::new(Agents::new(AgentsSettings { patience: Duration::ZERO, ..house.settings() }));
+    let agents = Arc::new(AgentService::new(AgentServiceSettings {
+        absence_limit: Duration::ZERO,
+        ..house.settings()
+    }));
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("COORDINATOR_UNAVAILABLE"), true));
-    assert_eq!(error["suggestions"], json!(["`tamis serve` does, as long as it runs"]));
+    assert_eq!(error["suggestions"], json!(["start one with `tamis serve`"]));
     assert_eq!(stranger.asked(), []);
 }
 
@@ -181,7 +184,7 @@ async fn an_agent_is_not_started_twice() {
     let request = json!({"type": "coding", "task": "t", "folder": "there"});
     let failed = house.agents().start(serde_json::from_value(request).unwrap()).await.unwrap_err();
     assert_eq!(failed.code.as_str(), "COORDINATOR_UNAVAILABLE");
-    assert_eq!(failed.suggestions, ["`tamis agents list` shows what there is"]);
+    assert_eq!(failed.suggestions, ["`tamis agents list` shows what exists"]);
     let asked = coordinator.asked();
     assert_eq!((asked.len(), asked[0].line.as_str()), (1, "POST /api/instances HTTP/1.1"));
     let folder = std::env::current_dir().unwrap().join("there");
@@ -196,8 +199,8 @@ async fn the_users_wishes_go_with_the_servers_token() {
     let wrong = json!({"error": {"code": "wrong_token", "message": "wrong_token", "hint": "…"}});
     let coordinator = StandIn::new(vec![Some((200, disposal)), Some((401, wrong))], || {}).await;
     house.announce(&coordinator.url);
-    let settings = AgentsSettings { token: Some("0123456789abcdef".to_owned()), ..house.settings() };
-    let agents = Arc::new(Agents::new(settings));
+    let settings = AgentServiceSettings { token: Some("0123456789abcdef".to_owned()), ..house.settings() };
+    let agents = Arc::new(AgentService::new(settings));
     let cleaned = agents.gc(true).await.unwrap();
     assert_eq!((cleaned.len(), cleaned[0].instance.as_str()), (1, "work-1-a1"));
     let asked = coordinator.asked();

@@ -6,11 +6,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use tamis_agents::Settings;
+use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_sieve::Sieve;
 use tamis_store::{DataDir, Lock};
-use tamis_tools::{
-    Access, Agents, AgentsSettings, Caller, Context, Registry, Reply, Services, Toolset, Workbench,
-};
+use tamis_tools::{Access, Caller, Context, Registry, Reply, Services, Toolset, Workbench};
 
 pub(crate) struct House {
     folder: tempfile::TempDir,
@@ -25,9 +24,9 @@ impl House {
         DataDir::at(self.folder.path().join("data"))
     }
 
-    pub(crate) fn settings(&self) -> AgentsSettings {
+    pub(crate) fn settings(&self) -> AgentServiceSettings {
         let data_dir = self.data_dir();
-        AgentsSettings::new(Settings {
+        AgentServiceSettings::new(Settings {
             database: data_dir.state_db(),
             data_dir,
             program: "/nowhere/tamis".into(),
@@ -38,8 +37,8 @@ impl House {
     }
 
     /// What one process has of them.
-    pub(crate) fn agents(&self) -> Arc<Agents> {
-        Arc::new(Agents::new(self.settings()))
+    pub(crate) fn agents(&self) -> Arc<AgentService> {
+        Arc::new(AgentService::new(self.settings()))
     }
 
     /// As a coordinator holds it. A program that another test is starting may have it for the instant before it begins.
@@ -69,7 +68,7 @@ impl House {
 }
 
 /// The context of a call by `tai_one`.
-pub(crate) fn context(agents: &Arc<Agents>) -> Context {
+pub(crate) fn context(agents: &Arc<AgentService>) -> Context {
     let agents = Arc::clone(agents);
     let services =
         Services::new(Sieve::new(tamis_sieve::SieveSettings::default()), Workbench::here().unwrap())
@@ -84,7 +83,7 @@ pub(crate) fn registry() -> Registry {
 }
 
 /// The text of an answer as JSON, and whether it is an error.
-pub(crate) async fn call(agents: &Arc<Agents>, tool: &str, arguments: Value) -> (Value, bool) {
+pub(crate) async fn call(agents: &Arc<AgentService>, tool: &str, arguments: Value) -> (Value, bool) {
     match registry().call(tool, arguments, context(agents)).await {
         Reply::Text { text, is_error } => (serde_json::from_str(&text).unwrap(), is_error),
         other => panic!("{other:?}"),

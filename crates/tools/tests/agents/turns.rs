@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use serde_json::json;
-use tamis_agents::{is_coordinated, whereabouts};
+use tamis_agents::{is_leader_lock_held, lock_holder};
+use tamis_coordinator::{AbsentCoordinator, AgentService, AgentServiceSettings, EventQuery, Leadership};
 use tamis_store::DataDir;
-use tamis_tools::{Agents, AgentsSettings, EventsAsked, Standing, Vacancy};
 
 use crate::house::{House, call, until};
 
 /// A program that another test is just starting has a copy of every lock of this process, until it begins.
 async fn free_again(data_dir: &DataDir) {
-    until("nobody coordinates", || !is_coordinated(data_dir)).await;
+    until("nobody coordinates", || !is_leader_lock_held(data_dir)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -22,34 +22,34 @@ async fn the_second_takes_over_when_the_first_ends() {
     let (say, said) = std::sync::mpsc::channel();
     let teller = |name: &'static str| {
         let say = say.clone();
-        move |standing: &Standing| say.send((name, standing.clone())).unwrap()
+        move |leadership: &Leadership| say.send((name, leadership.clone())).unwrap()
     };
     let hears = || said.recv_timeout(std::time::Duration::from_secs(300)).unwrap();
-    first.coordinate("http://127.0.0.1:1", teller("first")).unwrap();
-    assert!(is_coordinated(&data_dir), "before anybody could look");
-    assert_eq!(hears(), ("first", Standing::Coordinates));
-    assert!(first.is_coordinating());
-    second.coordinate("http://127.0.0.1:2", teller("second")).unwrap();
-    let there = whereabouts(&data_dir).unwrap();
-    assert_eq!(hears(), ("second", Standing::Forwards(there)));
-    assert_eq!(whereabouts(&data_dir).unwrap().url, "http://127.0.0.1:1");
-    assert!(!second.is_coordinating());
-    tokio::task::block_in_place(|| first.end());
-    assert!(!first.is_coordinating());
-    until("the second's turn", || second.is_coordinating()).await;
-    assert_eq!(hears(), ("second", Standing::Coordinates));
-    assert_eq!(whereabouts(&data_dir).unwrap().url, "http://127.0.0.1:2");
-    tokio::task::block_in_place(|| second.end());
+    first.lead("http://127.0.0.1:1", teller("first")).unwrap();
+    assert!(is_leader_lock_held(&data_dir), "before anybody could look");
+    assert_eq!(hears(), ("first", Leadership::Leader));
+    assert!(first.is_leader());
+    second.lead("http://127.0.0.1:2", teller("second")).unwrap();
+    let there = lock_holder(&data_dir).unwrap();
+    assert_eq!(hears(), ("second", Leadership::Forwarding(there)));
+    assert_eq!(lock_holder(&data_dir).unwrap().url, "http://127.0.0.1:1");
+    assert!(!second.is_leader());
+    tokio::task::block_in_place(|| first.resign());
+    assert!(!first.is_leader());
+    until("the second's turn", || second.is_leader()).await;
+    assert_eq!(hears(), ("second", Leadership::Leader));
+    assert_eq!(lock_holder(&data_dir).unwrap().url, "http://127.0.0.1:2");
+    tokio::task::block_in_place(|| second.resign());
     free_again(&data_dir).await;
-    assert_eq!(whereabouts(&data_dir), None, "what is written there is of nobody");
+    assert_eq!(lock_holder(&data_dir), None, "what is written there is of nobody");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn whoever_coordinates_judges_identities_itself() {
     let house = House::new();
     let agents = house.agents();
-    agents.coordinate("http://127.0.0.1:1", |_| {}).unwrap();
-    until("its turn", || agents.is_coordinating()).await;
+    agents.lead("http://127.0.0.1:1", |_| {}).unwrap();
+    until("its turn", || agents.is_leader()).await;
     for (tool, arguments) in [
         ("request_review", json!({})),
         ("send_feedback", json!({"feedback": "f", "feedback_type": "needs_work"})),
@@ -59,19 +59,20 @@ async fn whoever_coordinates_judges_identities_itself() {
         let (error, is_error) = call(&agents, tool, arguments).await;
         assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{tool}: {error}");
     }
-    tokio::task::block_in_place(|| agents.end());
+    tokio::task::block_in_place(|| agents.resign());
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_short_command_coordinates_only_while_nobody_does() {
     let house = House::new();
-    let settings = AgentsSettings { vacancy: Vacancy::Fill, ..house.settings() };
-    let agents = Arc::new(Agents::new(settings));
+    let settings =
+        AgentServiceSettings { absent_coordinator: AbsentCoordinator::TakeLock, ..house.settings() };
+    let agents = Arc::new(AgentService::new(settings));
     assert_eq!(agents.gc(true).await.unwrap(), []);
     free_again(&house.data_dir()).await;
     let mut done = None;
     until("it coordinates", || {
-        let work = |_: &_| Ok(is_coordinated(&house.data_dir()));
+        let work = |_: &_| Ok(is_leader_lock_held(&house.data_dir()));
         done = tokio::task::block_in_place(|| agents.with_temporary_coordinator(work)).unwrap();
         done.is_some()
     })
@@ -95,7 +96,7 @@ async fn what_one_process_writes_another_follows() {
         assert_eq!(event.await.unwrap().unwrap().seq, round);
     }
     let shown =
-        tokio::task::block_in_place(|| reader.events(&EventsAsked { after: 18, ..EventsAsked::default() }));
+        tokio::task::block_in_place(|| reader.events(&EventQuery { after: 18, ..EventQuery::default() }));
     let shown = shown.unwrap();
     assert_eq!((shown.events.len(), shown.last_seq), (2, 20));
     assert!(house.path().join("data/state.db").exists());

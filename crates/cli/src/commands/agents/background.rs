@@ -8,7 +8,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
-use tamis_agents::{Whereabouts, is_coordinated, whereabouts};
+use tamis_agents::{LockHolder, is_leader_lock_held, lock_holder};
 use tamis_config::{Config, Key};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
@@ -26,9 +26,9 @@ const LONGEST_LOG: u64 = 4 << 20;
 const LAST_WORDS: usize = 5;
 
 /// Who coordinates, after starting a server if nobody does. True: it was started here.
-pub(super) fn coordinator(config: &Config) -> Result<(Whereabouts, bool), CliError> {
+pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliError> {
     let data_dir = DataDir::at(config.data_dir());
-    if let Some(there) = whereabouts(&data_dir) {
+    if let Some(there) = lock_holder(&data_dir) {
         return Ok((there, false));
     }
     let waiting = Ticking::new();
@@ -39,10 +39,10 @@ pub(super) fn coordinator(config: &Config) -> Result<(Whereabouts, bool), CliErr
     };
     // One may have been started while this one waited for its turn, or be busy with what the last one left.
     loop {
-        if let Some(there) = whereabouts(&data_dir) {
+        if let Some(there) = lock_holder(&data_dir) {
             return Ok((there, false));
         }
-        if !is_coordinated(&data_dir) {
+        if !is_leader_lock_held(&data_dir) {
             break;
         }
         if Instant::now() >= deadline {
@@ -67,14 +67,14 @@ pub(super) fn coordinator(config: &Config) -> Result<(Whereabouts, bool), CliErr
 }
 
 enum Awaited {
-    Answers(Whereabouts),
+    Answers(LockHolder),
     Ended(ExitStatus),
     Late,
 }
 
 fn await_answer(data_dir: &DataDir, server: &mut Child, deadline: Instant) -> Result<Awaited, CliError> {
     loop {
-        if let Some(there) = whereabouts(data_dir) {
+        if let Some(there) = lock_holder(data_dir) {
             return Ok(Awaited::Answers(there));
         }
         if let Some(status) = server.try_wait()? {

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 use tamis_agents::{AgentsError, Archive, Instance, InstanceId, Tmux};
 use tamis_config::{Config, Surroundings};
+use tamis_coordinator::{AbsentCoordinator, AgentService, AgentServiceSettings};
 use tamis_store::DataDir;
-use tamis_tools::{Agents, AgentsSettings, Vacancy};
 
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
 
 /// How long nobody may coordinate where just now somebody did, while a person waits. Whoever takes over does so at once.
-const PATIENCE: Duration = Duration::from_secs(2);
+const ABSENCE_LIMIT: Duration = Duration::from_secs(2);
 
 pub(super) struct House {
     pub(super) config: Config,
@@ -52,11 +52,14 @@ impl House {
     /// Asks whoever coordinates; this process does, for as long as it takes, when nobody else does.
     pub(super) fn ask<T>(
         &self,
-        wish: impl AsyncFnOnce(Arc<Agents>) -> Result<T, AgentsError>,
+        wish: impl AsyncFnOnce(Arc<AgentService>) -> Result<T, AgentsError>,
     ) -> Result<T, CliError> {
         let settings = setup::agents_settings(&self.config, setup::this_program()?);
-        let agents =
-            Arc::new(Agents::new(AgentsSettings { vacancy: Vacancy::Fill, patience: PATIENCE, ..settings }));
+        let agents = Arc::new(AgentService::new(AgentServiceSettings {
+            absent_coordinator: AbsentCoordinator::TakeLock,
+            absence_limit: ABSENCE_LIMIT,
+            ..settings
+        }));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
         Ok(runtime.block_on(wish(agents))?)
@@ -66,7 +69,7 @@ impl House {
     pub(super) fn each(
         &self,
         ids: &[InstanceId],
-        wish: impl AsyncFn(Arc<Agents>, &InstanceId) -> Result<Instance, AgentsError>,
+        wish: impl AsyncFn(Arc<AgentService>, &InstanceId) -> Result<Instance, AgentsError>,
     ) -> (Vec<Instance>, CliResult) {
         let (mut done, mut failed) = (Vec::new(), Vec::new());
         for id in ids {

@@ -1,6 +1,6 @@
 use clap::Args;
 use serde_json::{Value, json};
-use tamis_agents::{Details, Event, Feedback, Instance, InstanceId, Phase, Review};
+use tamis_agents::{AgentEvent, Feedback, Instance, InstanceDetails, InstanceId, Phase, Review};
 use tamis_redact::Redacted;
 
 use super::{house::House, told};
@@ -49,7 +49,7 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     row("agent", Some(told::agent_with_arguments(instance)));
     row("repository", path(&instance.repository));
     row("branch", Some(escape::line(&instance.branch)));
-    let commit = instance.base_commit.get(..12).unwrap_or(&instance.base_commit);
+    let commit = instance.base_commit.short();
     let base = instance.base_branch.as_deref().map(|branch| format!("{branch} at {commit}"));
     row("begun from", Some(escape::line(base.as_deref().unwrap_or(commit))));
     if instance.phase == Phase::Gone {
@@ -73,7 +73,7 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     rows
 }
 
-fn body(details: &Details, events: &[Event], width: usize) -> String {
+fn body(details: &InstanceDetails, events: &[AgentEvent], width: usize) -> String {
     let mut text = String::new();
     if !details.instance.task.trim().is_empty() {
         text.push_str(&format!("\ntask\n{}", indented(&details.instance.task)));
@@ -111,7 +111,7 @@ fn reviews(reviews: &[Review]) -> Table {
             review.review_iteration.to_string(),
             review.parent_instance.to_string(),
             review.child_instance.to_string(),
-            escape::line(review.reviewed_commit.get(..12).unwrap_or(&review.reviewed_commit)),
+            review.reviewed_commit.short().to_owned(),
             told::second(review.created_at),
             review.outcome.map_or_else(|| "under way".to_owned(), |outcome| outcome.to_string()),
         ]);
@@ -145,7 +145,7 @@ fn of_feedback(feedback: &Feedback, width: usize) -> String {
     text
 }
 
-fn of_event(event: &Event) -> String {
+fn of_event(event: &AgentEvent) -> String {
     let mut words = Vec::new();
     words.extend(event.tool_name.clone());
     let statuses = event.status_before.zip(event.status_after);

@@ -75,7 +75,7 @@ fn started(house: &House, request: &StartRequest) -> Result<Instance, CliError> 
         house.ask(async |agents| Ok(agents.start(request.clone()).await))
     };
     match ask()? {
-        Err(error) if tamis_tools::was_not_done(&error) => Ok(ask()??),
+        Err(error) if tamis_coordinator::was_not_done(&error) => Ok(ask()??),
         outcome => Ok(outcome?),
     }
 }
