@@ -21,7 +21,7 @@ const SERVER: &str = "tamis";
 /// What our server offers them.
 const TOOLSETS: &str = "agents,prune,workbench,research";
 
-/// What they may use of it without asking, since nobody may be there to be asked. Not `bash`: commands are for the agent's
+/// What they may use of it without asking, since there may be no user to ask. Not `bash`: commands are for the agent's
 /// own rules.
 const UNASKED: &[&str] = &[
     "request_review",
@@ -41,7 +41,7 @@ const UNASKED: &[&str] = &[
     "analyze_component",
 ];
 
-/// What our server needs of the environment, for agents that pass nothing on. They may show it to anybody: no keys.
+/// What our server needs of the environment, for agents that pass nothing on. They may show it to others: no keys.
 const SERVER_ENVIRONMENT: &[&str] = &[
     "HOME",
     "LANG",
@@ -92,7 +92,7 @@ impl Coordinator {
         Ok(Launch { program: program_of(choice)?, args, cwd: instance.worktree.clone(), env })
     }
 
-    /// How a known agent gets our server wired in. What it reads beside its arguments lies in a folder of the session's.
+    /// How a known agent gets our server wired in. The files that it reads are in a folder of the session.
     fn wiring(
         &self,
         repository: &Repository,
@@ -101,7 +101,7 @@ impl Coordinator {
         env: &Environment,
     ) -> Result<InteractiveOptions> {
         let state = self.places.state(&instance.id);
-        // Whatever has its place was left by nobody who was meant to: what is written there must not go elsewhere.
+        // Nothing may be there yet: a link would lead the write elsewhere.
         if fs::symlink_metadata(&state).is_ok_and(|about| !about.is_dir()) {
             fs::remove_file(&state).map_err(|error| AgentsError::file("replace", &state, &error))?;
         }

@@ -1,4 +1,4 @@
-//! Reading the tables, and the settings among them. Any process may, whoever coordinates.
+//! Reading the tables, and the settings in them, which any process may.
 
 use std::path::Path;
 
@@ -15,14 +15,14 @@ pub struct Archive {
     pub(crate) database: Database,
 }
 
-/// All that is known of an instance.
+/// An instance with its reviews and feedback.
 #[derive(Clone, Debug, Serialize)]
 pub struct InstanceDetails {
     #[serde(flatten)]
     pub instance: Instance,
     /// Reviews of its work; for a review agent, the one that it is for.
     pub reviews: Vec<Review>,
-    /// What it was told, or said.
+    /// Feedback to it, or by it.
     pub feedback: Vec<Feedback>,
 }
 
@@ -53,19 +53,19 @@ impl Archive {
     pub fn instance(&self, id: &InstanceId) -> Result<Instance> {
         let found = self.database.read(|connection| db::instance(connection, id))?;
         found.ok_or_else(|| {
-            AgentsError::new(Code::InstanceNotFound, format!("there is no instance {id}"))
+            AgentsError::new(Code::InstanceNotFound, format!("there is no instance `{id}`"))
                 .about(id)
-                .suggest("`tamis agents list` shows all there are")
+                .suggest("`tamis agents list` lists the instances")
         })
     }
 
-    /// Whose token this is, if it is anybody's.
+    /// The instance that has this token.
     pub fn owner_of(&self, token: &str) -> Result<Option<Instance>> {
         let hash = identity::hash_of(token);
         Ok(self.database.read(|connection| db::instance_by_identity(connection, &hash))?)
     }
 
-    /// Writes down that a call was refused before whoever coordinates was asked: its input was none.
+    /// Records a call whose input was refused before a coordinator got it.
     pub fn record_refusal(&self, tool: &str, instance: &InstanceId, error: &AgentsError) -> Result<()> {
         let event = NewEvent {
             tool: Some(tool),

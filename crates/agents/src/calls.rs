@@ -1,4 +1,4 @@
-//! What the tools take and give, as the contract has it.
+//! Requests to the coordinator and their answers, in the form of the contract.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -11,15 +11,15 @@ use crate::{AgentType, FeedbackType, InstanceId};
 /// A tool's call by an agent.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolCall<'a> {
-    /// The token of the caller's identity, as it was shown.
+    /// The token of the caller's identity, not verified yet.
     pub token: &'a str,
     /// The same for every retry of a call whose answer was lost.
     pub idempotency_key: Option<&'a str>,
-    /// When the caller no longer waits. What is not done by then is undone.
+    /// When the caller stops waiting. What is not done by then is undone.
     pub deadline: Instant,
 }
 
-/// What a person asks to be started.
+/// An agent to start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StartRequest {
@@ -118,7 +118,7 @@ pub struct IssueCreated {
     pub title: String,
 }
 
-/// Something that was amiss, and what was done about it.
+/// Something that the reconciler found, and what it did about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Finding {
     pub instance: Option<InstanceId>,
@@ -126,7 +126,7 @@ pub struct Finding {
     pub done: String,
 }
 
-/// What cleaning up came to, for one instance.
+/// The result of a clean-up for one instance.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Disposal {
     pub instance: InstanceId,
@@ -134,6 +134,6 @@ pub struct Disposal {
     pub removed: Vec<String>,
     /// Why something stays.
     pub kept: Vec<String>,
-    /// The ref by which the work can be had back.
+    /// The reference from which the work can be restored.
     pub undo: Option<String>,
 }

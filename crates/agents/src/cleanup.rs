@@ -48,7 +48,7 @@ impl Coordinator {
         })?;
         self.tell_freed(&instance);
         match self.clean_up_family(id) {
-            // Somebody is at the worktree: it is over, and the rest is done in a minute.
+            // Another process uses the worktree: the instance is over, and the rest is done in a minute.
             Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => {
                 tracing::warn!("{id} is cleaned up later: {error}");
             }
@@ -88,7 +88,7 @@ impl Coordinator {
         Ok(disposals)
     }
 
-    /// What can go of one instance that is over. A failure is told as the reason for which it stays.
+    /// Removes what can go of an instance that is over. A failure is the reason why something stays.
     fn collect(&self, instance: &Instance, dry_run: bool) -> Disposal {
         let attempt = || {
             if dry_run {
@@ -115,14 +115,14 @@ impl Coordinator {
         trouble
     }
 
-    /// The same, where nobody waits for it: what fails is tried again by the next reconciliation.
+    /// The same without a caller that waits: what fails is tried again by the next reconciliation.
     pub(crate) fn clean_up_soon(&self, member: &InstanceId) {
         if let Err(error) = self.clean_up_family(member) {
             tracing::warn!("the family of {member} is cleaned up later: {error}");
         }
     }
 
-    /// Ends one whose rows say that it is over. A worktree that was stopped, or whose agent died, stays.
+    /// Ends an instance whose row has a final status. The worktree stays if it was stopped, or if its agent died.
     pub(crate) fn finish_ending(&self, instance: &Instance) -> Result<Disposal> {
         let id = &instance.id;
         self.tmux.end(id)?;
@@ -143,7 +143,7 @@ impl Coordinator {
             }
         };
         let disposal = match disposed {
-            // Somebody is at it; the next time may do better.
+            // Another git is at work there; the next attempt may succeed.
             Err(error) if error.code == Code::GitLocked => return Err(error),
             // What takes too long now, such as holding huge files, would do so every minute. A person may ask for it.
             Err(error) => kept(instance, error.message),
@@ -174,12 +174,12 @@ impl Coordinator {
         }
         let ids: Vec<InstanceId> = members.into_iter().map(|member| member.id).collect();
         self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend(ids.iter().cloned());
-        // Whoever stops coordinating meanwhile leaves this to the next one.
-        let way_back = self.way_back();
+        // A coordinator that ends meanwhile leaves this to the next one.
+        let downgrade = self.downgrade();
         let leaving = ids.clone();
         let clean_up = move || {
             std::thread::sleep(GRACE);
-            let Some(coordinator) = way_back() else { return };
+            let Some(coordinator) = downgrade() else { return };
             // From here on the reconciler may do it as well.
             coordinator.leave(&leaving);
             let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };

@@ -1,4 +1,4 @@
-//! The one that coordinates a data folder. What it can do is in the files named after it.
+//! The coordinator of a data folder: its state, the leader lock, and the files beside the database.
 
 use std::collections::HashSet;
 use std::fs;
@@ -16,11 +16,11 @@ use crate::records::Instance;
 use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, identity};
 use tamis_git::Git;
 
-/// What coordinating needs to know.
+/// Settings of a coordinator.
 #[derive(Clone)]
 pub struct Settings {
     pub data_dir: DataDir,
-    /// The database, which need not lie in the data folder.
+    /// The database, which need not be in the data folder.
     pub database: PathBuf,
     /// This program, for the sessions and servers of agents.
     pub program: PathBuf,
@@ -44,16 +44,16 @@ pub struct Coordinator {
     pub(crate) leaving: Arc<Mutex<HashSet<InstanceId>>>,
     /// One reconciliation at a time.
     pub(crate) reconciling: Arc<Mutex<()>>,
-    /// What was told of once, and stays as it is.
+    /// Findings that were reported once, and stay as they are.
     pub(crate) reported: Arc<Mutex<HashSet<String>>>,
-    /// When GitHub was asked what became of pull requests.
+    /// When the state of pull requests was read from GitHub.
     pub(crate) following: Arc<Mutex<Following>>,
-    /// When it was last looked for what is too old to be kept.
+    /// When retention was last applied.
     pub(crate) forgotten: Arc<Mutex<Option<Instant>>>,
     lock: Arc<Lock>,
 }
 
-/// Where the coordinator of a folder answers.
+/// The process that holds the leader lock.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockHolder {
     /// `http://127.0.0.1:3001`.
@@ -68,14 +68,14 @@ pub(crate) struct Places {
 }
 
 impl Coordinator {
-    /// Begins to coordinate, unless somebody does already: then none. Whoever gets it reconciles first.
+    /// Takes the leader lock. None: another process holds it. The caller reconciles first.
     pub fn claim(settings: Settings) -> Result<Option<Coordinator>> {
         let places = Places::of(&settings.data_dir);
         places.create()?;
         let path = places.lock();
         let lock = Lock::try_acquire(&path).map_err(|error| AgentsError::file("lock", &path, &error))?;
         let Some(lock) = lock else { return Ok(None) };
-        // Those of whoever was here before. Until there are new ones nobody is asked there, who may be anybody by now.
+        // Left by the last holder: another program may have its address by now, and must not be sent tokens.
         let _ = fs::remove_file(places.lock_holder());
         let archive = Arc::new(Archive::open(&settings.database)?);
         let git = Git::new(places.root().join("scratch")).with_limit(settings.tool_timeout);
@@ -96,8 +96,8 @@ impl Coordinator {
         }))
     }
 
-    /// A way back to the coordinator, for a thread that does something later. None once it has stopped coordinating.
-    pub(crate) fn way_back(&self) -> impl FnOnce() -> Option<Coordinator> + Send + 'static {
+    /// A weak reference to the coordinator, for a thread that works later. None once the leader lock is released.
+    pub(crate) fn downgrade(&self) -> impl FnOnce() -> Option<Coordinator> + Send + 'static {
         let lock = Arc::downgrade(&self.lock);
         let (settings, archive, places) =
             (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
@@ -124,7 +124,7 @@ impl Coordinator {
         }
     }
 
-    /// Tells the other processes where it answers.
+    /// Publishes the address of this coordinator for other processes.
     pub fn announce(&self, url: &str) -> Result<()> {
         let lock_holder = LockHolder { url: url.to_owned(), pid: std::process::id() };
         let path = self.places.lock_holder();
@@ -153,8 +153,8 @@ impl Coordinator {
     }
 }
 
-/// Where the coordinator of this folder said that it answers. None when nobody coordinates: another program may have the
-/// port by now, and would be shown tokens.
+/// The process that holds the leader lock of this folder, once it has published its address. None when the lock is free:
+/// another program may have the port by now, and must not be sent tokens.
 pub fn lock_holder(data_dir: &DataDir) -> Option<LockHolder> {
     if !is_leader_lock_held(data_dir) {
         return None;
@@ -162,7 +162,7 @@ pub fn lock_holder(data_dir: &DataDir) -> Option<LockHolder> {
     serde_json::from_slice(&fs::read(Places::of(data_dir).lock_holder()).ok()?).ok()
 }
 
-/// Whether somebody coordinates this folder, be it only for a moment and answering nobody.
+/// Whether a process holds the leader lock of this folder, even one that does not serve requests.
 pub fn is_leader_lock_held(data_dir: &DataDir) -> bool {
     Lock::is_held(&Places::of(data_dir).lock()).unwrap_or(false)
 }
@@ -230,7 +230,7 @@ impl Places {
         self.prompts().join(format!("{id}.md"))
     }
 
-    /// Where files lie that an agent of its own kind reads.
+    /// The folder of files for one kind of agent.
     pub(crate) fn state(&self, id: &InstanceId) -> PathBuf {
         self.states().join(id.as_str())
     }

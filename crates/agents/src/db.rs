@@ -163,13 +163,13 @@ pub(crate) fn insert_instance(
     Ok(())
 }
 
-/// Keeps what an instance's issue says, for its reviewers.
+/// Stores the text of an instance's issue, for its reviewers.
 pub(crate) fn set_issue_text(connection: &Connection, id: &InstanceId, text: &str) -> rusqlite::Result<()> {
     connection.execute("UPDATE instances SET issue_text = ?2 WHERE id = ?1", [id.as_str(), text])?;
     Ok(())
 }
 
-/// What an instance's issue said when it was started.
+/// The text of an instance's issue at its start.
 pub(crate) fn issue_text(connection: &Connection, id: &InstanceId) -> rusqlite::Result<Option<String>> {
     connection.query_row("SELECT issue_text FROM instances WHERE id = ?1", [id.as_str()], |row| row.get(0))
 }
@@ -218,7 +218,7 @@ pub(crate) fn is_taken(connection: &Connection, id: &InstanceId) -> rusqlite::Re
         .query_row("SELECT EXISTS (SELECT 1 FROM instances WHERE id = ?1)", [id.as_str()], |row| row.get(0))
 }
 
-/// Changes the status, if the table of transitions has it, and tells of it. Anything else is [`Code::InvalidState`].
+/// Changes the status, if the table of transitions has it, and records an event. Anything else is [`Code::InvalidState`].
 pub(crate) fn set_status(
     connection: &Connection,
     id: &InstanceId,
@@ -493,7 +493,7 @@ pub(crate) fn deliver_feedback(
     Ok(())
 }
 
-pub(crate) fn mark_told(connection: &Connection, id: &str) -> rusqlite::Result<()> {
+pub(crate) fn mark_notified(connection: &Connection, id: &str) -> rusqlite::Result<()> {
     connection.execute("UPDATE feedback SET told_at = ?2 WHERE id = ?1", params![id, Moment::now().0])?;
     Ok(())
 }
@@ -525,8 +525,8 @@ pub(crate) fn same_feedback(
     connection.prepare_cached(&sql)?.query_row([coding.as_str(), digest], read_feedback).optional()
 }
 
-/// Feedback that arrived, but whose coding agent has not been told, though it is at work.
-pub(crate) fn untold_feedback(connection: &Connection) -> rusqlite::Result<Vec<Feedback>> {
+/// Feedback that arrived, but whose coding agent has not been notified, though it is at work.
+pub(crate) fn unnotified_feedback(connection: &Connection) -> rusqlite::Result<Vec<Feedback>> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {FEEDBACK} FROM feedback WHERE delivered_at IS NOT NULL AND told_at IS NULL
              AND coding_instance IN (SELECT id FROM instances WHERE status = 'STARTED' AND phase = 'ready')
@@ -563,7 +563,7 @@ pub(crate) fn end_all_long_ago(connection: &rusqlite::Transaction<'_>) -> rusqli
     Ok(())
 }
 
-/// Writes an event, and tells its number.
+/// Inserts an event. Answers its sequence number.
 pub(crate) fn insert_event(connection: &Connection, event: &NewEvent<'_>) -> rusqlite::Result<i64> {
     connection.execute(
         "INSERT INTO mcp_events (at, kind, instance_id, tool_name, success, status_before, status_after, git_commit,
@@ -617,7 +617,7 @@ pub(crate) fn events_after(
     rows.collect()
 }
 
-/// Whether a failure of this kind, by nobody that is known, is told of since then.
+/// Whether a failure of this kind, by an unknown caller, was recorded since then.
 pub(crate) fn stranger_since(connection: &Connection, code: Code, since: Moment) -> rusqlite::Result<bool> {
     connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM mcp_events WHERE instance_id IS NULL AND error_code = ?1 AND at >= ?2)",
@@ -638,7 +638,7 @@ pub(crate) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
 
 const OPERATION: &str = "id, call_key, tool, instance_id, state, plan, result, begun_at";
 
-/// Writes down what is about to be done, and tells its number. An instance that does something already is refused by the
+/// Records what is about to be done. Answers its id. An instance with another operation under way is refused by the
 /// table.
 pub(crate) fn begin_operation(
     connection: &Connection,

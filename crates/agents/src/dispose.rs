@@ -10,7 +10,7 @@ use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, db};
 use tamis_git::{BranchName, Reason, Removal, Worktree, few};
 
 impl Coordinator {
-    /// Removes what can go, or tells what would.
+    /// Removes what can go, or lists it.
     pub(crate) fn dispose(&self, instance: &Instance, dry_run: bool) -> Result<Disposal> {
         let repository = self.repository(&instance.repository)?;
         let branch = &instance.branch;
@@ -74,14 +74,14 @@ impl Coordinator {
         Ok(review.map(|review| review.parent_instance.branch()).into_iter().collect())
     }
 
-    /// Whether somebody has worked in the worktree of an instance that is still being made.
+    /// Whether the worktree of an instance that is still being made was used.
     pub(crate) fn has_worked(&self, instance: &Instance) -> Result<bool> {
         if !is_there(instance) {
             return Ok(false);
         }
         let began = &instance.base_commit;
         let worktree = self.repository(&instance.repository)?.worktree_if_there(&instance.worktree)?;
-        // Nobody is let into one that is not filled, or only half.
+        // One that is not filled, or only half, was never used.
         let Some(worktree) = worktree.filter(Worktree::is_filled) else { return Ok(false) };
         let state = worktree.state()?;
         Ok(state.head.as_ref() != Some(began) || state.operation.is_some() || !state.is_clean())
@@ -102,8 +102,8 @@ impl Coordinator {
         Ok(!inner.is_empty() || reasons.iter().any(|reason| stays_for(reason, true)))
     }
 
-    /// Removes what was made of an instance that did not come to be. Nobody was to work there yet; if somebody did, the undo
-    /// ref holds it, and what none can hold stays: the repair finds it, and makes an instance of it.
+    /// Removes what was made of an instance whose start failed. If its worktree was used all the same, the undo reference
+    /// holds the work; what no reference can hold stays, and the repair makes an instance of it.
     pub(crate) fn discard(&self, instance: &Instance) -> Result<()> {
         if !is_there(instance) {
             // Gone, and with it whatever could be discarded there.

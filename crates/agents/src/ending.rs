@@ -45,7 +45,7 @@ pub(crate) fn end_rows(
     Ok(())
 }
 
-/// Gives a coding agent up whose reviews have failed too often. Belongs into the transaction that counts another. Tells
+/// Gives a coding agent up whose reviews have failed too often. Belongs into the transaction that counts another. Answers
 /// whether it did.
 pub(crate) fn abandon_if_hopeless(connection: &Connection, coding: &InstanceId) -> Result<bool> {
     let failed = db::failed_reviews(connection, coding)?;

@@ -55,7 +55,7 @@ impl Coordinator {
         Ok(runs && instance.worktree.is_dir() && self.places.identity(&instance.id).is_file())
     }
 
-    /// Takes back whatever there is of it. Nobody was meant to work there yet; what somebody did nevertheless is kept under
+    /// Removes whatever there is of it. If the worktree was used all the same, the work is kept under
     /// the undo ref.
     pub(crate) fn dismantle(&self, instance: &Instance) -> Result<()> {
         self.tmux.end(&instance.id)?;

@@ -1,4 +1,4 @@
-//! What can go wrong, in the contract's form: a code, a message, whom it concerns, and what to do.
+//! Errors in the form of the contract: a code, a message, the instance, and suggestions.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -12,9 +12,9 @@ use crate::kinds::words;
 words! {
     /// The contract's codes. They are for programs, and do not change.
     Code {
-        /// The input does not say what it must.
+        /// The input is invalid.
         ValidationError = "VALIDATION_ERROR",
-        /// No token, or nobody's.
+        /// No token, or one of no instance.
         IdentityRequired = "IDENTITY_REQUIRED",
         /// Not for an agent of this type, or not for this instance.
         PermissionDenied = "PERMISSION_DENIED",
@@ -41,21 +41,21 @@ words! {
         GithubUnauthorized = "GITHUB_UNAUTHORIZED",
         /// 403, and 404 where the token may not see the repository.
         GithubForbidden = "GITHUB_FORBIDDEN",
-        /// 422, and whatever else is said to be wrong with the request.
+        /// 422, and any other status that blames the request.
         GithubRejected = "GITHUB_REJECTED",
         /// No answer, half an answer, 429 or 5xx: trying again may help.
         GithubUnavailable = "GITHUB_UNAVAILABLE",
         DatabaseError = "DATABASE_ERROR",
-        /// A file could not be read or written: a full disk, say.
+        /// A file could not be read or written: a full disk, for example.
         FileError = "FILE_ERROR",
         Timeout = "TIMEOUT",
-        /// Nobody coordinates.
+        /// No process coordinates.
         CoordinatorUnavailable = "COORDINATOR_UNAVAILABLE",
         InternalError = "INTERNAL_ERROR",
     }
 }
 
-/// A failure. Its texts may quote what a program said, and never a token.
+/// A failure. Its texts may quote the output of a program, and never a token.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message}")]
 pub struct AgentsError {
@@ -176,14 +176,14 @@ impl From<GithubError> for AgentsError {
 impl From<StoreError> for AgentsError {
     fn from(error: StoreError) -> AgentsError {
         AgentsError::new(Code::DatabaseError, error.to_string())
-            .suggest("`tamis data show` says what is wrong with the database")
+            .suggest("`tamis data show` reports the state of the database")
     }
 }
 
 impl From<rusqlite::Error> for AgentsError {
     fn from(error: rusqlite::Error) -> AgentsError {
         AgentsError::new(Code::DatabaseError, format!("the database failed: {error}"))
-            .suggest("`tamis data show` says what is wrong with the database")
+            .suggest("`tamis data show` reports the state of the database")
     }
 }
 

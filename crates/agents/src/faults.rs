@@ -1,7 +1,7 @@
 //! Named points at which tests let the coordinator die, or hold it while something else dies.
 //!
 //! They are in debug builds only, and do nothing unless `TAMIS_FAULT` names one: `request_review.reserved=kill` ends the
-//! process there as `kill -9` would; `…=hold:PATH` makes the file PATH and goes on when somebody has removed it. A release
+//! process there as `kill -9` would; `…=hold:PATH` makes the file PATH and goes on when it is removed. A release
 //! build has none of it.
 
 use crate::kinds::words;
@@ -23,7 +23,7 @@ words! {
         FeedbackCommitted = "send_feedback.committed",
         FeedbackMerged = "send_feedback.merged",
         FeedbackRecorded = "send_feedback.recorded",
-        FeedbackTold = "send_feedback.told",
+        FeedbackNotified = "send_feedback.told",
         FeedbackSessionEnded = "send_feedback.session_ended",
         FeedbackCleanedUp = "send_feedback.cleaned_up",
         PullReserved = "create_pull_request.reserved",
@@ -34,7 +34,7 @@ words! {
     }
 }
 
-/// Tells that this point is reached.
+/// Marks that this point is reached.
 pub(crate) fn reach(point: Point) {
     #[cfg(debug_assertions)]
     act(point);
@@ -62,8 +62,8 @@ fn act(point: Point) {
         DIES_AT.set(None);
         std::panic::panic_any(point);
     }
-    let Ok(asked) = std::env::var("TAMIS_FAULT") else { return };
-    let Some(action) = asked.strip_prefix(point.as_str()).and_then(|rest| rest.strip_prefix('=')) else {
+    let Ok(fault) = std::env::var("TAMIS_FAULT") else { return };
+    let Some(action) = fault.strip_prefix(point.as_str()).and_then(|rest| rest.strip_prefix('=')) else {
         return;
     };
     if action == "kill" {
@@ -71,7 +71,7 @@ fn act(point: Point) {
         let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
     } else if let Some(path) = action.strip_prefix("hold:") {
         let path = std::path::Path::new(path);
-        // Held once: who asks again after it was let go passes.
+        // Held once: the next time, the point is passed.
         if std::fs::OpenOptions::new().write(true).create_new(true).open(path).is_ok() {
             let begun = Instant::now();
             while path.exists() && begun.elapsed() < Duration::from_secs(60) {

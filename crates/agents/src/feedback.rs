@@ -1,10 +1,11 @@
-//! A review agent says what it thinks.
+//! `send_feedback`: a review agent gives its feedback.
 //!
 //! It arrives by git: a commit with a file of notes, brought to the coding agent's branch where it is checked out. Up to
-//! that moment everything can be taken back; after it everything is finished, if need be by whoever coordinates next.
+//! that moment everything can be undone; after it everything is finished, if need be by the next coordinator.
 
 mod document;
 mod input;
+mod notification;
 mod recording;
 mod repair;
 
@@ -21,10 +22,10 @@ use crate::{
 };
 use tamis_git::{Commit, Delivery, Note, Notes, Repository};
 
-/// How often a name for the notes may be taken by somebody else at the very moment.
+/// How often a path for the notes may be taken at the last moment.
 const MOST_NAMES_TRIED: u32 = 8;
 
-/// What the operation needs to be finished by somebody else.
+/// What the journal holds of it, so that another coordinator can finish it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Plan {
     feedback: String,
@@ -65,7 +66,7 @@ impl Coordinator {
         if brought.is_err()
             && let Ok(Some(arrived)) = self.arrived(&context)
         {
-            // git moved the branch, and was stopped before it could say so.
+            // git moved the branch, and was stopped before it could report that.
             brought = Ok(arrived);
         }
         let (committed, delivered) = brought.inspect_err(|error| {
@@ -82,17 +83,17 @@ impl Coordinator {
         })?;
         reach(Point::FeedbackRecorded);
         self.let_go(&context.reviewer.id);
-        self.tell_soon(&context);
-        reach(Point::FeedbackTold);
+        self.notify_of_feedback(&context);
+        reach(Point::FeedbackNotified);
         Ok(answer)
     }
 
-    /// Puts down what is said, if it may be said and was not said before.
+    /// Inserts the feedback, if it is allowed now and not a duplicate.
     fn reserve_feedback(&self, caller: &Caller<'_>, input: &SendFeedback) -> Result<Context> {
         self.archive.database.write_or(|connection| {
             let reviewer = caller.instance.clone();
             let Some(review) = db::review_by(connection, &reviewer.id)? else {
-                let message = format!("{} reviews nobody's work", reviewer.id);
+                let message = format!("{} has no work to review", reviewer.id);
                 return Err(AgentsError::new(Code::PermissionDenied, message).about(&reviewer.id));
             };
             let coding = db::instance(connection, &review.parent_instance)?.ok_or_else(|| {
@@ -185,7 +186,7 @@ impl Coordinator {
         Ok(by.map(|by| (committed, by)))
     }
 
-    /// The review branch shows what was said too. Where its agent has moved it that is left out: the notes have arrived.
+    /// The notes are put on the review branch too, unless its agent has moved it.
     fn note_on_review_branch(&self, repository: &Repository, context: &Context, notes: &Commit) {
         let Context { reviewer, review, .. } = context;
         let advanced = repository.advance_review_branch(
@@ -215,7 +216,7 @@ fn plan_json(feedback: &str, notes: Option<&Committed>) -> Result<serde_json::Va
         .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
 }
 
-/// The same for texts that say the same, however they are spaced.
+/// A hash of the words, whatever the space between them.
 fn digest(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     blake3::hash(words.join(" ").as_bytes()).to_hex().to_string()
@@ -229,6 +230,6 @@ fn duplicate(coding: &InstanceId, same: &Feedback) -> AgentsError {
     let message = format!("{coding} got this very feedback before, in review {}", same.review_iteration);
     AgentsError::new(Code::DuplicateFeedback, message)
         .about(&same.review_instance)
-        .suggest("say what is still missing since then, and where")
+        .suggest("describe what is still missing since then, and where")
         .suggest("or create a pull request with create_pull_request, if the work will do")
 }

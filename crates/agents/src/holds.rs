@@ -1,7 +1,7 @@
-//! Who works on which instances now, within this process.
+//! Locks of families of instances, within this process.
 //!
-//! A coding agent and its reviewers are a family, held as one: what a reviewer says changes both. Tools wait for a family;
-//! the reconciler leaves one alone that somebody holds, since what looks amiss there may be half done.
+//! A coding agent and its reviewers are a family, held as one: feedback changes both. Tools wait for a family;
+//! the reconciler skips one that is held, since what looks wrong there may be half done.
 
 use std::collections::HashSet;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct Holds {
     freed: Condvar,
 }
 
-/// A family that nobody else works on, until this is dropped.
+/// The lock of a family, until this is dropped.
 #[derive(Debug)]
 pub(crate) struct Hold<'a> {
     holds: &'a Holds,
@@ -24,7 +24,7 @@ pub(crate) struct Hold<'a> {
 }
 
 impl Holds {
-    /// Waits for a family. None when it is not free in time.
+    /// Locks a family. None when it is not free in time.
     pub(crate) fn take(&self, family: &InstanceId, deadline: Instant) -> Option<Hold<'_>> {
         let mut held = self.lock();
         while !held.insert(family.clone()) {
@@ -34,7 +34,7 @@ impl Holds {
         Some(Hold { holds: self, family: family.clone() })
     }
 
-    /// A family, if nobody has it.
+    /// Locks a family, if it is free.
     pub(crate) fn try_take(&self, family: &InstanceId) -> Option<Hold<'_>> {
         self.lock().insert(family.clone()).then(|| Hold { holds: self, family: family.clone() })
     }

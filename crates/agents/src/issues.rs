@@ -1,8 +1,8 @@
 //! Issues, from what a planning agent planned.
 //!
-//! GitHub makes an issue each time it is asked to, and has no way to say "this one, if it is not there". So each issue
-//! carries a mark that follows from who wants it and what it says, and the journal knows for each mark whether it was asked
-//! for and what came of it. One that may have been made is looked for before anybody asks again; so a call that failed, or
+//! GitHub creates an issue for each request, and has no idempotency key. So each issue carries a mark, a hash of the caller
+//! and of its text, and the journal has for each mark whether it was requested and the outcome. An issue that may have been
+//! created is looked for before it is requested again; so a call that failed, or
 //! whose coordinator died, can be made again and makes only what is missing.
 
 #[cfg(test)]
@@ -21,7 +21,7 @@ use crate::{
     AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssuesCreated, NewIssue, ToolCall,
     db, tools,
 };
-use tamis_github::{Github, Outcome};
+use tamis_github::{Github, WriteOutcome};
 use tamis_text::plain::{is_odd, plain_text};
 
 const MOST_ISSUES: usize = 50;
@@ -137,12 +137,12 @@ impl Coordinator {
                 Err(failure) => failure,
             };
             match failure.outcome {
-                Outcome::NotDone | Outcome::Exists => {
+                WriteOutcome::NotDone | WriteOutcome::Exists => {
                     next(Fate::ToDo)?;
                     return Err((*failure.error).into());
                 }
-                // It may yet appear, so what is not found now is looked for again before it is asked for again.
-                Outcome::Unclear => match github.recent_issue(&mark) {
+                // It may yet appear, so it is looked for again before it is requested again.
+                WriteOutcome::Unclear => match github.recent_issue(&mark) {
                     Ok(Some(found)) => next(Fate::Created(created(found)?))?,
                     _ => return Err((*failure.error).into()),
                 },
@@ -154,7 +154,7 @@ impl Coordinator {
     fn undo_issues(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
         let undone = self.archive.database.write_or(|connection| {
             db::end_operation(connection, operation, OperationState::Undone, None)?;
-            caller.tell_failure(connection, error)
+            caller.record_failure(connection, error)
         });
         if let Err(error) = undone {
             tracing::warn!("failed issues of {} are noted later: {error}", caller.instance.id);
@@ -257,7 +257,7 @@ fn check(issues: &[NewIssue]) -> Result<()> {
             }
         }
         if let Some(same) = issues[..number].iter().position(|other| other == issue) {
-            return Err(invalid(format!("issues[{number}] says the same as issues[{same}]")));
+            return Err(invalid(format!("issues[{number}] is the same as issues[{same}]")));
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! What runs in a session: written to a file that only its owner reads, and read by `tamis __session`, which becomes it.
 //!
-//! The file has the whole environment, so the agent gets that of whoever coordinates now, and not of whoever once started
+//! The file has the whole environment, so the agent gets that of the current coordinator, and not that of the process that once started
 //! the tmux server. Keys to models may be in it; so the session takes the file away as soon as it has read it.
 
 mod log;
@@ -172,7 +172,7 @@ fn make_folder_of(path: &Path) -> Result<()> {
     made.map_err(|error| AgentsError::file("make the folder", folder, &error))
 }
 
-/// What `tamis __session FILE` does: becomes the program that the file tells of. Comes back only when that fails.
+/// What `tamis __session FILE` does: replaces itself by the program that the file names. Returns only when that fails.
 pub fn run_session(file: &Path) -> Result<Infallible> {
     let bytes = fs::read(file).map_err(|error| AgentsError::file("read", file, &error))?;
     let launch = stored::from_json(&bytes).ok_or_else(|| {

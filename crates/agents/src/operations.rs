@@ -1,7 +1,7 @@
-//! The journal: what a tool is about to do is written down before it does it, with the outcome beside it at the end.
+//! The journal: the intent of a tool is written before it acts, and the outcome beside it at the end.
 //!
-//! So a call that is made again gets the answer that was lost, and what a crash interrupted is finished or undone by whoever
-//! holds the family of instances next, a tool or the reconciler. Every call that fails is told of in the events too.
+//! So a retry with the same idempotency key gets the answer that was lost, and what a crash interrupted is finished or undone
+//! by the next holder of the family's lock, a tool or the reconciler. Every call that fails is in the events too.
 
 use std::cell::Cell;
 use std::time::Instant;
@@ -16,15 +16,15 @@ use crate::holds::Hold;
 use crate::records::{EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
 use crate::{AgentType, AgentsError, Code, Coordinator, Finding, InstanceId, ToolCall, db, tools};
 
-/// Failures quote other programs, some of which say a lot.
+/// Maximum length of a message in the events: failures quote other programs.
 const LONGEST_MESSAGE: usize = 1_000;
 
-/// Calls of strangers are told of no more often than this.
+/// Calls by unknown callers are recorded no more often than this.
 const STRANGERS_EVERY_MS: i64 = 60_000;
 
-/// Whoever called a tool, and what it is held to.
+/// The caller of a tool, with the lock of its family.
 pub(crate) struct Caller<'a> {
-    /// As it was when the call began. Nobody else changes it before the call is over.
+    /// As it was when the call began. No other call changes it before this one is over.
     pub(crate) instance: Instance,
     pub(crate) tool: &'static str,
     key: Option<String>,
@@ -52,12 +52,12 @@ impl Caller<'_> {
         in_time(self.deadline, self.tool)
     }
 
-    /// Writes down what is about to be done. Belongs into the transaction that reserves it.
+    /// Records the intent. Belongs into the transaction that reserves it.
     pub(crate) fn begin(&self, connection: &Connection, plan: &Value) -> Result<i64> {
         Ok(db::begin_operation(connection, self.key.as_deref(), self.tool, &self.instance.id, plan)?)
     }
 
-    /// Writes down that it is done, and tells of the call. Belongs into the transaction that records it.
+    /// Records the outcome and the call. Belongs into the transaction that records the work.
     pub(crate) fn finish<T: Serialize>(
         &self,
         connection: &Connection,
@@ -66,11 +66,11 @@ impl Caller<'_> {
         git_commit: Option<&str>,
     ) -> Result<()> {
         finish(connection, operation, result)?;
-        tell_success(connection, self.tool, &self.instance.id, git_commit, Some(self.begun))
+        record_success(connection, self.tool, &self.instance.id, git_commit, Some(self.begun))
     }
 
-    /// Writes down that the call was turned down, and tells of it. Belongs into the transaction in which that counts: the
-    /// same call gets the same answer again, and counts no more.
+    /// Records that the call was refused. Belongs into the transaction in which that counts: a retry gets the same answer,
+    /// and counts no more.
     pub(crate) fn refuse(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
         if self.key.is_some() {
             let refusal = serde_json::to_value(error).map_err(|error| {
@@ -79,12 +79,12 @@ impl Caller<'_> {
             let operation = self.begin(connection, &json!({}))?;
             db::end_operation(connection, operation, OperationState::Undone, Some(&refusal))?;
         }
-        self.tell_failure(connection, error)
+        self.record_failure(connection, error)
     }
 
-    /// Tells of a failure in the transaction that takes back what was done.
-    pub(crate) fn tell_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
-        tell_failure(connection, self.tool, Some(&self.instance.id), error, self.begun)?;
+    /// Records a failure in the transaction that undoes what was done.
+    pub(crate) fn record_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
+        record_failure(connection, self.tool, Some(&self.instance.id), error, self.begun)?;
         self.logged.set(true);
         Ok(())
     }
@@ -105,7 +105,7 @@ pub(crate) fn finish<T: Serialize>(connection: &Connection, operation: i64, resu
     Ok(db::end_operation(connection, operation, OperationState::Done, Some(&result))?)
 }
 
-pub(crate) fn tell_success(
+pub(crate) fn record_success(
     connection: &Connection,
     tool: &str,
     instance: &InstanceId,
@@ -123,7 +123,7 @@ pub(crate) fn tell_success(
     Ok(())
 }
 
-fn tell_failure(
+fn record_failure(
     connection: &Connection,
     tool: &str,
     instance: Option<&InstanceId>,
@@ -150,8 +150,8 @@ fn milliseconds(begun: Instant) -> u64 {
 }
 
 impl Coordinator {
-    /// Runs a tool for whoever shows this token: knows the caller, waits for its family, gives a recorded answer again,
-    /// and tells of a failure.
+    /// Runs a tool for the instance that has this token: waits for its family's lock, answers a retry from the journal, and
+    /// records a failure.
     pub(crate) fn answer<T: Serialize + DeserializeOwned>(
         &self,
         tool: &'static str,
@@ -159,7 +159,7 @@ impl Coordinator {
         work: impl FnOnce(&Caller<'_>) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
-        let id = self.identify(call.token).inspect_err(|error| self.log_stranger(tool, error, begun))?.id;
+        let id = self.identify(call.token).inspect_err(|error| self.log_unknown_caller(tool, error, begun))?.id;
         let caller = self.caller(tool, &id, call, begun);
         let caller = caller.inspect_err(|error| self.log_failure(tool, Some(&id), error, begun))?;
         let answer = match self.recorded(&caller) {
@@ -175,7 +175,7 @@ impl Coordinator {
         })
     }
 
-    /// Who calls, once nobody else works on its family and nothing that was interrupted is left there.
+    /// The caller, once its family's lock is free and everything interrupted there is repaired.
     fn caller(
         &self,
         tool: &'static str,
@@ -197,7 +197,7 @@ impl Coordinator {
         })
     }
 
-    /// Waits until nobody else works on an instance's family, and repairs what was interrupted there.
+    /// Takes the lock of an instance's family, and repairs what was interrupted there.
     pub(crate) fn hold(&self, id: &InstanceId, deadline: Instant, tool: &str) -> Result<Hold<'_>> {
         let family = self.archive.database.read(|connection| db::family(connection, id))?;
         let Some(hold) = self.holds.take(&family, deadline) else {
@@ -230,7 +230,7 @@ impl Coordinator {
             }
         };
         let found = format!("{} of {} was interrupted", operation.tool, operation.instance);
-        self.tell_repair(Some(&operation.instance), found, done)
+        self.record_repair(Some(&operation.instance), found, done)
     }
 
     /// What this very call came to before, if it did.
@@ -253,16 +253,16 @@ impl Coordinator {
         }
     }
 
-    /// Tells of a call by nobody we know, once in a while: anybody on this machine can make any number of them.
-    fn log_stranger(&self, tool: &str, error: &AgentsError, begun: Instant) {
+    /// Records a call by an unknown caller, once in a while: any process of this machine can make any number of them.
+    fn log_unknown_caller(&self, tool: &str, error: &AgentsError, begun: Instant) {
         let since = Moment(Moment::now().0 - STRANGERS_EVERY_MS);
-        let told = self.archive.database.read(|connection| db::stranger_since(connection, error.code, since));
-        if !told.unwrap_or(false) {
+        let recorded = self.archive.database.read(|connection| db::stranger_since(connection, error.code, since));
+        if !recorded.unwrap_or(false) {
             self.log_failure(tool, None, error, begun);
         }
     }
 
-    /// Tells of a failed call. When even that fails, the caller still gets the failure itself.
+    /// Records a failed call. When even that fails, the caller still gets the failure itself.
     pub(crate) fn log_failure(
         &self,
         tool: &str,
@@ -273,14 +273,14 @@ impl Coordinator {
         let logged = self
             .archive
             .database
-            .write_or(|connection| tell_failure(connection, tool, instance, error, begun));
+            .write_or(|connection| record_failure(connection, tool, instance, error, begun));
         if let Err(reason) = logged {
             tracing::warn!("{tool} failed ({}), and that cannot be logged: {reason}", error.code);
         }
     }
 
-    /// Tells of a repair, in the events and to whoever asked for it.
-    pub(crate) fn tell_repair(
+    /// Records a repair in the events.
+    pub(crate) fn record_repair(
         &self,
         instance: Option<&InstanceId>,
         found: String,

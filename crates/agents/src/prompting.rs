@@ -1,4 +1,4 @@
-//! What agents are told first, from what the tables and the repository know.
+//! The first prompts of agents, with facts from the tables and the repository.
 
 use crate::error::Result;
 use crate::prompts::{
@@ -52,17 +52,17 @@ impl Coordinator {
         }))
     }
 
-    /// The reviews that have ended, with what was said.
+    /// The reviews that have ended, with their feedback.
     fn history(&self, coding: &InstanceId) -> Result<Vec<PastReview>> {
         let reviews = self.archive.database.read(|connection| db::reviews_of(connection, coding))?;
         let given = self.archive.feedback(Some(coding))?;
         let ended = reviews.iter().filter(|review| review.outcome.is_some());
         let past = ended.map(|review| {
-            let said = given.iter().find(|feedback| feedback.review_instance == review.child_instance);
+            let feedback = given.iter().find(|feedback| feedback.review_instance == review.child_instance);
             PastReview {
                 iteration: review.review_iteration,
-                feedback_type: said.map(|feedback| feedback.feedback_type),
-                feedback: said.map(|feedback| feedback.feedback.clone()).unwrap_or_default(),
+                feedback_type: feedback.map(|feedback| feedback.feedback_type),
+                feedback: feedback.map(|feedback| feedback.feedback.clone()).unwrap_or_default(),
             }
         });
         Ok(past.collect())
@@ -71,9 +71,9 @@ impl Coordinator {
     /// What a coding or planning agent is to do, as it was when it was started.
     fn task_of(&self, instance: &Instance) -> Result<Task> {
         let text = self.archive.database.read(|connection| db::issue_text(connection, &instance.id))?;
-        let said = instance.issue_title.clone().zip(text).map(|(title, text)| IssueText { title, text });
+        let text = instance.issue_title.clone().zip(text).map(|(title, text)| IssueText { title, text });
         let number = instance.issue.and_then(|issue| u64::try_from(issue).ok());
-        Ok(Task { issue: number.map(|number| TaskIssue { number, said }), text: instance.task.clone() })
+        Ok(Task { issue: number.map(|number| TaskIssue { number, text }), text: instance.task.clone() })
     }
 
     fn most_reviews(&self) -> Result<u32> {

@@ -1,14 +1,14 @@
-//! What agents are told when they start: who they are, what there is to do, and which tools to call when.
+//! The prompts that agents are started with: who they are, what there is to do, and which tools to call when.
 //!
 //! Every prompt names the instance first: `You are work-123-a1`. Texts of users and of other agents stand between marks that
-//! do not occur in them, and are said to be what they are.
+//! do not occur in them, and are marked as quotations.
 
 use std::fmt::Write as _;
 
 use crate::{FeedbackType, InstanceId};
 use tamis_github::IssueText;
 
-/// How much of each earlier feedback is told again; all of it is in the repository.
+/// How much of each earlier feedback is repeated; all of it is in the repository.
 const FEEDBACK_LINES: usize = 6;
 const FEEDBACK_LINE_LETTERS: usize = 200;
 
@@ -24,8 +24,8 @@ pub struct Task {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskIssue {
     pub number: u64,
-    /// What it says. None: it could not be read.
-    pub said: Option<IssueText>,
+    /// None: it could not be read.
+    pub text: Option<IssueText>,
 }
 
 /// What is known of the repository.
@@ -131,8 +131,8 @@ pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
     if let Some(message) = prompt.completion_message {
         add_quoted(&mut text, &format!("{coding} says of its work"), message);
     }
-    if let Some(wish) = prompt.reviewer_prompt {
-        add_quoted(&mut text, &format!("{coding} asks you to look at this in particular"), wish);
+    if let Some(focus) = prompt.reviewer_prompt {
+        add_quoted(&mut text, &format!("{coding} asks you to look at this in particular"), focus);
     }
     let (into, words) = target(repository);
     let _ = write!(
@@ -184,7 +184,7 @@ fn beginning(id: &InstanceId, what: &str, repository: &RepositoryFacts) -> Strin
     text
 }
 
-/// What a pull request is pulled into, and what `create_pull_request` must be told for that: left to itself it takes main, as
+/// What a pull request is pulled into, and what `create_pull_request` needs for that: by default it takes main, as
 /// the contract has it. Who began at a commit that is no branch's takes main too.
 fn target(repository: &RepositoryFacts) -> (String, String) {
     const MAIN: &str = "main";
@@ -200,11 +200,11 @@ fn target(repository: &RepositoryFacts) -> (String, String) {
 fn add_task(text: &mut String, task: &Task) {
     match &task.issue {
         None => return add_quoted(text, "The task", task.text.trim()),
-        Some(TaskIssue { number, said: Some(IssueText { title, text: words }) }) => {
+        Some(TaskIssue { number, text: Some(IssueText { title, text: words }) }) => {
             let words = format!("{}\n\n{}", one_line(title), words.trim());
             add_quoted(text, &format!("The task is issue #{number}"), &words);
         }
-        Some(TaskIssue { number, said: None }) => {
+        Some(TaskIssue { number, text: None }) => {
             let _ = writeln!(
                 text,
                 "The task is issue #{number} of this repository. What it says could not be read when you were started: read it \
@@ -238,7 +238,7 @@ fn add_history(text: &mut String, history: &[PastReview]) {
     add_quoted(text, "The reviews so far, each with the first lines of its feedback", words.trim_end());
 }
 
-/// Adds what somebody else wrote, between marks that are not in it.
+/// Adds text of others, between marks that are not in it.
 fn add_quoted(text: &mut String, what: &str, words: &str) {
     let words = crate::plain_text(words);
     let longest = words.split(|letter| letter != '=').map(str::len).max();

@@ -34,12 +34,12 @@ pub(crate) use follow::{CLOSED_FOLLOWED, Following};
 use tamis_git::{Commit, Repository};
 use tamis_github::{NewPullRequest, PullRequest};
 
-/// What the operation needs to be finished by somebody else.
+/// What the journal holds of it, so that another coordinator can finish it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Plan {
     /// Whose branch it is.
     subject: InstanceId,
-    /// Whether GitHub may have been asked to open it.
+    /// Whether GitHub may have been requested to open it.
     opening: bool,
 }
 
@@ -103,7 +103,7 @@ impl Coordinator {
         let answer = answer.inspect_err(|error| self.undo_pull(operation, caller, error))?;
         reach(Point::PullRecorded);
         if caller.instance.agent_type == AgentType::Review {
-            self.tell_approved(&work.subject.id, &answer);
+            self.notify_approved(&work.subject.id, &answer);
             self.let_go(&caller.instance.id);
         }
         Ok(answer)
@@ -150,7 +150,7 @@ impl Coordinator {
         }
         let review = self.archive.database.read(|connection| db::review_by(connection, &caller.id))?;
         let review = review.ok_or_else(|| {
-            let message = format!("{} reviews nobody's work", caller.id);
+            let message = format!("{} has no work to review", caller.id);
             AgentsError::new(Code::InvalidState, message).about(&caller.id)
         })?;
         self.archive.instance(&review.parent_instance)
@@ -180,16 +180,16 @@ impl Coordinator {
         Ok(ReviewSummary::of(&reviews, &self.archive.feedback(Some(&subject.id))?))
     }
 
-    /// Tells an agent that waits for a review how it went.
-    fn tell_approved(&self, coding: &InstanceId, answer: &PullRequestCreated) {
+    /// Notifies a coding agent that waits for a review of its pull request.
+    fn notify_approved(&self, coding: &InstanceId, answer: &PullRequestCreated) {
         let text = match answer.pr_number {
             Some(number) => {
                 format!("The reviewer approved this work: pull request {number} is open. The review is over.")
             }
             None => "The reviewer approved this work. The review is over.".to_owned(),
         };
-        if let Err(error) = self.tmux.tell(coding, &text) {
-            tracing::warn!("{coding} could not be told of its pull request: {error}");
+        if let Err(error) = self.tmux.send_message(coding, &text) {
+            tracing::warn!("cannot notify {coding} of its pull request: {error}");
         }
     }
 }

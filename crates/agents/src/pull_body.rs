@@ -1,6 +1,6 @@
-//! The text of a pull request: what the agent says of its work, and how the reviews of it went.
+//! The text of a pull request: the agent's description, and a summary of the reviews.
 //!
-//! What reviewers said is quoted as text and nothing else. A body is more than what is shown: it notifies whom it mentions,
+//! Feedback is quoted as plain text. A body is more than what is shown: it notifies whom it mentions,
 //! closes issues, and becomes the message of the commit when it is merged. So words of feedback that would do any of it are
 //! taken apart by a space of no width, which neither GitHub nor git reads past.
 
@@ -22,8 +22,8 @@ pub(crate) struct ReviewSummary {
     pub(crate) iteration: u32,
     pub(crate) reviewer: InstanceId,
     pub(crate) verdict: Verdict,
-    /// What was said, of which the first line is quoted.
-    pub(crate) said: Option<String>,
+    /// The feedback, of which the first line is quoted.
+    pub(crate) feedback: Option<String>,
     pub(crate) at: Moment,
 }
 
@@ -36,13 +36,13 @@ pub(crate) enum Verdict {
 }
 
 impl ReviewSummary {
-    /// The reviews of a coding agent's work, in order, with what was said in them.
+    /// The reviews of a coding agent's work, in order, with their feedback.
     pub(crate) fn of(reviews: &[Review], feedback: &[Feedback]) -> Vec<ReviewSummary> {
         let summary = |review: &Review| {
-            let said = feedback.iter().find(|feedback| {
+            let given = feedback.iter().find(|feedback| {
                 feedback.review_instance == review.child_instance && feedback.delivered_at.is_some()
             });
-            let verdict = match (said, review.outcome) {
+            let verdict = match (given, review.outcome) {
                 (Some(feedback), _) => Verdict::Feedback(feedback.feedback_type),
                 (None, Some(outcome)) => Verdict::Ended(outcome),
                 (None, None) => Verdict::UnderWay,
@@ -51,17 +51,17 @@ impl ReviewSummary {
                 iteration: review.review_iteration,
                 reviewer: review.child_instance.clone(),
                 verdict,
-                said: said.map(|feedback| feedback.feedback.clone()),
-                at: said.map(|feedback| feedback.created_at).or(review.ended_at).unwrap_or(review.created_at),
+                feedback: given.map(|feedback| feedback.feedback.clone()),
+                at: given.map(|feedback| feedback.created_at).or(review.ended_at).unwrap_or(review.created_at),
             }
         };
         reviews.iter().map(summary).collect()
     }
 
     fn line(&self) -> String {
-        let ReviewSummary { iteration, reviewer, verdict, said, at } = self;
+        let ReviewSummary { iteration, reviewer, verdict, feedback, at } = self;
         let date: String = at.to_string().chars().take_while(|&letter| letter != 'T').collect();
-        let quote = said.as_deref().and_then(quote).map_or(String::new(), |quote| format!(": {quote}"));
+        let quote = feedback.as_deref().and_then(quote).map_or(String::new(), |quote| format!(": {quote}"));
         format!("- Review {iteration} by `{reviewer}` on {date}, {}{quote}\n", verdict.in_words())
     }
 }
@@ -81,7 +81,7 @@ impl Verdict {
     }
 }
 
-/// The description, and a summary of the reviews. Where they do not fit, the first reviews are left out, and said to be.
+/// The description, and a summary of the reviews. Where they do not fit, the first reviews are left out, with a note.
 pub(crate) fn pull_request_body(description: &str, history: &[ReviewSummary]) -> String {
     let description = closed(plain_text(description).trim_end());
     if history.is_empty() {
@@ -109,9 +109,9 @@ pub(crate) fn pull_request_body(description: &str, history: &[ReviewSummary]) ->
     format!("{description}{SEPARATOR}{}", lines.concat())
 }
 
-/// The first line that says something, as a span of code: none of its signs means anything there.
-fn quote(said: &str) -> Option<String> {
-    let line = said.lines().map(plain_line).find(|line| line.contains(char::is_alphanumeric))?;
+/// The first line with a word, as a span of code: none of its characters has a meaning there.
+fn quote(feedback: &str) -> Option<String> {
+    let line = feedback.lines().map(plain_line).find(|line| line.contains(char::is_alphanumeric))?;
     let line = line.trim_start_matches(['#', '>', '-', '*', ' ']).replace('`', "'");
     let words = shortened(&line.split_whitespace().collect::<Vec<_>>().join(" "), LONGEST_LINE);
     Some(format!("`{}`", taken_apart(&words)))
@@ -165,10 +165,10 @@ mod tests {
     use super::*;
     use crate::AgentType;
 
-    fn summary(iteration: u32, verdict: Verdict, said: Option<&str>) -> ReviewSummary {
+    fn summary(iteration: u32, verdict: Verdict, feedback: Option<&str>) -> ReviewSummary {
         let reviewer = InstanceId::of_worker(AgentType::Coding, "7", 1).of_review(iteration);
         let at = Moment(1_768_000_000_000);
-        ReviewSummary { iteration, reviewer, verdict, said: said.map(str::to_owned), at }
+        ReviewSummary { iteration, reviewer, verdict, feedback: feedback.map(str::to_owned), at }
     }
 
     #[test]
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn feedback_mentions_nobody_and_closes_nothing() {
+    fn feedback_notifies_no_user_and_closes_no_issue() {
         for (said, quoted) in [
             ("ask @octocat", "`ask @\u{200b}octocat`"),
             ("Fixes #12, closes octo/tool#3", "`Fixes #\u{200b}12, closes octo/tool#\u{200b}3`"),

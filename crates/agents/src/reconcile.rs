@@ -1,8 +1,8 @@
-//! Comparing what the tables say with what is there, and repairing the difference.
+//! The reconciler: compares the tables with the worktrees and sessions that exist, and repairs the difference.
 //!
 //! One family of instances after the other, each held meanwhile; one that a tool works on is left for the next time. What
-//! goes wrong with one does not keep the others from being looked at. Nothing that could be somebody's work is deleted here:
-//! worktrees go only where that is proven to lose nothing, and folders that nobody knows are told of.
+//! goes wrong with one does not keep the others from being looked at. Nothing that could be work is deleted here:
+//! worktrees go only where that is proven to lose nothing, and unknown folders are reported.
 
 mod family;
 mod retention;
@@ -22,11 +22,11 @@ use crate::{AgentsError, Coordinator, Finding, InstanceId, db};
 /// What is done about what cannot be repaired now.
 const LATER: &str = "it is tried again in a minute";
 
-/// What was seen of the world at one time, to tell quickly that nothing is amiss. Whatever looks amiss is looked at again
+/// What exists at one time, to see quickly that nothing is wrong. Whatever looks wrong is checked again
 /// while its family is held.
 struct Sight {
     sessions: HashMap<InstanceId, Session>,
-    /// Branches of instances, by repository; None when the repository cannot be asked.
+    /// Branches of instances, by repository; None when the repository cannot be read.
     branches: HashMap<PathBuf, Option<HashSet<String>>>,
 }
 
@@ -53,8 +53,8 @@ impl Coordinator {
         Ok(findings)
     }
 
-    /// Instances that should be at work, and whose agent has ended or whose session is gone. Those that somebody works on are
-    /// left out, as they may be about to end. A quick look: one question to the database, and one to tmux if anybody is at work.
+    /// Instances that should be at work, and whose agent has ended or whose session is gone. Families that are
+    /// locked are left out, as they may be about to end. Quick: one query to the database, and one to tmux if any is at work.
     pub fn dead(&self) -> Result<Vec<InstanceId>> {
         let watched = self.archive.database.read(|connection| {
             let instances = db::instances(connection, false)?.into_iter().filter(is_watched);
@@ -85,21 +85,21 @@ impl Coordinator {
         Ok(Sight { sessions, branches })
     }
 
-    /// Something that cannot be repaired now. It is told each time, and put into the events once.
+    /// Something that cannot be repaired now. It is reported each time, and recorded in the events once.
     fn trouble(&self, instance: &InstanceId, error: &AgentsError) -> Option<Finding> {
         let (found, done) = (error.message.clone(), LATER.to_owned());
         tracing::warn!("{instance} cannot be looked after: {found}");
         self.report(Some(instance), found, done)
     }
 
-    /// Tells of what stays as it is: in the events the first time, and to whoever asks every time.
+    /// Reports what stays as it is: in the events the first time, to the caller every time.
     fn report(&self, instance: Option<&InstanceId>, found: String, done: String) -> Option<Finding> {
         let new = self
             .reported
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .insert(format!("{instance:?} {found}"));
-        if new && let Ok(finding) = self.tell_repair(instance, found.clone(), done.clone()) {
+        if new && let Ok(finding) = self.record_repair(instance, found.clone(), done.clone()) {
             return Some(finding);
         }
         Some(Finding { instance: instance.cloned(), found, done })

@@ -1,4 +1,4 @@
-//! What the tables hold, as values.
+//! The rows of the tables.
 
 use std::path::PathBuf;
 
@@ -12,7 +12,7 @@ use crate::{AgentType, Code, FeedbackType, InstanceId, Status};
 words! {
     /// How much of an instance there is outside of the database.
     Phase {
-        /// Being made. Nobody is shown it yet.
+        /// Being made, and not listed yet.
         Preparing = "preparing",
         /// Its worktree and its session are there, as far as is known.
         Ready = "ready",
@@ -31,21 +31,21 @@ words! {
         Feedback = "feedback",
         /// The reviewer made the pull request.
         Approved = "approved",
-        /// The reviewer went away without a word.
+        /// The reviewer ended without feedback.
         Ended = "ended",
         TimedOut = "timed_out",
     }
 }
 
 words! {
-    /// What an event tells of.
+    /// What happened.
     EventKind {
         /// An instance is there.
         Created = "instance_created",
         StatusChanged = "status_changed",
         /// A tool was called, and did it or not.
         ToolCalled = "tool_called",
-        /// The reconciler found something amiss, and what it did about it.
+        /// The reconciler repaired something.
         Repaired = "repaired",
         ConfigChanged = "config_changed",
     }
@@ -83,7 +83,7 @@ impl Serialize for Moment {
     }
 }
 
-/// What an instance is told to run: one of the known agents, or a command.
+/// What an instance runs: one of the known agents, or a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct AgentChoice {
@@ -107,7 +107,7 @@ pub struct Instance {
     pub agent_type: AgentType,
     pub status: Status,
     pub phase: Phase,
-    /// Why it ended, or what is amiss.
+    /// Why it ended, or what is wrong.
     pub reason: Option<String>,
     pub task: String,
     pub issue: Option<i64>,
@@ -198,14 +198,14 @@ pub struct Review {
     pub review_iteration: u32,
     /// The commit that was looked at.
     pub reviewed_commit: Commit,
-    /// What it changes, to tell whether there is anything new to look at.
+    /// A hash of what it changes: the same hash means nothing new to review.
     pub work_identity: String,
     pub outcome: Option<Outcome>,
     pub created_at: Moment,
     pub ended_at: Option<Moment>,
 }
 
-/// What a reviewer said.
+/// Feedback of a reviewer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Feedback {
     pub id: String,
@@ -216,7 +216,7 @@ pub struct Feedback {
     pub feedback_type: FeedbackType,
     pub priority: Option<String>,
     pub actionable_items: Vec<String>,
-    /// Of the text alone, to know it again.
+    /// A hash of the text, to recognise duplicates.
     #[serde(skip)]
     pub digest: String,
     /// The file that it arrives as, relative to the worktree.
@@ -228,7 +228,7 @@ pub struct Feedback {
     pub git_commit_hash: Option<String>,
     pub created_at: Moment,
     pub delivered_at: Option<Moment>,
-    /// When the coding agent was told in its session.
+    /// When the coding agent was notified in its session.
     pub told_at: Option<Moment>,
 }
 
@@ -280,7 +280,7 @@ impl<'a> NewEvent<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Operation {
     pub(crate) id: i64,
-    /// Who asks again with the same key wants this very operation.
+    /// The idempotency key: a retry with the same key is this very operation.
     pub(crate) call_key: Option<String>,
     pub(crate) tool: String,
     pub(crate) instance: InstanceId,

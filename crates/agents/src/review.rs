@@ -1,7 +1,6 @@
-//! A coding agent asks for a review.
+//! `request_review`: a coding agent requests a review.
 //!
-//! Whether it may is decided in the transaction that writes down the reviewer to be, so of any number of requests at once
-//! only so many pass as the limit has left.
+//! Whether it may is decided in the transaction that inserts the reviewer, so concurrent requests cannot exceed the limit.
 
 mod admission;
 mod work;
@@ -11,7 +10,7 @@ use serde_json::json;
 use crate::equip::Equipment;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::operations::{Caller, finish, tell_success};
+use crate::operations::{Caller, finish, record_success};
 use crate::records::{AgentChoice, Instance, NewInstance, Operation, OperationState, Outcome, Phase, Review};
 use crate::start::created;
 use crate::user_config::{self, REVIEW_AGENT};
@@ -105,7 +104,7 @@ impl Coordinator {
                 Admission::Refused(error) => return Ok(Err(error)),
             };
             let coding = &caller.instance;
-            // A reviewer that went away without a word has not looked at it.
+            // A reviewer that ended without feedback does not count.
             let mut reviews = db::reviews_of(connection, &coding.id)?;
             reviews.retain(|review| review.outcome == Some(Outcome::Feedback));
             if reviews.last().is_some_and(|last| last.work_identity == work.identity) {
@@ -168,14 +167,14 @@ impl Coordinator {
                 Some(caller) => caller.finish(connection, operation, &answer, commit),
                 None => {
                     finish(connection, operation, &answer)?;
-                    tell_success(connection, tools::REQUEST_REVIEW, coding, commit, None)
+                    record_success(connection, tools::REQUEST_REVIEW, coding, commit, None)
                 }
             }
         })?;
         Ok(answer)
     }
 
-    /// Takes back whatever was made of a reviewer that did not come to be, and tells of the failure.
+    /// Removes whatever was made of a reviewer whose start failed, and records the failure.
     fn undo_review(
         &self,
         reviewer: &InstanceId,
@@ -188,7 +187,7 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             db::delete_instance(connection, reviewer)?;
             db::end_operation(connection, operation, OperationState::Undone, None)?;
-            failure.map_or(Ok(()), |(caller, error)| caller.tell_failure(connection, error))
+            failure.map_or(Ok(()), |(caller, error)| caller.record_failure(connection, error))
         })
     }
 

@@ -23,7 +23,7 @@ use tamis_github::IssueText;
 /// A task longer than this belongs into a file.
 const LONGEST_TASK: usize = 100_000;
 
-/// How long each attempt to read an issue may take, while somebody waits for their agent.
+/// Time limit of each attempt to read an issue, since the user waits.
 const ISSUE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where a new branch begins.
@@ -77,15 +77,15 @@ impl Coordinator {
     }
 
     /// The agent to run, with the arguments that the user's settings have for it.
-    fn choice(&self, asked: Option<&AgentChoice>) -> Result<AgentChoice> {
+    fn choice(&self, requested: Option<&AgentChoice>) -> Result<AgentChoice> {
         self.archive.database.write_or(|connection| {
-            let agent = match asked {
+            let agent = match requested {
                 Some(choice) if choice.agent == AgentChoice::COMMAND => return Ok(choice.clone()),
                 Some(choice) => choice.agent.clone(),
                 None => user_config::get(connection, DEFAULT_AGENT)?,
             };
             let mut args = user_config::agent_args(connection, &agent)?;
-            args.extend(asked.iter().flat_map(|choice| choice.args.iter().cloned()));
+            args.extend(requested.iter().flat_map(|choice| choice.args.iter().cloned()));
             Ok(AgentChoice { agent, args })
         })
     }
@@ -116,7 +116,7 @@ impl Coordinator {
         let label = request.issue.map_or_else(|| slug(task), |issue| issue.to_string());
         self.archive.database.write_or(|connection| {
             let mut number = 1;
-            // Held before anybody can see it, and take it for something that a crash has left.
+            // Locked before the reconciler can see it, and take it for something that a crash has left.
             let (id, hold) = loop {
                 let id = InstanceId::of_worker(request.agent_type, &label, number);
                 let free = !db::is_taken(connection, &id)? && !taken.contains(id.as_str());
@@ -148,7 +148,7 @@ impl Coordinator {
         })
     }
 
-    /// What an issue says; or, for people, why that is not known. An agent is started all the same: it may have a way to
+    /// The text of an issue, or why it could not be read. An agent is started all the same: it may be able to
     /// read it.
     fn read_issue(
         &self,
@@ -164,7 +164,7 @@ impl Coordinator {
             };
             Ok(github.issue(number.try_into().unwrap_or_default())?)
         };
-        read().map_err(|error| format!("what issue #{number} says could not be read: {}", error.message))
+        read().map_err(|error| format!("cannot read issue #{number}: {}", error.message))
     }
 
     fn record_start(&self, instance: &Instance, operation: i64, note: Option<&str>) -> Result<()> {
@@ -254,7 +254,7 @@ fn check(request: &StartRequest) -> Result<()> {
 /// Linux takes no longer word, with the NUL after it.
 const LONGEST_WORD: usize = (128 << 10) - 1;
 
-/// Refuses arguments with which no program can be started: its session would end before anybody sees why.
+/// Refuses arguments with which no program can be started: its session would end before the user sees why.
 fn check_arguments(choice: &AgentChoice) -> Result<()> {
     let complaint = choice.args.iter().find_map(|argument| {
         let start: String = argument.chars().take(40).collect();
@@ -270,9 +270,9 @@ fn check_arguments(choice: &AgentChoice) -> Result<()> {
     })
 }
 
-/// Where to begin: what was asked for, else what is checked out where that was asked. An agent's own branch is nobody's base.
-fn base(repository: &Repository, folder: &Path, asked: Option<&str>) -> Result<Base> {
-    let Some(asked) = asked else {
+/// Where the branch begins: the given reference, or what is checked out in the folder, unless that is an agent's branch.
+fn base(repository: &Repository, folder: &Path, requested: Option<&str>) -> Result<Base> {
+    let Some(requested) = requested else {
         return match repository.head_in(folder)? {
             Some(Head { branch, commit }) if !branch.as_ref().is_some_and(BranchName::is_ours) => {
                 Ok(Base { branch, commit })
@@ -283,14 +283,14 @@ fn base(repository: &Repository, folder: &Path, asked: Option<&str>) -> Result<B
             }
         };
     };
-    let branch = asked.parse::<BranchName>().ok();
+    let branch = requested.parse::<BranchName>().ok();
     if let Some(branch) = branch
         && let Some(commit) = repository.branch_tip(&branch)?
     {
         return Ok(Base { branch: Some(branch), commit });
     }
-    let commit = repository.resolve(asked)?.ok_or_else(|| {
-        AgentsError::new(Code::ValidationError, format!("there is no branch or commit {asked:?}"))
+    let commit = repository.resolve(requested)?.ok_or_else(|| {
+        AgentsError::new(Code::ValidationError, format!("there is no branch or commit `{}`", requested.escape_debug()))
             .suggest("`git branch --all` lists the branches")
     })?;
     Ok(Base { branch: None, commit })

@@ -23,14 +23,14 @@ use crate::{AgentsError, Code, InstanceId, error::Result};
 pub(crate) use ending::{SESSION_VARIABLE, mark};
 pub use text::plain_text;
 
-/// The size of a screen that nobody looks at.
+/// The size of a screen without a terminal.
 const COLUMNS: &str = "200";
 const ROWS: &str = "50";
 
 /// How much of what a session showed is kept.
 const HISTORY_LINES: &str = "50000";
 
-/// What a new server, and every session of it, is set to. A dead pane stays, and tells how it ended.
+/// What a new server, and every session of it, is set to. A dead pane stays, and shows how it ended.
 const OPTIONS: &[&[&str]] = &[
     &["set-option", "-g", "default-terminal", "screen-256color"],
     &["set-option", "-g", "history-limit", HISTORY_LINES],
@@ -63,7 +63,7 @@ pub struct Tmux {
     server: String,
 }
 
-/// A session as tmux tells of it.
+/// A session as tmux lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
     pub id: InstanceId,
@@ -135,7 +135,7 @@ impl Tmux {
         Ok(self.sessions()?.into_iter().find(|session| session.id == *id))
     }
 
-    /// The session, with the code that its agent ended with where there is one. tmux tells of an end a moment before it learns
+    /// The session, with the code that its agent ended with where there is one. tmux reports an end a moment before it learns
     /// of the code, which it does when it takes leave of the process.
     pub fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
         let (deadline, mut remind_at) = (Instant::now() + SETTLING, Some(Instant::now() + REMINDER));
@@ -170,7 +170,7 @@ impl Tmux {
         let screen = call::must(self, id, &["capture-pane", "-p", "-J", "-S", "-", "-t", &pane], None)?;
         let screen = plain_text(&screen);
         let mut all: Vec<&str> = screen.trim_end().lines().collect();
-        // Below what was shown, tmux says of itself when and how it ended.
+        // Below the output, tmux adds when and how it ended.
         if !alive && all.last().is_some_and(|last| last.starts_with("Pane is dead")) {
             all.pop();
             while all.last().is_some_and(|line| line.trim().is_empty()) {
@@ -185,7 +185,7 @@ impl Tmux {
     ///
     /// A session that does not show the text is left alone: an agent may be asking whether it may delete something, and Enter
     /// would be an answer.
-    pub fn tell(&self, id: &InstanceId, text: &str) -> Result<()> {
+    pub fn send_message(&self, id: &InstanceId, text: &str) -> Result<()> {
         static TOLD: AtomicU64 = AtomicU64::new(0);
 
         let session = self.existing(id)?;
@@ -195,7 +195,7 @@ impl Tmux {
                 Code::TmuxError,
                 format!("what ran in session {id} has ended{how}"),
             )
-            .suggest(format!("`tamis agents logs {id}` shows what it said"))
+            .suggest(format!("`tamis agents logs {id}` shows its output"))
             .about(id));
         }
         let number = TOLD.fetch_add(1, Ordering::Relaxed);
@@ -214,7 +214,7 @@ impl Tmux {
             if Instant::now() >= deadline {
                 return Err(AgentsError::new(
                     Code::TmuxError,
-                    format!("session {id} does not show what it is told"),
+                    format!("session {id} does not show the message"),
                 )
                 .suggest(format!("`tamis agents attach {id}` shows what it waits for"))
                 .about(id));
@@ -239,7 +239,7 @@ impl Tmux {
     fn existing(&self, id: &InstanceId) -> Result<Session> {
         self.session(id)?.ok_or_else(|| {
             AgentsError::new(Code::TmuxError, format!("there is no session {id}"))
-                .suggest("`tamis agents list` tells which agents run")
+                .suggest("`tamis agents list` lists the agents that run")
                 .about(id)
         })
     }

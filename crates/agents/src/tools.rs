@@ -1,4 +1,4 @@
-//! Names of what is journaled: the contract's tools, and starting an agent.
+//! Names of journaled operations: the contract's tools, and starting an agent.
 
 pub(crate) const START: &str = "start";
 pub(crate) const REQUEST_REVIEW: &str = "request_review";

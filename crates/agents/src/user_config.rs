@@ -114,7 +114,7 @@ pub fn user_setting(key: &str) -> Result<&'static UserSetting, AgentsError> {
     })
 }
 
-/// A setting's value. One that somebody wrote into the table and that will not do counts as unset.
+/// A setting's value. An invalid one in the table counts as unset.
 pub(crate) fn value_of(connection: &Connection, setting: &UserSetting) -> rusqlite::Result<String> {
     let stored =
         db::config_value(connection, setting.key)?.filter(|value| setting.complaint(value).is_none());
@@ -143,7 +143,7 @@ pub(crate) fn agent_args(connection: &Connection, agent: &str) -> Result<Vec<Str
         .suggest(format!("name one of {}, or a command after `--`", AGENTS.join(", "))))
 }
 
-/// Sets a value, and tells of it.
+/// Sets a value, and records an event.
 pub(crate) fn set(connection: &Connection, key: &str, value: &str) -> Result<(), AgentsError> {
     let setting = user_setting(key)?;
     if let Some(complaint) = setting.complaint(value) {

@@ -165,7 +165,7 @@ fn a_reviewer_that_cannot_be_cleaned_up_keeps_nobody_from_being_told() {
     field.next_coordinator();
     let findings = field.coordinator().reconcile().unwrap();
     assert!(findings.iter().any(|finding| finding.found.contains(".lock")), "{findings:?}");
-    assert!(findings.iter().any(|finding| finding.found.ends_with("had not been told of feedback")));
+    assert!(findings.iter().any(|finding| finding.found.ends_with("was not notified of feedback")));
     assert_eq!(field.instance(&reviewer.id).phase, Phase::Ending);
     fs::remove_file(&lock).unwrap();
     field.coordinator().reconcile().unwrap();
@@ -184,7 +184,7 @@ fn what_was_begun_in_a_repository_that_is_gone_is_taken_back() {
     assert_eq!(field.coordinator().archive().instances().unwrap(), []);
     let begun = "SELECT COUNT(*) FROM operations WHERE state = 'begun'";
     assert_eq!(field.database().query_row(begun, [], |row| row.get::<_, i64>(0)).unwrap(), 0);
-    assert_eq!(names_in(&field.data().join("agents/worktrees")), ["work-x-a1"], "it is told of, and stays");
+    assert_eq!(names_in(&field.data().join("agents/worktrees")), ["work-x-a1"], "it is reported, and stays");
 }
 
 #[test]

@@ -587,7 +587,7 @@ fn an_issue_of_a_repository_that_is_nowhere_is_not_looked_for() {
     let notes = events.iter().filter_map(|event| event.detail["note"].as_str());
     assert_eq!(
         notes.collect::<Vec<_>>(),
-        ["what issue #123 says could not be read: the repository has no remote on GitHub"]
+        ["cannot read issue #123: the repository has no remote on GitHub"]
     );
 }
 

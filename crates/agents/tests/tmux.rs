@@ -1,4 +1,4 @@
-//! Sessions in the real tmux: made, listed, told, looked at and ended.
+//! Sessions in the real tmux: created, listed, sent messages, captured and ended.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -114,7 +114,7 @@ fn a_name_is_there_once_and_names_that_begin_alike_are_kept_apart() {
     );
     place.start(&id(11), "sleep 600", &[]);
     place.tmux.end(&id(1)).unwrap();
-    for missing in [place.tmux.capture(&id(1), 1).map(drop), place.tmux.tell(&id(1), "x")] {
+    for missing in [place.tmux.capture(&id(1), 1).map(drop), place.tmux.send_message(&id(1), "x")] {
         assert_eq!(missing.unwrap_err().message, "there is no session work-test-a1");
     }
     assert!(place.session(&id(11)).alive);
@@ -155,7 +155,7 @@ fn what_is_told_arrives_as_text_and_then_enter() {
     place.start(&id(1), &script, &[&out, &ready]);
     lines_of(&ready);
     let text = "C-c Enter #{pane_id} $(id)\u{1b}[201~\r\n\u{3}-two\t;\u{7}";
-    place.tmux.tell(&id(1), text).unwrap();
+    place.tmux.send_message(&id(1), text).unwrap();
     assert_eq!(await_some(|| fs::read_to_string(&out).ok()), expected);
     place.tmux.end(&id(1)).unwrap();
 }
@@ -168,8 +168,8 @@ fn enter_is_not_pressed_where_the_text_does_not_show() {
     let script = "stty -echo; echo > \"$2\"; read -r answer; echo answered > \"$1\"; sleep 600";
     place.start(&id(1), script, &[&out, &ready]);
     lines_of(&ready);
-    let error = place.tmux.tell(&id(1), "Feedback is there.").unwrap_err();
-    assert_eq!(error.message, "session work-test-a1 does not show what it is told");
+    let error = place.tmux.send_message(&id(1), "Feedback is there.").unwrap_err();
+    assert_eq!(error.message, "session work-test-a1 does not show the message");
     assert!(!out.exists());
 }
 
@@ -178,7 +178,7 @@ fn nobody_listens_in_a_session_that_has_ended() {
     let place = Place::new();
     place.start(&id(1), "exit 3", &[]);
     await_some(|| (!place.session(&id(1)).alive).then_some(()));
-    let error = place.tmux.tell(&id(1), "hello").unwrap_err();
+    let error = place.tmux.send_message(&id(1), "hello").unwrap_err();
     assert_eq!(error.code, Code::TmuxError);
     assert!(error.message.starts_with("what ran in session work-test-a1 has ended"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! Branches of instances: which there are, made again, and dropped where nobody has worked.
+//! Branches of instances: listing, restoring, and deleting those without commits of their own.
 
 use std::collections::HashSet;
 
@@ -15,7 +15,7 @@ impl Repository {
         Ok(answer.text().lines().filter_map(|name| name.strip_prefix(OURS)).map(str::to_owned).collect())
     }
 
-    /// Makes a branch that is gone anew.
+    /// Creates a branch again that is gone.
     pub fn restore_branch(&self, branch: &BranchName, at: &Commit) -> Result<()> {
         self.update_reference(&branch.reference(), at, None, "tamis: made again")
     }

@@ -13,7 +13,7 @@ use super::{Repository, Worktree};
 use crate::error::Result;
 use crate::names::{BranchName, Commit};
 
-/// Submodules have submodules; nobody goes deeper than this.
+/// Maximum depth of submodules within submodules.
 const DEEPEST: usize = 8;
 
 /// Why a worktree or branch cannot go.
@@ -47,7 +47,7 @@ impl fmt::Display for Reason {
         match self {
             Reason::Uncommitted(paths) => write!(out, "changes that are not committed: {}", few(paths)),
             Reason::Untracked(paths) => write!(out, "untracked files: {}", few(paths)),
-            Reason::Hidden(paths) => write!(out, "changes that git was told not to show: {}", few(paths)),
+            Reason::Hidden(paths) => write!(out, "changes that git is configured not to show: {}", few(paths)),
             Reason::Unpushed(1) => write!(out, "a commit that no remote and no other branch has"),
             Reason::Unpushed(count) => write!(out, "{count} commits that no remote and no other branch has"),
             Reason::OnlyHere(1) => write!(out, "a commit that is on no branch"),
@@ -243,7 +243,7 @@ impl Worktree {
         Ok(self.call().args(own).run()?.text().lines().map(str::to_owned).collect())
     }
 
-    /// Whether a submodule has changes, or commits that its remotes do not have. It is asked as a repository of its own,
+    /// Whether a submodule has changes, or commits that its remotes do not have. git runs there as in a repository of its own,
     /// since it has its own configuration.
     fn submodule_has_work(&self, folder: &Path, depth: usize) -> Result<bool> {
         if depth == DEEPEST {

@@ -1,12 +1,12 @@
-//! What git complains about, in our words: which code it is, and what to do.
+//! What a failed git wrote, as an error: its kind, its message, and what to do.
 //!
-//! Complaints quote what is not ours (names of files and branches, answers of servers): they are cut, and lose control
+//! Messages quote text of others (names of files and branches, answers of servers): they are cut, and lose control
 //! characters and credentials.
 
 use crate::error::{GitError, GitErrorKind};
 
-/// A complaint's end is what matters.
-const LONGEST_COMPLAINT: usize = 1500;
+/// Longer messages lose their beginning.
+const LONGEST_MESSAGE: usize = 1500;
 
 /// The lock file that another git holds, or left behind.
 pub(super) fn lock_file(stderr: &str) -> Option<&str> {
@@ -16,21 +16,21 @@ pub(super) fn lock_file(stderr: &str) -> Option<&str> {
 }
 
 pub(super) fn of(call: &str, stderr: &str, code: Option<i32>) -> GitError {
-    let said = readable(stderr);
+    let message = readable(stderr);
     if let Some(lock) = lock_file(stderr) {
         let lock = readable(lock);
         return GitError::new(GitErrorKind::Locked, format!("{call} cannot go on: another git holds {lock}"))
-            .hint(format!("`fuser -v '{lock}'` and `ps -C git -o pid,lstart,args` say who holds it"))
+            .hint(format!("`fuser -v '{lock}'` and `ps -C git -o pid,lstart,args` show the process that holds it"))
             .hint("call again when that git has ended; if none is running, the file was left behind by one that was killed, and can be moved away");
     }
     if ["No space left on device", "Disk quota exceeded", "File too large"]
         .iter()
-        .any(|sign| said.contains(sign))
+        .any(|sign| message.contains(sign))
     {
-        return GitError::new(GitErrorKind::File, format!("{call} could not write: {said}"))
+        return GitError::new(GitErrorKind::File, format!("{call} could not write: {message}"))
             .hint("make room on the disk, and call again: nothing was changed");
     }
-    if let Some((_, rest)) = said.split_once("detected dubious ownership in repository at '") {
+    if let Some((_, rest)) = message.split_once("detected dubious ownership in repository at '") {
         let folder = rest.split('\'').next().unwrap_or_default();
         return GitError::new(
             GitErrorKind::Failed,
@@ -42,10 +42,10 @@ pub(super) fn of(call: &str, stderr: &str, code: Option<i32>) -> GitError {
         Some(code) => format!("{call} failed ({code})"),
         None => format!("{call} was killed"),
     };
-    GitError::new(GitErrorKind::Failed, if said.is_empty() { ended } else { format!("{ended}: {said}") })
+    GitError::new(GitErrorKind::Failed, if message.is_empty() { ended } else { format!("{ended}: {message}") })
 }
 
-/// A program's words as they can be shown: without what moves a cursor, without credentials, and not too many.
+/// A program's output as it can be shown: without control characters and credentials, and bounded.
 pub(super) fn readable(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines().filter(|line| !line.starts_with("hint: ") && !line.trim().is_empty()) {
@@ -53,7 +53,7 @@ pub(super) fn readable(text: &str) -> String {
         lines.push(without_credentials(plain.trim_end()));
     }
     let whole = lines.join("\n");
-    let excess = whole.chars().count().saturating_sub(LONGEST_COMPLAINT);
+    let excess = whole.chars().count().saturating_sub(LONGEST_MESSAGE);
     if excess == 0 { whole } else { format!("…{}", whole.chars().skip(excess).collect::<String>()) }
 }
 
@@ -83,20 +83,20 @@ mod tests {
 
     #[test]
     fn credentials_and_escapes_are_not_shown() {
-        let said = "fatal: unable to access 'https://me:pa@ss@host.test/x.git/': no\u{1b}[2J\n> Authorization: Basic Zm9v\nhint: try";
+        let stderr = "fatal: unable to access 'https://me:pa@ss@host.test/x.git/': no\u{1b}[2J\n> Authorization: Basic Zm9v\nhint: try";
         assert_eq!(
-            readable(said),
+            readable(stderr),
             "fatal: unable to access 'https://host.test/x.git/': no[2J\n> authorization: …"
         );
         assert_eq!(readable("ssh://git@host/x and https://host/@x"), "ssh://host/x and https://host/@x");
-        assert_eq!(readable(&"é".repeat(9000)).chars().count(), LONGEST_COMPLAINT + 1);
+        assert_eq!(readable(&"é".repeat(9000)).chars().count(), LONGEST_MESSAGE + 1);
     }
 
     #[test]
     fn a_lock_is_named() {
-        let said = "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running";
-        assert_eq!(lock_file(said), Some("/r/.git/index.lock"));
-        assert_eq!(of("git add", said, Some(128)).kind, GitErrorKind::Locked);
+        let stderr = "fatal: Unable to create '/r/.git/index.lock': File exists.\n\nAnother git process seems to be running";
+        assert_eq!(lock_file(stderr), Some("/r/.git/index.lock"));
+        assert_eq!(of("git add", stderr, Some(128)).kind, GitErrorKind::Locked);
         assert_eq!(lock_file("fatal: Unable to create '/r/.git/index.lock': Permission denied"), None);
         let full = of("git add", "error: unable to write file x: No space left on device", Some(128));
         assert_eq!(full.kind, GitErrorKind::File);

@@ -1,13 +1,14 @@
-//! The `git` program, run so that nothing of a repository's own is executed, and no uncommitted byte is lost.
+//! The `git` program on repositories that may be hostile: no program of the repository runs, and no uncommitted byte is lost.
 //!
-//! A repository is somebody else's: its hooks, and whatever its own configuration would have git run (filters, drivers,
-//! helpers, monitors), is switched off for each call (`trust`). The user's own configuration counts as always, so that
-//! git-lfs goes on working where it is installed for the user.
+//! A repository is not trusted: its hooks, and every program that its own configuration names (filters, drivers, helpers,
+//! monitors), are switched off for each call (`trust`). The user's own configuration applies, so that git-lfs works where it
+//! is installed for the user.
 //!
-//! Trees are changed in two ways only: a fresh worktree is filled, and a branch is fast-forwarded where it is checked out,
-//! which git refuses rather than touch a file that somebody changed. Everything else is made by plumbing beside them.
+//! Entry points: [`Git`] is how git runs, [`Repository::find`] the start of everything else; [`Worktree`] for worktrees,
+//! review notes and undo references; [`BranchName`] and [`Commit`] are valid wherever there is one.
 //!
-//! Deliberately missing: merging of contents. The only thing that is ever brought to a branch is a file of notes.
+//! Never: a merge of contents (only a file of notes is ever brought to a branch), a forced push, a change to a file that the
+//! user changed. Files change in two ways: a new worktree is filled, and a branch is fast-forwarded where it is checked out.
 
 mod branches;
 mod changes;
@@ -52,7 +53,7 @@ use {
     worktrees::Removed,
 };
 
-/// Long for a disk and for a network; nobody waits for longer.
+/// Long for a disk and for a network.
 const LIMIT: Duration = Duration::from_secs(120);
 
 /// A list of all the files of a very large repository is a tenth of it.
@@ -60,11 +61,11 @@ const MAX_OUTPUT: usize = 64 << 20;
 /// More of git's messages is not read.
 const MAX_STDERR: usize = 1 << 20;
 
-/// For how long another git that holds a lock is waited for, and for how long at once.
+/// How long to wait for another git that holds a lock, in total and each time (in milliseconds).
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PAUSES: [u64; 6] = [5, 10, 25, 50, 100, 200];
 
-/// How git is run: which program, for how long at most, with what environment, and where its temporary indexes go.
+/// How git is run: the program, its time limit, its environment, and the folder of temporary indexes.
 #[derive(Clone, Debug)]
 pub struct Git {
     program: OsString,
@@ -74,7 +75,7 @@ pub struct Git {
 }
 
 impl Git {
-    /// `scratch` is a folder of ours: it is made when it is needed, and what is in it can go at any time.
+    /// `scratch` is a folder for temporary files, created at need.
     pub fn new(scratch: impl Into<PathBuf>) -> Git {
         Git { program: "git".into(), limit: LIMIT, scratch: scratch.into(), environment: Vec::new() }
     }
@@ -85,7 +86,7 @@ impl Git {
         self
     }
 
-    /// How long one call may take, if that is not too long anyhow.
+    /// The time limit of one call, up to the maximum.
     pub fn with_limit(mut self, limit: Duration) -> Git {
         self.limit = limit.min(LIMIT);
         self
@@ -122,7 +123,7 @@ impl Git {
     }
 }
 
-/// A file that goes when nobody needs it any more.
+/// A temporary file, removed when dropped.
 #[derive(Debug)]
 struct ScratchFile(PathBuf);
 
@@ -158,7 +159,7 @@ struct Call<'a> {
     not_above: Option<PathBuf>,
 }
 
-/// What git wrote, and whether it was content.
+/// What git wrote, and its exit code.
 #[derive(Debug)]
 struct Answer {
     code: Option<i32>,
@@ -198,7 +199,7 @@ impl Call<'_> {
         self
     }
 
-    /// A setting for this call. It goes through the environment, so that nobody sees it in a list of processes.
+    /// A setting for this call, passed in the environment, so that a list of processes does not show it.
     fn setting(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
         self.settings.push((key.into(), value.into()));
         self
@@ -214,21 +215,21 @@ impl Call<'_> {
         self
     }
 
-    /// The repository is this folder's own, or none: one above it is somebody else's.
+    /// Only a repository of this folder itself: one above it is not meant.
     fn not_above(mut self, folder: &Path) -> Self {
         self.not_above = folder.parent().map(Path::to_owned);
         self
     }
 
-    /// Runs it, and takes every answer but 0 for a failure.
+    /// Runs it; every exit code but 0 is a failure.
     fn run(self) -> Result<Answer> {
         let call = self.verb();
         let answer = self.answer()?;
         if answer.code == Some(0) { Ok(answer) } else { Err(failure::of(&call, &answer.stderr, answer.code)) }
     }
 
-    /// Runs it for a yes or no: 0 or 1.
-    fn asks(self) -> Result<bool> {
+    /// Runs it for an exit code of 0 or 1.
+    fn is_true(self) -> Result<bool> {
         let call = self.verb();
         let answer = self.answer()?;
         match answer.code {
@@ -238,7 +239,7 @@ impl Call<'_> {
         }
     }
 
-    /// Runs it, and leaves the judgement to the caller; but a lock is waited for, and is a failure when it stays.
+    /// Runs it, whatever its exit code. A lock is waited for, and is a failure when it stays.
     fn answer(self) -> Result<Answer> {
         let begun = Instant::now();
         let mut pauses = LOCK_PAUSES.into_iter();

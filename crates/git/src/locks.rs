@@ -1,6 +1,6 @@
 //! Locks: ours, so that our own gits do not meet in one repository, and those that a killed git leaves behind.
 //!
-//! A lock file that was left behind is moved aside, never deleted, and only when it is proven that nobody holds it: it is
+//! A lock file that was left behind is moved aside, never deleted, and only when it is proven that no process holds it: it is
 //! of the time of our own interrupted operation, no process has it open, and no git works anywhere in the repository.
 //! Where that cannot be proven, because the system does not show its processes, it stays.
 
@@ -62,7 +62,7 @@ impl Repository {
         }
         let mut moved = Vec::new();
         for lock in candidates {
-            if is_left(&lock, since) && held_by_nobody(&lock, &folders) {
+            if is_left(&lock, since) && is_unheld(&lock, &folders) {
                 moved.push(move_aside(&lock, self.common_dir())?);
             }
         }
@@ -86,7 +86,7 @@ fn move_aside(lock: &Path, common_dir: &Path) -> Result<PathBuf> {
 }
 
 /// Whether it is proven that no process holds a lock.
-fn held_by_nobody(lock: &Path, folders: &[PathBuf]) -> bool {
+fn is_unheld(lock: &Path, folders: &[PathBuf]) -> bool {
     let Ok(processes) = fs::read_dir("/proc") else { return false };
     let mut seen = false;
     for process in processes.flatten() {
@@ -103,7 +103,7 @@ fn held_by_nobody(lock: &Path, folders: &[PathBuf]) -> bool {
         if name.starts_with("git") {
             match fs::read_link(process.join("cwd")) {
                 Ok(place) if !folders.iter().any(|folder| place.starts_with(folder)) => {}
-                // Gone in the meantime, or a dead one that nobody has collected.
+                // Gone in the meantime, or a zombie.
                 Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
                 _ => return false,
             }

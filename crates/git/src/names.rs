@@ -86,7 +86,7 @@ impl FromStr for Commit {
             return Ok(Commit(text.to_owned()));
         }
         let start: String = text.chars().take(80).collect();
-        Err(GitError::new(GitErrorKind::Invalid, format!("{start:?} is no full name of a commit")))
+        Err(GitError::new(GitErrorKind::Invalid, format!("`{}` is not a full commit id", start.escape_debug())))
     }
 }
 
@@ -98,8 +98,8 @@ impl FromStr for BranchName {
             return Ok(BranchName(text.to_owned()));
         }
         let start: String = text.chars().take(80).collect();
-        Err(GitError::new(GitErrorKind::Invalid, format!("{start:?} cannot be the name of a branch"))
-            .hint("`git branch --list` says which branches there are"))
+        Err(GitError::new(GitErrorKind::Invalid, format!("`{}` is not a valid branch name", start.escape_debug()))
+            .hint("`git branch --list` lists the branches"))
     }
 }
 

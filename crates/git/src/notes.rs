@@ -4,7 +4,7 @@
 //! is what the coding branch becomes: the first itself if the branch has not moved since, else a merge of the two, whose
 //! tree is the branch's own with the notes in it; no contents are merged, so nothing can conflict. If the branch was
 //! rewritten since, a merge would bring the old commits back, and the notes come as a plain commit. Then the branch is
-//! fast-forwarded where it is checked out. git touches the notes' path only, and refuses if anything of anybody's is there.
+//! fast-forwarded where it is checked out. git touches the notes' path only, and refuses if a changed file is there.
 
 use std::path::Path;
 
@@ -17,7 +17,7 @@ use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
 
 const FIRST_NAME: &str = "REVIEW_FEEDBACK";
-/// More than anybody was ever given.
+/// More than any branch was ever given.
 const MOST_NAMES: u32 = 200;
 /// How often an agent may commit at the very moment of delivery before we give up.
 const MOST_TRIES: u32 = 8;
@@ -55,7 +55,7 @@ enum Forward {
     Done,
     /// The branch has moved meanwhile.
     Moved,
-    /// git would have to overwrite what is somebody's.
+    /// git would have to overwrite a file that is not ours.
     InTheWay,
 }
 
@@ -115,8 +115,8 @@ impl Repository {
 }
 
 impl Worktree {
-    /// A name for notes at which nobody has anything: no other file, no folder, no link, not even an ignored one. Earlier
-    /// notes of ours that nobody has touched are replaced; so is a leftover of the very same notes.
+    /// A free path for notes: no other file, folder or link is there, not even an ignored one. Earlier notes of ours are
+    /// replaced when they are unchanged; so is a leftover of the very same notes.
     pub fn choose_notes_path(&self, reviewed: &Commit, delivered: &[Note], content: &str) -> Result<String> {
         let tip = self.head()?;
         for number in 1..=MOST_NAMES {
@@ -151,7 +151,7 @@ impl Worktree {
                 self.path().display()
             ),
         )
-        .hint("remove those that nobody needs"))
+        .hint("remove those that are not needed"))
     }
 
     /// Whether the path and its index differ from the commit: the beginning of git's line about it.
@@ -275,7 +275,7 @@ impl Worktree {
         Err(keeps_moving(branch))
     }
 
-    /// Takes notes out of the branch's tree, by a commit. What somebody wrote into such a file and did not commit stays
+    /// Takes notes out of the branch's tree, by a commit. What was written into such a file and not committed stays
     /// there as an untracked file. None when there is nothing to take out.
     pub fn remove_notes(&self, branch: &BranchName, paths: &[String], at: i64) -> Result<Option<Commit>> {
         let mut last = None;
@@ -317,7 +317,7 @@ impl Worktree {
     }
 
     /// Which of these notes a commit has: those that are in the worktree as they were committed, or not at all, and those
-    /// that somebody has changed there.
+    /// that was changed there.
     fn notes_there<'a>(&self, tip: &Commit, paths: &'a [String]) -> Result<(Vec<&'a str>, Vec<&'a str>)> {
         let (mut untouched, mut touched) = (Vec::new(), Vec::new());
         for path in paths {

@@ -113,10 +113,10 @@ fn rejected(remote: &Remote, branch: &BranchName, line: &str, stderr: &str) -> G
         .hint(format!("bring them in, and call again: git pull --no-rebase {remote} {branch}"));
     }
     let reason = line.rsplit('\t').next().unwrap_or_default();
-    let said = failure::readable(stderr);
+    let message = failure::readable(stderr);
     GitError::new(
         GitErrorKind::Failed,
-        format!("{remote} refused {branch}: {}\n{said}", failure::readable(reason)),
+        format!("{remote} refused {branch}: {}\n{message}", failure::readable(reason)),
     )
 }
 

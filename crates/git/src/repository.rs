@@ -53,7 +53,7 @@ impl Repository {
             return Err(GitError::new(
                 GitErrorKind::Failed,
                 format!(
-                    "the repository of {} says that its files are in {}",
+                    "the repository of {} has its files in {}",
                     folder.display(),
                     toplevel.display()
                 ),
@@ -162,13 +162,13 @@ impl Repository {
         self.resolve(&branch.reference())
     }
 
-    /// Where a remote's branch was when somebody last looked.
+    /// Where a remote's branch was at the last fetch or push.
     pub fn remote_tip(&self, remote: &Remote, branch: &BranchName) -> Result<Option<Commit>> {
         self.resolve(&format!("refs/remotes/{}/{branch}", remote.name))
     }
 
     pub fn is_ancestor(&self, ancestor: &Commit, of: &Commit) -> Result<bool> {
-        self.call().args(["merge-base", "--is-ancestor", ancestor.as_str(), of.as_str()]).asks()
+        self.call().args(["merge-base", "--is-ancestor", ancestor.as_str(), of.as_str()]).is_true()
     }
 
     /// Where two lines of work parted; None when they never met.

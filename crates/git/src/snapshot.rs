@@ -2,7 +2,7 @@
 //!
 //! `refs/tamis/undo/ID` holds a commit whose tree is the worktree's files, tracked or not but for ignored ones. Its parents
 //! are the branch's tip, what was staged if that is something else, what was held before, and the commits that only the
-//! worktree's own log still names, such as those before an amendment. `git checkout refs/tamis/undo/ID` gives it back.
+//! worktree's own log still names, such as those before an amendment. `git checkout refs/tamis/undo/ID` restores it.
 
 use std::time::SystemTime;
 
@@ -10,7 +10,7 @@ use super::{Repository, Worktree, locks};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
 
-/// Of the commits that only a log names, so many are held: a rebase makes some, and nobody looks for the thousandth.
+/// Maximum number of commits held that only a reflog names: a rebase makes some, and the thousandth is not missed.
 const MOST_LOGGED: usize = 50;
 
 /// What an undo reference holds.

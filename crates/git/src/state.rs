@@ -1,4 +1,4 @@
-//! The state of a worktree: where it stands, what it is in the middle of, and what in it is not committed.
+//! The state of a worktree: what is checked out, which operation is under way, and what is not committed.
 
 use std::path::Path;
 
@@ -32,8 +32,8 @@ impl std::fmt::Display for Operation {
     }
 }
 
-/// The files that tell, in the worktree's own folder of git's. The first that is there counts.
-const SIGNS: &[(&str, Operation)] = &[
+/// The files that show it, in the worktree's own git folder. The first that exists counts.
+const OPERATION_FILES: &[(&str, Operation)] = &[
     ("MERGE_HEAD", Operation::Merge),
     ("rebase-merge", Operation::Rebase),
     ("rebase-apply/applying", Operation::ApplyingPatches),
@@ -44,7 +44,7 @@ const SIGNS: &[(&str, Operation)] = &[
     ("BISECT_LOG", Operation::Bisect),
 ];
 
-/// Where a worktree stands.
+/// What a worktree has checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Place {
     OnBranch(BranchName),
@@ -118,7 +118,7 @@ impl Repository {
 
 impl Worktree {
     pub fn state(&self) -> Result<WorktreeState> {
-        let operation = SIGNS
+        let operation = OPERATION_FILES
             .iter()
             .find(|(sign, _)| self.git_dir().join(sign).exists())
             .map(|(_, operation)| *operation);
@@ -130,7 +130,7 @@ impl Worktree {
             conflicts: Vec::new(),
             untracked: Vec::new(),
         };
-        // Submodules are not looked into: git would do so by what their own configuration says.
+        // Not in submodules: git would run there what their own configuration names.
         let answer = self
             .call()
             .args(["status", "--porcelain=v2", "--branch", "-z", "--no-renames", "--untracked-files=normal"])
@@ -157,7 +157,7 @@ impl Worktree {
     }
 }
 
-/// What comes after so many fields of a line of this kind.
+/// The rest of a line of this kind after the first `fields - 1` fields.
 fn field<'a>(line: &'a str, kind: &str, fields: usize) -> Option<&'a str> {
     line.strip_prefix(kind)?.splitn(fields, ' ').nth(fields - 1)
 }

@@ -1,4 +1,4 @@
-//! Trees and commits, made beside every worktree: nothing that anybody works on is touched.
+//! Trees and commits, written to the object database only: no worktree is touched.
 
 use super::{Call, Repository};
 use crate::error::Result;

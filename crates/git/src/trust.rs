@@ -11,7 +11,7 @@ use std::os::unix::ffi::OsStringExt;
 use super::{Call, Intent, failure};
 use crate::error::Result;
 
-/// For every call, whatever the configuration says.
+/// For every call, whatever the configuration has.
 const ALWAYS: &[(&str, &str)] = &[
     ("core.hooksPath", "/dev/null"),
     ("core.fsmonitor", "false"),

@@ -1,8 +1,8 @@
 //! Worktrees of a repository: made, listed and removed, many at once.
 //!
 //! Only the registering is done one at a time; filling a worktree with files is what takes long, and goes side by side.
-//! A worktree is registered empty and filled in a second step, since only then can it be asked what its configuration
-//! would have git run there.
+//! A worktree is registered empty and filled in a second step: only then can git report which programs its configuration
+//! would run there.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct Registered {
     pub branch: Option<BranchName>,
     pub main: bool,
     pub bare: bool,
-    /// Why it must not be removed, as somebody wrote it.
+    /// The reason why it is locked, as the user gave it to `git worktree lock`.
     pub locked: Option<String>,
 }
 
@@ -36,7 +36,7 @@ pub struct Registered {
 pub enum Removal {
     /// Nothing: a worktree with changes or untracked files stays.
     OnlyClean,
-    /// Whatever is in it: it is held elsewhere, or nobody has worked there.
+    /// Everything in it: it is in an undo reference, or the worktree was never used.
     Everything,
 }
 
@@ -168,7 +168,7 @@ impl Repository {
         drop(held);
         let worktree = self.worktree(&path)?;
         if !worktree.is_filled() {
-            // Nothing is in the way: the folder is new, or of a call that was interrupted before anybody worked there.
+            // Nothing can be lost: the folder is new, or left by a call that was interrupted before the worktree was used.
             worktree.call().args(["reset", "--hard", "--quiet", "--no-recurse-submodules"]).writes().run()?;
         }
         Ok(worktree)
@@ -190,7 +190,7 @@ impl Repository {
                     format!("the branch {branch} is there already, at {}", tip.short()),
                 )
                 .hint(format!("look at it: git log {branch}"))
-                .hint(format!("if nobody needs it: git branch -D {branch}")));
+                .hint(format!("if it is not needed: git branch -D {branch}")));
             }
             None => {
                 self.update_reference(&branch.reference(), at, None, "tamis: a new instance")?;

@@ -5,26 +5,26 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tamis_http::{HttpError, HttpMethod, HttpUrl, JsonRequest, JsonResponse};
 
-use super::failure::{self, Failure, Outcome};
+use super::failure::{self, GithubFailure, WriteOutcome};
 use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};
 use super::{GithubRepository, Token};
 use crate::error::Result;
 use tamis_git::Credential;
 use tamis_text::plain::plain_line;
 
-/// A pull request is told in some 30 KB, of which a list may have a hundred; issues are half of that.
+/// A pull request has some 30 KB, and a list up to a hundred; issues have half of that.
 const LARGEST_ANSWER: usize = 8 << 20;
 
-/// How often a question is repeated.
-const REPEATS: u32 = 2;
+/// How often a read is retried.
+const RETRIES: u32 = 2;
 
-/// GitHub may ask for more patience than anybody who waits for a tool has.
+/// GitHub may name a longer time than the caller of a tool waits.
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// As many as GitHub lists at once.
 const RECENT_ISSUES: usize = 100;
 
-/// A repository on GitHub that can be asked about.
+/// A repository on GitHub, with the token for it.
 #[derive(Clone, Debug)]
 pub struct Github {
     repository: GithubRepository,
@@ -49,7 +49,7 @@ impl Github {
         &self.repository
     }
 
-    /// What a push to this address needs: the token, where it is meant for that very host and nobody can read along.
+    /// What a push to this address needs: the token, if the address is of the same host and encrypted.
     pub fn credential_for(&self, url: &str) -> Option<Credential> {
         let (host, at) = (self.repository.host(), self.base.host());
         let for_host = at.eq_ignore_ascii_case(host) || at.strip_prefix("api.") == Some(host);
@@ -83,7 +83,7 @@ impl Github {
             let label = pull["head"]["label"].as_str().and_then(|label| label.split_once(':'));
             label.is_some_and(|(by, named)| by.eq_ignore_ascii_case(owner) && named == branch)
         });
-        ours.map(|pull| self.read_pull_request(pull)).transpose().map_err(Failure::into)
+        ours.map(|pull| self.read_pull_request(pull)).transpose().map_err(GithubFailure::into)
     }
 
     pub fn pull_request(&self, number: u64) -> Result<PullRequest> {
@@ -91,10 +91,10 @@ impl Github {
         Ok(self.read_pull_request(&self.read(&answer)?)?)
     }
 
-    /// Makes a pull request, asking once.
-    pub fn create_pull_request(&self, new: &NewPullRequest) -> Result<PullRequest, Failure> {
+    /// Makes a pull request, with one request.
+    pub fn create_pull_request(&self, new: &NewPullRequest) -> Result<PullRequest, GithubFailure> {
         let NewPullRequest { title, head, base, body } = new;
-        let answer = self.ask_once(
+        let answer = self.send_once(
             HttpMethod::Post,
             "/pulls",
             Some(&json!({"title": title, "head": head, "base": base, "body": body})),
@@ -111,36 +111,36 @@ impl Github {
             Ok(pull_request) => return Ok(Opened { pull_request, existed: false }),
             Err(failure) => failure,
         };
-        if failure.outcome == Outcome::NotDone {
+        if failure.outcome == WriteOutcome::NotDone {
             return Err(failure.into());
         }
-        // It was made all the same, or somebody was faster. When that cannot be found out, the first failure is the one to tell.
+        // It was made all the same, or by another process. If that cannot be found out, the first failure is the one to report.
         match self.open_pull_request(&new.head) {
             Ok(Some(pull_request)) => {
-                Ok(Opened { pull_request, existed: failure.outcome == Outcome::Exists })
+                Ok(Opened { pull_request, existed: failure.outcome == WriteOutcome::Exists })
             }
             _ => Err(failure.into()),
         }
     }
 
-    /// Makes an issue, asking once.
-    pub fn create_issue(&self, new: &NewIssue) -> Result<Issue, Failure> {
+    /// Makes an issue, with one request.
+    pub fn create_issue(&self, new: &NewIssue) -> Result<Issue, GithubFailure> {
         let NewIssue { title, body, labels } = new;
         let mut issue = json!({"title": title, "body": body});
         if !labels.is_empty() {
             issue["labels"] = json!(labels);
         }
-        let answer = self.ask_once(HttpMethod::Post, "/issues", Some(&issue))?;
+        let answer = self.send_once(HttpMethod::Post, "/issues", Some(&issue))?;
         self.read_issue(&self.read(&answer)?)
     }
 
-    /// What an issue says.
+    /// The text of an issue.
     pub fn issue(&self, number: u64) -> Result<IssueText> {
         let answer = self.look(&format!("/issues/{number}"))?;
         Ok(IssueText::read(&self.read(&answer)?).map_err(|why| self.unreadable(why))?)
     }
 
-    /// The issue among the latest that has these words in its text, whoever closed it since.
+    /// The issue among the latest, open or closed, that has these words in its text.
     pub fn recent_issue(&self, words: &str) -> Result<Option<Issue>> {
         let path = format!("/issues?state=all&sort=created&direction=desc&per_page={RECENT_ISSUES}");
         let answer = self.look(&path)?;
@@ -149,34 +149,29 @@ impl Github {
         let ours = listed.iter().find(|issue| {
             issue["pull_request"].is_null() && issue["body"].as_str().is_some_and(|body| body.contains(words))
         });
-        ours.map(|issue| self.read_issue(issue)).transpose().map_err(Failure::into)
+        ours.map(|issue| self.read_issue(issue)).transpose().map_err(GithubFailure::into)
     }
 
-    /// Asks a question, and again when there is no answer.
+    /// Reads, with retries.
     fn look(&self, path: &str) -> Result<JsonResponse> {
-        let mut repeated = 0;
+        let mut retried = 0;
         loop {
-            let failure = match self.ask_once(HttpMethod::Get, path, None) {
+            let failure = match self.send_once(HttpMethod::Get, path, None) {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
             match failure.again {
-                Some(pause) if repeated < REPEATS && pause.is_none_or(|pause| pause <= LONGEST_PAUSE) => {
-                    repeated += 1;
-                    std::thread::sleep(pause.unwrap_or(self.pause * repeated));
+                Some(pause) if retried < RETRIES && pause.is_none_or(|pause| pause <= LONGEST_PAUSE) => {
+                    retried += 1;
+                    std::thread::sleep(pause.unwrap_or(self.pause * retried));
                 }
                 _ => return Err(failure.into()),
             }
         }
     }
 
-    /// Asks once, and gives an answer only when it tells of success.
-    fn ask_once(
-        &self,
-        method: HttpMethod,
-        path: &str,
-        body: Option<&Value>,
-    ) -> Result<JsonResponse, Failure> {
+    /// Sends a request once. Only a success is an answer.
+    fn send_once(&self, method: HttpMethod, path: &str, body: Option<&Value>) -> Result<JsonResponse, GithubFailure> {
         let failed = |error: &HttpError| failure::of_exchange(error, &self.repository, &self.token);
         let (owner, name) = (self.repository.owner(), self.repository.name());
         let url = self.base.join(&format!("repos/{owner}/{name}{path}"));
@@ -195,7 +190,7 @@ impl Github {
             max_failure_bytes: LARGEST_ANSWER,
         };
         let answer = request.send_blocking(self.timeout).map_err(|error| failed(&error))?;
-        // What was made is told with 201, and all else that is no failure has a body too.
+        // A creation has status 201; other successes have no use here.
         match (answer.status, method) {
             (200, HttpMethod::Get) | (201, HttpMethod::Post) => Ok(answer),
             _ if answer.is_success() => {
@@ -205,21 +200,21 @@ impl Github {
         }
     }
 
-    fn read<T: serde::de::DeserializeOwned>(&self, answer: &JsonResponse) -> Result<T, Failure> {
+    fn read<T: serde::de::DeserializeOwned>(&self, answer: &JsonResponse) -> Result<T, GithubFailure> {
         answer.json().map_err(|error| failure::of_exchange(&error, &self.repository, &self.token))
     }
 
-    fn unreadable(&self, why: &str) -> Failure {
+    fn unreadable(&self, why: &str) -> GithubFailure {
         let error = HttpError::NotJson(why.to_owned());
         failure::of_exchange(&error, &self.repository, &self.token)
     }
 
-    fn read_pull_request(&self, pull: &Value) -> Result<PullRequest, Failure> {
+    fn read_pull_request(&self, pull: &Value) -> Result<PullRequest, GithubFailure> {
         let read = PullRequest::read(pull).map_err(|why| self.unreadable(why))?;
         Ok(PullRequest { url: self.token.scrub(&read.url), ..read })
     }
 
-    fn read_issue(&self, issue: &Value) -> Result<Issue, Failure> {
+    fn read_issue(&self, issue: &Value) -> Result<Issue, GithubFailure> {
         let read = Issue::read(issue).map_err(|why| self.unreadable(why))?;
         Ok(Issue { url: self.token.scrub(&read.url), ..read })
     }

@@ -9,7 +9,7 @@ pub enum GithubErrorKind {
     Unauthorized,
     /// 403, and 404 where the token may not see the repository.
     Forbidden,
-    /// 422, and whatever else is said to be wrong with the request.
+    /// 422, and any other status that blames the request.
     Rejected,
     /// No answer, half an answer, 429 or 5xx: trying again may help.
     Unavailable,

@@ -1,4 +1,4 @@
-//! What it means when GitHub does not do what it was asked.
+//! What a failed request to GitHub means.
 
 use std::time::Duration;
 
@@ -9,14 +9,14 @@ use super::{GithubRepository, Token};
 use crate::{GithubError, GithubErrorKind};
 use tamis_text::plain::plain_line;
 
-/// As much of what GitHub says as is passed on.
-const LONGEST_SAID: usize = 600;
+/// Maximum length of GitHub's own message.
+const LONGEST_MESSAGE: usize = 600;
 
-/// Whether something that failed was done all the same.
+/// Whether a write that failed was done all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum WriteOutcome {
     NotDone,
-    /// It may have been: the answer was lost, or told of trouble on the other side.
+    /// It may have been: the answer was lost, or reported an error of the server.
     Unclear,
     /// It was there before.
     Exists,
@@ -24,15 +24,15 @@ pub enum Outcome {
 
 /// A call that failed.
 #[derive(Clone, Debug)]
-pub struct Failure {
+pub struct GithubFailure {
     pub error: Box<GithubError>,
-    pub outcome: Outcome,
-    /// Whether to ask again may help, and for how long GitHub wants to be left alone before.
+    pub outcome: WriteOutcome,
+    /// Whether a retry may help, and after how long, where GitHub names a time.
     pub(super) again: Option<Option<Duration>>,
 }
 
-impl From<Failure> for GithubError {
-    fn from(failure: Failure) -> GithubError {
+impl From<GithubFailure> for GithubError {
+    fn from(failure: GithubFailure) -> GithubError {
         *failure.error
     }
 }
@@ -50,31 +50,31 @@ fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
 }
 
 /// No answer at all, or not a whole one.
-pub(super) fn of_exchange(error: &HttpError, repository: &GithubRepository, token: &Token) -> Failure {
+pub(super) fn of_exchange(error: &HttpError, repository: &GithubRepository, token: &Token) -> GithubFailure {
     let outcome = match error {
-        HttpError::Connect { .. } => Outcome::NotDone,
-        _ => Outcome::Unclear,
+        HttpError::Connect { .. } => WriteOutcome::NotDone,
+        _ => WriteOutcome::Unclear,
     };
-    let told = token.scrub(&plain_line(&error.to_string()));
+    let cause = token.scrub(&plain_line(&error.to_string()));
     let error = GithubError::new(
         GithubErrorKind::Unavailable,
-        format!("GitHub ({}) failed: {told}", repository.host()),
+        format!("GitHub ({}) failed: {cause}", repository.host()),
     )
     .hint("call again in a while");
-    Failure { error: Box::new(error), outcome, again: Some(None) }
+    GithubFailure { error: Box::new(error), outcome, again: Some(None) }
 }
 
-/// An answer that tells of a failure.
-pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, token: &Token) -> Failure {
+/// An answer with the status of a failure.
+pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, token: &Token) -> GithubFailure {
     let host = repository.host();
-    let said = said(answer, token);
+    let message = message_of(answer, token);
     let (status, headers) = (answer.status, &answer.headers);
-    // A rate limit is told as 403 too, and then it is no matter of permission.
+    // A rate limit has status 403 too, and then it is not about permission.
     let limited = status == 429
         || status == 403 && (headers.rate_limit_remaining == Some(0) || headers.retry_after.is_some());
     let failure =
         |code, message: String| GithubError { status: Some(status), ..GithubError::new(code, message) };
-    let with = |begin: String| if said.is_empty() { begin } else { format!("{begin}: {said}") };
+    let with = |begin: String| if message.is_empty() { begin } else { format!("{begin}: {message}") };
     let (error, outcome) = match status {
         _ if limited => {
             let wait = headers.retry_after.or_else(|| until(headers.rate_limit_reset));
@@ -82,12 +82,12 @@ pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, to
             let message = with(format!("{host} wants fewer requests for now ({status})"));
             (
                 failure(GithubErrorKind::Unavailable, message).hint(format!("call again {wait}")),
-                Outcome::NotDone,
+                WriteOutcome::NotDone,
             )
         }
         401 => {
             let message = with(format!("{host} does not accept the token (401)"));
-            (how_to_log_in(failure(GithubErrorKind::Unauthorized, message), host), Outcome::NotDone)
+            (how_to_log_in(failure(GithubErrorKind::Unauthorized, message), host), WriteOutcome::NotDone)
         }
         403 | 404 => {
             let message = with(format!(
@@ -96,26 +96,26 @@ pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, to
             let error = failure(GithubErrorKind::Forbidden, message).hint(
                 "give the token read and write access to pull requests, issues and contents of the repository",
             );
-            (error, Outcome::NotDone)
+            (error, WriteOutcome::NotDone)
         }
         300..=399 => {
             let message = format!("{repository} has moved ({status})");
             let error = failure(GithubErrorKind::Rejected, message)
                 .hint(format!("git remote set-url origin https://{host}/OWNER/NAME.git, with its new name"));
-            (error, Outcome::NotDone)
+            (error, WriteOutcome::NotDone)
         }
         408 | 500.. => {
             let message = with(format!("{host} answered with status {status}"));
-            (failure(GithubErrorKind::Unavailable, message).hint("call again in a while"), Outcome::Unclear)
+            (failure(GithubErrorKind::Unavailable, message).hint("call again in a while"), WriteOutcome::Unclear)
         }
         _ => {
-            let exists = status == 422 && said.to_ascii_lowercase().contains("pull request already exists");
-            let outcome = if exists { Outcome::Exists } else { Outcome::NotDone };
+            let exists = status == 422 && message.to_ascii_lowercase().contains("pull request already exists");
+            let outcome = if exists { WriteOutcome::Exists } else { WriteOutcome::NotDone };
             (failure(GithubErrorKind::Rejected, with(format!("{host} refused this ({status})"))), outcome)
         }
     };
-    let again = (limited || outcome == Outcome::Unclear).then_some(headers.retry_after);
-    Failure { error: Box::new(error), outcome, again }
+    let again = (limited || outcome == WriteOutcome::Unclear).then_some(headers.retry_after);
+    GithubFailure { error: Box::new(error), outcome, again }
 }
 
 fn until(reset: Option<i64>) -> Option<Duration> {
@@ -123,17 +123,17 @@ fn until(reset: Option<i64>) -> Option<Duration> {
     u64::try_from(left).ok().map(Duration::from_secs)
 }
 
-/// GitHub's own words: its message, and what it says of each field.
-fn said(answer: &JsonResponse, token: &Token) -> String {
+/// GitHub's own message, and that of each field.
+fn message_of(answer: &JsonResponse, token: &Token) -> String {
     let body: Value = answer.json().unwrap_or_default();
     let text = |value: &Value| value.as_str().map(str::to_owned);
-    let mut told: Vec<String> = text(&body["message"]).into_iter().collect();
+    let mut messages: Vec<String> = text(&body["message"]).into_iter().collect();
     for error in body["errors"].as_array().into_iter().flatten() {
         let of_field = || {
             let parts = ["resource", "field", "code"].map(|name| text(&error[name]));
             parts.into_iter().flatten().collect::<Vec<_>>().join(" ")
         };
-        told.push(text(error).or_else(|| text(&error["message"])).unwrap_or_else(of_field));
+        messages.push(text(error).or_else(|| text(&error["message"])).unwrap_or_else(of_field));
     }
-    token.scrub(&plain_line(&told.join("; "))).chars().take(LONGEST_SAID).collect()
+    token.scrub(&plain_line(&messages.join("; "))).chars().take(LONGEST_MESSAGE).collect()
 }

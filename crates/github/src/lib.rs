@@ -1,10 +1,13 @@
 //! GitHub: which repository a remote names, the token, and the few calls that are needed.
 //!
-//! The token is held here and nowhere else: it is in no text, goes to the one address that is configured, and no redirect
-//! takes it elsewhere. What GitHub says is bounded and freed of it, and of control characters, before anybody sees it.
+//! Entry points: [`GithubSettings::repository`] names the repository of a remote, [`GithubSettings::connect`] finds the token
+//! and gives a [`Github`] with the calls.
 //!
-//! Questions are repeated when GitHub does not answer; whatever makes something is sent once. When it stays unclear whether
-//! that was done, the [outcome](Outcome) says so, and the caller looks.
+//! Reads are retried; writes are sent once. When it is unclear whether a write was done, its [outcome](WriteOutcome) is
+//! `Unclear`, and the caller looks.
+//!
+//! Never: the token in a text, at another address than the configured one, or after a redirect. GitHub's own messages are
+//! bounded, and lose the token and control characters.
 
 mod client;
 mod error;
@@ -24,7 +27,7 @@ use error::Result;
 
 pub use client::Github;
 pub use error::{GithubError, GithubErrorKind};
-pub use failure::{Failure, Outcome};
+pub use failure::{GithubFailure, WriteOutcome};
 pub use repository::GithubRepository;
 pub use token::Token;
 pub use values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
@@ -36,12 +39,12 @@ pub struct GithubSettings {
     pub url: Option<HttpUrl>,
     /// A host of GitHub Enterprise beside github.com, with its port where it has one: `GH_HOST`.
     pub enterprise_host: Option<String>,
-    /// `GITHUB_TOKEN`. Without it, [the gh program](Self::gh) is asked.
+    /// `GITHUB_TOKEN`. Without it, the token is read from [the gh program](Self::gh).
     pub token: Option<Token>,
     pub gh: OsString,
-    /// How long one answer may take.
+    /// The time limit of one call.
     pub timeout: Duration,
-    /// How long to wait before a question is repeated, unless GitHub says for how long.
+    /// How long to wait before a read is retried, unless GitHub names a time.
     pub pause: Duration,
 }
 
@@ -64,7 +67,7 @@ impl GithubSettings {
         repository::named_by(remote, |host| self.is_github(host))
     }
 
-    /// A way to ask about a repository. Finds the token, for which the gh program may have to be run.
+    /// Finds the token, for which it may run the gh program.
     pub fn connect(&self, repository: GithubRepository) -> Result<Github> {
         let base = self.base(&repository)?;
         let token = match &self.token {
@@ -88,7 +91,7 @@ impl GithubSettings {
     /// What the paths of the API begin with.
     fn base(&self, repository: &GithubRepository) -> Result<HttpUrl> {
         let invalid = |url: &str, why: &dyn std::fmt::Display| {
-            GithubError::new(GithubErrorKind::Invalid, format!("GitHub cannot be asked at {url}: {why}"))
+            GithubError::new(GithubErrorKind::Invalid, format!("cannot use `{url}` for GitHub: {why}"))
                 .hint("set github.url to the address of its API, such as https://github.example/api/v3")
         };
         let base = match &self.url {

@@ -59,7 +59,7 @@ pub(super) struct RemoteUrl<'a> {
 }
 
 impl RemoteUrl<'_> {
-    /// None for what names no host: a folder, say.
+    /// None for an address without a host, such as a folder.
     pub(super) fn parse(text: &str) -> Option<RemoteUrl<'_>> {
         let (authority, path) = match text.split_once("://") {
             Some((scheme, rest)) => {

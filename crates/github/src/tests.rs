@@ -1,4 +1,4 @@
-//! The client against a GitHub that checks what it is asked, and misbehaves to order.
+//! The client against a fake GitHub that checks requests, and misbehaves to order.
 
 use std::time::Duration;
 
@@ -157,8 +157,8 @@ fn whatever_goes_wrong_has_its_code() {
             Box::new(|| github.default_branch().map(drop)),
             Box::new(|| github.open_pull_request("a").map(drop)),
             Box::new(|| github.pull_request(1).map(drop)),
-            Box::new(|| github.create_pull_request(&new_pull("a")).map(drop).map_err(Failure::into)),
-            Box::new(|| github.create_issue(&new_issue("a")).map(drop).map_err(Failure::into)),
+            Box::new(|| github.create_pull_request(&new_pull("a")).map(drop).map_err(GithubFailure::into)),
+            Box::new(|| github.create_issue(&new_issue("a")).map(drop).map_err(GithubFailure::into)),
         ];
         for look in looks {
             let error = look().unwrap_err();
@@ -237,13 +237,13 @@ fn a_branch_has_one_pull_request_however_its_making_failed() {
 }
 
 #[test]
-fn somebody_elses_pull_request_is_as_good() {
+fn an_existing_pull_request_is_used() {
     // Made between the look and the order: the look is answered as if there were none.
     let fake = FakeGithub::start(FakeRepository::default());
     let github = connect(&settings(&fake));
     github.create_pull_request(&new_pull("a")).unwrap();
     let failure = github.create_pull_request(&new_pull("a")).unwrap_err();
-    assert_eq!((failure.outcome, failure.error.kind), (Outcome::Exists, GithubErrorKind::Rejected));
+    assert_eq!((failure.outcome, failure.error.kind), (WriteOutcome::Exists, GithubErrorKind::Rejected));
     assert!(failure.error.message.contains("A pull request already exists for octo-org:a."), "{failure:?}");
     fake.misbehave(GithubFault::Says(200, json!([])), 1);
     let opened = github.ensure_pull_request(&new_pull("a")).unwrap();
@@ -281,7 +281,7 @@ fn what_github_says_is_bounded_and_harmless() {
         let failure = github.create_pull_request(&new_pull("a")).unwrap_err();
         assert_eq!(
             (failure.outcome, failure.error.kind),
-            (Outcome::Unclear, GithubErrorKind::Unavailable),
+            (WriteOutcome::Unclear, GithubErrorKind::Unavailable),
             "{told}"
         );
     }
@@ -318,7 +318,7 @@ fn a_wrong_token_is_refused_and_none_is_told_before_anything_is_asked() {
 }
 
 #[test]
-fn nobody_there_is_told_as_such() {
+fn an_unreachable_server_is_reported_as_such() {
     let url = {
         let fake = FakeGithub::start(FakeRepository::default());
         fake.url()
@@ -330,7 +330,7 @@ fn nobody_there_is_told_as_such() {
         ..GithubSettings::default()
     };
     let failure = connect(&settings).create_pull_request(&new_pull("a")).unwrap_err();
-    assert_eq!((failure.outcome, failure.error.kind), (Outcome::NotDone, GithubErrorKind::Unavailable));
+    assert_eq!((failure.outcome, failure.error.kind), (WriteOutcome::NotDone, GithubErrorKind::Unavailable));
 }
 
 #[test]

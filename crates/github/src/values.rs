@@ -1,4 +1,4 @@
-//! What GitHub is told and tells: as much of it as is needed here.
+//! Pull requests and issues: as much of them as is needed here.
 
 use serde_json::Value;
 
@@ -47,7 +47,7 @@ pub struct Issue {
     pub url: String,
 }
 
-/// What somebody wrote in an issue. Anybody may have.
+/// The text of an issue, which anyone may have written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IssueText {
     pub title: String,
@@ -62,11 +62,11 @@ pub struct NewIssue {
 }
 
 impl PullRequest {
-    pub(super) fn read(told: &Value) -> Result<PullRequest, &'static str> {
-        let (number, url) = number_and_url(told)?;
-        // Only one that was asked for alone says `merged`.
-        let merged = told["merged"] == true || told["merged_at"].is_string();
-        let state = match told["state"].as_str() {
+    pub(super) fn read(json: &Value) -> Result<PullRequest, &'static str> {
+        let (number, url) = number_and_url(json)?;
+        // Only a pull request that is read alone has `merged`.
+        let merged = json["merged"] == true || json["merged_at"].is_string();
+        let state = match json["state"].as_str() {
             _ if merged => PullState::Merged,
             Some("open") => PullState::Open,
             Some("closed") => PullState::Closed,
@@ -77,17 +77,17 @@ impl PullRequest {
 }
 
 impl Issue {
-    pub(super) fn read(told: &Value) -> Result<Issue, &'static str> {
-        let (number, url) = number_and_url(told)?;
+    pub(super) fn read(json: &Value) -> Result<Issue, &'static str> {
+        let (number, url) = number_and_url(json)?;
         Ok(Issue { number, url })
     }
 }
 
 impl IssueText {
-    pub(super) fn read(told: &Value) -> Result<IssueText, &'static str> {
-        let title = told["title"].as_str().ok_or("it has no title")?;
+    pub(super) fn read(json: &Value) -> Result<IssueText, &'static str> {
+        let title = json["title"].as_str().ok_or("it has no title")?;
         // An issue without a text has none, and not an empty one.
-        let text = told["body"].as_str().unwrap_or_default();
+        let text = json["body"].as_str().unwrap_or_default();
         Ok(IssueText {
             title: shortened(&plain_line(title), LONGEST_TITLE),
             text: shortened(plain_text(text).trim(), LONGEST_TEXT),
@@ -95,9 +95,9 @@ impl IssueText {
     }
 }
 
-fn number_and_url(told: &Value) -> Result<(u64, String), &'static str> {
-    let number = told["number"].as_u64().ok_or("it has no number")?;
-    let url = told["html_url"].as_str().filter(|url| {
+fn number_and_url(json: &Value) -> Result<(u64, String), &'static str> {
+    let number = json["number"].as_u64().ok_or("it has no number")?;
+    let url = json["html_url"].as_str().filter(|url| {
         let web = url.starts_with("https://") || url.starts_with("http://");
         web && url.len() <= LONGEST_URL && url.bytes().all(|byte| byte.is_ascii_graphic())
     });

@@ -31,7 +31,7 @@ fn one_line(text: &str) -> String {
     visible(text).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The text with control characters spelled out: whoever shows the file in a terminal sees them and nothing happens.
+/// The text with control characters spelled out: a terminal that shows the file does not act on them.
 fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut letters = text.chars().peekable();

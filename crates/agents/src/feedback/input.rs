@@ -1,4 +1,4 @@
-//! What a reviewer may say.
+//! Limits of the input of `send_feedback`.
 
 use crate::error::Result;
 use crate::{AgentsError, Code, SendFeedback};
@@ -12,7 +12,7 @@ pub(super) fn check(input: &SendFeedback) -> Result<()> {
     let length = input.feedback.chars().count();
     let refused = |message: String| Err(AgentsError::new(Code::ValidationError, message));
     if input.feedback.trim().is_empty() {
-        return refused("feedback says nothing".to_owned());
+        return refused("feedback is empty".to_owned());
     }
     if length > LONGEST_FEEDBACK {
         return refused(format!(

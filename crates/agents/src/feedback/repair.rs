@@ -9,7 +9,7 @@ use crate::{AgentsError, Code, Coordinator, db};
 use tamis_git::{Commit, Note};
 
 impl Coordinator {
-    /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; else nothing was said.
+    /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; otherwise the feedback is undone.
     pub(crate) fn repair_feedback(&self, operation: &Operation) -> Result<String> {
         let unreadable = |error| {
             AgentsError::new(Code::InternalError, format!("the plan of feedback cannot be read: {error}"))
@@ -17,20 +17,20 @@ impl Coordinator {
         let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(unreadable)?;
         let brought = match self.context_of(operation, &plan)? {
             Some(context) => self.bring_again(&context, plan.notes).map(|brought| (context, brought)),
-            None => Err(AgentsError::new(Code::InternalError, "what was said is not there any more")),
+            None => Err(AgentsError::new(Code::InternalError, "the feedback is not in the database any more")),
         };
         match brought {
             Ok((context, (note, delivered))) => {
                 let coding = &context.coding.id;
                 self.record_feedback(&context, &note, &delivered, None)?;
-                self.tell_soon(&context);
+                self.notify_of_feedback(&context);
                 Ok(format!("the feedback has arrived at {coding}"))
             }
-            // Somebody is at it; the next time may do better.
+            // Another git is at work there; the next attempt may succeed.
             Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => Err(error),
             Err(error) => {
                 self.undo_feedback(&plan.feedback, operation.id, None)?;
-                Ok(format!("nothing was said: {error}"))
+                Ok(format!("the feedback was undone: {error}"))
             }
         }
     }
@@ -41,7 +41,7 @@ impl Coordinator {
         let since =
             UNIX_EPOCH + Duration::from_millis(u64::try_from(context.feedback.created_at.0).unwrap_or(0));
         repository.clear_left_locks(&context.coding.worktree, branch, since)?;
-        // Asked of the branch itself: the worktree may be in the middle of something by now.
+        // Read from the branch itself: the worktree may be in the middle of something by now.
         if let (Some(Committed { commit, note }), Some(tip)) = (notes, repository.branch_tip(branch)?)
             && let Some(by) = repository.delivered_by(&tip, &commit, reviewed)?
         {

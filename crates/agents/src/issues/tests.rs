@@ -116,7 +116,7 @@ fn a_crash_in_the_middle_makes_no_issue_twice() {
         let (planning, token) = planning(&stage);
         let input = wanted(&["One", "Two", "Three"]);
         create(&stage, &token, &wanted(&["One"])).unwrap();
-        // The second was asked for, and nobody knows what came of it.
+        // The second was requested, and its outcome is unknown.
         let marks: Vec<String> = input.issues.iter().map(|issue| mark_of(&planning, issue)).collect();
         if made {
             let settings = stage.coordinator.github_settings().unwrap();

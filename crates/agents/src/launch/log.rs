@@ -25,7 +25,7 @@ fn older(file: &Path) -> PathBuf {
 
 fn keep(file: &Path, mut input: impl Read, limit: u64) -> io::Result<()> {
     // The agent whose log it is can write to the folder. What it puts in the log's place is not followed elsewhere, and a
-    // pipe that nobody reads is not waited for.
+    // pipe without a reader is not waited for.
     let flags = (rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits();
     let open = || -> io::Result<File> {
         let log = OpenOptions::new()
@@ -85,7 +85,7 @@ mod tests {
         std::os::unix::fs::symlink(&other, &link).unwrap();
         let made = std::process::Command::new("mkfifo").arg(&pipe).status().unwrap();
         assert!(made.success());
-        // Whoever reads it would get the log.
+        // Its reader would get the log.
         let reader = OpenOptions::new().read(true).write(true).open(&pipe).unwrap();
         for file in [&link, &pipe] {
             keep(file, &b"said in the session"[..], 50_000).unwrap();

@@ -11,7 +11,7 @@ fn task() -> Task {
     Task {
         issue: Some(TaskIssue {
             number: 123,
-            said: Some(IssueText {
+            text: Some(IssueText {
                 title: "Log in".to_owned(),
                 text: "Add a form.\n========\n# not a heading\n".to_owned(),
             }),
@@ -167,7 +167,7 @@ If a tool answers with an error, read its `suggestions`.
 #[test]
 fn an_issue_that_could_not_be_read_is_said_not_to_be_known() {
     let mut text = String::new();
-    let issue = Some(TaskIssue { number: 7, said: None });
+    let issue = Some(TaskIssue { number: 7, text: None });
     add_task(&mut text, &Task { issue, text: "Only the form.\n".to_owned() });
     assert_eq!(
         text,
@@ -206,7 +206,7 @@ proptest! {
 }
 
 #[test]
-fn whoever_began_elsewhere_is_told_to_name_that() {
+fn a_base_other_than_main_is_named_in_the_prompt() {
     let with =
         |base: &str| target(&RepositoryFacts { base_branch: base.to_owned(), ..RepositoryFacts::default() });
     let plain = ("main".to_owned(), "a title and a description".to_owned());

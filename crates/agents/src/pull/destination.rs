@@ -23,7 +23,7 @@ impl Coordinator {
     pub(crate) fn github_settings(&self) -> Result<GithubSettings> {
         let url = self.settings.github_url.as_deref().filter(|url| !url.trim().is_empty());
         let url = url.map(str::parse).transpose().map_err(|error| {
-            AgentsError::new(Code::ValidationError, format!("github.url names no place to ask: {error}"))
+            AgentsError::new(Code::ValidationError, format!("github.url is not an address: {error}"))
                 .suggest("set it to the address of GitHub's API, such as https://github.example/api/v3")
         })?;
         Ok(GithubSettings {
@@ -58,17 +58,17 @@ impl Coordinator {
         &self,
         repository: &Repository,
         subject: &Instance,
-        asked: Option<&str>,
+        requested: Option<&str>,
         deadline: Instant,
     ) -> Result<Destination> {
-        // What was asked for is looked at first, since it costs nothing.
-        let asked = asked.map(str::parse::<BranchName>).transpose()?;
+        // Parsed first, since it costs nothing.
+        let requested = requested.map(str::parse::<BranchName>).transpose()?;
         let (remote, github) = self.github_of(repository, deadline)?;
-        let main = match asked {
+        let main = match requested {
             Some(_) => None,
             None => main_branch(repository, remote.as_ref())?,
         };
-        let base = match (asked.or(main), &subject.base_branch, &github) {
+        let base = match (requested.or(main), &subject.base_branch, &github) {
             (Some(base), ..) => base,
             (None, Some(base), _) => base.clone(),
             (None, None, Some(github)) => github.default_branch()?.parse()?,
@@ -104,8 +104,8 @@ impl Coordinator {
     }
 }
 
-/// What the contract has a pull request go into when nothing is said, where there is such a branch. Agents whose work began
-/// elsewhere are told to name that.
+/// The default base of the contract, where there is such a branch. Agents whose work began elsewhere are prompted to name
+/// their base.
 fn main_branch(repository: &Repository, remote: Option<&Remote>) -> Result<Option<BranchName>> {
     let main: BranchName = "main".parse()?;
     let on_remote = match remote {
@@ -117,7 +117,7 @@ fn main_branch(repository: &Repository, remote: Option<&Remote>) -> Result<Optio
 }
 
 impl Destination {
-    /// What GitHub said, with what is known here.
+    /// Adds to GitHub's error what is known here.
     pub(super) fn explain(&self, error: AgentsError) -> AgentsError {
         match &self.remote {
             Some(remote) if error.code == Code::GithubRejected && !self.base_is_there => {

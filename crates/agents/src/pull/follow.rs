@@ -1,4 +1,4 @@
-//! What becomes of pull requests: merged or closed, by people, elsewhere.
+//! Follows pull requests: whether they were merged or closed.
 
 use std::collections::HashMap;
 use std::sync::PoisonError;
@@ -9,19 +9,19 @@ use crate::records::{Instance, Moment, Phase};
 use crate::{AgentsError, Code, Coordinator, Finding, InstanceId, Status, db};
 use tamis_github::PullState;
 
-/// How often GitHub is asked about one, and for how long it is left alone after it did not answer.
+/// How often the state of one is read, and how long to wait after GitHub did not answer.
 const PAUSE: Duration = Duration::from_secs(300);
 
-/// For how many milliseconds it is asked whether one that was closed is open again: a week.
+/// For how many milliseconds a closed one is followed, in case it is opened again: a week.
 pub(crate) const CLOSED_FOLLOWED: i64 = 7 * 24 * 60 * 60 * 1000;
 
-/// Nobody waits for the answer, but the other families do.
+/// Time limit: no caller waits for it, but the other families do.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// When GitHub was asked.
+/// When the states were read.
 #[derive(Debug, Default)]
 pub(crate) struct Following {
-    pub(super) asked: HashMap<InstanceId, Instant>,
+    pub(super) read_at: HashMap<InstanceId, Instant>,
     failed: Option<Instant>,
 }
 
@@ -29,16 +29,15 @@ impl Following {
     /// Whether to ask about this one now, which then counts as done.
     fn turn(&mut self, id: &InstanceId) -> bool {
         let long_ago = |at: &Instant| at.elapsed() >= PAUSE;
-        let turn = self.failed.as_ref().is_none_or(long_ago) && self.asked.get(id).is_none_or(long_ago);
+        let turn = self.failed.as_ref().is_none_or(long_ago) && self.read_at.get(id).is_none_or(long_ago);
         if turn {
-            self.asked.insert(id.clone(), Instant::now());
+            self.read_at.insert(id.clone(), Instant::now());
         }
         turn
     }
 }
 
-/// Whether something may still become of its pull request: one that was closed is sometimes opened again, by somebody who
-/// closed the wrong one.
+/// Whether the state of its pull request may still change: one that was closed by mistake is opened again.
 fn is_followed(head: &Instance) -> bool {
     match head.status {
         Status::PrCreated => true,
@@ -50,7 +49,7 @@ fn is_followed(head: &Instance) -> bool {
 }
 
 impl Coordinator {
-    /// Asks now and then whether the pull request of a family's head was merged or closed. The family is held.
+    /// Reads now and then whether the pull request of a family's head was merged or closed. The caller holds the family's lock.
     pub(crate) fn follow_pull_request(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
         let head = self.archive.instance(family)?;
         let (true, Some(number)) = (is_followed(&head), head.pr_number) else { return Ok(()) };
@@ -58,8 +57,8 @@ impl Coordinator {
             return Ok(());
         }
         let state = self.pull_state(&head, number).unwrap_or_else(|error| {
-            tracing::debug!("what became of pull request {number} of {family} is asked later: {error}");
-            // What is wrong with one repository says nothing of the others.
+            tracing::debug!("cannot read the state of pull request {number} of {family} yet: {error}");
+            // Only an unavailable GitHub concerns the other repositories.
             if error.code == Code::GithubUnavailable {
                 self.following.lock().unwrap_or_else(PoisonError::into_inner).failed = Some(Instant::now());
             }

@@ -1,4 +1,4 @@
-//! What an agent may put into a pull request or an issue.
+//! Limits of the texts of pull requests and issues.
 
 use crate::error::Result;
 use crate::{AgentsError, Code, CreatePullRequest};
@@ -7,7 +7,7 @@ use tamis_text::plain::is_odd;
 /// What GitHub takes.
 const LONGEST_TITLE: usize = 256;
 
-/// A little less than GitHub takes, since there is more to be said below it.
+/// A little less than GitHub takes, since a summary of the reviews is added.
 pub(crate) const LONGEST_TEXT: usize = 60_000;
 
 pub(super) fn check(input: &CreatePullRequest) -> Result<()> {

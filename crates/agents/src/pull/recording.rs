@@ -6,7 +6,7 @@ use tamis_store::rusqlite::Connection;
 
 use super::{Plan, number_of};
 use crate::error::Result;
-use crate::operations::{Caller, finish, tell_success};
+use crate::operations::{Caller, finish, record_success};
 use crate::records::{Instance, Operation, OperationState, Outcome, Phase};
 use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Status, db, tools};
 use tamis_git::Commit;
@@ -54,7 +54,7 @@ impl Coordinator {
                 Some((caller, tip)) => caller.finish(connection, operation, answer, Some(tip.as_str())),
                 None => {
                     finish(connection, operation, answer)?;
-                    tell_success(connection, tools::CREATE_PULL_REQUEST, calling, None, None)
+                    record_success(connection, tools::CREATE_PULL_REQUEST, calling, None, None)
                 }
             }
         })
@@ -63,7 +63,7 @@ impl Coordinator {
     pub(super) fn undo_pull(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
         let undone = self.archive.database.write_or(|connection| {
             db::end_operation(connection, operation, OperationState::Undone, None)?;
-            caller.tell_failure(connection, error)
+            caller.record_failure(connection, error)
         });
         if let Err(error) = undone {
             tracing::warn!("a failed pull request of {} is noted later: {error}", caller.instance.id);

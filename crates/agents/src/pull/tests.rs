@@ -321,7 +321,7 @@ fn a_base_that_only_we_have_is_explained() {
 fn a_push_that_is_refused_changes_nothing() {
     let stage = Stage::new(Place::Github);
     let (coding, token) = stage.coding();
-    // Somebody else pushed to the branch.
+    // Another clone pushed to the branch.
     git(&stage.folder().join("tool"), &["push", "-q", "origin", "main:refs/heads/tamis/work-7-a1"]);
     let other = git_says(&coding.worktree, &["commit-tree", "-m", "other", "-p", "main", "main^{tree}"]);
     git(&coding.worktree, &["push", "-q", "origin", &format!("{other}:refs/heads/tamis/work-7-a1")]);
@@ -395,7 +395,7 @@ fn a_github_that_does_not_answer_is_left_alone() {
         let mut findings = Vec::new();
         stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
         assert_eq!((findings, stage.status(&coding)), (Vec::new(), Status::PrCreated));
-        stage.coordinator.following.lock().unwrap().asked.clear();
+        stage.coordinator.following.lock().unwrap().read_at.clear();
     }
     assert_eq!(stage.github.requests().len(), asked + 3);
 }

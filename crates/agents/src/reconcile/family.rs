@@ -29,10 +29,10 @@ impl Coordinator {
         findings: &mut Vec<Finding>,
     ) -> Result<()> {
         findings.extend(self.repair_family(family)?);
-        // What cannot be done keeps nothing else from being done: a reviewer that cannot be cleaned up, say.
+        // What cannot be done keeps nothing else from being done: a reviewer that cannot be cleaned up, for example.
         let mut trouble = self.treat_members(family, sight, findings);
         trouble = trouble.and(self.end_late_review(family, findings));
-        trouble = trouble.and(self.free_if_nobody_reviews(family, findings));
+        trouble = trouble.and(self.free_if_not_reviewed(family, findings));
         trouble = trouble.and(self.finish_endings(family, findings));
         trouble = trouble.and(self.tell_untold(family, findings));
         trouble.and(self.follow_pull_request(family, findings))
@@ -60,7 +60,7 @@ impl Coordinator {
                     let done =
                         if disposal.kept.is_empty() { "it is cleaned up" } else { "its session is ended" };
                     let found = format!("{} is over, and was not cleaned up", member.id);
-                    self.tell_repair(Some(&member.id), found, done.to_owned())
+                    self.record_repair(Some(&member.id), found, done.to_owned())
                 });
                 trouble = trouble.and(finished.map(|finding| findings.push(finding)));
             }
@@ -125,13 +125,13 @@ impl Coordinator {
             }
             end_rows(connection, instance, Status::Terminated, Outcome::Ended, &reason, None)
         })?;
-        self.tell_freed(instance);
+        self.notify_freed(instance);
         self.clean_up_soon(id);
         let found = format!("{id} was {}, but {reason}", instance.status);
-        self.tell_repair(Some(id), found, format!("it is {} now", self.archive.instance(id)?.status))
+        self.record_repair(Some(id), found, format!("it is {} now", self.archive.instance(id)?.status))
     }
 
-    /// Makes a branch anew that somebody deleted or renamed, where its worktree still tells what was on it.
+    /// Creates a branch again that was deleted or renamed, where its worktree still has its commit.
     fn restore_branch(&self, instance: &Instance) -> Result<Option<Finding>> {
         let repository = self.repository(&instance.repository)?;
         let branch = &instance.branch;
@@ -139,7 +139,7 @@ impl Coordinator {
         repository.restore_branch(branch, &head)?;
         let found = format!("the branch {branch} is gone");
         let done = format!("it is made again at {}, which its worktree has", head.short());
-        self.tell_repair(Some(&instance.id), found, done).map(Some)
+        self.record_repair(Some(&instance.id), found, done).map(Some)
     }
 
     /// Ends a review that has taken too long.
@@ -166,49 +166,49 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             end_rows(connection, &reviewer, Status::Terminated, Outcome::TimedOut, &reason, None)
         })?;
-        self.tell_freed(&reviewer);
+        self.notify_freed(&reviewer);
         self.clean_up_soon(family);
         let done = format!("{} is ended, and {family} goes on", reviewer.id);
-        findings.push(self.tell_repair(Some(&reviewer.id), reason, done)?);
+        findings.push(self.record_repair(Some(&reviewer.id), reason, done)?);
         Ok(())
     }
 
-    /// A coding agent must not wait for nobody.
-    fn free_if_nobody_reviews(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+    /// A coding agent must not wait without a reviewer.
+    fn free_if_not_reviewed(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
         let freed = self.archive.database.write_or(|connection| {
             let waits = db::instance(connection, family)?
                 .is_some_and(|head| head.status == Status::WaitingReview && head.phase == Phase::Ready);
             if !waits || db::running_review(connection, family)?.is_some() {
                 return Ok::<_, AgentsError>(false);
             }
-            db::set_status(connection, family, Status::Started, Some("nobody reviews it"), None)?;
+            db::set_status(connection, family, Status::Started, Some("it has no reviewer"), None)?;
             Ok(true)
         })?;
         if freed {
-            let found = format!("{family} waited for a review that nobody makes");
-            findings.push(self.tell_repair(Some(family), found, "it is STARTED again".to_owned())?);
+            let found = format!("{family} waited for a review without a reviewer");
+            findings.push(self.record_repair(Some(family), found, "it is STARTED again".to_owned())?);
         }
         Ok(())
     }
 
     fn tell_untold(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
-        let untold = self.archive.database.read(db::untold_feedback)?;
+        let untold = self.archive.database.read(db::unnotified_feedback)?;
         for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
-            self.tell_of_feedback(feedback)?;
-            let found = format!("{family} had not been told of feedback");
-            findings.push(self.tell_repair(
+            self.send_notification(feedback)?;
+            let found = format!("{family} was not notified of feedback");
+            findings.push(self.record_repair(
                 Some(family),
                 found,
-                format!("it is told of {}", feedback.path),
+                format!("it is notified of {}", feedback.path),
             )?);
         }
         Ok(())
     }
 
-    /// Tells a coding agent whose reviewer is gone that it need not wait. A word that is lost is no harm: it is asked for
+    /// Notifies a coding agent whose reviewer is gone that it need not wait. A lost message does no harm: it is sent
     /// nothing.
-    pub(crate) fn tell_freed(&self, reviewer: &Instance) {
-        let tell = || {
+    pub(crate) fn notify_freed(&self, reviewer: &Instance) {
+        let notify = || {
             let review = self.archive.database.read(|connection| db::review_by(connection, &reviewer.id))?;
             let Some(coding) = review.map(|review| review.parent_instance) else { return Ok(()) };
             if self.archive.instance(&coding)?.status != Status::Started {
@@ -218,10 +218,10 @@ impl Coordinator {
                 "{} has ended without feedback. Call request_review again, or create_pull_request if the work is done.",
                 reviewer.id
             );
-            self.tmux.tell(&coding, &words)
+            self.tmux.send_message(&coding, &words)
         };
-        if let Err(error) = tell() {
-            tracing::warn!("the coding agent of {} was not told that it is gone: {error}", reviewer.id);
+        if let Err(error) = notify() {
+            tracing::warn!("cannot notify the coding agent of {} that it is gone: {error}", reviewer.id);
         }
     }
 }
@@ -231,7 +231,7 @@ fn looks_well(instance: &Instance, sight: &Sight) -> bool {
     let alive = sight.sessions.get(&instance.id).is_some_and(|session| session.alive);
     let has_branch = match sight.branches.get(&instance.repository) {
         Some(Some(names)) => names.contains(instance.id.as_str()),
-        // A repository that cannot be asked is told of by whoever needs it.
+        // A repository that cannot be read is reported where it is needed.
         _ => true,
     };
     alive && has_branch && instance.worktree.join(".git").exists()

@@ -1,5 +1,5 @@
 //! What is kept of the past: not for ever. Rows of instances, reviews, feedback and events stay; what only helped to do them
-//! goes once nobody can ask for it.
+//! goes once no retry can come.
 
 use std::collections::HashMap;
 use std::fs;

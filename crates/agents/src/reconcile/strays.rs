@@ -1,4 +1,4 @@
-//! What belongs to nobody: sessions, files and folders of instances that are over or never were.
+//! Sessions, files and folders without an instance that is alive.
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,7 +23,7 @@ impl Coordinator {
         let worktrees = names_in(&self.places.worktrees())?;
         let rows = self.archive.database.read(|connection| db::instances(connection, true))?;
         let rows: HashMap<&str, &Instance> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
-        // One that is being made, or that somebody works on, is left alone.
+        // One that is being made, or whose family is locked, is left alone.
         let over = |id: &str| {
             rows.get(id)
                 .is_none_or(|row| !is_watched(row) && !matches!(row.phase, Phase::Preparing | Phase::Ending))
@@ -32,18 +32,18 @@ impl Coordinator {
             let Some(_hold) = self.hold_for_stray(&session.id)? else { continue };
             self.tmux.end(&session.id)?;
             let found = format!("the session {} ran without a live instance", session.id);
-            findings.push(self.tell_repair(Some(&session.id), found, "it is ended".to_owned())?);
+            findings.push(self.record_repair(Some(&session.id), found, "it is ended".to_owned())?);
         }
         for id in files.iter().filter(|id| over(id.as_str())) {
             let Some(_hold) = self.hold_for_stray(id)? else { continue };
             self.remove_files(id)?;
             let found = format!("files of {id} were left behind, which is over");
-            findings.push(self.tell_repair(Some(id), found, "they are removed".to_owned())?);
+            findings.push(self.record_repair(Some(id), found, "they are removed".to_owned())?);
         }
         for name in worktrees.iter().filter(|name| !rows.contains_key(name.as_str())) {
             let folder = self.places.worktrees().join(name);
             let found = format!("{} belongs to no instance", folder.display());
-            let done = format!("it stays; look at it, and if nobody needs it: rm -r '{}'", folder.display());
+            let done = format!("it stays; look at it, and if it is not needed: rm -r '{}'", folder.display());
             findings.extend(self.report(None, found, done));
         }
         Ok(())

@@ -50,5 +50,5 @@ pub(super) fn unchanged(id: &InstanceId) -> AgentsError {
     )
     .about(id)
     .suggest("do what REVIEW_FEEDBACK.md asks for, commit it, and call again")
-    .suggest("or create a pull request with create_pull_request, and say there why nothing is to be changed")
+    .suggest("or create a pull request with create_pull_request, and explain there why nothing is to be changed")
 }

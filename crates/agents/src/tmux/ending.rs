@@ -9,7 +9,7 @@ use tamis_process::{Process, descendants_of};
 use super::{Tmux, call};
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
-/// How long what is left may take to end: of itself, once its terminal is gone; asked to; and killed.
+/// How long what is left may take to end: of itself, once its terminal is gone; after SIGTERM; and after SIGKILL.
 const STAGES: &[(Option<Signal>, Duration)] = &[
     (None, Duration::from_millis(1000)),
     (Some(Signal::TERM), Duration::from_millis(2000)),
@@ -56,7 +56,7 @@ pub(super) fn end(tmux: &Tmux, id: &InstanceId) -> Result<()> {
     let left: Vec<String> = members.living.iter().map(|process| process.pid.to_string()).collect();
     let left = left.join(" ");
     Err(AgentsError::new(Code::TmuxError, format!("processes of {id} cannot be ended: {left}"))
-        .suggest(format!("`ps -fp \"{left}\"` tells what they are"))
+        .suggest(format!("`ps -fp \"{left}\"` shows what they are"))
         .about(id))
 }
 
@@ -68,7 +68,7 @@ struct Members {
 }
 
 impl Members {
-    /// Keeps those who live, and adds who has come: all of the terminal's session, whoever bears the mark, and what those
+    /// Keeps those that live, and adds new ones: all of the terminal's session, those with the mark, and what those
     /// have started.
     fn look(&mut self, leader: Option<i32>) {
         let all = Process::all();
@@ -82,7 +82,7 @@ impl Members {
         let mut living: Vec<Process> = belong.iter().copied().chain(children).collect();
         living.sort_unstable();
         living.dedup();
-        // An agent may have started whoever coordinates; that one ends itself.
+        // An agent may have started the coordinator, which ends by itself.
         living.retain(|process| process.pid != getpid().as_raw_nonzero().get());
         self.living = living;
     }

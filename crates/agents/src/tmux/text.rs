@@ -14,7 +14,7 @@ pub(super) fn argument(word: &OsStr) -> OsString {
 }
 
 /// A command for the shell that tmux gives a session's output to. It is put through the formats of tmux (`#`) and of
-/// strftime (`%`) first, so each byte that could mean something to any of the three is told by its number.
+/// strftime (`%`) first, so each byte that could mean something to any of the three is written by its number.
 pub(super) fn shell_line(words: &[OsString]) -> String {
     let mut line = "exec".to_owned();
     for word in words {

@@ -91,7 +91,7 @@ fn works_and_is_told(agent: TestClient, name: &str) {
     let pruned = results[0].json();
     sample::assert_pruned(&pruned);
     assert!(!file.exists(), "the launch file is still there");
-    sessions.0.tell(&id, TOLD).expect("a session that listens");
+    sessions.0.send_message(&id, TOLD).expect("a session that listens");
     let results = model.await_results(MARKER, 2);
     sample::assert_recovered(&pruned, &results[1].json());
     assert_eq!(model.await_words(MARKER, TOLD), 1, "it was told between the calls");

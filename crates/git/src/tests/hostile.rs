@@ -286,7 +286,7 @@ fn what_the_user_has_set_for_themselves_counts() {
     world.write("repo/x.up", "quiet\n");
     world.commit("repo", "filtered");
     world.plain("home", &["config", "--global", "filter.up.smudge", program.to_str().unwrap()]);
-    // As `git lfs install --local` would, or somebody else.
+    // As `git lfs install --local` would.
     world.plain("repo", &["config", "filter.up.smudge", &world.canary_program("smudge")]);
     world.worktree();
     assert_eq!(world.read("tree/x.up"), "QUIET\n");

@@ -97,7 +97,7 @@ fn a_coder_who_moved_on_gets_a_merge_and_one_who_rewrote_gets_no_old_commits() {
     assert_eq!(by, tip(&world));
     assert_eq!(again(&worktree, &reviewed, &note, "one\n", &notes).unwrap(), Delivery::Delivered(by));
 
-    // The next notes replace the first, which nobody has touched.
+    // The next notes replace the first, which are unchanged.
     let reviewed = tip(&world);
     let (_, _, second) = deliver(&worktree, &reviewed, std::slice::from_ref(&note), "two\n");
     assert_eq!(
@@ -182,7 +182,7 @@ fn whatever_has_the_name_already_keeps_it() {
         assert_eq!(world.read("outside"), "untouched", "{what}");
 
         if *what == "an empty folder" {
-            // git has nothing against it, and neither has anybody else.
+            // Neither git nor the user objects.
             continue;
         }
         // And also when it is taken between the commit and the merge.

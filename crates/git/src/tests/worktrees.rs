@@ -74,7 +74,7 @@ fn what_is_no_usable_repository_is_explained() {
         .unwrap();
     // A repository must not lead to other folders of the user's.
     world.plain("repo", &["config", "core.worktree", world.path("home").to_str().unwrap()]);
-    assert!(why("repo").contains("says that its files are in /home"));
+    assert!(why("repo").contains("has its files in /home"));
     assert!(
         Repository::find(&Git::new(world.path("scratch")).with_program("no-such-git"), &world.path("home"))
             .is_err()
@@ -135,7 +135,7 @@ fn an_interrupted_making_is_finished_or_undone() {
     world.write("repo/.git/worktrees/tree/locked", "initializing");
     assert_eq!(repository.remove_worktree(&path, Removal::Everything).unwrap(), Removed::NotRegistered);
     assert!(!world.path("repo/.git/worktrees/tree").exists());
-    // A folder, or a branch, of somebody else's stays.
+    // A folder or branch that is not ours stays.
     world.write("tree/precious", "x");
     assert_eq!(repository.add_worktree(&path, &branch(), &tip).unwrap_err().kind, GitErrorKind::Failed);
     assert_eq!(repository.remove_worktree(&path, Removal::Everything).unwrap(), Removed::NotRegistered);
@@ -195,7 +195,7 @@ fn states_are_told_apart() {
 }
 
 #[test]
-fn a_lock_is_waited_for_named_and_cleared_only_when_nobody_holds_it() {
+fn a_lock_is_waited_for_named_and_cleared_only_when_no_process_holds_it() {
     let world = World::new();
     let worktree = world.worktree();
     let repository = worktree.repository();
