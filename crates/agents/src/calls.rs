@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
-use crate::records::AgentChoice;
+use crate::instances::records::AgentChoice;
 use crate::{AgentType, FeedbackType, InstanceId};
 
 /// A tool's call by an agent.

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
 use crate::error::Result;
-use crate::holds::Holds;
-use crate::pull::Following;
-use crate::records::Instance;
-use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, identity};
+use crate::instances::records::Instance;
+use crate::journal::family_locks::Holds;
+use crate::pull_requests::create_pull_request::Following;
+use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, instances::identity};
 use tamis_git::Git;
 
 /// Settings of a coordinator.

@@ -9,11 +9,11 @@ use tamis_store::Component;
 use tamis_store::rusqlite::types::Type;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_params, params};
 
-use crate::pull::CLOSED_FOLLOWED;
-use crate::records::{
+use crate::instances::records::{
     AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState,
     Outcome, Phase, Review,
 };
+use crate::pull_requests::create_pull_request::CLOSED_FOLLOWED;
 use crate::{AgentsError, Code, InstanceId, Status};
 
 /// Migrations are only ever added.

@@ -7,7 +7,7 @@ use tamis_github::{GithubError, GithubErrorKind};
 use tamis_store::{StoreError, rusqlite};
 
 use crate::InstanceId;
-use crate::kinds::words;
+use crate::instances::kinds::words;
 
 words! {
     /// The contract's codes. They are for programs, and do not change.

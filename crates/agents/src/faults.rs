@@ -4,7 +4,7 @@
 //! process there as `kill -9` would; `…=hold:PATH` makes the file PATH and goes on when it is removed. A release
 //! build has none of it.
 
-use crate::kinds::words;
+use crate::instances::kinds::words;
 
 words! {
     /// In the order in which they are passed.

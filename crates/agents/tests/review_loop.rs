@@ -585,10 +585,7 @@ fn an_issue_of_a_repository_that_is_nowhere_is_not_looked_for() {
     assert!(field.prompt(&coding.id).contains("The task is issue #123 of this repository."));
     let events = field.events();
     let notes = events.iter().filter_map(|event| event.detail["note"].as_str());
-    assert_eq!(
-        notes.collect::<Vec<_>>(),
-        ["cannot read issue #123: the repository has no remote on GitHub"]
-    );
+    assert_eq!(notes.collect::<Vec<_>>(), ["cannot read issue #123: the repository has no remote on GitHub"]);
 }
 
 #[test]

@@ -47,7 +47,9 @@ impl fmt::Display for Reason {
         match self {
             Reason::Uncommitted(paths) => write!(out, "changes that are not committed: {}", few(paths)),
             Reason::Untracked(paths) => write!(out, "untracked files: {}", few(paths)),
-            Reason::Hidden(paths) => write!(out, "changes that git is configured not to show: {}", few(paths)),
+            Reason::Hidden(paths) => {
+                write!(out, "changes that git is configured not to show: {}", few(paths))
+            }
             Reason::Unpushed(1) => write!(out, "a commit that no remote and no other branch has"),
             Reason::Unpushed(count) => write!(out, "{count} commits that no remote and no other branch has"),
             Reason::OnlyHere(1) => write!(out, "a commit that is on no branch"),

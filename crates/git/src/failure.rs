@@ -42,7 +42,10 @@ pub(super) fn of(call: &str, stderr: &str, code: Option<i32>) -> GitError {
         Some(code) => format!("{call} failed ({code})"),
         None => format!("{call} was killed"),
     };
-    GitError::new(GitErrorKind::Failed, if message.is_empty() { ended } else { format!("{ended}: {message}") })
+    GitError::new(
+        GitErrorKind::Failed,
+        if message.is_empty() { ended } else { format!("{ended}: {message}") },
+    )
 }
 
 /// A program's output as it can be shown: without control characters and credentials, and bounded.

@@ -86,7 +86,10 @@ impl FromStr for Commit {
             return Ok(Commit(text.to_owned()));
         }
         let start: String = text.chars().take(80).collect();
-        Err(GitError::new(GitErrorKind::Invalid, format!("`{}` is not a full commit id", start.escape_debug())))
+        Err(GitError::new(
+            GitErrorKind::Invalid,
+            format!("`{}` is not a full commit id", start.escape_debug()),
+        ))
     }
 }
 
@@ -98,8 +101,11 @@ impl FromStr for BranchName {
             return Ok(BranchName(text.to_owned()));
         }
         let start: String = text.chars().take(80).collect();
-        Err(GitError::new(GitErrorKind::Invalid, format!("`{}` is not a valid branch name", start.escape_debug()))
-            .hint("`git branch --list` lists the branches"))
+        Err(GitError::new(
+            GitErrorKind::Invalid,
+            format!("`{}` is not a valid branch name", start.escape_debug()),
+        )
+        .hint("`git branch --list` lists the branches"))
     }
 }
 

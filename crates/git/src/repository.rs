@@ -52,11 +52,7 @@ impl Repository {
             // `core.worktree` can name any folder of the user's.
             return Err(GitError::new(
                 GitErrorKind::Failed,
-                format!(
-                    "the repository of {} has its files in {}",
-                    folder.display(),
-                    toplevel.display()
-                ),
+                format!("the repository of {} has its files in {}", folder.display(), toplevel.display()),
             )
             .hint("git config --unset core.worktree"));
         }

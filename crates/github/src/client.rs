@@ -171,7 +171,12 @@ impl Github {
     }
 
     /// Sends a request once. Only a success is an answer.
-    fn send_once(&self, method: HttpMethod, path: &str, body: Option<&Value>) -> Result<JsonResponse, GithubFailure> {
+    fn send_once(
+        &self,
+        method: HttpMethod,
+        path: &str,
+        body: Option<&Value>,
+    ) -> Result<JsonResponse, GithubFailure> {
         let failed = |error: &HttpError| failure::of_exchange(error, &self.repository, &self.token);
         let (owner, name) = (self.repository.owner(), self.repository.name());
         let url = self.base.join(&format!("repos/{owner}/{name}{path}"));

@@ -50,7 +50,11 @@ fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
 }
 
 /// No answer at all, or not a whole one.
-pub(super) fn of_exchange(error: &HttpError, repository: &GithubRepository, token: &Token) -> GithubFailure {
+pub(super) fn of_exchange(
+    error: &HttpError,
+    repository: &GithubRepository,
+    token: &Token,
+) -> GithubFailure {
     let outcome = match error {
         HttpError::Connect { .. } => WriteOutcome::NotDone,
         _ => WriteOutcome::Unclear,
@@ -106,10 +110,14 @@ pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, to
         }
         408 | 500.. => {
             let message = with(format!("{host} answered with status {status}"));
-            (failure(GithubErrorKind::Unavailable, message).hint("call again in a while"), WriteOutcome::Unclear)
+            (
+                failure(GithubErrorKind::Unavailable, message).hint("call again in a while"),
+                WriteOutcome::Unclear,
+            )
         }
         _ => {
-            let exists = status == 422 && message.to_ascii_lowercase().contains("pull request already exists");
+            let exists =
+                status == 422 && message.to_ascii_lowercase().contains("pull request already exists");
             let outcome = if exists { WriteOutcome::Exists } else { WriteOutcome::NotDone };
             (failure(GithubErrorKind::Rejected, with(format!("{host} refused this ({status})"))), outcome)
         }

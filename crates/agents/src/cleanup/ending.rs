@@ -1,0 +1,59 @@
+//! Writing down that instances are over. One seldom ends alone, so this is done in one place.
+
+use tamis_store::rusqlite::Connection;
+
+use crate::error::Result;
+use crate::instances::records::{Instance, Outcome, Phase, Review};
+use crate::instances::user_config::{self, AUTO_ABANDON_AFTER};
+use crate::{AgentsError, InstanceId, Status, db};
+
+/// Writes down that an instance is over, with what goes with it: a coding agent's reviewer is over too, and a reviewer's
+/// coding agent goes on, unless it has had its chances.
+pub(crate) fn end_rows(
+    connection: &Connection,
+    instance: &Instance,
+    status: Status,
+    outcome: Outcome,
+    reason: &str,
+    tool: Option<&str>,
+) -> Result<()> {
+    let end_reviewer = |review: &Review, status: Status, outcome: Outcome, reason: &str| {
+        db::end_review(connection, &review.child_instance, outcome)?;
+        db::set_status(connection, &review.child_instance, status, Some(reason), tool)?;
+        db::set_phase(connection, &review.child_instance, Phase::Ending).map_err(AgentsError::from)
+    };
+    let own = db::review_by(connection, &instance.id)?;
+    let Some(review) = own else {
+        db::set_status(connection, &instance.id, status, Some(reason), tool)?;
+        db::set_phase(connection, &instance.id, Phase::Ending)?;
+        return match db::running_review(connection, &instance.id)? {
+            Some(review) => {
+                let reason = format!("{} is over", instance.id);
+                end_reviewer(&review, Status::Terminated, Outcome::Ended, &reason)
+            }
+            None => Ok(()),
+        };
+    };
+    end_reviewer(&review, status, outcome, reason)?;
+    let coding = &review.parent_instance;
+    let waits =
+        db::instance(connection, coding)?.is_some_and(|coding| coding.status == Status::WaitingReview);
+    if waits && !abandon_if_hopeless(connection, coding)? {
+        let reason = format!("{} has ended without feedback", instance.id);
+        db::set_status(connection, coding, Status::Started, Some(&reason), tool)?;
+    }
+    Ok(())
+}
+
+/// Gives a coding agent up whose reviews have failed too often. Belongs into the transaction that counts another. Answers
+/// whether it did.
+pub(crate) fn abandon_if_hopeless(connection: &Connection, coding: &InstanceId) -> Result<bool> {
+    let failed = db::failed_reviews(connection, coding)?;
+    if failed < user_config::number(connection, AUTO_ABANDON_AFTER)? {
+        return Ok(false);
+    }
+    let reason = format!("{failed} reviews failed or were refused at the limit");
+    db::set_status(connection, coding, Status::Abandoned, Some(&reason), None)?;
+    db::set_phase(connection, coding, Phase::Ending)?;
+    Ok(true)
+}

@@ -1,0 +1,313 @@
+//! The journal: the intent of a tool is written before it acts, and the outcome beside it at the end.
+//!
+//! So a retry with the same idempotency key gets the answer that was lost, and what a crash interrupted is finished or undone
+//! by the next holder of the family's lock, a tool or the reconciler. Every call that fails is in the events too.
+
+use std::cell::Cell;
+use std::time::Instant;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use tamis_store::rusqlite::Connection;
+
+use crate::error::Result;
+use crate::instances::records::{EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
+use crate::journal::family_locks::Hold;
+use crate::{AgentType, AgentsError, Code, Coordinator, Finding, InstanceId, ToolCall, db, tools};
+
+/// Maximum length of a message in the events: failures quote other programs.
+const LONGEST_MESSAGE: usize = 1_000;
+
+/// Calls by unknown callers are recorded no more often than this.
+const STRANGERS_EVERY_MS: i64 = 60_000;
+
+/// The caller of a tool, with the lock of its family.
+pub(crate) struct Caller<'a> {
+    /// As it was when the call began. No other call changes it before this one is over.
+    pub(crate) instance: Instance,
+    pub(crate) tool: &'static str,
+    key: Option<String>,
+    begun: Instant,
+    deadline: Instant,
+    /// Whether the failure is in the events already.
+    logged: Cell<bool>,
+    _hold: Hold<'a>,
+}
+
+impl Caller<'_> {
+    pub(crate) fn must_be(&self, types: &[AgentType]) -> Result<()> {
+        if types.contains(&self.instance.agent_type) {
+            return Ok(());
+        }
+        let wanted: Vec<&str> = types.iter().map(|one| one.as_str()).collect();
+        let (id, own) = (&self.instance.id, self.instance.agent_type);
+        let message =
+            format!("{} is for {} agents, and {id} is a {own} agent", self.tool, wanted.join(" and "));
+        Err(AgentsError::new(Code::PermissionDenied, message).about(id))
+    }
+
+    /// Whether the caller still waits. Between steps: what is done by then is undone.
+    pub(crate) fn in_time(&self) -> Result<()> {
+        in_time(self.deadline, self.tool)
+    }
+
+    /// Records the intent. Belongs into the transaction that reserves it.
+    pub(crate) fn begin(&self, connection: &Connection, plan: &Value) -> Result<i64> {
+        Ok(db::begin_operation(connection, self.key.as_deref(), self.tool, &self.instance.id, plan)?)
+    }
+
+    /// Records the outcome and the call. Belongs into the transaction that records the work.
+    pub(crate) fn finish<T: Serialize>(
+        &self,
+        connection: &Connection,
+        operation: i64,
+        result: &T,
+        git_commit: Option<&str>,
+    ) -> Result<()> {
+        finish(connection, operation, result)?;
+        record_success(connection, self.tool, &self.instance.id, git_commit, Some(self.begun))
+    }
+
+    /// Records that the call was refused. Belongs into the transaction in which that counts: a retry gets the same answer,
+    /// and counts no more.
+    pub(crate) fn refuse(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
+        if self.key.is_some() {
+            let refusal = serde_json::to_value(error).map_err(|error| {
+                AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}"))
+            })?;
+            let operation = self.begin(connection, &json!({}))?;
+            db::end_operation(connection, operation, OperationState::Undone, Some(&refusal))?;
+        }
+        self.record_failure(connection, error)
+    }
+
+    /// Records a failure in the transaction that undoes what was done.
+    pub(crate) fn record_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
+        record_failure(connection, self.tool, Some(&self.instance.id), error, self.begun)?;
+        self.logged.set(true);
+        Ok(())
+    }
+}
+
+pub(crate) fn in_time(deadline: Instant, tool: &str) -> Result<()> {
+    if Instant::now() < deadline {
+        return Ok(());
+    }
+    Err(AgentsError::new(Code::Timeout, format!("{tool} took too long, and was undone"))
+        .suggest("call again; MCP_TOOL_TIMEOUT, in milliseconds, allows more time"))
+}
+
+pub(crate) fn finish<T: Serialize>(connection: &Connection, operation: i64, result: &T) -> Result<()> {
+    let result = serde_json::to_value(result).map_err(|error| {
+        AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}"))
+    })?;
+    Ok(db::end_operation(connection, operation, OperationState::Done, Some(&result))?)
+}
+
+pub(crate) fn record_success(
+    connection: &Connection,
+    tool: &str,
+    instance: &InstanceId,
+    git_commit: Option<&str>,
+    begun: Option<Instant>,
+) -> Result<()> {
+    let event = NewEvent {
+        tool: Some(tool),
+        success: Some(true),
+        git_commit,
+        detail: begun.map_or(Value::Null, |begun| json!({"duration_ms": milliseconds(begun)})),
+        ..NewEvent::of(EventKind::ToolCalled, instance)
+    };
+    db::insert_event(connection, &event)?;
+    Ok(())
+}
+
+fn record_failure(
+    connection: &Connection,
+    tool: &str,
+    instance: Option<&InstanceId>,
+    error: &AgentsError,
+    begun: Instant,
+) -> Result<()> {
+    let message: String = error.message.chars().take(LONGEST_MESSAGE).collect();
+    let event = NewEvent {
+        kind: EventKind::ToolCalled,
+        instance,
+        tool: Some(tool),
+        success: Some(false),
+        statuses: None,
+        git_commit: None,
+        error_code: Some(error.code),
+        detail: json!({"message": message, "about": error.instance, "duration_ms": milliseconds(begun)}),
+    };
+    db::insert_event(connection, &event)?;
+    Ok(())
+}
+
+fn milliseconds(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX)
+}
+
+impl Coordinator {
+    /// Runs a tool for the instance that has this token: waits for its family's lock, answers a retry from the journal, and
+    /// records a failure.
+    pub(crate) fn answer<T: Serialize + DeserializeOwned>(
+        &self,
+        tool: &'static str,
+        call: &ToolCall<'_>,
+        work: impl FnOnce(&Caller<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let begun = Instant::now();
+        let id =
+            self.identify(call.token).inspect_err(|error| self.log_unknown_caller(tool, error, begun))?.id;
+        let caller = self.caller(tool, &id, call, begun);
+        let caller = caller.inspect_err(|error| self.log_failure(tool, Some(&id), error, begun))?;
+        let answer = match self.recorded(&caller) {
+            Ok(Some(result)) => return Ok(result),
+            Ok(None) => work(&caller),
+            Err(error) => Err(error),
+        };
+        answer.map_err(|error| {
+            if !caller.logged.get() {
+                self.log_failure(tool, Some(&caller.instance.id), &error, begun);
+            }
+            if error.instance.is_some() { error } else { error.about(&caller.instance.id) }
+        })
+    }
+
+    /// The caller, once its family's lock is free and everything interrupted there is repaired.
+    fn caller(
+        &self,
+        tool: &'static str,
+        id: &InstanceId,
+        call: &ToolCall<'_>,
+        begun: Instant,
+    ) -> Result<Caller<'_>> {
+        let hold = self.hold(id, call.deadline, tool)?;
+        let key =
+            call.idempotency_key.map(|key| format!("{id} {tool} {}", blake3::hash(key.as_bytes()).to_hex()));
+        Ok(Caller {
+            instance: self.archive.instance(id)?,
+            tool,
+            key,
+            begun,
+            deadline: call.deadline,
+            logged: Cell::new(false),
+            _hold: hold,
+        })
+    }
+
+    /// Takes the lock of an instance's family, and repairs what was interrupted there.
+    pub(crate) fn hold(&self, id: &InstanceId, deadline: Instant, tool: &str) -> Result<Hold<'_>> {
+        let family = self.archive.database.read(|connection| db::family(connection, id))?;
+        let Some(hold) = self.holds.take(&family, deadline) else {
+            let message = format!("{family} was busy for too long; nothing was done");
+            return Err(AgentsError::new(Code::Timeout, message).about(id).suggest("call again"));
+        };
+        self.repair_family(&family)?;
+        in_time(deadline, tool)?;
+        Ok(hold)
+    }
+
+    /// Finishes or undoes what was interrupted in a family that is held.
+    pub(crate) fn repair_family(&self, family: &InstanceId) -> Result<Vec<Finding>> {
+        let interrupted =
+            self.archive.database.read(|connection| db::operations_of_family(connection, family))?;
+        interrupted.iter().map(|operation| self.repair(operation)).collect()
+    }
+
+    fn repair(&self, operation: &Operation) -> Result<Finding> {
+        let done = match operation.tool.as_str() {
+            tools::START => self.repair_start(operation)?,
+            tools::REQUEST_REVIEW => self.repair_review(operation)?,
+            tools::SEND_FEEDBACK => self.repair_feedback(operation)?,
+            tools::CREATE_PULL_REQUEST => self.repair_pull(operation)?,
+            tools::CREATE_ISSUES => self.repair_issues(operation)?,
+            other => {
+                let message =
+                    format!("a later version of this program began {other}, which this one cannot undo");
+                return Err(AgentsError::new(Code::InternalError, message).about(&operation.instance));
+            }
+        };
+        let found = format!("{} of {} was interrupted", operation.tool, operation.instance);
+        self.record_repair(Some(&operation.instance), found, done)
+    }
+
+    /// What this very call came to before, if it did.
+    fn recorded<T: DeserializeOwned>(&self, caller: &Caller<'_>) -> Result<Option<T>> {
+        let Some(key) = &caller.key else { return Ok(None) };
+        let operation = self.archive.database.read(|connection| db::operation_by_key(connection, key))?;
+        let unreadable = |error: serde_json::Error| {
+            AgentsError::new(Code::InternalError, format!("the recorded answer cannot be read: {error}"))
+        };
+        match operation.map(|operation| (operation.state, operation.result)) {
+            Some((OperationState::Done, Some(result))) => {
+                serde_json::from_value(result).map(Some).map_err(unreadable)
+            }
+            Some((OperationState::Undone, Some(refusal))) => {
+                caller.logged.set(true);
+                Err(serde_json::from_value(refusal).map_err(unreadable)?)
+            }
+            // What was undone without an answer is tried afresh.
+            _ => Ok(None),
+        }
+    }
+
+    /// Records a call by an unknown caller, once in a while: any process of this machine can make any number of them.
+    fn log_unknown_caller(&self, tool: &str, error: &AgentsError, begun: Instant) {
+        let since = Moment(Moment::now().0 - STRANGERS_EVERY_MS);
+        let recorded =
+            self.archive.database.read(|connection| db::stranger_since(connection, error.code, since));
+        if !recorded.unwrap_or(false) {
+            self.log_failure(tool, None, error, begun);
+        }
+    }
+
+    /// Records a failed call. When even that fails, the caller still gets the failure itself.
+    pub(crate) fn log_failure(
+        &self,
+        tool: &str,
+        instance: Option<&InstanceId>,
+        error: &AgentsError,
+        begun: Instant,
+    ) {
+        let logged = self
+            .archive
+            .database
+            .write_or(|connection| record_failure(connection, tool, instance, error, begun));
+        if let Err(reason) = logged {
+            tracing::warn!("{tool} failed ({}), and that cannot be logged: {reason}", error.code);
+        }
+    }
+
+    /// Records a repair in the events.
+    pub(crate) fn record_repair(
+        &self,
+        instance: Option<&InstanceId>,
+        found: String,
+        done: String,
+    ) -> Result<Finding> {
+        let finding = Finding { instance: instance.cloned(), found, done };
+        self.archive.database.write_or(|connection| {
+            // It may have been undone altogether.
+            let there = match instance {
+                Some(id) => db::instance(connection, id)?.is_some_and(|it| it.phase != Phase::Preparing),
+                None => false,
+            };
+            let event = NewEvent {
+                kind: EventKind::Repaired,
+                instance: instance.filter(|_| there),
+                tool: None,
+                success: None,
+                statuses: None,
+                git_commit: None,
+                error_code: None,
+                detail: json!({"instance": finding.instance, "found": finding.found, "done": finding.done}),
+            };
+            db::insert_event(connection, &event)?;
+            Ok::<_, AgentsError>(())
+        })?;
+        Ok(finding)
+    }
+}

@@ -1,0 +1,92 @@
+//! What an instance consists of outside of the database: a worktree on a branch, an identity, a prompt, a session. Made for
+//! agents that are started and for reviewers alike, and taken back when one does not come to be.
+
+use std::fs;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use tamis_store::private_file;
+
+use crate::error::Result;
+use crate::faults::{Point, reach};
+use crate::instances::records::Instance;
+use crate::launch::session_file::SessionFiles;
+use crate::{AgentsError, Coordinator, Identity, InstanceId};
+use tamis_git::Repository;
+
+/// What is to be made.
+pub(crate) struct Equipment<'a> {
+    pub(crate) instance: &'a Instance,
+    pub(crate) identity: &'a Identity,
+    pub(crate) prompt: &'a str,
+    /// Passed when the worktree, the identity and the session are there.
+    pub(crate) points: [Point; 3],
+}
+
+impl Coordinator {
+    /// Makes it all, as long as there is time.
+    pub(crate) fn equip(
+        &self,
+        repository: &Repository,
+        equipment: &Equipment<'_>,
+        in_time: &dyn Fn() -> Result<()>,
+    ) -> Result<()> {
+        let Equipment { instance, identity, prompt, points: [added, written, created] } = equipment;
+        let id = &instance.id;
+        in_time()?;
+        repository.add_worktree(&instance.worktree, &instance.branch, &instance.base_commit)?;
+        reach(*added);
+        in_time()?;
+        identity.write(&self.places.identity(id))?;
+        write_private(&self.places.prompt(id), prompt)?;
+        reach(*written);
+        in_time()?;
+        let launch = self.launch_of(repository, instance, prompt)?;
+        let (file, log) = (self.places.launch(id), self.places.log(id));
+        let files = SessionFiles { tamis: &self.settings.program, launch: &file, log: &log };
+        launch.start(&self.tmux, id, files)?;
+        reach(*created);
+        in_time()
+    }
+
+    /// Whether all of it is there, and its agent runs.
+    pub(crate) fn is_equipped(&self, instance: &Instance) -> Result<bool> {
+        let runs = self.tmux.session(&instance.id)?.is_some_and(|session| session.alive);
+        Ok(runs && instance.worktree.is_dir() && self.places.identity(&instance.id).is_file())
+    }
+
+    /// Removes whatever there is of it. If the worktree was used all the same, the work is kept under
+    /// the undo ref.
+    pub(crate) fn dismantle(&self, instance: &Instance) -> Result<()> {
+        self.tmux.end(&instance.id)?;
+        self.remove_files(&instance.id)?;
+        self.discard(instance)
+    }
+
+    /// Removes what lets an agent act as this instance.
+    pub(crate) fn remove_files(&self, id: &InstanceId) -> Result<()> {
+        let identity = self.places.identity(id);
+        let files =
+            [identity.with_extension("new"), identity, self.places.launch(id), self.places.prompt(id)];
+        let removals = files.iter().map(|path| (path, fs::remove_file(path)));
+        let state = self.places.state(id);
+        for (path, removed) in removals.chain([(&state, fs::remove_dir_all(&state))]) {
+            match removed {
+                Err(error) if !matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                    return Err(AgentsError::file("remove", path, &error));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes a file that only its owner reads, in the place of one that an attempt may have left.
+pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+    let write = || {
+        let _ = fs::remove_file(path);
+        private_file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+    };
+    write().map_err(|error| AgentsError::file("write", path, &error))
+}

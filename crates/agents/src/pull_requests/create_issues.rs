@@ -1,0 +1,273 @@
+//! Issues, from what a planning agent planned.
+//!
+//! GitHub creates an issue for each request, and has no idempotency key. So each issue carries a mark, a hash of the caller
+//! and of its text, and the journal has for each mark whether it was requested and the outcome. An issue that may have been
+//! created is looked for before it is requested again; so a call that failed, or
+//! whose coordinator died, can be made again and makes only what is missing.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::error::Result;
+use crate::instances::records::{Instance, Operation, OperationState};
+use crate::journal::operations::Caller;
+use crate::pull_requests::create_pull_request::input::{check_text, check_title, invalid};
+use crate::{
+    AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssuesCreated, NewIssue, ToolCall,
+    db, tools,
+};
+use tamis_github::{Github, WriteOutcome};
+use tamis_text::plain::{is_odd, plain_text};
+
+const MOST_ISSUES: usize = 50;
+const MOST_LABELS: usize = 20;
+/// What GitHub takes.
+const LONGEST_LABEL: usize = 50;
+
+/// What is to be made, and how far that is.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Plan {
+    issues: Vec<Planned>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct Planned {
+    mark: String,
+    fate: Fate,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Fate {
+    ToDo,
+    /// GitHub may have made it.
+    Asked,
+    Created(IssueCreated),
+}
+
+impl Coordinator {
+    /// The contract's `create_issues`.
+    pub fn create_issues(&self, call: &ToolCall<'_>, input: &CreateIssues) -> Result<IssuesCreated> {
+        self.answer(tools::CREATE_ISSUES, call, |caller| {
+            caller.must_be(&[AgentType::Planning])?;
+            check(&input.issues)?;
+            self.issues(caller, &input.issues, call.deadline)
+        })
+    }
+
+    fn issues(&self, caller: &Caller<'_>, wanted: &[NewIssue], deadline: Instant) -> Result<IssuesCreated> {
+        let instance = &caller.instance;
+        if !instance.status.is_live() {
+            let message =
+                format!("{} is {}, and can create no issues any more", instance.id, instance.status);
+            return Err(AgentsError::new(Code::InvalidState, message));
+        }
+        let repository = self.repository(&instance.repository)?;
+        let github = self.github_of(&repository, deadline)?.1.ok_or_else(no_github)?;
+        caller.in_time()?;
+        let (mut plan, operation) = self.archive.database.write_or(|connection| {
+            let earlier = db::operations_by(connection, &instance.id, tools::CREATE_ISSUES)?;
+            let plan = Plan::of(instance, wanted, &earlier);
+            let operation = caller.begin(connection, &plan.to_json()?)?;
+            Ok::<_, AgentsError>((plan, operation))
+        })?;
+        let made = self.make_issues(caller, &github, wanted, &mut plan, operation);
+        let created = plan.created();
+        let finished = made.and_then(|()| {
+            let answer = IssuesCreated { issues: created.clone() };
+            self.archive
+                .database
+                .write_or(|connection| caller.finish(connection, operation, &answer, None))?;
+            Ok(answer)
+        });
+        finished.map_err(|error| {
+            let error = if created.is_empty() {
+                error
+            } else {
+                let list = serde_json::to_value(&created).unwrap_or_default();
+                error
+                    .suggest("call again with the same issues: those in `issues` are there, and are not made twice")
+                    .detail("issues", list)
+            };
+            self.undo_issues(operation, caller, &error);
+            error
+        })
+    }
+
+    /// Makes one after the other, and writes down each before the next.
+    fn make_issues(
+        &self,
+        caller: &Caller<'_>,
+        github: &Github,
+        wanted: &[NewIssue],
+        plan: &mut Plan,
+        operation: i64,
+    ) -> Result<()> {
+        for (number, issue) in wanted.iter().enumerate() {
+            let Planned { mark, fate } = plan.issues[number].clone();
+            let mut next = |fate: Fate| {
+                plan.issues[number].fate = fate;
+                let plan = plan.to_json()?;
+                self.archive.database.write(|connection| db::replan(connection, operation, &plan))?;
+                Ok::<_, AgentsError>(())
+            };
+            let created = |made: tamis_github::Issue| created(made, issue);
+            match fate {
+                Fate::Created(_) => continue,
+                Fate::ToDo => {}
+                Fate::Asked => {
+                    if let Some(found) = github.recent_issue(&mark)? {
+                        next(Fate::Created(created(found)?))?;
+                        continue;
+                    }
+                }
+            }
+            caller.in_time()?;
+            next(Fate::Asked)?;
+            let failure = match github.create_issue(&with_mark(issue, &mark)) {
+                Ok(made) => {
+                    next(Fate::Created(created(made)?))?;
+                    continue;
+                }
+                Err(failure) => failure,
+            };
+            match failure.outcome {
+                WriteOutcome::NotDone | WriteOutcome::Exists => {
+                    next(Fate::ToDo)?;
+                    return Err((*failure.error).into());
+                }
+                // It may yet appear, so it is looked for again before it is requested again.
+                WriteOutcome::Unclear => match github.recent_issue(&mark) {
+                    Ok(Some(found)) => next(Fate::Created(created(found)?))?,
+                    _ => return Err((*failure.error).into()),
+                },
+            }
+        }
+        Ok(())
+    }
+
+    fn undo_issues(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
+        let undone = self.archive.database.write_or(|connection| {
+            db::end_operation(connection, operation, OperationState::Undone, None)?;
+            caller.record_failure(connection, error)
+        });
+        if let Err(error) = undone {
+            tracing::warn!("failed issues of {} are noted later: {error}", caller.instance.id);
+        }
+    }
+
+    /// After a crash: what was made stays written down, for the next call to go on from.
+    pub(crate) fn repair_issues(&self, operation: &Operation) -> Result<String> {
+        self.archive
+            .database
+            .write(|connection| db::end_operation(connection, operation.id, OperationState::Undone, None))?;
+        Ok("what was created is remembered, and the next call creates the rest".to_owned())
+    }
+}
+
+impl Plan {
+    /// What is to be done, given what earlier calls of the instance came to.
+    fn of(instance: &Instance, wanted: &[NewIssue], earlier: &[Operation]) -> Plan {
+        let plans = earlier.iter().filter_map(|operation| {
+            serde_json::from_value::<Plan>(operation.plan.clone()).ok().map(|plan| plan.issues)
+        });
+        let known: Vec<Planned> = plans.flatten().collect();
+        let planned = |issue: &NewIssue| {
+            let mark = mark_of(instance, issue);
+            let fates = || known.iter().filter(|planned| planned.mark == mark).map(|planned| &planned.fate);
+            let fate = fates()
+                .find(|fate| matches!(fate, Fate::Created(_)))
+                .or_else(|| fates().find(|fate| **fate == Fate::Asked));
+            Planned { fate: fate.cloned().unwrap_or(Fate::ToDo), mark }
+        };
+        Plan { issues: wanted.iter().map(planned).collect() }
+    }
+
+    fn created(&self) -> Vec<IssueCreated> {
+        let created = |planned: &Planned| match &planned.fate {
+            Fate::Created(issue) => Some(issue.clone()),
+            Fate::ToDo | Fate::Asked => None,
+        };
+        self.issues.iter().filter_map(created).collect()
+    }
+
+    fn to_json(&self) -> Result<Value> {
+        serde_json::to_value(self)
+            .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
+    }
+}
+
+/// The same for the same issue of the same instance, and for no other anywhere.
+fn mark_of(instance: &Instance, issue: &NewIssue) -> String {
+    let mut hash = blake3::Hasher::new();
+    let labels = issue.labels.join("\n");
+    let place = instance.worktree.to_string_lossy();
+    let parts = [
+        instance.id.as_str(),
+        &place,
+        &instance.created_at.0.to_string(),
+        &issue.title,
+        &issue.body,
+        &labels,
+    ];
+    for part in parts {
+        hash.update(&(part.len() as u64).to_le_bytes()).update(part.as_bytes());
+    }
+    format!("tamis:{}", &hash.finalize().to_hex()[..32])
+}
+
+/// The issue as GitHub gets it. The mark is not shown there.
+fn with_mark(issue: &NewIssue, mark: &str) -> tamis_github::NewIssue {
+    tamis_github::NewIssue {
+        title: issue.title.trim().to_owned(),
+        body: format!("{}\n\n<!-- {mark} -->", plain_text(&issue.body).trim_end()),
+        labels: issue.labels.iter().map(|label| label.trim().to_owned()).collect(),
+    }
+}
+
+fn created(made: tamis_github::Issue, issue: &NewIssue) -> Result<IssueCreated> {
+    let number = i64::try_from(made.number).map_err(|_| {
+        AgentsError::new(Code::GithubUnavailable, "GitHub gave the issue a number that is none")
+    })?;
+    Ok(IssueCreated { number, url: made.url, title: issue.title.trim().to_owned() })
+}
+
+fn check(issues: &[NewIssue]) -> Result<()> {
+    if !(1..=MOST_ISSUES).contains(&issues.len()) {
+        return Err(invalid(format!(
+            "issues has {} entries, and must have 1 to {MOST_ISSUES}",
+            issues.len()
+        )));
+    }
+    for (number, issue) in issues.iter().enumerate() {
+        check_title(&format!("issues[{number}].title"), &issue.title)?;
+        check_text(&format!("issues[{number}].body"), &issue.body)?;
+        if issue.labels.len() > MOST_LABELS {
+            return Err(invalid(format!("issues[{number}].labels has more than {MOST_LABELS} entries")));
+        }
+        for label in issue.labels.iter().map(|label| label.trim()) {
+            if !(1..=LONGEST_LABEL).contains(&label.chars().count()) || label.contains(is_odd) {
+                let rule = format!("1 to {LONGEST_LABEL} characters on one line");
+                return Err(invalid(format!("a label in issues[{number}].labels must have {rule}")));
+            }
+        }
+        if let Some(same) = issues[..number].iter().position(|other| other == issue) {
+            return Err(invalid(format!("issues[{number}] is the same as issues[{same}]")));
+        }
+    }
+    Ok(())
+}
+
+fn no_github() -> AgentsError {
+    AgentsError::new(
+        Code::InvalidState,
+        "the repository has no remote on GitHub, so there is no place for issues",
+    )
+    .suggest("write them into a file of the worktree, commit it, and call create_pull_request")
+    .suggest("or give the repository such a remote, and call again: git remote add origin URL")
+}

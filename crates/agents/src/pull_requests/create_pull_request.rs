@@ -1,0 +1,229 @@
+//! Pull requests: a coding or planning agent's own, and the one with which a reviewer approves of the work.
+//!
+//! Every step can be taken again without harm: notes that are out of the tree stay out, a push that was done has nothing to
+//! do, and a pull request that is there is found by its branch. So whatever fails, calling again is the remedy, and nothing
+//! that was done has to be taken back.
+
+mod checks;
+mod destination;
+mod follow;
+pub(crate) mod input;
+mod left;
+mod recording;
+#[cfg(test)]
+pub(crate) mod stage;
+#[cfg(test)]
+mod tests;
+
+use std::time::Instant;
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Result;
+use crate::faults::{Point, reach};
+use crate::instances::records::{Instance, Moment, Outcome};
+use crate::journal::operations::Caller;
+use crate::pull_requests::body::{ReviewSummary, pull_request_body};
+use crate::{
+    AgentType, AgentsError, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated, ToolCall,
+    db, tools,
+};
+use checks::{admit, check_work};
+use destination::Destination;
+pub(crate) use follow::{CLOSED_FOLLOWED, Following};
+use tamis_git::{Commit, Repository};
+use tamis_github::{NewPullRequest, PullRequest};
+
+/// What the journal holds of it, so that another coordinator can finish it.
+#[derive(Debug, Serialize, Deserialize)]
+struct Plan {
+    /// Whose branch it is.
+    subject: InstanceId,
+    /// Whether GitHub may have been requested to open it.
+    opening: bool,
+}
+
+/// What is to be pulled, and to where.
+struct Work<'a> {
+    caller: &'a Caller<'a>,
+    input: &'a CreatePullRequest,
+    /// Whose branch it is.
+    subject: Instance,
+    repository: Repository,
+    destination: Destination,
+    /// The files that reviews have brought to it.
+    notes: Vec<String>,
+}
+
+/// What was done when all went well.
+struct Done {
+    opened: Option<PullRequest>,
+    /// The branch as it was pushed.
+    tip: Commit,
+    steps: Vec<String>,
+}
+
+impl Coordinator {
+    /// The contract's `create_pull_request`.
+    pub fn create_pull_request(
+        &self,
+        call: &ToolCall<'_>,
+        input: &CreatePullRequest,
+    ) -> Result<PullRequestCreated> {
+        self.answer(tools::CREATE_PULL_REQUEST, call, |caller| {
+            caller.must_be(AgentType::ALL)?;
+            input::check(input)?;
+            self.pull(caller, input, call.deadline)
+        })
+    }
+
+    fn pull(
+        &self,
+        caller: &Caller<'_>,
+        input: &CreatePullRequest,
+        deadline: Instant,
+    ) -> Result<PullRequestCreated> {
+        let subject = self.subject_of(&caller.instance)?;
+        admit(&caller.instance, &subject)?;
+        let repository = self.repository(&subject.repository)?;
+        let destination = self.destination(&repository, &subject, input.base_branch.as_deref(), deadline)?;
+        let notes = self.notes_of(&subject.id)?;
+        let work = Work { caller, input, subject, repository, destination, notes };
+        check_work(&work)?;
+        caller.in_time()?;
+        let plan = Plan { subject: work.subject.id.clone(), opening: false }.to_json()?;
+        let operation = self.archive.database.write_or(|connection| caller.begin(connection, &plan))?;
+        reach(Point::PullReserved);
+        let answer = self.open(&work, operation).and_then(|done| {
+            let answer = answer(&work, &done)?;
+            let by = Some((caller, &done.tip));
+            self.record_pull(&caller.instance.id, &work.subject, &answer, operation, by)?;
+            Ok(answer)
+        });
+        let answer = answer.inspect_err(|error| self.undo_pull(operation, caller, error))?;
+        reach(Point::PullRecorded);
+        if caller.instance.agent_type == AgentType::Review {
+            self.notify_approved(&work.subject.id, &answer);
+            self.let_go(&caller.instance.id);
+        }
+        Ok(answer)
+    }
+
+    /// Takes the notes out, pushes, and opens the pull request where there is GitHub.
+    fn open(&self, work: &Work<'_>, operation: i64) -> Result<Done> {
+        let Work { caller, input, subject, repository, destination, notes } = work;
+        let branch = &subject.branch;
+        let mut steps = Vec::new();
+        let worktree = repository.worktree(&subject.worktree)?;
+        if worktree.remove_notes(branch, notes, Moment::now().0 / 1000)?.is_some() {
+            steps.push("the review notes are out of the tree".to_owned());
+        }
+        reach(Point::PullNotesRemoved);
+        caller.in_time()?;
+        let tip = repository.branch_tip(branch)?;
+        let tip =
+            tip.ok_or_else(|| AgentsError::new(Code::GitError, format!("the branch {branch} is gone")))?;
+        if let Some(remote) = &destination.remote {
+            repository.push(remote, branch, destination.credential.as_ref())?;
+            steps.push(format!("{branch} is pushed to {}", remote.name));
+        }
+        reach(Point::PullPushed);
+        let Some(github) = &destination.github else { return Ok(Done { opened: None, tip, steps }) };
+        caller.in_time()?;
+        let plan = Plan { subject: subject.id.clone(), opening: true }.to_json()?;
+        self.archive.database.write(|connection| db::replan(connection, operation, &plan))?;
+        let new = NewPullRequest {
+            title: input.title.trim().to_owned(),
+            head: branch.to_string(),
+            base: destination.base.to_string(),
+            body: pull_request_body(&input.description, &self.history_of(subject, caller)?),
+        };
+        let opened = github.ensure_pull_request(&new).map_err(|error| destination.explain(error.into()))?;
+        reach(Point::PullOpened);
+        Ok(Done { opened: Some(opened.pull_request), tip, steps })
+    }
+
+    /// The instance whose branch it is: a reviewer's pull request is for the work that it reviews.
+    fn subject_of(&self, caller: &Instance) -> Result<Instance> {
+        if caller.agent_type != AgentType::Review {
+            return Ok(caller.clone());
+        }
+        let review = self.archive.database.read(|connection| db::review_by(connection, &caller.id))?;
+        let review = review.ok_or_else(|| {
+            let message = format!("{} has no work to review", caller.id);
+            AgentsError::new(Code::InvalidState, message).about(&caller.id)
+        })?;
+        self.archive.instance(&review.parent_instance)
+    }
+
+    /// The files that reviews have brought to a branch.
+    fn notes_of(&self, coding: &InstanceId) -> Result<Vec<String>> {
+        let feedback = self.archive.feedback(Some(coding))?;
+        let mut paths: Vec<String> = feedback
+            .into_iter()
+            .filter(|feedback| feedback.delivered_at.is_some())
+            .map(|feedback| feedback.path)
+            .collect();
+        paths.sort();
+        paths.dedup();
+        Ok(paths)
+    }
+
+    /// How the reviews went; a reviewer that calls this approves by it.
+    fn history_of(&self, subject: &Instance, caller: &Caller<'_>) -> Result<Vec<ReviewSummary>> {
+        let mut reviews = self.archive.database.read(|connection| db::reviews_of(connection, &subject.id))?;
+        for review in &mut reviews {
+            if review.child_instance == caller.instance.id {
+                (review.outcome, review.ended_at) = (Some(Outcome::Approved), Some(Moment::now()));
+            }
+        }
+        Ok(ReviewSummary::of(&reviews, &self.archive.feedback(Some(&subject.id))?))
+    }
+
+    /// Notifies a coding agent that waits for a review of its pull request.
+    fn notify_approved(&self, coding: &InstanceId, answer: &PullRequestCreated) {
+        let text = match answer.pr_number {
+            Some(number) => {
+                format!("The reviewer approved this work: pull request {number} is open. The review is over.")
+            }
+            None => "The reviewer approved this work. The review is over.".to_owned(),
+        };
+        if let Err(error) = self.tmux.send_message(coding, &text) {
+            tracing::warn!("cannot notify {coding} of its pull request: {error}");
+        }
+    }
+}
+
+fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
+    let mut answer = PullRequestCreated {
+        pr_number: None,
+        pr_url: None,
+        branch_name: work.subject.branch.to_string(),
+        done: Vec::new(),
+        left_to_do: Vec::new(),
+    };
+    match &done.opened {
+        Some(pull_request) => {
+            answer.pr_number = Some(number_of(pull_request)?);
+            answer.pr_url = Some(pull_request.url.clone());
+        }
+        None => {
+            answer.done = done.steps.clone();
+            answer.left_to_do = left::to_do(&work.subject.branch, &work.destination);
+        }
+    }
+    Ok(answer)
+}
+
+fn number_of(pull_request: &PullRequest) -> Result<i64> {
+    i64::try_from(pull_request.number).map_err(|_| {
+        AgentsError::new(Code::GithubUnavailable, "GitHub gave the pull request a number that is none")
+    })
+}
+
+impl Plan {
+    fn to_json(&self) -> Result<serde_json::Value> {
+        serde_json::to_value(self)
+            .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
+    }
+}

@@ -1,0 +1,60 @@
+//! Whether there may be a pull request, and is something to pull.
+
+use super::Work;
+use crate::error::Result;
+use crate::instances::records::Instance;
+use crate::{AgentsError, Code, Status};
+
+/// Whether the statuses allow it.
+pub(super) fn admit(caller: &Instance, subject: &Instance) -> Result<()> {
+    let refuse = |instance: &Instance, why: &str| {
+        let message = format!("{} is {}, and {why}", instance.id, instance.status);
+        AgentsError::new(Code::InvalidState, message).about(&caller.id)
+    };
+    if caller.id != subject.id {
+        if caller.status != Status::Started {
+            return Err(refuse(caller, "its review is over"));
+        }
+        if subject.status != Status::WaitingReview {
+            return Err(refuse(subject, "waits for no review any more"));
+        }
+        return Ok(());
+    }
+    match subject.status {
+        Status::Started | Status::PrCreated | Status::PrClosed => Ok(()),
+        Status::WaitingReview => Err(refuse(subject, "its reviewer decides what is to come").suggest(
+            "wait: feedback will be merged into the worktree, or the reviewer creates the pull request",
+        )),
+        _ => Err(refuse(subject, "cannot have a pull request any more")),
+    }
+}
+
+/// Whether there is something to pull, and all of it is committed.
+pub(super) fn check_work(work: &Work<'_>) -> Result<()> {
+    let Work { caller, subject, repository, destination, notes, .. } = work;
+    let branch = &subject.branch;
+    let state = repository.state_of(&subject.worktree)?;
+    if let Some(hindrance) = state.hindrance(branch) {
+        return Err(AgentsError::from(hindrance).about(&subject.id));
+    }
+    // What a coding agent has lying about while it waits is not the reviewer's to judge.
+    let uncommitted = state.modified.iter().find(|path| !notes.contains(path));
+    if let (Some(path), true) = (uncommitted, caller.instance.id == subject.id) {
+        let message =
+            format!("{path} has changes that are not committed, and would not be in the pull request");
+        return Err(AgentsError::new(Code::UncommittedChanges, message)
+            .about(&subject.id)
+            .suggest("commit them, or put them back with `git restore`, and call again"));
+    }
+    let changed = match &state.head {
+        Some(tip) => repository.has_changes(&destination.base_commit, tip, notes)?,
+        None => false,
+    };
+    if !changed {
+        let message = format!("{branch} changes nothing that {} does not have", destination.base);
+        return Err(AgentsError::new(Code::NoChanges, message)
+            .about(&subject.id)
+            .suggest("commit the work, and call again"));
+    }
+    Ok(())
+}

@@ -1,0 +1,117 @@
+//! Writing down what came of a pull request, at once or after a crash.
+
+use std::time::{Duration, Instant};
+
+use tamis_store::rusqlite::Connection;
+
+use super::{Plan, number_of};
+use crate::error::Result;
+use crate::instances::records::{Instance, Operation, OperationState, Outcome, Phase};
+use crate::journal::operations::{Caller, finish, record_success};
+use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Status, db, tools};
+use tamis_git::Commit;
+use tamis_github::PullRequest;
+
+/// How long GitHub may take for an answer after a crash, when others wait.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+impl Coordinator {
+    /// Writes down what came of it. A review ends with it, approved.
+    pub(super) fn record_pull(
+        &self,
+        calling: &InstanceId,
+        subject: &Instance,
+        answer: &PullRequestCreated,
+        operation: i64,
+        caller: Option<(&Caller<'_>, &Commit)>,
+    ) -> Result<()> {
+        const TOOL: Option<&str> = Some(tools::CREATE_PULL_REQUEST);
+        self.archive.database.write_or(|connection| {
+            let before = status_of(connection, &subject.id)?;
+            match (answer.pr_number, &answer.pr_url) {
+                (Some(number), Some(url)) => {
+                    db::set_pull_request(connection, &subject.id, number, url)?;
+                    if before != Status::PrCreated {
+                        let reason = format!("pull request {number}: {url}");
+                        db::set_status(connection, &subject.id, Status::PrCreated, Some(&reason), TOOL)?;
+                    }
+                }
+                // Without a pull request the work goes back to whom it belongs.
+                _ if before == Status::WaitingReview => {
+                    db::set_status(connection, &subject.id, Status::Started, Some("approved"), TOOL)?;
+                }
+                _ => {}
+            }
+            if *calling != subject.id {
+                db::end_review(connection, calling, Outcome::Approved)?;
+                // After a crash it may be over for another reason already.
+                if status_of(connection, calling)?.may_become(Status::Terminated) {
+                    db::set_status(connection, calling, Status::Terminated, Some("approved the work"), TOOL)?;
+                    db::set_phase(connection, calling, Phase::Ending)?;
+                }
+            }
+            match caller {
+                Some((caller, tip)) => caller.finish(connection, operation, answer, Some(tip.as_str())),
+                None => {
+                    finish(connection, operation, answer)?;
+                    record_success(connection, tools::CREATE_PULL_REQUEST, calling, None, None)
+                }
+            }
+        })
+    }
+
+    pub(super) fn undo_pull(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
+        let undone = self.archive.database.write_or(|connection| {
+            db::end_operation(connection, operation, OperationState::Undone, None)?;
+            caller.record_failure(connection, error)
+        });
+        if let Err(error) = undone {
+            tracing::warn!("a failed pull request of {} is noted later: {error}", caller.instance.id);
+        }
+    }
+
+    /// After a crash: a pull request that was opened is recorded. All else the next call does again.
+    pub(crate) fn repair_pull(&self, operation: &Operation) -> Result<String> {
+        let plan: Plan = serde_json::from_value(operation.plan.clone()).map_err(|error| {
+            AgentsError::new(
+                Code::InternalError,
+                format!("the plan of a pull request cannot be read: {error}"),
+            )
+        })?;
+        let subject = self.archive.instance(&plan.subject)?;
+        let opened = if plan.opening { self.look_for_pull(&subject) } else { Ok(None) };
+        let may_be = subject.status == Status::PrCreated || subject.status.may_become(Status::PrCreated);
+        if let (Ok(Some(pull_request)), true) = (&opened, may_be) {
+            let answer = PullRequestCreated {
+                pr_number: Some(number_of(pull_request)?),
+                pr_url: Some(pull_request.url.clone()),
+                branch_name: subject.branch.to_string(),
+                done: Vec::new(),
+                left_to_do: Vec::new(),
+            };
+            self.record_pull(&operation.instance, &subject, &answer, operation.id, None)?;
+            return Ok(format!("pull request {} was opened, and is recorded", pull_request.number));
+        }
+        self.archive
+            .database
+            .write(|connection| db::end_operation(connection, operation.id, OperationState::Undone, None))?;
+        Ok(match opened {
+            Err(error) => format!(
+                "whether a pull request was opened cannot be known now, and the next call finds it: {error}"
+            ),
+            Ok(_) => "no pull request was opened; the next call does the rest".to_owned(),
+        })
+    }
+
+    fn look_for_pull(&self, subject: &Instance) -> Result<Option<PullRequest>> {
+        let repository = self.repository(&subject.repository)?;
+        match self.github_of(&repository, Instant::now() + PATIENCE)?.1 {
+            Some(github) => Ok(github.open_pull_request(&subject.branch)?),
+            None => Ok(None),
+        }
+    }
+}
+
+fn status_of(connection: &Connection, id: &InstanceId) -> Result<Status> {
+    Ok(db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status))
+}

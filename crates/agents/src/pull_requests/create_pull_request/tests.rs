@@ -1,0 +1,401 @@
+//! Pull requests against a GitHub that misbehaves, with rows and repositories that are real.
+
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::json;
+use tamis_testkit::{FakeRepository, GithubFault, When};
+
+use super::stage::{Place, Stage, call, git, git_says};
+use super::*;
+use crate::Status;
+use crate::instances::records::EventKind;
+
+fn input() -> CreatePullRequest {
+    CreatePullRequest {
+        title: " Add \"b\" $(touch x) ".to_owned(),
+        description: "It was missing.\n\nCloses #7".to_owned(),
+        base_branch: None,
+    }
+}
+
+fn created(stage: &Stage, number: i64) -> PullRequestCreated {
+    PullRequestCreated {
+        pr_number: Some(number),
+        pr_url: Some(stage.github.pull_url(number as u64)),
+        branch_name: "tamis/work-7-a1".to_owned(),
+        done: Vec::new(),
+        left_to_do: Vec::new(),
+    }
+}
+
+#[test]
+fn a_coding_agents_work_becomes_a_pull_request() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    stage.notes(&coding, "# Handle it, @octocat\n\nFixes #1");
+    fs::write(coding.worktree.join("scratch.txt"), "untracked").unwrap();
+    assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
+
+    let [pull] = &stage.github.pull_requests()[..] else { panic!("one pull request") };
+    assert_eq!((pull.title.as_str(), pull.head.as_str()), ("Add \"b\" $(touch x)", "tamis/work-7-a1"));
+    assert_eq!((pull.base.as_str(), pull.open), ("main", true));
+    let date: String = Moment::now().to_string().chars().take(10).collect();
+    assert_eq!(
+        pull.body,
+        format!(
+            "It was missing.\n\nCloses #7\n\n---\n\n### Reviews\n\n\
+             - Review 1 by `review-7-a1-1` on {date}, needs work: `Handle it, @\u{200b}octocat`\n"
+        )
+    );
+    // The notes are out, and what was pushed is what is there.
+    let files = git_says(&stage.bare(), &["ls-tree", "--name-only", "tamis/work-7-a1"]);
+    assert_eq!(files, "a.txt\nb.txt");
+    assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
+    assert_eq!(fs::read_to_string(coding.worktree.join("scratch.txt")).unwrap(), "untracked");
+
+    let now = stage.coordinator.archive.instance(&coding.id).unwrap();
+    assert_eq!(
+        (now.status, now.pr_number, now.pr_url),
+        (Status::PrCreated, Some(1), created(&stage, 1).pr_url)
+    );
+    let events = stage.coordinator.archive.events(0, Some(&coding.id), 100).unwrap();
+    let told: Vec<_> = events.iter().map(|event| (event.kind, event.status_after, event.success)).collect();
+    assert_eq!(
+        told[told.len() - 2..],
+        [
+            (EventKind::StatusChanged, Some(Status::PrCreated), None),
+            (EventKind::ToolCalled, None, Some(true))
+        ]
+    );
+    assert_eq!(events.last().unwrap().git_commit, Some(stage.tip(&coding.branch)));
+    stage.assert_consistent();
+
+    // More work goes to the same pull request.
+    stage.commit(&coding, "c.txt", "three\n");
+    assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
+    assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
+    assert_eq!(stage.github.pull_requests().len(), 1);
+    stage.assert_consistent();
+}
+
+#[test]
+fn the_token_is_nowhere_but_in_the_requests() {
+    let stage = Stage::new(Place::Github);
+    let (_, token) = stage.coding();
+    stage.create(&token, &input()).unwrap();
+    let secret = FakeRepository::default().token;
+    let mut command = Command::new("grep");
+    let found = command.args(["-rla", "--", &secret]).arg(stage.folder()).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&found.stdout), "");
+}
+
+#[test]
+fn a_reviewers_pull_request_approves_of_the_work() {
+    let stage = Stage::new(Place::Github);
+    let (coding, coding_token) = stage.coding();
+    let (reviewer, token) = stage.review(&coding);
+    let refused = stage.create(&coding_token, &input()).unwrap_err();
+    assert_eq!((refused.code, stage.github.requests().len()), (Code::InvalidState, 0));
+
+    assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
+    assert_eq!((stage.status(&coding), stage.status(&reviewer)), (Status::PrCreated, Status::Terminated));
+    let details = stage.coordinator.archive.details(&coding.id).unwrap();
+    assert_eq!((details.reviews[0].outcome, details.instance.pr_number), (Some(Outcome::Approved), Some(1)));
+    let body = &stage.github.pull_requests()[0].body;
+    assert!(body.contains("- Review 1 by `review-7-a1-1` on ") && body.ends_with(", approved\n"), "{body}");
+    stage.assert_consistent();
+    let again = stage.create(&token, &input()).unwrap_err();
+    assert_eq!(again.code, Code::InvalidState);
+}
+
+#[test]
+fn a_planning_agents_documents_become_one_too() {
+    let stage = Stage::new(Place::Github);
+    let id = InstanceId::of_worker(AgentType::Planning, "next year", 1);
+    let (planning, token) = stage.instance(&id, AgentType::Planning, "main");
+    stage.commit(&planning, "PLAN.md", "# Plan\n");
+    let made = stage.create(&token, &input()).unwrap();
+    assert_eq!((made.pr_number, made.branch_name.as_str()), (Some(1), "tamis/plan-next-year-a1"));
+    assert_eq!(stage.status(&planning), Status::PrCreated);
+}
+
+#[test]
+fn whatever_github_does_the_state_is_whole_and_the_next_call_goes_on() {
+    for (fault, code) in [
+        (GithubFault::Status(401), Code::GithubUnauthorized),
+        (GithubFault::Status(403), Code::GithubForbidden),
+        (GithubFault::Status(422), Code::GithubRejected),
+        (GithubFault::Status(500), Code::GithubUnavailable),
+        (GithubFault::HalfBody, Code::GithubUnavailable),
+        (GithubFault::NotJson, Code::GithubUnavailable),
+        (GithubFault::HangUp, Code::GithubUnavailable),
+    ] {
+        let stage = Stage::new(Place::Github);
+        let (coding, token) = stage.coding();
+        let tip = stage.tip(&coding.branch);
+        stage.github.misbehave_on("POST", When::Before, fault.clone(), 1);
+        let error = stage.create(&token, &input()).unwrap_err();
+        assert_eq!((error.code, error.instance.as_ref()), (code, Some(&coding.id)), "{fault:?}");
+        assert_eq!(stage.status(&coding), Status::Started);
+        assert_eq!(stage.last_call(), (false, Some(code.to_string())));
+        assert_eq!(stage.tip(&coding.branch), tip);
+        stage.assert_consistent();
+        assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)), "{fault:?}");
+        assert_eq!((stage.status(&coding), stage.github.pull_requests().len()), (Status::PrCreated, 1));
+    }
+}
+
+#[test]
+fn a_pull_request_whose_answer_is_lost_is_found() {
+    for fault in [GithubFault::HalfBody, GithubFault::Status(502), GithubFault::HangUp] {
+        let stage = Stage::new(Place::Github);
+        let (coding, token) = stage.coding();
+        stage.github.misbehave_on("POST", When::After, fault.clone(), 1);
+        assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)), "{fault:?}");
+        assert_eq!((stage.status(&coding), stage.github.pull_requests().len()), (Status::PrCreated, 1));
+    }
+}
+
+#[test]
+fn silence_is_not_waited_for_longer_than_the_caller_waits() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    stage.github.misbehave_on("POST", When::Before, GithubFault::Silence, 1);
+    let call = ToolCall { deadline: Instant::now() + Duration::from_secs(5), ..call(&token) };
+    let error = stage.coordinator.create_pull_request(&call, &input()).unwrap_err();
+    assert!(matches!(error.code, Code::GithubUnavailable | Code::Timeout), "{error:?}");
+    assert_eq!(stage.status(&coding), Status::Started);
+    stage.assert_consistent();
+}
+
+#[test]
+fn a_call_that_is_made_again_gets_the_recorded_answer() {
+    let stage = Stage::new(Place::Github);
+    let (_, token) = stage.coding();
+    let call = ToolCall { idempotency_key: Some("k"), ..call(&token) };
+    let first = stage.coordinator.create_pull_request(&call, &input()).unwrap();
+    let asked = stage.github.requests().len();
+    assert_eq!(stage.coordinator.create_pull_request(&call, &input()), Ok(first));
+    assert_eq!(stage.github.requests().len(), asked);
+}
+
+#[test]
+fn what_a_crash_left_is_finished_or_given_up() {
+    for (opening, opened) in [(false, false), (true, false), (true, true)] {
+        let stage = Stage::new(Place::Github);
+        let (coding, _) = stage.coding();
+        let (reviewer, token) = stage.review(&coding);
+        git(&coding.worktree, &["push", "-q", "origin", &coding.branch]);
+        if opened {
+            let settings = stage.coordinator.github_settings().unwrap();
+            let repository = settings.repository("https://github.com/octo-org/tool").unwrap().unwrap();
+            let new = NewPullRequest {
+                title: "t".to_owned(),
+                head: coding.branch.to_string(),
+                base: "main".to_owned(),
+                body: String::new(),
+            };
+            settings.connect(repository).unwrap().create_pull_request(&new).unwrap();
+        }
+        let plan = json!({"subject": coding.id, "base": "main", "opening": opening});
+        stage.write(|connection| {
+            db::begin_operation(connection, None, tools::CREATE_PULL_REQUEST, &reviewer.id, &plan).map(drop)
+        });
+        let stage = stage.coordinate_anew();
+        let asked = stage.github.requests().len();
+        let findings = stage.coordinator.repair_family(&coding.id).unwrap();
+        assert_eq!(findings.len(), 1, "{findings:?}");
+        stage.assert_consistent();
+        assert_eq!(stage.github.requests().len() - asked, usize::from(opening));
+        if opened {
+            assert_eq!(
+                (stage.status(&coding), stage.status(&reviewer)),
+                (Status::PrCreated, Status::Terminated)
+            );
+            let details = stage.coordinator.archive.details(&coding.id).unwrap();
+            assert_eq!(
+                (details.reviews[0].outcome, details.instance.pr_number),
+                (Some(Outcome::Approved), Some(1))
+            );
+        } else {
+            assert_eq!(
+                (stage.status(&coding), stage.status(&reviewer)),
+                (Status::WaitingReview, Status::Started)
+            );
+            assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
+        }
+    }
+}
+
+#[test]
+fn without_github_it_says_what_is_done_and_what_is_left() {
+    let stage = Stage::new(Place::Plain);
+    let (coding, token) = stage.coding();
+    stage.notes(&coding, "Do more");
+    let answer = stage.create(&token, &input()).unwrap();
+    assert_eq!(
+        serde_json::to_value(&answer).unwrap(),
+        json!({"pr_number": null, "pr_url": null, "branch_name": "tamis/work-7-a1",
+            "done": ["the review notes are out of the tree", "tamis/work-7-a1 is pushed to origin"],
+            "left_to_do": ["ask for tamis/work-7-a1 to be merged into main, where origin is hosted",
+                "or merge it yourself: git switch main && git merge --no-ff tamis/work-7-a1 && git push origin main"]})
+    );
+    assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
+    assert_eq!((stage.status(&coding), stage.last_call()), (Status::Started, (true, None)));
+    stage.assert_consistent();
+
+    let stage = Stage::new(Place::Nowhere);
+    let (coding, _) = stage.coding();
+    let (reviewer, token) = stage.review(&coding);
+    let answer = stage.create(&token, &input()).unwrap();
+    assert_eq!((answer.pr_number, answer.done.len(), answer.left_to_do.len()), (None, 0, 2));
+    // The review is over, and the work is back where it belongs.
+    assert_eq!((stage.status(&coding), stage.status(&reviewer)), (Status::Started, Status::Terminated));
+    stage.assert_consistent();
+    assert_eq!(stage.github.requests().len(), 0);
+}
+
+#[test]
+fn what_cannot_be_pulled_is_refused_before_anything_is_done() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    let refused = |input: &CreatePullRequest| stage.create(&token, input).unwrap_err().code;
+    for base in ["--upload-pack=x", "a..b", "", "HEAD", "nowhere", "tamis/work-7-a1", "a b", "x\ny", "$(id)"]
+    {
+        let input = CreatePullRequest { base_branch: Some(base.to_owned()), ..input() };
+        assert_eq!(refused(&input), Code::ValidationError, "{base}");
+    }
+    assert_eq!(refused(&CreatePullRequest { title: "a\nb".to_owned(), ..input() }), Code::ValidationError);
+    let long = CreatePullRequest { description: "x".repeat(60_001), ..input() };
+    assert_eq!(refused(&long), Code::ValidationError);
+
+    fs::write(coding.worktree.join("a.txt"), "changed\n").unwrap();
+    assert_eq!(refused(&input()), Code::UncommittedChanges);
+    git(&coding.worktree, &["checkout", "-q", "a.txt"]);
+    git(&coding.worktree, &["checkout", "-q", "--detach"]);
+    assert_eq!(refused(&input()), Code::WorktreeBusy);
+    git(&coding.worktree, &["switch", "-q", &coding.branch]);
+    git(&coding.worktree, &["reset", "-q", "--hard", "main"]);
+    assert_eq!(refused(&input()), Code::NoChanges);
+    assert_eq!(stage.create("tai_nobody", &input()).unwrap_err().code, Code::IdentityRequired);
+    assert_eq!((stage.github.requests().len(), stage.remote_tip(&coding.branch)), (0, None));
+    assert_eq!(stage.status(&coding), Status::Started);
+    stage.assert_consistent();
+}
+
+#[test]
+fn left_to_itself_it_goes_into_main_wherever_the_work_began() {
+    let stage = Stage::new(Place::Github);
+    let tool = stage.folder().join("tool");
+    git(&tool, &["branch", "develop"]);
+    git(&tool, &["push", "-q", "origin", "develop"]);
+    for (number, asked, base) in [(1, None, "main"), (2, Some("develop"), "develop")] {
+        let id = InstanceId::of_worker(AgentType::Coding, "9", number);
+        let (coding, token) = stage.instance(&id, AgentType::Coding, "develop");
+        stage.commit(&coding, "b.txt", "b\n");
+        stage
+            .create(&token, &CreatePullRequest { base_branch: asked.map(str::to_owned), ..input() })
+            .unwrap();
+        assert_eq!(stage.github.pull_requests().last().unwrap().base, base);
+    }
+}
+
+#[test]
+fn a_base_that_only_we_have_is_explained() {
+    let stage = Stage::new(Place::Github);
+    let (_, token) = stage.coding();
+    git(&stage.folder().join("tool"), &["branch", "local"]);
+    let input = CreatePullRequest { base_branch: Some("local".to_owned()), ..input() };
+    let error = stage.create(&token, &input).unwrap_err();
+    assert_eq!(error.code, Code::GithubRejected);
+    assert!(error.message.contains("PullRequest base invalid"), "{error}");
+    assert_eq!(
+        error.suggestions,
+        ["local was not seen on origin: push it, or name another with base_branch"]
+    );
+}
+
+#[test]
+fn a_push_that_is_refused_changes_nothing() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    // Another clone pushed to the branch.
+    git(&stage.folder().join("tool"), &["push", "-q", "origin", "main:refs/heads/tamis/work-7-a1"]);
+    let other = git_says(&coding.worktree, &["commit-tree", "-m", "other", "-p", "main", "main^{tree}"]);
+    git(&coding.worktree, &["push", "-q", "origin", &format!("{other}:refs/heads/tamis/work-7-a1")]);
+    let error = stage.create(&token, &input()).unwrap_err();
+    assert_eq!(error.code, Code::GitError, "{error:?}");
+    assert_eq!(stage.remote_tip(&coding.branch), Some(other));
+    assert_eq!((stage.status(&coding), stage.github.requests().len()), (Status::Started, 0));
+    stage.assert_consistent();
+}
+
+#[test]
+fn merged_and_closed_pull_requests_are_noticed() {
+    for (merged, status) in [(true, Status::PrMerged), (false, Status::PrClosed)] {
+        let stage = Stage::new(Place::Github);
+        let (coding, token) = stage.coding();
+        stage.create(&token, &input()).unwrap();
+        let follow = || {
+            let mut findings = Vec::new();
+            stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
+            findings
+        };
+        let asked = stage.github.requests().len();
+        assert_eq!((follow(), stage.status(&coding)), (Vec::new(), Status::PrCreated));
+        stage.github.close(1, merged);
+        // Not again so soon.
+        assert_eq!((follow().len(), stage.github.requests().len()), (0, asked + 1));
+        *stage.coordinator.following.lock().unwrap() = Following::default();
+        assert_eq!((follow().len(), stage.status(&coding)), (1, status));
+        stage.assert_consistent();
+        assert!(coding.worktree.exists());
+    }
+}
+
+#[test]
+fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    stage.create(&token, &input()).unwrap();
+    let look = || {
+        *stage.coordinator.following.lock().unwrap() = Following::default();
+        let families = stage.coordinator.archive.database.read(db::families_to_look_after).unwrap();
+        for family in &families {
+            stage.coordinator.follow_pull_request(family, &mut Vec::new()).unwrap();
+        }
+        stage.status(&coding)
+    };
+    stage.github.close(1, false);
+    assert_eq!(look(), Status::PrClosed);
+    assert_eq!(look(), Status::PrClosed);
+    stage.github.reopen(1);
+    assert_eq!(look(), Status::PrCreated);
+    stage.github.close(1, false);
+    assert_eq!(look(), Status::PrClosed);
+    stage.assert_consistent();
+    // Long ago.
+    let database = &stage.coordinator.archive.database;
+    database.write(crate::db::end_all_long_ago).unwrap();
+    let asked = stage.github.requests().len();
+    stage.github.close(1, true);
+    assert_eq!((look(), stage.github.requests().len()), (Status::PrClosed, asked));
+}
+
+#[test]
+fn a_github_that_does_not_answer_is_left_alone() {
+    let stage = Stage::new(Place::Github);
+    let (coding, token) = stage.coding();
+    stage.create(&token, &input()).unwrap();
+    stage.github.misbehave(GithubFault::Status(500), 3);
+    let asked = stage.github.requests().len();
+    for _ in 0..3 {
+        let mut findings = Vec::new();
+        stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
+        assert_eq!((findings, stage.status(&coding)), (Vec::new(), Status::PrCreated));
+        stage.coordinator.following.lock().unwrap().read_at.clear();
+    }
+    assert_eq!(stage.github.requests().len(), asked + 3);
+}

@@ -1,0 +1,58 @@
+//! Whether a coding agent may have another review.
+
+use tamis_store::rusqlite::Connection;
+
+use crate::cleanup::ending::abandon_if_hopeless;
+use crate::error::Result;
+use crate::instances::user_config::{self, MAX_ITERATIONS};
+use crate::journal::operations::Caller;
+use crate::{AgentsError, Code, Status, db};
+
+/// What the contract suggests at the limit.
+const AT_THE_LIMIT: [&str; 3] = [
+    "Create pull request with current work",
+    "Abandon this approach and try different solution",
+    "Manually review and fix issues before requesting review",
+];
+
+/// What becomes of a request.
+pub(super) enum Admission {
+    Granted {
+        iteration: u32,
+    },
+    /// Counted, and so to be committed.
+    Refused(AgentsError),
+}
+
+/// Whether the coding agent may have another review, by its status and its history.
+pub(super) fn admission(connection: &Connection, caller: &Caller<'_>) -> Result<Admission> {
+    let id = &caller.instance.id;
+    let status = db::instance(connection, id)?.map_or(Status::Terminated, |instance| instance.status);
+    if status != Status::Started {
+        let error =
+            AgentsError::new(Code::InvalidState, format!("{id} is {status}, and cannot ask for a review"))
+                .about(id);
+        return Err(match (status, db::running_review(connection, id)?) {
+            (Status::WaitingReview, Some(review)) => error.suggest(format!(
+                "wait: {} is reviewing, and its feedback will be merged into the worktree",
+                review.child_instance
+            )),
+            _ => error,
+        });
+    }
+    let current = db::current_iteration(connection, id)?;
+    let most = user_config::number(connection, MAX_ITERATIONS)?;
+    if u64::from(current) < most {
+        return Ok(Admission::Granted { iteration: current + 1 });
+    }
+    let message = format!("Maximum review iterations ({most}) reached for agent {id}");
+    let mut error = AgentsError::new(Code::ReviewLimitExceeded, message)
+        .about(id)
+        .detail("current_iteration", current)
+        .detail("max_iterations", most);
+    error.suggestions = AT_THE_LIMIT.map(str::to_owned).to_vec();
+    db::count_rejection(connection, id)?;
+    caller.refuse(connection, &error)?;
+    abandon_if_hopeless(connection, id)?;
+    Ok(Admission::Refused(error))
+}

@@ -1,0 +1,77 @@
+//! Recording feedback that has arrived, or was undone.
+
+use super::Context;
+use crate::cleanup::ending::abandon_if_hopeless;
+use crate::error::Result;
+use crate::instances::records::{OperationState, Outcome, Phase};
+use crate::journal::operations::{Caller, finish, record_success};
+use crate::{AgentsError, Coordinator, FeedbackSent, Status, db, tools};
+use tamis_git::{Commit, Note};
+
+/// The reviewer is ended once it has the answer.
+const SCHEDULED: &str = "scheduled";
+
+impl Coordinator {
+    /// Records that the feedback has arrived: the reviewer ends, and the coding agent goes on.
+    pub(super) fn record_feedback(
+        &self,
+        context: &Context,
+        note: &Note,
+        delivered: &Commit,
+        caller: Option<&Caller<'_>>,
+    ) -> Result<FeedbackSent> {
+        let Context { reviewer, coding, feedback, operation, .. } = context;
+        let answer = FeedbackSent {
+            feedback_id: feedback.id.clone(),
+            git_commit_hash: delivered.to_string(),
+            target_instance_id: coding.id.clone(),
+            cleanup_status: SCHEDULED.to_owned(),
+        };
+        let tool = Some(tools::SEND_FEEDBACK);
+        self.archive.database.write_or(|connection| {
+            db::deliver_feedback(
+                connection,
+                &feedback.id,
+                delivered.as_str(),
+                &note.path,
+                note.blob.as_str(),
+            )?;
+            db::end_review(connection, &reviewer.id, Outcome::Feedback)?;
+            db::set_status(
+                connection,
+                &reviewer.id,
+                Status::Terminated,
+                Some("its feedback is delivered"),
+                tool,
+            )?;
+            db::set_phase(connection, &reviewer.id, Phase::Ending)?;
+            // After too many failed reviews it gets the feedback, but is abandoned.
+            if !abandon_if_hopeless(connection, &coding.id)? {
+                db::set_status(connection, &coding.id, Status::Started, None, tool)?;
+            }
+            let commit = Some(delivered.as_str());
+            match caller {
+                Some(caller) => caller.finish(connection, *operation, &answer, commit),
+                None => {
+                    finish(connection, *operation, &answer)?;
+                    record_success(connection, tools::SEND_FEEDBACK, &reviewer.id, commit, None)
+                }
+            }
+        })?;
+        Ok(answer)
+    }
+
+    /// Undoes feedback that has not arrived: it may be sent again.
+    pub(super) fn undo_feedback(
+        &self,
+        feedback: &str,
+        operation: i64,
+        failure: Option<(&Caller<'_>, &AgentsError)>,
+    ) -> Result<()> {
+        self.archive.database.write_or(|connection| {
+            db::delete_undelivered(connection, feedback)?;
+            db::end_operation(connection, operation, OperationState::Undone, None)?;
+            failure.map_or(Ok(()), |(caller, error)| caller.record_failure(connection, error))
+        })
+    }
+}
