@@ -10,7 +10,7 @@ use crate::{AgentType, FeedbackType, InstanceId};
 
 /// A tool's call by an agent.
 #[derive(Clone, Copy, Debug)]
-pub struct ToolCall<'a> {
+pub struct AgentCall<'a> {
     /// The token of the caller's identity, not verified yet.
     pub token: &'a str,
     /// The same for every retry of a call whose answer was lost.
@@ -95,11 +95,11 @@ pub struct PullRequestCreated {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CreateIssues {
-    pub issues: Vec<NewIssue>,
+    pub issues: Vec<IssueDraft>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NewIssue {
+pub struct IssueDraft {
     pub title: String,
     pub body: String,
     #[serde(default)]
@@ -120,7 +120,7 @@ pub struct IssueCreated {
 
 /// Something that the reconciler found, and what it did about it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct Repair {
     pub instance: Option<InstanceId>,
     pub found: String,
     pub done: String,

@@ -18,7 +18,7 @@ use tamis_git::Git;
 
 /// Settings of a coordinator.
 #[derive(Clone)]
-pub struct Settings {
+pub struct CoordinatorSettings {
     pub data_dir: DataDir,
     /// The database, which need not be in the data folder.
     pub database: PathBuf,
@@ -34,7 +34,7 @@ pub struct Settings {
 
 /// The coordinator of a data folder, as long as it holds the lock.
 pub struct Coordinator {
-    pub(crate) settings: Settings,
+    pub(crate) settings: CoordinatorSettings,
     pub(crate) archive: Arc<Archive>,
     pub(crate) places: Places,
     pub(crate) git: Git,
@@ -69,7 +69,7 @@ pub(crate) struct Places {
 
 impl Coordinator {
     /// Takes the leader lock. None: another process holds it. The caller reconciles first.
-    pub fn claim(settings: Settings) -> Result<Option<Coordinator>> {
+    pub fn claim(settings: CoordinatorSettings) -> Result<Option<Coordinator>> {
         let places = Places::of(&settings.data_dir);
         places.create()?;
         let path = places.lock();

@@ -11,7 +11,7 @@ use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_para
 
 use crate::instances::records::{
     AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, NewEvent, Operation, OperationState,
-    Outcome, Phase, Review,
+    Phase, Review, ReviewOutcome,
 };
 use crate::pull_requests::create_pull_request::CLOSED_FOLLOWED;
 use crate::{AgentsError, Code, InstanceId, Status};
@@ -365,7 +365,7 @@ pub(crate) fn review_by(connection: &Connection, review: &InstanceId) -> rusqlit
 pub(crate) fn end_review(
     connection: &Connection,
     review: &InstanceId,
-    outcome: Outcome,
+    outcome: ReviewOutcome,
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE instance_relationships SET outcome = ?2, ended_at = ?3 WHERE child_instance = ?1 AND outcome IS NULL",

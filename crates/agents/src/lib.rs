@@ -21,11 +21,11 @@ mod review;
 mod tools;
 
 pub use calls::{
-    CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding, IssueCreated, IssuesCreated, NewIssue,
-    PullRequestCreated, RequestReview, ReviewRequested, SendFeedback, StartRequest, ToolCall,
+    AgentCall, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, IssueCreated, IssueDraft,
+    IssuesCreated, PullRequestCreated, Repair, RequestReview, ReviewRequested, SendFeedback, StartRequest,
 };
 pub use coordinator::{
-    Coordinator, LockHolder, Settings, has_begun, is_leader_lock_held, lock_holder, log_file,
+    Coordinator, CoordinatorSettings, LockHolder, has_begun, is_leader_lock_held, lock_holder, log_file,
 };
 pub use error::{AgentsError, Code, ErrorObject, Result};
 pub use instances::archive::{Archive, ConfigValue, InstanceDetails};
@@ -33,13 +33,13 @@ pub use instances::id::{IdError, InstanceId};
 pub use instances::identity::{Identity, PREFIX as IDENTITY_PREFIX};
 pub use instances::kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use instances::records::{
-    AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, Outcome, Phase, Review,
+    AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, Phase, Review, ReviewOutcome,
 };
 pub use instances::user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};
 pub use launch::session_file::{
     Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
 };
-pub use launch::tmux::{Session, Tmux, plain_text};
+pub use launch::tmux::{Tmux, TmuxSession, plain_text};
 pub use review::prompts::{
     PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, TaskIssue, WorkPrompt, planning_prompt,
     review_prompt, work_prompt,

@@ -13,7 +13,9 @@ use std::time::{Duration, Instant};
 
 use support::{Field, await_some, call, feedback, soon};
 use tamis_agents::faults::{Point, die_at};
-use tamis_agents::{Code, EventKind, Finding, Instance, Outcome, Phase, RequestReview, Status, ToolCall};
+use tamis_agents::{
+    AgentCall, Code, EventKind, Instance, Phase, Repair, RequestReview, ReviewOutcome, Status,
+};
 
 #[test]
 #[ignore = "what runs in the sessions of the tests here"]
@@ -23,7 +25,7 @@ fn as_a_session() {
 
 /// Reconciles, and checks that nothing is left to do.
 #[track_caller]
-fn reconcile(field: &Field) -> Vec<Finding> {
+fn reconcile(field: &Field) -> Vec<Repair> {
     let findings = field.coordinator().reconcile().unwrap();
     let repairs = field.events().iter().filter(|event| event.kind == EventKind::Repaired).count();
     assert!(repairs >= findings.len(), "{findings:?}");
@@ -95,7 +97,7 @@ fn a_reviewer_that_goes_without_a_word_frees_the_coding_agent() {
     let reviewer = field.instance(&reviewer.id);
     assert_eq!((reviewer.status, reviewer.phase), (Status::Terminated, Phase::Gone));
     let reviews = field.coordinator().archive().details(&coding.id).unwrap().reviews;
-    assert_eq!(reviews[0].outcome, Some(Outcome::Ended));
+    assert_eq!(reviews[0].outcome, Some(ReviewOutcome::Ended));
     await_some(|| field.tmux().capture(&coding.id, 50).unwrap().contains("without feedback").then_some(()));
     // The same work may be reviewed, since nobody has.
     assert_eq!(field.request_review(&coding.id).unwrap().review_instance_id.as_str(), "review-123-a1-2");
@@ -119,7 +121,7 @@ fn a_review_that_takes_too_long_is_ended() {
     assert_eq!(field.instance(&coding.id).status, Status::Started);
     assert_eq!(field.instance(&reviewer.id).phase, Phase::Gone);
     let reviews = field.coordinator().archive().details(&coding.id).unwrap().reviews;
-    assert_eq!(reviews[0].outcome, Some(Outcome::TimedOut));
+    assert_eq!(reviews[0].outcome, Some(ReviewOutcome::TimedOut));
 }
 
 #[test]
@@ -369,7 +371,7 @@ fn what_takes_too_long_is_undone() {
     field.work(&coding, "one");
     let token = field.token(&coding.id);
     for milliseconds in [5, 20, 40, 60, 80, 120, 160, 240] {
-        let call = |token| ToolCall {
+        let call = |token| AgentCall {
             token,
             idempotency_key: None,
             deadline: Instant::now() + Duration::from_millis(milliseconds),

@@ -9,8 +9,8 @@ use std::fs;
 use serde_json::json;
 use support::{Field, await_some, call, names_in, soon};
 use tamis_agents::{
-    AgentType, Code, FeedbackType, InstanceId, Outcome, Phase, RequestReview, ReviewRequested, SendFeedback,
-    StartRequest, Status,
+    AgentType, Code, FeedbackType, InstanceId, Phase, RequestReview, ReviewOutcome, ReviewRequested,
+    SendFeedback, StartRequest, Status,
 };
 use tamis_testkit::{FakeGithub, FakeRepository, GithubFault};
 
@@ -111,7 +111,7 @@ fn from_start_to_the_limit() {
     let [given] = &details.feedback[..] else { panic!("{:?}", details.feedback) };
     assert_eq!((given.id.as_str(), given.path.as_str()), (sent.feedback_id.as_str(), "REVIEW_FEEDBACK.md"));
     assert!(given.delivered_at.is_some() && given.told_at.is_some());
-    assert_eq!(details.reviews[0].outcome, Some(Outcome::Feedback));
+    assert_eq!(details.reviews[0].outcome, Some(ReviewOutcome::Feedback));
     // The agent, which is `cat`, shows what it was told.
     let screen = await_some(|| {
         let screen = field.tmux().capture(&coding.id, 100).unwrap();
@@ -243,7 +243,7 @@ fn what_is_refused_and_why() {
     field.git(&coding.worktree, &["merge", "--abort"]);
     // Too late: it is undone.
     let late =
-        tamis_agents::ToolCall { token: &token, idempotency_key: None, deadline: std::time::Instant::now() };
+        tamis_agents::AgentCall { token: &token, idempotency_key: None, deadline: std::time::Instant::now() };
     let late = field.coordinator().request_review(&late, &RequestReview::default());
     assert_eq!(code(late), Code::Timeout);
     // A text that is too long.

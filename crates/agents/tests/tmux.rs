@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use tamis_agents::{AgentType, Code, InstanceId, Session, Tmux};
+use tamis_agents::{AgentType, Code, InstanceId, Tmux, TmuxSession};
 use tempfile::TempDir;
 
 /// How long anything that must come may take; nothing passes because it is over.
@@ -40,7 +40,7 @@ impl Place {
         self.tmux.create(id, &words.concat(), &[]).unwrap();
     }
 
-    fn session(&self, id: &InstanceId) -> Session {
+    fn session(&self, id: &InstanceId) -> TmuxSession {
         self.tmux.session(id).unwrap().unwrap()
     }
 }

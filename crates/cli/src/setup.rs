@@ -153,7 +153,7 @@ pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentService
         // Where it cannot be read, whoever coordinates says that it wants one.
         None => ServerToken::load(&data_dir.token()).ok().flatten().map(|token| token.reveal().to_owned()),
     };
-    let coordinator = tamis_agents::Settings {
+    let coordinator = tamis_agents::CoordinatorSettings {
         data_dir,
         database: agents_database(config),
         program,

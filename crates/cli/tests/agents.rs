@@ -22,7 +22,7 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
     assert_eq!(
         said(&["agents", "start"], 2),
         "error: the agent has nothing to do\n\n\
-         hint: `--task \"…\"` says what, `--issue N` names an issue, and both together are fine too\n"
+         hint: give it a task with `--task \"…\"`, an issue with `--issue N`, or both\n"
     );
     assert!(said(&["agents", "start", "--task", "  "], 2).starts_with("error: the agent has nothing to do"));
     assert!(said(&["agents", "start", "--issue", "0"], 2).contains("0 is not in 1.."));
@@ -35,21 +35,21 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
     assert_eq!(
         said(&["agents", "start", "--task", "x", "--repository", outside.to_str().unwrap()], 2),
         format!(
-            "error: {} is in no git repository\n\nhint: `git init` makes one; an agent needs a commit to begin from\n",
+            "error: `{}` is not in a git repository\n\nhint: create one with `git init`; an agent needs a commit to begin from\n",
             outside.display()
         )
     );
-    assert!(said(&["agents", "show", "../x"], 2).contains("\"../x\" is no instance"));
+    assert!(said(&["agents", "show", "../x"], 2).contains("`../x` is not the id of an instance"));
     for command in ["show", "logs", "attach"] {
         assert_eq!(
             said(&["agents", command, "work-1-a1"], 1),
-            "error: there is no instance work-1-a1\n\nhint: `tamis agents list` shows all there are\n"
+            "error: there is no instance `work-1-a1`\n\nhint: `tamis agents list` lists the instances\n"
         );
     }
-    assert!(said(&["agents", "stop", "work-1-a1"], 1).starts_with("error: there is no instance work-1-a1\n"));
+    assert!(said(&["agents", "stop", "work-1-a1"], 1).starts_with("error: there is no instance `work-1-a1`\n"));
     assert!(said(&["agents", "stop"], 2).contains("<ID>"));
     assert_eq!(fleet.coordinator(), None, "nothing was started for any of it");
-    assert_eq!(fleet.run(&["agents", "list"]).stderr.split(';').next(), Some("there are no instances"));
+    assert_eq!(fleet.run(&["agents", "list"]).stderr.split(';').next(), Some("no instances"));
     assert_eq!(fleet.json(&["agents", "list", "--json"]), json!([]));
 }
 

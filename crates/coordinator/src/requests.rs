@@ -3,9 +3,9 @@
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tamis_agents::{
-    AgentsError, Code, Coordinator, CreateIssues, CreatePullRequest, Disposal, FeedbackSent, Finding,
-    InstanceId, IssuesCreated, PullRequestCreated, RequestReview, Result, ReviewRequested, SendFeedback,
-    StartRequest, ToolCall,
+    AgentCall, AgentsError, Code, Coordinator, CreateIssues, CreatePullRequest, Disposal, FeedbackSent,
+    InstanceId, IssuesCreated, PullRequestCreated, Repair, RequestReview, Result, ReviewRequested,
+    SendFeedback, StartRequest,
 };
 
 use crate::{CallOptions, CoordinatorRequest};
@@ -15,7 +15,7 @@ pub trait ToolRequest: Clone + Send + Sync + Serialize + DeserializeOwned + 'sta
     const TOOL: &'static str;
     type Answer: Serialize + DeserializeOwned + Send + 'static;
 
-    fn perform(&self, coordinator: &Coordinator, call: &ToolCall<'_>) -> Result<Self::Answer>;
+    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<Self::Answer>;
 }
 
 impl<T: ToolRequest> CoordinatorRequest for T {
@@ -24,7 +24,7 @@ impl<T: ToolRequest> CoordinatorRequest for T {
     fn perform(&self, coordinator: &Coordinator, options: &CallOptions) -> Result<T::Answer> {
         let CallOptions { bearer, idempotency_key, deadline } = options;
         let token = bearer.as_deref().unwrap_or_default();
-        let call = ToolCall { token, idempotency_key: Some(idempotency_key), deadline: *deadline };
+        let call = AgentCall { token, idempotency_key: Some(idempotency_key), deadline: *deadline };
         ToolRequest::perform(self, coordinator, &call)
     }
 
@@ -37,7 +37,7 @@ impl ToolRequest for RequestReview {
     const TOOL: &'static str = "request_review";
     type Answer = ReviewRequested;
 
-    fn perform(&self, coordinator: &Coordinator, call: &ToolCall<'_>) -> Result<ReviewRequested> {
+    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<ReviewRequested> {
         coordinator.request_review(call, self)
     }
 }
@@ -46,7 +46,7 @@ impl ToolRequest for SendFeedback {
     const TOOL: &'static str = "send_feedback";
     type Answer = FeedbackSent;
 
-    fn perform(&self, coordinator: &Coordinator, call: &ToolCall<'_>) -> Result<FeedbackSent> {
+    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<FeedbackSent> {
         coordinator.send_feedback(call, self)
     }
 }
@@ -55,7 +55,7 @@ impl ToolRequest for CreatePullRequest {
     const TOOL: &'static str = "create_pull_request";
     type Answer = PullRequestCreated;
 
-    fn perform(&self, coordinator: &Coordinator, call: &ToolCall<'_>) -> Result<PullRequestCreated> {
+    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<PullRequestCreated> {
         coordinator.create_pull_request(call, self)
     }
 }
@@ -64,7 +64,7 @@ impl ToolRequest for CreateIssues {
     const TOOL: &'static str = "create_issues";
     type Answer = IssuesCreated;
 
-    fn perform(&self, coordinator: &Coordinator, call: &ToolCall<'_>) -> Result<IssuesCreated> {
+    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<IssuesCreated> {
         coordinator.create_issues(call, self)
     }
 }
@@ -148,9 +148,9 @@ impl CoordinatorRequest for CollectGarbage {
 pub(crate) struct Reconcile {}
 
 impl CoordinatorRequest for Reconcile {
-    type Answer = Vec<Finding>;
+    type Answer = Vec<Repair>;
 
-    fn perform(&self, coordinator: &Coordinator, _: &CallOptions) -> Result<Vec<Finding>> {
+    fn perform(&self, coordinator: &Coordinator, _: &CallOptions) -> Result<Vec<Repair>> {
         coordinator.reconcile()
     }
 

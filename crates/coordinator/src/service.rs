@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tamis_agents::{
-    AgentsError, Archive, Code, Coordinator, Disposal, Finding, Identity, Instance, InstanceId, Result,
-    Settings, StartRequest, is_leader_lock_held, lock_holder,
+    AgentsError, Archive, Code, Coordinator, CoordinatorSettings, Disposal, Identity, Instance, InstanceId,
+    Repair, Result, StartRequest, is_leader_lock_held, lock_holder,
 };
 use tokio::sync::watch;
 
@@ -29,7 +29,7 @@ const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 #[derive(Clone)]
 pub struct AgentServiceSettings {
-    pub coordinator: Settings,
+    pub coordinator: CoordinatorSettings,
     /// The caller of tools that come without an identity: the instance that this process was started for.
     pub identity: Option<Identity>,
     /// The server's token, for requests of the user.
@@ -60,7 +60,7 @@ pub struct AgentService {
 }
 
 impl AgentServiceSettings {
-    pub fn new(coordinator: Settings) -> AgentServiceSettings {
+    pub fn new(coordinator: CoordinatorSettings) -> AgentServiceSettings {
         AgentServiceSettings {
             coordinator,
             identity: None,
@@ -216,7 +216,7 @@ impl AgentService {
     }
 
     /// Finds and repairs what an interruption left, at once.
-    pub async fn reconcile(self: &Arc<Self>) -> Result<Vec<Finding>> {
+    pub async fn reconcile(self: &Arc<Self>) -> Result<Vec<Repair>> {
         self.send(Reconcile {}, self.user_options()?).await
     }
 

@@ -16,7 +16,7 @@ pub struct WorkIdentity(pub String);
 
 /// What a branch changes, in figures and subjects. The lists have the first of many.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct ChangeSummary {
     pub files: usize,
     pub insertions: u64,
     pub deletions: u64,
@@ -57,8 +57,8 @@ impl Repository {
         Ok(!self.changes(base, tip, notes, "--raw")?.stdout.is_empty())
     }
 
-    pub fn summary(&self, base: &Commit, tip: &Commit, notes: &[String]) -> Result<Summary> {
-        let mut summary = Summary::default();
+    pub fn summary(&self, base: &Commit, tip: &Commit, notes: &[String]) -> Result<ChangeSummary> {
+        let mut summary = ChangeSummary::default();
         for line in self.changes(base, tip, notes, "--numstat")?.parts() {
             let line = String::from_utf8_lossy(line);
             let mut fields = line.splitn(3, '\t');

@@ -8,7 +8,7 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::state::{Operation, Place};
+use super::state::{CheckedOut, GitOperation};
 use super::{Repository, Worktree};
 use crate::error::Result;
 use crate::names::{BranchName, Commit};
@@ -28,7 +28,7 @@ pub enum Reason {
     /// Commits that only the worktree itself names, by its head or references of its own.
     OnlyHere(u64),
     Stashed(u64),
-    InProgress(Operation),
+    InProgress(GitOperation),
     /// A submodule with changes, or with commits that its remote does not have.
     Submodule(String),
     /// A repository with the same, where git ignores what there is.
@@ -143,7 +143,7 @@ impl Worktree {
             reasons.push(Reason::Hidden(hidden));
         }
         let mut only_here = Vec::new();
-        if state.place == Place::Detached {
+        if state.checked_out == CheckedOut::Detached {
             only_here.extend(state.head.map(|head| head.as_str().to_owned()));
         }
         only_here.extend(self.own_references()?);

@@ -37,7 +37,7 @@ use tamis_store::create_private_dir;
 
 use error::Result;
 
-pub use changes::Summary;
+pub use changes::ChangeSummary;
 pub use disposal::{Reason, few};
 pub use error::{GitError, GitErrorKind};
 pub use names::{BranchName, Commit};
@@ -49,7 +49,7 @@ pub use worktrees::{Removal, Worktree};
 #[cfg(test)]
 use {
     push::Pushed,
-    state::{Operation, Place},
+    state::{CheckedOut, GitOperation},
     worktrees::Removed,
 };
 

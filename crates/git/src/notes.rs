@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::state::Place;
+use super::state::CheckedOut;
 use super::trees::{Entry, as_us};
 use super::{Repository, Worktree, failure};
 use crate::error::{GitError, GitErrorKind, Result};
@@ -47,7 +47,7 @@ pub struct Notes<'a> {
 pub enum Delivery {
     /// They are on the branch, by this commit.
     Delivered(Commit),
-    /// Somebody has put something else in their place: choose another name.
+    /// Another file is in their place: choose another name.
     PathTaken,
 }
 
@@ -214,8 +214,8 @@ impl Worktree {
             )
             .hint("resolve it and `git add` the file, and call again"));
         }
-        match (state.place, state.head) {
-            (Place::OnBranch(_), Some(tip)) => Ok(tip),
+        match (state.checked_out, state.head) {
+            (CheckedOut::OnBranch(_), Some(tip)) => Ok(tip),
             _ => Err(GitError::new(GitErrorKind::Failed, format!("the branch {branch} has no commit"))),
         }
     }

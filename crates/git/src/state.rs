@@ -9,7 +9,7 @@ use crate::names::{BranchName, Commit};
 
 /// What a worktree can be in the middle of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum GitOperation {
     Merge,
     Rebase,
     ApplyingPatches,
@@ -18,35 +18,35 @@ pub enum Operation {
     Bisect,
 }
 
-impl std::fmt::Display for Operation {
+impl std::fmt::Display for GitOperation {
     /// The name of git's command.
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(match self {
-            Operation::Merge => "merge",
-            Operation::Rebase => "rebase",
-            Operation::ApplyingPatches => "am",
-            Operation::CherryPick => "cherry-pick",
-            Operation::Revert => "revert",
-            Operation::Bisect => "bisect",
+            GitOperation::Merge => "merge",
+            GitOperation::Rebase => "rebase",
+            GitOperation::ApplyingPatches => "am",
+            GitOperation::CherryPick => "cherry-pick",
+            GitOperation::Revert => "revert",
+            GitOperation::Bisect => "bisect",
         })
     }
 }
 
 /// The files that show it, in the worktree's own git folder. The first that exists counts.
-const OPERATION_FILES: &[(&str, Operation)] = &[
-    ("MERGE_HEAD", Operation::Merge),
-    ("rebase-merge", Operation::Rebase),
-    ("rebase-apply/applying", Operation::ApplyingPatches),
-    ("rebase-apply", Operation::Rebase),
-    ("CHERRY_PICK_HEAD", Operation::CherryPick),
-    ("REVERT_HEAD", Operation::Revert),
-    ("sequencer", Operation::CherryPick),
-    ("BISECT_LOG", Operation::Bisect),
+const OPERATION_FILES: &[(&str, GitOperation)] = &[
+    ("MERGE_HEAD", GitOperation::Merge),
+    ("rebase-merge", GitOperation::Rebase),
+    ("rebase-apply/applying", GitOperation::ApplyingPatches),
+    ("rebase-apply", GitOperation::Rebase),
+    ("CHERRY_PICK_HEAD", GitOperation::CherryPick),
+    ("REVERT_HEAD", GitOperation::Revert),
+    ("sequencer", GitOperation::CherryPick),
+    ("BISECT_LOG", GitOperation::Bisect),
 ];
 
 /// What a worktree has checked out.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum CheckedOut {
     OnBranch(BranchName),
     /// A commit itself is checked out.
     Detached,
@@ -56,9 +56,9 @@ pub enum Place {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorktreeState {
-    pub place: Place,
+    pub checked_out: CheckedOut,
     pub head: Option<Commit>,
-    pub operation: Option<Operation>,
+    pub operation: Option<GitOperation>,
     /// Tracked files that differ from the commit, staged or not; conflicts too.
     pub modified: Vec<String>,
     pub conflicts: Vec<String>,
@@ -79,22 +79,22 @@ impl WorktreeState {
     /// Why nothing can be brought to the branch here, if so.
     pub fn hindrance(&self, branch: &BranchName) -> Option<GitError> {
         let busy = |message: String| GitError::new(GitErrorKind::Busy, message);
-        match (&self.place, self.operation) {
-            (Place::Vanished, _) => Some(GitError::new(GitErrorKind::Failed, "the worktree is gone")),
+        match (&self.checked_out, self.operation) {
+            (CheckedOut::Vanished, _) => Some(GitError::new(GitErrorKind::Failed, "the worktree is gone")),
             (_, Some(operation)) => {
                 Some(busy(format!("the worktree is in the middle of a {operation}")).hint(format!(
                     "end it, with `git {operation} --continue` or `git {operation} --abort`, and call again"
                 )))
             }
-            (Place::Detached, None) => Some(
+            (CheckedOut::Detached, None) => Some(
                 busy(format!("the worktree is on no branch, and not on {branch}"))
                     .hint(format!("go back to it with `git switch {branch}`, and call again")),
             ),
-            (Place::OnBranch(other), None) if other != branch => Some(
+            (CheckedOut::OnBranch(other), None) if other != branch => Some(
                 busy(format!("the worktree is on the branch {other}, and not on {branch}"))
                     .hint(format!("go back to it with `git switch {branch}`, and call again")),
             ),
-            (Place::OnBranch(_), None) => None,
+            (CheckedOut::OnBranch(_), None) => None,
         }
     }
 }
@@ -105,7 +105,7 @@ impl Repository {
         match self.worktree_if_there(path)? {
             Some(worktree) => worktree.state(),
             None => Ok(WorktreeState {
-                place: Place::Vanished,
+                checked_out: CheckedOut::Vanished,
                 head: None,
                 operation: None,
                 modified: Vec::new(),
@@ -123,7 +123,7 @@ impl Worktree {
             .find(|(sign, _)| self.git_dir().join(sign).exists())
             .map(|(_, operation)| *operation);
         let mut state = WorktreeState {
-            place: Place::Detached,
+            checked_out: CheckedOut::Detached,
             head: None,
             operation,
             modified: Vec::new(),
@@ -142,7 +142,7 @@ impl Worktree {
                 state.head = commit.parse().ok();
             } else if let Some(name) = line.strip_prefix("# branch.head ") {
                 if let (true, Ok(branch)) = (name != "(detached)", name.parse()) {
-                    state.place = Place::OnBranch(branch);
+                    state.checked_out = CheckedOut::OnBranch(branch);
                 }
             } else if let Some(path) = line.strip_prefix("? ") {
                 state.untracked.push(path.to_owned());

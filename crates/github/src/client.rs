@@ -7,7 +7,7 @@ use tamis_http::{HttpError, HttpMethod, HttpUrl, JsonRequest, JsonResponse};
 
 use super::failure::{self, GithubFailure, WriteOutcome};
 use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};
-use super::{GithubRepository, Token};
+use super::{GithubRepository, GithubToken};
 use crate::error::Result;
 use tamis_git::Credential;
 use tamis_text::plain::plain_line;
@@ -29,7 +29,7 @@ const RECENT_ISSUES: usize = 100;
 pub struct Github {
     repository: GithubRepository,
     base: HttpUrl,
-    token: Token,
+    token: GithubToken,
     timeout: Duration,
     pause: Duration,
 }
@@ -38,7 +38,7 @@ impl Github {
     pub(super) fn new(
         repository: GithubRepository,
         base: HttpUrl,
-        token: Token,
+        token: GithubToken,
         timeout: Duration,
         pause: Duration,
     ) -> Github {

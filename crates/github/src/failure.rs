@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 use tamis_http::{HttpError, JsonResponse};
 
-use super::{GithubRepository, Token};
+use super::{GithubRepository, GithubToken};
 use crate::{GithubError, GithubErrorKind};
 use tamis_text::plain::plain_line;
 
@@ -53,7 +53,7 @@ fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
 pub(super) fn of_exchange(
     error: &HttpError,
     repository: &GithubRepository,
-    token: &Token,
+    token: &GithubToken,
 ) -> GithubFailure {
     let outcome = match error {
         HttpError::Connect { .. } => WriteOutcome::NotDone,
@@ -69,7 +69,11 @@ pub(super) fn of_exchange(
 }
 
 /// An answer with the status of a failure.
-pub(super) fn of_answer(answer: &JsonResponse, repository: &GithubRepository, token: &Token) -> GithubFailure {
+pub(super) fn of_answer(
+    answer: &JsonResponse,
+    repository: &GithubRepository,
+    token: &GithubToken,
+) -> GithubFailure {
     let host = repository.host();
     let message = message_of(answer, token);
     let (status, headers) = (answer.status, &answer.headers);
@@ -132,7 +136,7 @@ fn until(reset: Option<i64>) -> Option<Duration> {
 }
 
 /// GitHub's own message, and that of each field.
-fn message_of(answer: &JsonResponse, token: &Token) -> String {
+fn message_of(answer: &JsonResponse, token: &GithubToken) -> String {
     let body: Value = answer.json().unwrap_or_default();
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let mut messages: Vec<String> = text(&body["message"]).into_iter().collect();

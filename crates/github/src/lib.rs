@@ -29,7 +29,7 @@ pub use client::Github;
 pub use error::{GithubError, GithubErrorKind};
 pub use failure::{GithubFailure, WriteOutcome};
 pub use repository::GithubRepository;
-pub use token::Token;
+pub use token::GithubToken;
 pub use values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest, PullState};
 
 /// How GitHub is reached.
@@ -40,7 +40,7 @@ pub struct GithubSettings {
     /// A host of GitHub Enterprise beside github.com, with its port where it has one: `GH_HOST`.
     pub enterprise_host: Option<String>,
     /// `GITHUB_TOKEN`. Without it, the token is read from [the gh program](Self::gh).
-    pub token: Option<Token>,
+    pub token: Option<GithubToken>,
     pub gh: OsString,
     /// The time limit of one call.
     pub timeout: Duration,

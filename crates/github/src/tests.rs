@@ -13,7 +13,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 fn settings(github: &FakeGithub) -> GithubSettings {
     GithubSettings {
         url: Some(github.url().parse().unwrap()),
-        token: Token::new(&FakeRepository::default().token),
+        token: GithubToken::new(&FakeRepository::default().token),
         timeout: PATIENCE,
         pause: Duration::from_millis(1),
         ..GithubSettings::default()
@@ -303,7 +303,7 @@ fn a_redirect_is_not_followed() {
 #[test]
 fn a_wrong_token_is_refused_and_none_is_told_before_anything_is_asked() {
     let fake = FakeGithub::start(FakeRepository::default());
-    let wrong = GithubSettings { token: Token::new("ghp_wrong"), ..settings(&fake) };
+    let wrong = GithubSettings { token: GithubToken::new("ghp_wrong"), ..settings(&fake) };
     let error = connect(&wrong).default_branch().unwrap_err();
     assert_eq!(error.kind, GithubErrorKind::Unauthorized);
     assert_eq!(error.hints.len(), 2, "{error:?}");
@@ -325,7 +325,7 @@ fn an_unreachable_server_is_reported_as_such() {
     };
     let settings = GithubSettings {
         url: Some(url.parse().unwrap()),
-        token: Token::new("x"),
+        token: GithubToken::new("x"),
         pause: Duration::from_millis(1),
         ..GithubSettings::default()
     };
@@ -367,7 +367,7 @@ fn a_push_gets_the_token_only_where_it_is_for() {
     let for_push = |api: &str, push: &str| {
         let settings = GithubSettings {
             url: (!api.is_empty()).then(|| api.parse().unwrap()),
-            token: Token::new("ghp_x"),
+            token: GithubToken::new("ghp_x"),
             ..GithubSettings::default()
         };
         let credential = connect(&settings).credential_for(push)?;

@@ -17,19 +17,19 @@ const HIDDEN: &str = "[token]";
 
 /// A token. No text is made of it; it can only be taken out of one.
 #[derive(Clone)]
-pub struct Token {
+pub struct GithubToken {
     text: String,
     secret: BearerSecret,
 }
 
-impl Token {
+impl GithubToken {
     /// None when it is empty, or no token could look like it.
-    pub fn new(text: &str) -> Option<Token> {
+    pub fn new(text: &str) -> Option<GithubToken> {
         let text = text.trim();
         if text.len() > LONGEST_TOKEN || !text.bytes().all(|byte| byte.is_ascii_graphic()) {
             return None;
         }
-        Some(Token { text: text.to_owned(), secret: BearerSecret::new(text)? })
+        Some(GithubToken { text: text.to_owned(), secret: BearerSecret::new(text)? })
     }
 
     pub(super) fn secret(&self) -> &BearerSecret {
@@ -47,14 +47,14 @@ impl Token {
     }
 }
 
-impl fmt::Debug for Token {
+impl fmt::Debug for GithubToken {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str("Token(…)")
+        out.write_str("GithubToken(…)")
     }
 }
 
 /// The token that the gh program has for a host, if it is there, is logged in and answers in time.
-pub(super) fn of_gh(program: &OsStr, host: &str) -> Option<Token> {
+pub(super) fn of_gh(program: &OsStr, host: &str) -> Option<GithubToken> {
     let output = Program::new(program)
         .args(["auth", "token", "--hostname", host])
         .env("GH_PROMPT_DISABLED", "1")
@@ -65,7 +65,7 @@ pub(super) fn of_gh(program: &OsStr, host: &str) -> Option<Token> {
         .max_stderr(0)
         .run();
     match output {
-        Ok(output) if output.status.success() => Token::new(str::from_utf8(&output.stdout).ok()?),
+        Ok(output) if output.status.success() => GithubToken::new(str::from_utf8(&output.stdout).ok()?),
         Ok(_) => {
             tracing::debug!("the gh program has no token for this host");
             None
@@ -96,12 +96,12 @@ mod tests {
 
     #[test]
     fn a_token_is_never_shown() {
-        let token = Token::new(" gho_abc\n").unwrap();
-        assert_eq!(format!("{token:?}"), "Token(…)");
+        let token = GithubToken::new(" gho_abc\n").unwrap();
+        assert_eq!(format!("{token:?}"), "GithubToken(…)");
         assert_eq!(token.scrub("a gho_abc, and gho_abcgho_abc"), "a [token], and [token][token]");
         let long = "x".repeat(LONGEST_TOKEN + 1);
         for wrong in ["", " ", "a b", "a\nb", "é", "\u{1b}", &long] {
-            assert!(Token::new(wrong).is_none(), "{wrong}");
+            assert!(GithubToken::new(wrong).is_none(), "{wrong}");
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::cleanup::ending::end_rows;
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::instances::records::{Instance, Outcome, Phase};
+use crate::instances::records::{Instance, Phase, ReviewOutcome};
 use crate::{AgentType, AgentsError, Code, Coordinator, Disposal, InstanceId, Status, db};
 use tamis_git::{GitError, Removal, Repository};
 
@@ -44,7 +44,7 @@ impl Coordinator {
                 .suggest("`tamis agents gc` removes what is no longer needed"));
         }
         self.archive.database.write_or(|connection| {
-            end_rows(connection, &instance, status, Outcome::Ended, reason, Some(tool))
+            end_rows(connection, &instance, status, ReviewOutcome::Ended, reason, Some(tool))
         })?;
         self.tell_freed(&instance);
         match self.clean_up_family(id) {

@@ -3,7 +3,7 @@
 use tamis_store::rusqlite::Connection;
 
 use crate::error::Result;
-use crate::instances::records::{Instance, Outcome, Phase, Review};
+use crate::instances::records::{Instance, Phase, Review, ReviewOutcome};
 use crate::instances::user_config::{self, AUTO_ABANDON_AFTER};
 use crate::{AgentsError, InstanceId, Status, db};
 
@@ -13,11 +13,11 @@ pub(crate) fn end_rows(
     connection: &Connection,
     instance: &Instance,
     status: Status,
-    outcome: Outcome,
+    outcome: ReviewOutcome,
     reason: &str,
     tool: Option<&str>,
 ) -> Result<()> {
-    let end_reviewer = |review: &Review, status: Status, outcome: Outcome, reason: &str| {
+    let end_reviewer = |review: &Review, status: Status, outcome: ReviewOutcome, reason: &str| {
         db::end_review(connection, &review.child_instance, outcome)?;
         db::set_status(connection, &review.child_instance, status, Some(reason), tool)?;
         db::set_phase(connection, &review.child_instance, Phase::Ending).map_err(AgentsError::from)
@@ -29,7 +29,7 @@ pub(crate) fn end_rows(
         return match db::running_review(connection, &instance.id)? {
             Some(review) => {
                 let reason = format!("{} is over", instance.id);
-                end_reviewer(&review, Status::Terminated, Outcome::Ended, &reason)
+                end_reviewer(&review, Status::Terminated, ReviewOutcome::Ended, &reason)
             }
             None => Ok(()),
         };

@@ -22,7 +22,7 @@ pub struct InstanceId(String);
 
 /// Why a text is no name of an instance.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no instance: names look like work-123-a1 or review-123-a1-2")]
+#[error("`{}` is not the id of an instance: ids look like work-123-a1 or review-123-a1-2", .0.escape_debug())]
 pub struct IdError(String);
 
 impl InstanceId {

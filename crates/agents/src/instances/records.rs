@@ -27,7 +27,7 @@ words! {
 
 words! {
     /// How a review ended.
-    Outcome {
+    ReviewOutcome {
         Feedback = "feedback",
         /// The reviewer made the pull request.
         Approved = "approved",
@@ -200,7 +200,7 @@ pub struct Review {
     pub reviewed_commit: Commit,
     /// A hash of what it changes: the same hash means nothing new to review.
     pub work_identity: String,
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<ReviewOutcome>,
     pub created_at: Moment,
     pub ended_at: Option<Moment>,
 }

@@ -14,7 +14,7 @@ use tamis_store::rusqlite::Connection;
 use crate::error::Result;
 use crate::instances::records::{EventKind, Instance, Moment, NewEvent, Operation, OperationState, Phase};
 use crate::journal::family_locks::Hold;
-use crate::{AgentType, AgentsError, Code, Coordinator, Finding, InstanceId, ToolCall, db, tools};
+use crate::{AgentCall, AgentType, AgentsError, Code, Coordinator, InstanceId, Repair, db, tools};
 
 /// Maximum length of a message in the events: failures quote other programs.
 const LONGEST_MESSAGE: usize = 1_000;
@@ -155,7 +155,7 @@ impl Coordinator {
     pub(crate) fn answer<T: Serialize + DeserializeOwned>(
         &self,
         tool: &'static str,
-        call: &ToolCall<'_>,
+        call: &AgentCall<'_>,
         work: impl FnOnce(&Caller<'_>) -> Result<T>,
     ) -> Result<T> {
         let begun = Instant::now();
@@ -181,7 +181,7 @@ impl Coordinator {
         &self,
         tool: &'static str,
         id: &InstanceId,
-        call: &ToolCall<'_>,
+        call: &AgentCall<'_>,
         begun: Instant,
     ) -> Result<Caller<'_>> {
         let hold = self.hold(id, call.deadline, tool)?;
@@ -211,13 +211,13 @@ impl Coordinator {
     }
 
     /// Finishes or undoes what was interrupted in a family that is held.
-    pub(crate) fn repair_family(&self, family: &InstanceId) -> Result<Vec<Finding>> {
+    pub(crate) fn repair_family(&self, family: &InstanceId) -> Result<Vec<Repair>> {
         let interrupted =
             self.archive.database.read(|connection| db::operations_of_family(connection, family))?;
         interrupted.iter().map(|operation| self.repair(operation)).collect()
     }
 
-    fn repair(&self, operation: &Operation) -> Result<Finding> {
+    fn repair(&self, operation: &Operation) -> Result<Repair> {
         let done = match operation.tool.as_str() {
             tools::START => self.repair_start(operation)?,
             tools::REQUEST_REVIEW => self.repair_review(operation)?,
@@ -287,8 +287,8 @@ impl Coordinator {
         instance: Option<&InstanceId>,
         found: String,
         done: String,
-    ) -> Result<Finding> {
-        let finding = Finding { instance: instance.cloned(), found, done };
+    ) -> Result<Repair> {
+        let finding = Repair { instance: instance.cloned(), found, done };
         self.archive.database.write_or(|connection| {
             // It may have been undone altogether.
             let there = match instance {

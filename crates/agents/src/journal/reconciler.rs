@@ -17,7 +17,7 @@ use tamis_store::rusqlite;
 use crate::error::Result;
 use crate::instances::records::{Instance, Phase};
 use crate::launch::tmux::Session;
-use crate::{AgentsError, Coordinator, Finding, InstanceId, db};
+use crate::{AgentsError, Coordinator, InstanceId, Repair, db};
 
 /// What is done about what cannot be repaired now.
 const LATER: &str = "it is tried again in a minute";
@@ -25,14 +25,14 @@ const LATER: &str = "it is tried again in a minute";
 /// What exists at one time, to see quickly that nothing is wrong. Whatever looks wrong is checked again
 /// while its family is held.
 struct Sight {
-    sessions: HashMap<InstanceId, Session>,
+    sessions: HashMap<InstanceId, TmuxSession>,
     /// Branches of instances, by repository; None when the repository cannot be read.
     branches: HashMap<PathBuf, Option<HashSet<String>>>,
 }
 
 impl Coordinator {
     /// Finds and repairs whatever died, vanished or was left behind. At the beginning, and every minute.
-    pub fn reconcile(&self) -> Result<Vec<Finding>> {
+    pub fn reconcile(&self) -> Result<Vec<Repair>> {
         let _one_at_a_time = self.reconciling.lock().unwrap_or_else(PoisonError::into_inner);
         let mut findings = Vec::new();
         let families = self.archive.database.read(db::families_to_look_after)?;
@@ -86,14 +86,14 @@ impl Coordinator {
     }
 
     /// Something that cannot be repaired now. It is reported each time, and recorded in the events once.
-    fn trouble(&self, instance: &InstanceId, error: &AgentsError) -> Option<Finding> {
+    fn trouble(&self, instance: &InstanceId, error: &AgentsError) -> Option<Repair> {
         let (found, done) = (error.message.clone(), LATER.to_owned());
         tracing::warn!("{instance} cannot be looked after: {found}");
         self.report(Some(instance), found, done)
     }
 
     /// Reports what stays as it is: in the events the first time, to the caller every time.
-    fn report(&self, instance: Option<&InstanceId>, found: String, done: String) -> Option<Finding> {
+    fn report(&self, instance: Option<&InstanceId>, found: String, done: String) -> Option<Repair> {
         let new = self
             .reported
             .lock()
@@ -102,7 +102,7 @@ impl Coordinator {
         if new && let Ok(finding) = self.record_repair(instance, found.clone(), done.clone()) {
             return Some(finding);
         }
-        Some(Finding { instance: instance.cloned(), found, done })
+        Some(Repair { instance: instance.cloned(), found, done })
     }
 }
 

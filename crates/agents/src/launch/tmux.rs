@@ -65,7 +65,7 @@ pub struct Tmux {
 
 /// A session as tmux lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Session {
+pub struct TmuxSession {
     pub id: InstanceId,
     /// Whether what was started in it still runs.
     pub alive: bool,
@@ -119,9 +119,9 @@ impl Tmux {
     }
 
     /// Every session, with whether its agent lives.
-    pub fn sessions(&self) -> Result<Vec<Session>> {
+    pub fn sessions(&self) -> Result<Vec<TmuxSession>> {
         let panes = call::ask(self, &["list-panes", "-a", "-F", PANE_FORMAT])?.unwrap_or_default();
-        let mut sessions: Vec<Session> = Vec::new();
+        let mut sessions: Vec<TmuxSession> = Vec::new();
         for session in panes.lines().filter_map(read_pane) {
             if !sessions.iter().any(|known| known.id == session.id) {
                 sessions.push(session);
@@ -131,13 +131,13 @@ impl Tmux {
     }
 
     /// The session of this name.
-    pub fn session(&self, id: &InstanceId) -> Result<Option<Session>> {
+    pub fn session(&self, id: &InstanceId) -> Result<Option<TmuxSession>> {
         Ok(self.sessions()?.into_iter().find(|session| session.id == *id))
     }
 
     /// The session, with the code that its agent ended with where there is one. tmux reports an end a moment before it learns
     /// of the code, which it does when it takes leave of the process.
-    pub fn settled_session(&self, id: &InstanceId) -> Result<Option<Session>> {
+    pub fn settled_session(&self, id: &InstanceId) -> Result<Option<TmuxSession>> {
         let (deadline, mut remind_at) = (Instant::now() + SETTLING, Some(Instant::now() + REMINDER));
         let mut is_settled = false;
         loop {
@@ -166,7 +166,7 @@ impl Tmux {
 
     /// What the session shows and showed, with nothing in it but text. At most the last `lines`.
     pub fn capture(&self, id: &InstanceId, lines: usize) -> Result<String> {
-        let Session { pane, alive, .. } = self.existing(id)?;
+        let TmuxSession { pane, alive, .. } = self.existing(id)?;
         let screen = call::must(self, id, &["capture-pane", "-p", "-J", "-S", "-", "-t", &pane], None)?;
         let screen = plain_text(&screen);
         let mut all: Vec<&str> = screen.trim_end().lines().collect();
@@ -236,7 +236,7 @@ impl Tmux {
         ])
     }
 
-    fn existing(&self, id: &InstanceId) -> Result<Session> {
+    fn existing(&self, id: &InstanceId) -> Result<TmuxSession> {
         self.session(id)?.ok_or_else(|| {
             AgentsError::new(Code::TmuxError, format!("there is no session {id}"))
                 .suggest("`tamis agents list` lists the agents that run")
@@ -251,11 +251,11 @@ fn target(id: &InstanceId) -> String {
 }
 
 /// A line of [`PANE_FORMAT`]. None for sessions that are not ours, which a person may have made.
-fn read_pane(line: &str) -> Option<Session> {
+fn read_pane(line: &str) -> Option<TmuxSession> {
     let fields: Vec<&str> = line.split(':').collect();
     let [id, pane, dead, status, signal, pid, created] = fields[..] else { return None };
     let killed_by = || signal.parse::<i32>().ok().map(|signal| 128 + signal);
-    Some(Session {
+    Some(TmuxSession {
         id: id.parse().ok()?,
         alive: dead != "1",
         exit_code: status.parse().ok().or_else(killed_by).filter(|_| dead == "1"),

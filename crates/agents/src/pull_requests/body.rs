@@ -4,7 +4,7 @@
 //! closes issues, and becomes the message of the commit when it is merged. So words of feedback that would do any of it are
 //! taken apart by a space of no width, which neither GitHub nor git reads past.
 
-use crate::instances::records::{Feedback, Moment, Outcome, Review};
+use crate::instances::records::{Feedback, Moment, Review, ReviewOutcome};
 use crate::{FeedbackType, InstanceId};
 use tamis_text::plain::{plain_line, plain_text, shortened};
 
@@ -31,7 +31,7 @@ pub(crate) struct ReviewSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Feedback(FeedbackType),
-    Ended(Outcome),
+    Ended(ReviewOutcome),
     UnderWay,
 }
 
@@ -75,10 +75,10 @@ impl Verdict {
             Verdict::Feedback(FeedbackType::NeedsWork) => "needs work",
             Verdict::Feedback(FeedbackType::Suggestions) => "suggestions",
             Verdict::Feedback(FeedbackType::Clarification) => "a question",
-            Verdict::Ended(Outcome::Feedback) => "feedback",
-            Verdict::Ended(Outcome::Approved) => "approved",
-            Verdict::Ended(Outcome::Ended) => "ended without a word",
-            Verdict::Ended(Outcome::TimedOut) => "ended after too long a time",
+            Verdict::Ended(ReviewOutcome::Feedback) => "feedback",
+            Verdict::Ended(ReviewOutcome::Approved) => "approved",
+            Verdict::Ended(ReviewOutcome::Ended) => "ended without a word",
+            Verdict::Ended(ReviewOutcome::TimedOut) => "ended after too long a time",
             Verdict::UnderWay => "under way",
         }
     }
@@ -182,8 +182,8 @@ mod tests {
                 Verdict::Feedback(FeedbackType::NeedsWork),
                 Some("\n## Handle   `empty` input\nand more"),
             ),
-            summary(2, Verdict::Ended(Outcome::TimedOut), None),
-            summary(3, Verdict::Ended(Outcome::Approved), None),
+            summary(2, Verdict::Ended(ReviewOutcome::TimedOut), None),
+            summary(3, Verdict::Ended(ReviewOutcome::Approved), None),
         ];
         assert_eq!(
             pull_request_body("Reads it.\r\n\r\nCloses #7\n", &history),
@@ -230,7 +230,8 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_is_left_out_and_said_to_be() {
-        let history: Vec<_> = (1..=9).map(|it| summary(it, Verdict::Ended(Outcome::Ended), None)).collect();
+        let history: Vec<_> =
+            (1..=9).map(|it| summary(it, Verdict::Ended(ReviewOutcome::Ended), None)).collect();
         let body = pull_request_body(&"d".repeat(LONGEST_BODY - 140), &history);
         assert!(body.chars().count() <= LONGEST_BODY);
         assert!(body.ends_with(

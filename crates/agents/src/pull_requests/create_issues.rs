@@ -18,8 +18,8 @@ use crate::instances::records::{Instance, Operation, OperationState};
 use crate::journal::operations::Caller;
 use crate::pull_requests::create_pull_request::input::{check_text, check_title, invalid};
 use crate::{
-    AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssuesCreated, NewIssue, ToolCall,
-    db, tools,
+    AgentCall, AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssueDraft,
+    IssuesCreated, db, tools,
 };
 use tamis_github::{Github, WriteOutcome};
 use tamis_text::plain::{is_odd, plain_text};
@@ -52,7 +52,7 @@ enum Fate {
 
 impl Coordinator {
     /// The contract's `create_issues`.
-    pub fn create_issues(&self, call: &ToolCall<'_>, input: &CreateIssues) -> Result<IssuesCreated> {
+    pub fn create_issues(&self, call: &AgentCall<'_>, input: &CreateIssues) -> Result<IssuesCreated> {
         self.answer(tools::CREATE_ISSUES, call, |caller| {
             caller.must_be(&[AgentType::Planning])?;
             check(&input.issues)?;
@@ -60,7 +60,7 @@ impl Coordinator {
         })
     }
 
-    fn issues(&self, caller: &Caller<'_>, wanted: &[NewIssue], deadline: Instant) -> Result<IssuesCreated> {
+    fn issues(&self, caller: &Caller<'_>, wanted: &[IssueDraft], deadline: Instant) -> Result<IssuesCreated> {
         let instance = &caller.instance;
         if !instance.status.is_live() {
             let message =
@@ -104,7 +104,7 @@ impl Coordinator {
         &self,
         caller: &Caller<'_>,
         github: &Github,
-        wanted: &[NewIssue],
+        wanted: &[IssueDraft],
         plan: &mut Plan,
         operation: i64,
     ) -> Result<()> {
@@ -172,12 +172,12 @@ impl Coordinator {
 
 impl Plan {
     /// What is to be done, given what earlier calls of the instance came to.
-    fn of(instance: &Instance, wanted: &[NewIssue], earlier: &[Operation]) -> Plan {
+    fn of(instance: &Instance, wanted: &[IssueDraft], earlier: &[Operation]) -> Plan {
         let plans = earlier.iter().filter_map(|operation| {
             serde_json::from_value::<Plan>(operation.plan.clone()).ok().map(|plan| plan.issues)
         });
         let known: Vec<Planned> = plans.flatten().collect();
-        let planned = |issue: &NewIssue| {
+        let planned = |issue: &IssueDraft| {
             let mark = mark_of(instance, issue);
             let fates = || known.iter().filter(|planned| planned.mark == mark).map(|planned| &planned.fate);
             let fate = fates()
@@ -203,7 +203,7 @@ impl Plan {
 }
 
 /// The same for the same issue of the same instance, and for no other anywhere.
-fn mark_of(instance: &Instance, issue: &NewIssue) -> String {
+fn mark_of(instance: &Instance, issue: &IssueDraft) -> String {
     let mut hash = blake3::Hasher::new();
     let labels = issue.labels.join("\n");
     let place = instance.worktree.to_string_lossy();
@@ -222,7 +222,7 @@ fn mark_of(instance: &Instance, issue: &NewIssue) -> String {
 }
 
 /// The issue as GitHub gets it. The mark is not shown there.
-fn with_mark(issue: &NewIssue, mark: &str) -> tamis_github::NewIssue {
+fn with_mark(issue: &IssueDraft, mark: &str) -> tamis_github::NewIssue {
     tamis_github::NewIssue {
         title: issue.title.trim().to_owned(),
         body: format!("{}\n\n<!-- {mark} -->", plain_text(&issue.body).trim_end()),
@@ -230,14 +230,14 @@ fn with_mark(issue: &NewIssue, mark: &str) -> tamis_github::NewIssue {
     }
 }
 
-fn created(made: tamis_github::Issue, issue: &NewIssue) -> Result<IssueCreated> {
+fn created(made: tamis_github::Issue, issue: &IssueDraft) -> Result<IssueCreated> {
     let number = i64::try_from(made.number).map_err(|_| {
         AgentsError::new(Code::GithubUnavailable, "GitHub gave the issue a number that is none")
     })?;
     Ok(IssueCreated { number, url: made.url, title: issue.title.trim().to_owned() })
 }
 
-fn check(issues: &[NewIssue]) -> Result<()> {
+fn check(issues: &[IssueDraft]) -> Result<()> {
     if !(1..=MOST_ISSUES).contains(&issues.len()) {
         return Err(invalid(format!(
             "issues has {} entries, and must have 1 to {MOST_ISSUES}",

@@ -21,11 +21,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::instances::records::{Instance, Moment, Outcome};
+use crate::instances::records::{Instance, Moment, ReviewOutcome};
 use crate::journal::operations::Caller;
 use crate::pull_requests::body::{ReviewSummary, pull_request_body};
 use crate::{
-    AgentType, AgentsError, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated, ToolCall,
+    AgentCall, AgentType, AgentsError, Code, Coordinator, CreatePullRequest, InstanceId, PullRequestCreated,
     db, tools,
 };
 use checks::{admit, check_work};
@@ -67,7 +67,7 @@ impl Coordinator {
     /// The contract's `create_pull_request`.
     pub fn create_pull_request(
         &self,
-        call: &ToolCall<'_>,
+        call: &AgentCall<'_>,
         input: &CreatePullRequest,
     ) -> Result<PullRequestCreated> {
         self.answer(tools::CREATE_PULL_REQUEST, call, |caller| {
@@ -174,7 +174,7 @@ impl Coordinator {
         let mut reviews = self.archive.database.read(|connection| db::reviews_of(connection, &subject.id))?;
         for review in &mut reviews {
             if review.child_instance == caller.instance.id {
-                (review.outcome, review.ended_at) = (Some(Outcome::Approved), Some(Moment::now()));
+                (review.outcome, review.ended_at) = (Some(ReviewOutcome::Approved), Some(Moment::now()));
             }
         }
         Ok(ReviewSummary::of(&reviews, &self.archive.feedback(Some(&subject.id))?))

@@ -8,7 +8,7 @@ use crate::review::prompts::{
     review_prompt, work_prompt,
 };
 use crate::{AgentType, Coordinator, InstanceId, RequestReview, db};
-use tamis_git::{Repository, Summary};
+use tamis_git::{ChangeSummary, Repository};
 use tamis_github::IssueText;
 
 impl Coordinator {
@@ -31,7 +31,7 @@ impl Coordinator {
         input: &RequestReview,
     ) -> Result<String> {
         let notes: Vec<String> = self.notes_for(&coding.id)?.into_iter().map(|note| note.path).collect();
-        let Summary { files, insertions, deletions, commits, .. } =
+        let ChangeSummary { files, insertions, deletions, commits, .. } =
             repository.summary(&coding.base_commit, &review.reviewed_commit, &notes)?;
         let mut facts = facts(repository, coding);
         facts.summary = format!(

@@ -10,15 +10,15 @@ use serde_json::json;
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::instances::records::{
-    AgentChoice, Instance, NewInstance, Operation, OperationState, Outcome, Phase, Review,
+    AgentChoice, Instance, NewInstance, Operation, OperationState, Phase, Review, ReviewOutcome,
 };
 use crate::instances::user_config::{self, REVIEW_AGENT};
 use crate::journal::operations::{Caller, finish, record_success};
 use crate::launch::preparation::Equipment;
 use crate::launch::start::created;
 use crate::{
-    AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, RequestReview, ReviewRequested, Status,
-    ToolCall, db, tools,
+    AgentCall, AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, RequestReview,
+    ReviewRequested, Status, db, tools,
 };
 use tamis_git::Repository;
 
@@ -30,7 +30,7 @@ const LONGEST_TEXT: usize = 100_000;
 
 impl Coordinator {
     /// The contract's `request_review`.
-    pub fn request_review(&self, call: &ToolCall<'_>, input: &RequestReview) -> Result<ReviewRequested> {
+    pub fn request_review(&self, call: &AgentCall<'_>, input: &RequestReview) -> Result<ReviewRequested> {
         self.answer(tools::REQUEST_REVIEW, call, |caller| {
             caller.must_be(&[AgentType::Coding])?;
             check(input)?;
@@ -108,7 +108,7 @@ impl Coordinator {
             let coding = &caller.instance;
             // A reviewer that ended without feedback does not count.
             let mut reviews = db::reviews_of(connection, &coding.id)?;
-            reviews.retain(|review| review.outcome == Some(Outcome::Feedback));
+            reviews.retain(|review| review.outcome == Some(ReviewOutcome::Feedback));
             if reviews.last().is_some_and(|last| last.work_identity == work.identity) {
                 return Err(unchanged(&coding.id));
             }

@@ -17,7 +17,7 @@ use crate::instances::identity::random_hex;
 use crate::instances::records::{Feedback, Instance, Moment, Phase, Review};
 use crate::journal::operations::Caller;
 use crate::{
-    AgentType, AgentsError, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, ToolCall, db,
+    AgentCall, AgentType, AgentsError, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
     tools,
 };
 use tamis_git::{Commit, Delivery, Note, Notes, Repository};
@@ -51,7 +51,7 @@ struct Context {
 
 impl Coordinator {
     /// The contract's `send_feedback`.
-    pub fn send_feedback(&self, call: &ToolCall<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
+    pub fn send_feedback(&self, call: &AgentCall<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
         self.answer(tools::SEND_FEEDBACK, call, |caller| {
             caller.must_be(&[AgentType::Review])?;
             input::check(input)?;

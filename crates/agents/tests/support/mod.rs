@@ -10,9 +10,9 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use tamis_agents::{
-    AgentChoice, AgentEvent, AgentType, AgentsError, Coordinator, FeedbackSent, FeedbackType, Identity,
-    Instance, InstanceId, Phase, RequestReview, ReviewRequested, SendFeedback, Settings, StartRequest, Tmux,
-    ToolCall,
+    AgentCall, AgentChoice, AgentEvent, AgentType, AgentsError, Coordinator, CoordinatorSettings,
+    FeedbackSent, FeedbackType, Identity, Instance, InstanceId, Phase, RequestReview, ReviewRequested,
+    SendFeedback, StartRequest, Tmux,
 };
 use tamis_store::{DataDir, rusqlite};
 use tamis_testkit::{FakeGithub, FakeRepository};
@@ -56,9 +56,9 @@ impl Field {
         fs::set_permissions(self.program(), fs::Permissions::from_mode(0o755)).unwrap();
     }
 
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn settings(&self) -> CoordinatorSettings {
         let data_dir = DataDir::at(self.data());
-        Settings {
+        CoordinatorSettings {
             database: data_dir.state_db(),
             data_dir,
             program: self.program(),
@@ -100,7 +100,7 @@ impl Field {
     pub(crate) fn meet(&mut self, github: &FakeGithub) {
         self.git(&self.repository(), &["remote", "add", "origin", "git@github.com:octo-org/tool.git"]);
         self.coordinator = None;
-        let settings = Settings {
+        let settings = CoordinatorSettings {
             github_token: Some(FakeRepository::default().token),
             github_url: Some(github.url()),
             ..self.settings()
@@ -285,8 +285,8 @@ pub(crate) fn soon() -> Instant {
     Instant::now() + PATIENCE
 }
 
-pub(crate) fn call<'a>(token: &'a str, key: Option<&'a str>) -> ToolCall<'a> {
-    ToolCall { token, idempotency_key: key, deadline: soon() }
+pub(crate) fn call<'a>(token: &'a str, key: Option<&'a str>) -> AgentCall<'a> {
+    AgentCall { token, idempotency_key: key, deadline: soon() }
 }
 
 pub(crate) fn feedback(text: &str) -> SendFeedback {

@@ -2,24 +2,24 @@ mod abandon;
 mod attach;
 mod background;
 mod config;
+mod data_folder;
 mod gc;
-mod house;
 mod list;
 mod log_file;
 mod logs;
+mod render;
 mod show;
 mod start;
 mod stop;
-mod told;
 
 use clap::{Args, Subcommand};
 
 use crate::error::CliResult;
 
-/// Start coding agents in worktrees of their own, and see to them
+/// Start and manage coding agents in their own worktrees
 ///
-/// An instance is a git worktree outside of your repository, a branch, a tmux session in which the agent runs with tamis wired
-/// in, and a row in the database. `tamis serve` coordinates them: `start` starts it when it is not there. See docs/agents.md.
+/// An instance is a git worktree outside your repository, a branch, a tmux session in which the agent runs with tamis
+/// configured, and a row in the database. `tamis serve` coordinates them; `start` starts it if needed. See docs/agents.md.
 #[derive(Args)]
 pub(crate) struct AgentsCommand {
     #[command(subcommand)]

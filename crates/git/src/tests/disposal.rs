@@ -4,7 +4,7 @@ use std::fs;
 
 use super::support::{World, branch};
 use crate::GitErrorKind;
-use crate::{BranchName, Credential, Operation, Pushed, Reason, Removal, Summary};
+use crate::{BranchName, ChangeSummary, Credential, GitOperation, Pushed, Reason, Removal};
 
 fn reasons(world: &World) -> Vec<Reason> {
     world.repository().prove_disposable(&world.path("tree"), &branch(), &[]).unwrap()
@@ -53,8 +53,8 @@ fn every_kind_of_loss_is_a_reason() {
     assert_eq!(reasons(&world), [Reason::OnlyHere(1)]);
     world.plain("tree", &["update-ref", "-d", "refs/worktree/x"]);
     world.plain("tree", &["bisect", "start"]);
-    assert_eq!(reasons(&world), [Reason::InProgress(Operation::Bisect)]);
-    assert_eq!(worktree.state().unwrap().operation, Some(Operation::Bisect));
+    assert_eq!(reasons(&world), [Reason::InProgress(GitOperation::Bisect)]);
+    assert_eq!(worktree.state().unwrap().operation, Some(GitOperation::Bisect));
 }
 
 #[test]
@@ -181,7 +181,7 @@ fn work_is_the_same_whatever_notes_come_and_go() {
     let summary = repository.summary(&moved, &followed, &notes).unwrap();
     assert_eq!(
         summary,
-        Summary {
+        ChangeSummary {
             files: 2,
             insertions: 1,
             deletions: 0,

@@ -5,7 +5,7 @@ use std::os::unix::fs::symlink;
 
 use super::support::{AT, World, branch};
 use crate::GitErrorKind;
-use crate::{Commit, Delivery, Note, Notes, Place, Worktree};
+use crate::{CheckedOut, Commit, Delivery, Note, Notes, Worktree};
 
 /// Chooses a name, commits and merges, as a delivery does.
 pub(super) fn deliver(
@@ -293,7 +293,7 @@ fn a_worktree_in_the_middle_of_something_is_left_alone() {
     world.plain("tree", &["checkout", "--quiet", "--ours", "a.txt"]);
     world.plain("tree", &["reset", "--quiet"]);
     assert!(matches!(worktree.merge_notes(&branch(), &notes, &commit, &[]), Ok(Delivery::Delivered(_))));
-    assert_eq!(worktree.state().unwrap().place, Place::OnBranch(branch()));
+    assert_eq!(worktree.state().unwrap().checked_out, CheckedOut::OnBranch(branch()));
 }
 
 #[test]

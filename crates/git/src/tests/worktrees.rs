@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 
 use super::support::{World, branch};
 use crate::GitErrorKind;
-use crate::{BranchName, Git, Head, Operation, Place, Removal, Removed, Repository};
+use crate::{BranchName, CheckedOut, Git, GitOperation, Head, Removal, Removed, Repository};
 
 #[test]
 fn a_repository_is_found_from_anywhere_in_it() {
@@ -159,7 +159,7 @@ fn exactly_one_vanished_worktree_is_forgotten_and_changes_are_not_removed() {
     repository.add_worktree(&world.path("also"), &"tamis/also".parse().unwrap(), &tip).unwrap();
     for name in ["tree", "also"] {
         fs::rename(world.path(name), world.path(&format!("{name}-moved"))).unwrap();
-        assert_eq!(repository.state_of(&world.path(name)).unwrap().place, Place::Vanished);
+        assert_eq!(repository.state_of(&world.path(name)).unwrap().checked_out, CheckedOut::Vanished);
     }
     assert_eq!(repository.worktree(&world.path("tree")).unwrap_err().kind, GitErrorKind::Failed);
     assert_eq!(repository.remove_worktree(&world.path("also"), Removal::OnlyClean).unwrap(), Removed::Done);
@@ -173,7 +173,7 @@ fn exactly_one_vanished_worktree_is_forgotten_and_changes_are_not_removed() {
     // A folder that is no worktree any more does not lead to a repository around it.
     world.plain("", &["init", "--quiet"]);
     fs::remove_file(world.path("tree/.git")).unwrap();
-    assert_eq!(repository.state_of(&world.path("tree")).unwrap().place, Place::Vanished);
+    assert_eq!(repository.state_of(&world.path("tree")).unwrap().checked_out, CheckedOut::Vanished);
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn states_are_told_apart() {
     assert_eq!(state.untracked, ["new file"]);
     assert!(state.is_clean_but_for(&["a.txt", "staged\n\"file\"", "new file"].map(str::to_owned)));
     world.plain("tree", &["bisect", "start"]);
-    assert_eq!(worktree.state().unwrap().operation, Some(Operation::Bisect));
+    assert_eq!(worktree.state().unwrap().operation, Some(GitOperation::Bisect));
 }
 
 #[test]

@@ -94,7 +94,7 @@ impl DoorFixture {
 
 /// Without a coordinator, and without waiting for one.
 pub fn agents_settings(data: &Path) -> AgentServiceSettings {
-    let coordinator = tamis_agents::Settings {
+    let coordinator = tamis_agents::CoordinatorSettings {
         data_dir: DataDir::at(data),
         database: data.join("state.db"),
         program: "/nowhere/tamis".into(),

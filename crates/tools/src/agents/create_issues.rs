@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_agents::{IssuesCreated, NewIssue};
+use tamis_agents::{IssueDraft, IssuesCreated};
 
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
@@ -38,7 +38,7 @@ impl Operation for CreateIssues {
     type Output = IssuesCreated;
 
     async fn run(input: CreateIssuesInput, context: Context) -> Result<IssuesCreated, Failure> {
-        let issue = |issue: IssueInput| NewIssue {
+        let issue = |issue: IssueInput| IssueDraft {
             title: issue.title,
             body: issue.body,
             labels: issue.labels.0.unwrap_or_default(),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use tamis_agents::Settings;
+use tamis_agents::CoordinatorSettings;
 use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_sieve::Sieve;
 use tamis_store::{DataDir, Lock};
@@ -26,7 +26,7 @@ impl House {
 
     pub(crate) fn settings(&self) -> AgentServiceSettings {
         let data_dir = self.data_dir();
-        AgentServiceSettings::new(Settings {
+        AgentServiceSettings::new(CoordinatorSettings {
             database: data_dir.state_db(),
             data_dir,
             program: "/nowhere/tamis".into(),

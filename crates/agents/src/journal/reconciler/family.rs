@@ -3,9 +3,9 @@
 use super::{Sight, is_watched};
 use crate::cleanup::ending::end_rows;
 use crate::error::Result;
-use crate::instances::records::{Instance, Moment, Outcome, Phase};
+use crate::instances::records::{Instance, Moment, Phase, ReviewOutcome};
 use crate::instances::user_config::{self, TIMEOUT_HOURS};
-use crate::{AgentsError, Coordinator, Finding, InstanceId, Status, db};
+use crate::{AgentsError, Coordinator, InstanceId, Repair, Status, db};
 
 const HOUR: i64 = 60 * 60 * 1000;
 
@@ -26,7 +26,7 @@ impl Coordinator {
         &self,
         family: &InstanceId,
         sight: &Sight,
-        findings: &mut Vec<Finding>,
+        findings: &mut Vec<Repair>,
     ) -> Result<()> {
         findings.extend(self.repair_family(family)?);
         // What cannot be done keeps nothing else from being done: a reviewer that cannot be cleaned up, for example.
@@ -38,7 +38,7 @@ impl Coordinator {
         trouble.and(self.follow_pull_request(family, findings))
     }
 
-    fn treat_members(&self, family: &InstanceId, sight: &Sight, findings: &mut Vec<Finding>) -> Result<()> {
+    fn treat_members(&self, family: &InstanceId, sight: &Sight, findings: &mut Vec<Repair>) -> Result<()> {
         let mut trouble = Ok(());
         for member in self.members(family)?.iter().filter(|member| is_watched(member)) {
             // It may have ended with one that was looked at before it.
@@ -52,7 +52,7 @@ impl Coordinator {
         trouble
     }
 
-    fn finish_endings(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+    fn finish_endings(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let mut trouble = Ok(());
         for member in self.members(family)? {
             if member.phase == Phase::Ending && !self.is_leaving(&member.id) {
@@ -105,7 +105,7 @@ impl Coordinator {
         Ok(None)
     }
 
-    fn treat(&self, instance: &Instance, ailment: Ailment) -> Result<Finding> {
+    fn treat(&self, instance: &Instance, ailment: Ailment) -> Result<Repair> {
         let id = &instance.id;
         let (exit_code, reason) = match ailment {
             Ailment::Dead { exit_code, reason } => (exit_code, reason),
@@ -123,7 +123,7 @@ impl Coordinator {
                 // Its work goes on elsewhere; its agent is no longer needed for it.
                 return Ok(db::set_phase(connection, id, Phase::Ending)?);
             }
-            end_rows(connection, instance, Status::Terminated, Outcome::Ended, &reason, None)
+            end_rows(connection, instance, Status::Terminated, ReviewOutcome::Ended, &reason, None)
         })?;
         self.notify_freed(instance);
         self.clean_up_soon(id);
@@ -132,7 +132,7 @@ impl Coordinator {
     }
 
     /// Creates a branch again that was deleted or renamed, where its worktree still has its commit.
-    fn restore_branch(&self, instance: &Instance) -> Result<Option<Finding>> {
+    fn restore_branch(&self, instance: &Instance) -> Result<Option<Repair>> {
         let repository = self.repository(&instance.repository)?;
         let branch = &instance.branch;
         let Some(head) = repository.state_of(&instance.worktree)?.head else { return Ok(None) };
@@ -143,7 +143,7 @@ impl Coordinator {
     }
 
     /// Ends a review that has taken too long.
-    fn end_late_review(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+    fn end_late_review(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let Some(review) = self.archive.database.read(|connection| db::running_review(connection, family))?
         else {
             return Ok(());
@@ -164,7 +164,7 @@ impl Coordinator {
         let reviewer = self.archive.instance(&review.child_instance)?;
         let reason = format!("the review took more than {hours} hours");
         self.archive.database.write_or(|connection| {
-            end_rows(connection, &reviewer, Status::Terminated, Outcome::TimedOut, &reason, None)
+            end_rows(connection, &reviewer, Status::Terminated, ReviewOutcome::TimedOut, &reason, None)
         })?;
         self.notify_freed(&reviewer);
         self.clean_up_soon(family);
@@ -174,7 +174,7 @@ impl Coordinator {
     }
 
     /// A coding agent must not wait without a reviewer.
-    fn free_if_not_reviewed(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+    fn free_if_not_reviewed(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let freed = self.archive.database.write_or(|connection| {
             let waits = db::instance(connection, family)?
                 .is_some_and(|head| head.status == Status::WaitingReview && head.phase == Phase::Ready);
@@ -191,7 +191,7 @@ impl Coordinator {
         Ok(())
     }
 
-    fn tell_untold(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+    fn tell_untold(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let untold = self.archive.database.read(db::unnotified_feedback)?;
         for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
             self.send_notification(feedback)?;

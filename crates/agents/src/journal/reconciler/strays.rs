@@ -6,10 +6,10 @@ use std::fs;
 use super::is_watched;
 use crate::error::Result;
 use crate::instances::records::{Instance, Phase};
-use crate::{AgentsError, Coordinator, Finding, InstanceId, db};
+use crate::{AgentsError, Coordinator, InstanceId, Repair, db};
 
 impl Coordinator {
-    pub(super) fn clear_strays(&self, findings: &mut Vec<Finding>) -> Result<()> {
+    pub(super) fn clear_strays(&self, findings: &mut Vec<Repair>) -> Result<()> {
         // Sessions and files first, then rows: whatever is there has its row by then.
         let sessions = self.tmux.sessions()?;
         let mut files: Vec<InstanceId> = Vec::new();

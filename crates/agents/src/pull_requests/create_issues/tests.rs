@@ -13,7 +13,7 @@ fn planning(stage: &Stage) -> (Instance, String) {
 }
 
 fn wanted(titles: &[&str]) -> CreateIssues {
-    let issue = |title: &&str| NewIssue {
+    let issue = |title: &&str| IssueDraft {
         title: (*title).to_owned(),
         body: format!("About {title}\r\n"),
         labels: vec!["plan".to_owned()],
@@ -69,7 +69,7 @@ fn a_failure_in_the_middle_is_told_with_what_is_there() {
         for key in [None, Some("k")] {
             let stage = Stage::new(Place::Github);
             let (_, token) = planning(&stage);
-            let call = ToolCall { idempotency_key: key, ..call(&token) };
+            let call = AgentCall { idempotency_key: key, ..call(&token) };
             let input = wanted(&["One", "Two", "Three"]);
             let first = wanted(&["One"]);
             stage.coordinator.create_issues(&self::call(&token), &first).unwrap();

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::instances::records::Instance;
 use crate::{AgentsError, Code, Coordinator};
 use tamis_git::{BranchName, Commit, Credential, Remote, Repository};
-use tamis_github::{Github, GithubSettings, Token};
+use tamis_github::{Github, GithubSettings, GithubToken};
 
 pub(super) struct Destination {
     pub(super) base: BranchName,
@@ -30,7 +30,7 @@ impl Coordinator {
             url,
             // The gh program's own variable, by which it knows the same host.
             enterprise_host: std::env::var("GH_HOST").ok().filter(|host| !host.is_empty()),
-            token: self.settings.github_token.as_deref().and_then(Token::new),
+            token: self.settings.github_token.as_deref().and_then(GithubToken::new),
             ..GithubSettings::default()
         })
     }

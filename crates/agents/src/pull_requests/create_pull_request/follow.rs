@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::Result;
 use crate::instances::records::{Instance, Moment, Phase};
-use crate::{AgentsError, Code, Coordinator, Finding, InstanceId, Status, db};
+use crate::{AgentsError, Code, Coordinator, InstanceId, Repair, Status, db};
 use tamis_github::PullState;
 
 /// How often the state of one is read, and how long to wait after GitHub did not answer.
@@ -50,7 +50,7 @@ fn is_followed(head: &Instance) -> bool {
 
 impl Coordinator {
     /// Reads now and then whether the pull request of a family's head was merged or closed. The caller holds the family's lock.
-    pub(crate) fn follow_pull_request(&self, family: &InstanceId, findings: &mut Vec<Finding>) -> Result<()> {
+    pub(crate) fn follow_pull_request(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let head = self.archive.instance(family)?;
         let (true, Some(number)) = (is_followed(&head), head.pr_number) else { return Ok(()) };
         if !self.following.lock().unwrap_or_else(PoisonError::into_inner).turn(family) {
@@ -83,7 +83,7 @@ impl Coordinator {
         })?;
         self.clean_up_family(family)?;
         let done = format!("it is {status} now");
-        findings.push(Finding { instance: Some(family.clone()), found, done });
+        findings.push(Repair { instance: Some(family.clone()), found, done });
         Ok(())
     }
 

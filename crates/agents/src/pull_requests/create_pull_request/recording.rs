@@ -6,7 +6,7 @@ use tamis_store::rusqlite::Connection;
 
 use super::{Plan, number_of};
 use crate::error::Result;
-use crate::instances::records::{Instance, Operation, OperationState, Outcome, Phase};
+use crate::instances::records::{Instance, Operation, OperationState, Phase, ReviewOutcome};
 use crate::journal::operations::{Caller, finish, record_success};
 use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Status, db, tools};
 use tamis_git::Commit;
@@ -43,7 +43,7 @@ impl Coordinator {
                 _ => {}
             }
             if *calling != subject.id {
-                db::end_review(connection, calling, Outcome::Approved)?;
+                db::end_review(connection, calling, ReviewOutcome::Approved)?;
                 // After a crash it may be over for another reason already.
                 if status_of(connection, calling)?.may_become(Status::Terminated) {
                     db::set_status(connection, calling, Status::Terminated, Some("approved the work"), TOOL)?;

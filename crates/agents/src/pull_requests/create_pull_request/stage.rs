@@ -12,11 +12,11 @@ use tempfile::TempDir;
 
 use crate::error::Result;
 use crate::instances::records::{
-    AgentChoice, EventKind, Feedback, Instance, Moment, NewInstance, Outcome, Phase, Review,
+    AgentChoice, EventKind, Feedback, Instance, Moment, NewInstance, Phase, Review, ReviewOutcome,
 };
 use crate::{
-    AgentType, Coordinator, CreatePullRequest, FeedbackType, Identity, InstanceId, PullRequestCreated,
-    Settings, Status, ToolCall, db,
+    AgentCall, AgentType, Coordinator, CoordinatorSettings, CreatePullRequest, FeedbackType, Identity,
+    InstanceId, PullRequestCreated, Status, db,
 };
 use tamis_git::BranchName;
 
@@ -158,7 +158,7 @@ impl Stage {
         let delivered = |connection: &Connection| {
             db::insert_feedback(connection, &feedback)?;
             db::deliver_feedback(connection, &feedback.id, &tip, &feedback.path, "x")?;
-            db::end_review(connection, &reviewer.id, Outcome::Feedback)?;
+            db::end_review(connection, &reviewer.id, ReviewOutcome::Feedback)?;
             db::set_status(connection, &reviewer.id, Status::Terminated, None, None)?;
             db::set_phase(connection, &reviewer.id, Phase::Gone)?;
             db::set_status(connection, &coding.id, Status::Started, None, None).map(drop)
@@ -220,7 +220,7 @@ impl Stage {
 fn coordinator(folder: &Path, github_url: &str) -> Coordinator {
     let data_dir = DataDir::at(folder.join("data"));
     data_dir.create().unwrap();
-    let settings = Settings {
+    let settings = CoordinatorSettings {
         database: data_dir.state_db(),
         data_dir,
         program: "/nowhere/tamis".into(),
@@ -239,8 +239,8 @@ fn coordinator(folder: &Path, github_url: &str) -> Coordinator {
     }
 }
 
-pub(crate) fn call(token: &str) -> ToolCall<'_> {
-    ToolCall { token, idempotency_key: None, deadline: Instant::now() + PATIENCE }
+pub(crate) fn call(token: &str) -> AgentCall<'_> {
+    AgentCall { token, idempotency_key: None, deadline: Instant::now() + PATIENCE }
 }
 
 fn coding_id() -> InstanceId {

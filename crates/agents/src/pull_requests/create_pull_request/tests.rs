@@ -102,7 +102,10 @@ fn a_reviewers_pull_request_approves_of_the_work() {
     assert_eq!(stage.create(&token, &input()), Ok(created(&stage, 1)));
     assert_eq!((stage.status(&coding), stage.status(&reviewer)), (Status::PrCreated, Status::Terminated));
     let details = stage.coordinator.archive.details(&coding.id).unwrap();
-    assert_eq!((details.reviews[0].outcome, details.instance.pr_number), (Some(Outcome::Approved), Some(1)));
+    assert_eq!(
+        (details.reviews[0].outcome, details.instance.pr_number),
+        (Some(ReviewOutcome::Approved), Some(1))
+    );
     let body = &stage.github.pull_requests()[0].body;
     assert!(body.contains("- Review 1 by `review-7-a1-1` on ") && body.ends_with(", approved\n"), "{body}");
     stage.assert_consistent();
@@ -163,7 +166,7 @@ fn silence_is_not_waited_for_longer_than_the_caller_waits() {
     let stage = Stage::new(Place::Github);
     let (coding, token) = stage.coding();
     stage.github.misbehave_on("POST", When::Before, GithubFault::Silence, 1);
-    let call = ToolCall { deadline: Instant::now() + Duration::from_secs(5), ..call(&token) };
+    let call = AgentCall { deadline: Instant::now() + Duration::from_secs(5), ..call(&token) };
     let error = stage.coordinator.create_pull_request(&call, &input()).unwrap_err();
     assert!(matches!(error.code, Code::GithubUnavailable | Code::Timeout), "{error:?}");
     assert_eq!(stage.status(&coding), Status::Started);
@@ -174,7 +177,7 @@ fn silence_is_not_waited_for_longer_than_the_caller_waits() {
 fn a_call_that_is_made_again_gets_the_recorded_answer() {
     let stage = Stage::new(Place::Github);
     let (_, token) = stage.coding();
-    let call = ToolCall { idempotency_key: Some("k"), ..call(&token) };
+    let call = AgentCall { idempotency_key: Some("k"), ..call(&token) };
     let first = stage.coordinator.create_pull_request(&call, &input()).unwrap();
     let asked = stage.github.requests().len();
     assert_eq!(stage.coordinator.create_pull_request(&call, &input()), Ok(first));
@@ -217,7 +220,7 @@ fn what_a_crash_left_is_finished_or_given_up() {
             let details = stage.coordinator.archive.details(&coding.id).unwrap();
             assert_eq!(
                 (details.reviews[0].outcome, details.instance.pr_number),
-                (Some(Outcome::Approved), Some(1))
+                (Some(ReviewOutcome::Approved), Some(1))
             );
         } else {
             assert_eq!(

@@ -3,7 +3,7 @@
 use super::Context;
 use crate::cleanup::ending::abandon_if_hopeless;
 use crate::error::Result;
-use crate::instances::records::{OperationState, Outcome, Phase};
+use crate::instances::records::{OperationState, Phase, ReviewOutcome};
 use crate::journal::operations::{Caller, finish, record_success};
 use crate::{AgentsError, Coordinator, FeedbackSent, Status, db, tools};
 use tamis_git::{Commit, Note};
@@ -36,7 +36,7 @@ impl Coordinator {
                 &note.path,
                 note.blob.as_str(),
             )?;
-            db::end_review(connection, &reviewer.id, Outcome::Feedback)?;
+            db::end_review(connection, &reviewer.id, ReviewOutcome::Feedback)?;
             db::set_status(
                 connection,
                 &reviewer.id,

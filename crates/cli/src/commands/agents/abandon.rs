@@ -2,34 +2,34 @@ use clap::Args;
 use tamis_agents::InstanceId;
 use tamis_redact::Redacted;
 
-use super::house::House;
-use super::told;
+use super::data_folder::AgentsFolder;
+use super::render;
 use crate::error::CliResult;
 use crate::print;
 
-/// Give agents up: end them, and remove what can go without a loss
+/// End agents, and remove their worktrees and branches where nothing is lost
 #[derive(Args)]
 pub(crate) struct Abandon {
-    /// Which instances, as `tamis agents list` has them
+    /// Ids of the instances, as in `tamis agents list`
     #[arg(required = true, value_name = "ID")]
     ids: Vec<InstanceId>,
-    /// Why, for whoever asks later
+    /// Reason to record
     #[arg(long, value_name = "TEXT", allow_hyphen_values = true)]
     reason: Option<String>,
-    /// Print a JSON array of those that were given up, for programs
+    /// Print a JSON array of the abandoned instances
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Abandon) -> CliResult {
-    let house = House::of_process()?;
+    let folder = AgentsFolder::of_process()?;
     let reason = arguments.reason.as_deref();
-    let (given_up, failed) = house.each(&arguments.ids, async |agents, id| agents.abandon(id, reason).await);
+    let (given_up, failed) = folder.each(&arguments.ids, async |agents, id| agents.abandon(id, reason).await);
     if arguments.json {
         print::json(&Redacted::new(given_up))?;
     } else {
         given_up.iter().try_for_each(|instance| {
-            print::line(format_args!("{} is {}{}", instance.id, instance.status, told::left_of(instance)))
+            print::line(format_args!("{} is {}{}", instance.id, instance.status, render::left_of(instance)))
         })?;
     }
     failed

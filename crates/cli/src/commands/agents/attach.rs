@@ -3,23 +3,23 @@ use std::io::IsTerminal;
 use clap::Args;
 use tamis_agents::InstanceId;
 
-use super::house::House;
+use super::data_folder::AgentsFolder;
 use crate::error::{CliError, CliResult};
 
-/// Look at an agent at work, and talk to it
+/// Attach this terminal to the tmux session of an agent
 ///
-/// Shows its tmux session in this terminal. Ctrl-b d leaves it; the agent goes on.
+/// Detach with Ctrl-b d; the agent goes on.
 #[derive(Args)]
 pub(crate) struct Attach {
-    /// Which instance, as `tamis agents list` has it
+    /// Id of the instance, as in `tamis agents list`
     id: InstanceId,
 }
 
 pub(crate) fn run(arguments: &Attach) -> CliResult {
     let id = &arguments.id;
-    let house = House::of_process()?;
-    let instance = house.existing(id)?;
-    let session = house.tmux()?.session(id)?;
+    let folder = AgentsFolder::of_process()?;
+    let instance = folder.existing(id)?;
+    let session = folder.tmux()?.session(id)?;
     let logs = format!("`tamis agents logs {id}` shows what it did");
     match session {
         Some(session) if session.alive => {}
@@ -34,9 +34,9 @@ pub(crate) fn run(arguments: &Attach) -> CliResult {
         }
     }
     if !(std::io::stdin().is_terminal() && std::io::stdout().is_terminal()) {
-        return Err(CliError::usage("a session can only be shown in a terminal")
+        return Err(CliError::usage("cannot attach: not a terminal")
             .hint(format!("`tamis agents logs --follow {id}` follows it in a pipe")));
     }
-    let error = house.tmux()?.attach_command(id).exec();
-    Err(CliError::failed(anyhow::Error::new(error).context("cannot become tmux")))
+    let error = folder.tmux()?.attach_command(id).exec();
+    Err(CliError::failed(anyhow::Error::new(error).context("cannot run tmux")))
 }

@@ -1,4 +1,4 @@
-//! A `tamis serve` in the background, for whoever starts an agent while nobody coordinates.
+//! Starts `tamis serve` in the background when an agent is started and no coordinator is running.
 
 use std::fs::{self, File};
 use std::io;
@@ -17,15 +17,15 @@ use crate::error::CliError;
 use crate::waiting::Ticking;
 use crate::{escape, setup};
 
-/// How long it may take until it answers. It first repairs what the last one left, which may be fifty agents' worth.
-const PATIENCE: Duration = Duration::from_secs(60);
+/// Time limit until it answers. It reconciles first, which takes longer with many agents.
+const TIME_LIMIT: Duration = Duration::from_secs(60);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
-/// A log that has grown to this is put aside.
+/// A log of this size is rotated.
 const LONGEST_LOG: u64 = 4 << 20;
-/// So much of what it said last is told when it does not start.
-const LAST_WORDS: usize = 5;
+/// Maximum number of lines of its log shown when it does not start.
+const LAST_LINES: usize = 5;
 
-/// Who coordinates, after starting a server if nobody does. True: it was started here.
+/// The coordinator, after starting a server if there is none. True: it was started here.
 pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliError> {
     let data_dir = DataDir::at(config.data_dir());
     if let Some(there) = lock_holder(&data_dir) {
@@ -33,11 +33,11 @@ pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliErro
     }
     let waiting = Ticking::new();
     waiting.at("starting `tamis serve`".to_owned());
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + TIME_LIMIT;
     let Some(_one_at_a_time) = turn(&data_dir, deadline)? else {
         return Err(late(&data_dir));
     };
-    // One may have been started while this one waited for its turn, or be busy with what the last one left.
+    // One may have been started while this process waited for the lock, or be reconciling.
     loop {
         if let Some(there) = lock_holder(&data_dir) {
             return Ok((there, false));
@@ -50,7 +50,7 @@ pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliErro
         }
         std::thread::sleep(LOOK_AGAIN);
     }
-    // The usual port first, since that is where clients look for a server. Where something else has it, any other will do.
+    // The default port first, since clients look there. If it is taken, any other.
     for port in [None, Some(0)] {
         let mut server = start(config, &data_dir, port)?;
         match await_answer(&data_dir, &mut server, deadline)? {
@@ -58,7 +58,7 @@ pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliErro
             Awaited::Late => return Err(late(&data_dir)),
             Awaited::Ended(_) if port.is_none() => {}
             Awaited::Ended(status) => {
-                let error = anyhow!("`tamis serve` ended with {status}{}", last_words(&data_dir));
+                let error = anyhow!("`tamis serve` ended with {status}{}", last_lines(&data_dir));
                 return Err(CliError::failed(error).hint("`tamis serve` in another terminal shows why"));
             }
         }
@@ -115,7 +115,7 @@ fn start(config: &Config, data_dir: &DataDir, port: Option<u16>) -> Result<Child
     if let Some(port) = port {
         command.args(["--port", &port.to_string()]);
     }
-    // Where it was started may be a worktree that is removed one day. Paths that are relative to there are told in full.
+    // Where it was started may be a worktree that is removed one day. So relative paths are passed in full.
     command.current_dir(data_dir.root());
     for key in [Key::DataDir, Key::AgentsDatabase] {
         if let (Some(value), Some(name)) = (config.text(key), key.setting().variables.first()) {
@@ -138,16 +138,16 @@ fn open_log(path: &PathBuf) -> io::Result<File> {
     private_file().append(true).create(true).open(path)
 }
 
-/// What the server said last, each line of it.
-fn last_words(data_dir: &DataDir) -> String {
+/// The last lines of the server's log.
+fn last_lines(data_dir: &DataDir) -> String {
     let log = fs::read(log_path(data_dir)).unwrap_or_default();
     let log = String::from_utf8_lossy(&log);
     let lines: Vec<&str> = log.lines().collect();
-    let last = &lines[lines.len().saturating_sub(LAST_WORDS)..];
+    let last = &lines[lines.len().saturating_sub(LAST_LINES)..];
     last.iter().map(|line| format!("\n  {}", escape::line(line))).collect()
 }
 
 fn late(data_dir: &DataDir) -> CliError {
-    let error = anyhow!("`tamis serve` does not answer after {} seconds", PATIENCE.as_secs());
-    CliError::failed(error).hint(format!("{} says what it is at", log_path(data_dir).display()))
+    let error = anyhow!("`tamis serve` does not answer after {} seconds", TIME_LIMIT.as_secs());
+    CliError::failed(error).hint(format!("{} is its log", log_path(data_dir).display()))
 }

@@ -2,21 +2,21 @@ use clap::Args;
 use serde_json::json;
 use tamis_agents::{ConfigValue, user_setting};
 
-use super::house::House;
+use super::data_folder::AgentsFolder;
 use crate::error::CliResult;
 use crate::{escape, print};
 
-/// Show or set the limits of the review loop, and what agents are started with
+/// Show or set the limits of the review loop and the defaults of new agents
 ///
-/// They lie in the database, and hold from the next call on.
+/// The settings are stored in the database, and take effect with the next call.
 #[derive(Args)]
 pub(crate) struct ConfigCommand {
-    /// Which setting; all of them when left out
+    /// Setting to show or set [default: all]
     key: Option<String>,
-    /// What to set it to
+    /// New value
     #[arg(allow_hyphen_values = true)]
     value: Option<String>,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &ConfigCommand) -> CliResult {
     if let Some(key) = &arguments.key {
         user_setting(key)?;
     }
-    let archive = House::of_process()?.archive()?;
+    let archive = AgentsFolder::of_process()?.archive()?;
     if let (Some(key), Some(value)) = (&arguments.key, &arguments.value) {
         archive.set_config(key, value)?;
     }

@@ -5,28 +5,28 @@ use serde_json::json;
 use tamis_agents::Disposal;
 use tamis_redact::Redacted;
 
-use super::house::House;
+use super::data_folder::AgentsFolder;
 use crate::error::CliResult;
 use crate::{escape, print};
 
-/// Remove worktrees and branches of agents that are over, where nothing is lost by it
+/// Remove worktrees and branches of ended agents, where nothing is lost
 ///
-/// What has uncommitted changes, commits that are nowhere else, stashes or anything of that kind in a submodule stays, and it is
-/// said why. Of what is removed a ref stays by which it can be had back.
+/// Keeps everything with uncommitted changes, commits that are nowhere else, or stashes, in submodules too, and prints why.
+/// An undo reference is kept of everything that is removed.
 #[derive(Args)]
 pub(crate) struct Gc {
-    /// Only say what would be removed
+    /// Only print what would be removed
     #[arg(long)]
     dry_run: bool,
-    /// Print a JSON array, for programs
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Gc) -> CliResult {
     let dry_run = arguments.dry_run;
-    let house = House::of_process()?;
-    let disposals = house.ask(async |agents| agents.gc(dry_run).await)?;
+    let folder = AgentsFolder::of_process()?;
+    let disposals = folder.with_service(async |agents| agents.gc(dry_run).await)?;
     if arguments.json {
         return print::json(&Redacted::new(json!(disposals)));
     }
@@ -34,14 +34,14 @@ pub(crate) fn run(arguments: &Gc) -> CliResult {
         print::note("there is nothing to clean up");
     }
     for disposal in &disposals {
-        let repository = house.existing(&disposal.instance)?.repository;
-        print::bytes(told(disposal, &repository, dry_run).as_bytes())?;
+        let repository = folder.existing(&disposal.instance)?.repository;
+        print::bytes(render(disposal, &repository, dry_run).as_bytes())?;
     }
     Ok(())
 }
 
-/// What went, or would, and what stays and why, a line each.
-fn told(disposal: &Disposal, repository: &Path, dry_run: bool) -> String {
+/// What is removed, and what stays and why, a line each.
+fn render(disposal: &Disposal, repository: &Path, dry_run: bool) -> String {
     let removes = if dry_run { "would remove" } else { "removed" };
     let mut text = format!("{}\n", disposal.instance);
     let mut line = |words: &str| text.push_str(&format!("  {}\n", escape::line(words)));
@@ -49,12 +49,12 @@ fn told(disposal: &Disposal, repository: &Path, dry_run: bool) -> String {
     disposal.kept.iter().for_each(|why| line(why));
     if let Some(undo) = disposal.undo.as_ref().filter(|_| !dry_run && !disposal.removed.is_empty()) {
         let repository = shell_word(&repository.to_string_lossy());
-        line(&format!("to have it back: git -C {repository} branch NAME {undo}"));
+        line(&format!("to restore it: git -C {repository} branch NAME {undo}"));
     }
     text
 }
 
-/// A word as a shell takes it, so that what it stands in can be run.
+/// A word quoted for a shell.
 fn shell_word(word: &str) -> String {
     let plain = |letter: char| letter.is_alphanumeric() || "/._-+:@%,".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_says_what_goes_what_stays_and_how_to_have_it_back() {
+    fn removed_and_kept_things_and_the_undo_command_are_printed() {
         let disposal = Disposal {
             instance: "work-1-a1".parse().unwrap(),
             removed: vec!["worktree /data/x".into()],
@@ -76,16 +76,13 @@ mod tests {
             undo: Some("refs/tamis/undo/work-1-a1".into()),
         };
         assert_eq!(
-            told(&disposal, Path::new("/shop"), false),
+            render(&disposal, Path::new("/shop"), false),
             "work-1-a1\n  removed worktree /data/x\n  branch tamis/work-1-a1 stays: it has 2 commits\n  \
-             to have it back: git -C /shop branch NAME refs/tamis/undo/work-1-a1\n"
+             to restore it: git -C /shop branch NAME refs/tamis/undo/work-1-a1\n"
         );
-        let odd = told(&disposal, Path::new("/it's $HOME"), false);
+        let odd = render(&disposal, Path::new("/it's $HOME"), false);
         assert!(odd.contains(r"git -C '/it'\''s $HOME' branch NAME refs"), "{odd}");
-        let planned = told(&disposal, Path::new("/shop"), true);
-        assert!(
-            planned.contains("  would remove worktree") && !planned.contains("have it back"),
-            "{planned}"
-        );
+        let planned = render(&disposal, Path::new("/shop"), true);
+        assert!(planned.contains("  would remove worktree") && !planned.contains("restore it"), "{planned}");
     }
 }

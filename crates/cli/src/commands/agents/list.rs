@@ -2,55 +2,53 @@ use clap::Args;
 use tamis_agents::{Instance, Moment, Phase};
 use tamis_redact::Redacted;
 
-use super::{house::House, told};
+use super::{data_folder::AgentsFolder, render};
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// What is over and gone for longer is shown only when it is asked for.
+/// Instances that ended longer ago are listed with --all only.
 const RECENT_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// List the instances, oldest first
+/// List instances, oldest first
 ///
-/// Those that run, those of which something is left (a worktree, that is), and those that were over in the last day.
+/// Lists instances that run, that still have a worktree, or that ended in the last day.
 #[derive(Args)]
 pub(crate) struct List {
-    /// Every instance that ever was
+    /// List all instances
     #[arg(long)]
     all: bool,
-    /// Print a JSON array, for programs
+    /// Print a JSON array
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &List) -> CliResult {
-    // The database and nothing else: whoever watches a fleet asks often.
-    let mut instances = match House::of_process()?.archive_if_there()? {
+    // Reads the database only: users run this often.
+    let mut instances = match AgentsFolder::of_process()?.archive_if_there()? {
         Some(archive) => archive.instances()?,
         None => Vec::new(),
     };
     let there = instances.len();
     let now = Moment::now();
     if !arguments.all {
-        instances.retain(|instance| is_of_interest(instance, now));
+        instances.retain(|instance| is_listed(instance, now));
     }
     if arguments.json {
         return print::json(&Redacted::new(instances));
     }
     if instances.is_empty() {
-        print::note(
-            "there are no instances; `tamis agents start --task \"…\"` starts one in this repository",
-        );
+        print::note("no instances; start one in this repository with `tamis agents start --task \"…\"`");
     } else {
         print::bytes(table_of(&instances, now).render(table::screen()).as_bytes())?;
     }
     if instances.len() < there {
-        print::note(format_args!("{} more are over and gone; --all lists them", there - instances.len()));
+        print::note(format_args!("{} more ended earlier; list them with --all", there - instances.len()));
     }
     Ok(())
 }
 
-fn is_of_interest(instance: &Instance, now: Moment) -> bool {
+fn is_listed(instance: &Instance, now: Moment) -> bool {
     instance.status.is_live() || instance.phase != Phase::Gone || now.0 - instance.updated_at.0 < RECENT_MS
 }
 
@@ -71,10 +69,10 @@ fn table_of(instances: &[Instance], now: Moment) -> Table {
             instance.id.to_string(),
             instance.agent_type.to_string(),
             instance.status.to_string(),
-            escape::line(&told::agent(instance)),
-            told::age(instance.created_at, now),
+            escape::line(&render::agent(instance)),
+            render::age(instance.created_at, now),
             instance.pr_number.map_or_else(|| "-".to_owned(), |number| format!("#{number}")),
-            told::about(instance),
+            render::about(instance),
         ]);
     }
     table
@@ -87,12 +85,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_gone_for_long_is_of_no_interest() {
+    fn instances_that_ended_long_ago_are_not_listed() {
         let now = Moment(10 * RECENT_MS);
         let interest = |status, phase, updated_at| {
-            let mut instance = told::tests::instance();
+            let mut instance = render::tests::instance();
             (instance.status, instance.phase, instance.updated_at) = (status, phase, Moment(updated_at));
-            is_of_interest(&instance, now)
+            is_listed(&instance, now)
         };
         assert!(interest(Status::Started, Phase::Ready, 0));
         assert!(interest(Status::Terminated, Phase::Kept, 0));
@@ -101,8 +99,8 @@ mod tests {
     }
 
     #[test]
-    fn a_row_says_what_one_asks_first() {
-        let mut instance = told::tests::instance();
+    fn a_row_has_id_type_status_agent_age_and_task() {
+        let mut instance = render::tests::instance();
         let now = Moment(instance.created_at.0 + 3 * 60 * 60 * 1000);
         let line = |instance: &Instance| {
             table_of(std::slice::from_ref(instance), now).render(None).lines().nth(1).unwrap().to_owned()

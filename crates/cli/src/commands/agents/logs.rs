@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::Args;
 use tamis_agents::{InstanceId, log_file};
 
-use super::house::House;
+use super::data_folder::AgentsFolder;
 use super::log_file::{Lines, LogFile};
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, signals};
@@ -13,7 +13,7 @@ use crate::{escape, print, signals};
 /// How often a log that is followed is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
 /// So many looks pass before it is asked again whether the agent still runs.
-const LOOKS_PER_ASKING: u32 = 10;
+const LOOKS_PER_TMUX_CALL: u32 = 10;
 
 /// Show what an agent showed
 ///
@@ -22,7 +22,7 @@ const LOOKS_PER_ASKING: u32 = 10;
 /// best seen with --raw, in a terminal.
 #[derive(Args)]
 pub(crate) struct Logs {
-    /// Which instance, as `tamis agents list` has it
+    /// Id of the instance, as in `tamis agents list`
     id: InstanceId,
     /// Go on showing what comes, until the agent ends or Ctrl-C
     #[arg(long, short)]
@@ -37,25 +37,23 @@ pub(crate) struct Logs {
 
 pub(crate) fn run(arguments: &Logs) -> CliResult {
     let id = &arguments.id;
-    let house = House::of_process()?;
-    let instance = house.existing(id)?;
+    let folder = AgentsFolder::of_process()?;
+    let instance = folder.existing(id)?;
     let from_screen = !arguments.raw && !arguments.follow;
-    if from_screen && house.tmux()?.session(id)?.is_some() {
-        let screen = house.tmux()?.capture(id, arguments.lines)?;
+    if from_screen && folder.tmux()?.session(id)?.is_some() {
+        let screen = folder.tmux()?.capture(id, arguments.lines)?;
         return if screen.is_empty() { nothing(id) } else { print::line(escape::controls(&screen)) };
     }
-    let path = log_file(&house.data_dir, id);
+    let path = log_file(&folder.data_dir, id);
     let Some(mut log) = LogFile::open(&path).map_err(|error| unreadable(&path, error))? else {
         let error = anyhow::anyhow!("there is no log of {id}, which is {}", instance.status);
-        return Err(
-            CliError::failed(error).hint(format!("`tamis agents show {id}` tells what is known of it"))
-        );
+        return Err(CliError::failed(error).hint(format!("`tamis agents show {id}` shows the instance")));
     };
     let whole = log.whole().map_err(|error| unreadable(&path, error))?;
     let mut lines = (!arguments.raw).then(Lines::default);
-    let mut shown = tell(lines.as_mut(), &whole, arguments.lines)?;
+    let mut shown = print_log(lines.as_mut(), &whole, arguments.lines)?;
     if arguments.follow {
-        shown |= follow(&house, arguments, &path, log, lines.as_mut())?;
+        shown |= follow(&folder, arguments, &path, log, lines.as_mut())?;
     }
     if let Some(mut lines) = lines {
         let rest = lines.rest();
@@ -65,21 +63,21 @@ pub(crate) fn run(arguments: &Logs) -> CliResult {
     if shown { Ok(()) } else { nothing(id) }
 }
 
-/// Shows bytes as they are, or the last of the lines in them; and says whether there were any.
-fn tell(lines: Option<&mut Lines>, bytes: &[u8], most: usize) -> Result<bool, CliError> {
+/// Prints bytes as they are, or the last lines in them. Answers whether there were any.
+fn print_log(lines: Option<&mut Lines>, bytes: &[u8], most: usize) -> Result<bool, CliError> {
     let Some(lines) = lines else {
         print::bytes(bytes)?;
         return Ok(!bytes.is_empty());
     };
-    let told = lines.of(bytes);
-    told[told.len().saturating_sub(most)..]
+    let printed = lines.of(bytes);
+    printed[printed.len().saturating_sub(most)..]
         .iter()
         .try_for_each(|line| print::line(escape::controls(line)))?;
-    Ok(!told.is_empty())
+    Ok(!printed.is_empty())
 }
 
 fn nothing(id: &InstanceId) -> CliResult {
-    print::note(format_args!("{id} has shown nothing yet"));
+    print::note(format_args!("{id} has no output yet"));
     Ok(())
 }
 
@@ -87,9 +85,9 @@ fn unreadable(path: &Path, error: std::io::Error) -> CliError {
     CliError::failed(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
 }
 
-/// Shows what comes until nothing can come any more; and says whether anything came.
+/// Prints what is added until the session ends. Answers whether anything was.
 fn follow(
-    house: &House,
+    folder: &AgentsFolder,
     arguments: &Logs,
     path: &Path,
     mut log: LogFile,
@@ -100,18 +98,18 @@ fn follow(
         .enable_all()
         .build()
         .map_err(CliError::internal)?;
-    let asked_to_end = signals::flag(&runtime)?;
-    let tmux = house.tmux()?;
+    let interrupted = signals::flag(&runtime)?;
+    let tmux = folder.tmux()?;
     let (mut shown, mut lives) = (false, true);
     for look in 0.. {
-        if look % LOOKS_PER_ASKING == 0 {
+        if look % LOOKS_PER_TMUX_CALL == 0 {
             lives = tmux.session(&arguments.id)?.is_some_and(|session| session.alive);
         }
         let more = log.more().map_err(|error| unreadable(path, error))?;
-        if asked_to_end.load(Ordering::Relaxed) || (more.is_empty() && !lives) {
+        if interrupted.load(Ordering::Relaxed) || (more.is_empty() && !lives) {
             break;
         }
-        shown |= tell(lines.as_deref_mut(), &more, usize::MAX)?;
+        shown |= print_log(lines.as_deref_mut(), &more, usize::MAX)?;
         std::thread::sleep(LOOK_AGAIN);
     }
     runtime.shutdown_background();

@@ -3,26 +3,26 @@ use serde_json::{Value, json};
 use tamis_agents::{AgentEvent, Feedback, Instance, InstanceDetails, InstanceId, Phase, Review};
 use tamis_redact::Redacted;
 
-use super::{house::House, told};
+use super::{data_folder::AgentsFolder, render};
 use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{escape, print, wrap};
 
-/// What happened last is told to so many events.
+/// Maximum number of events shown.
 const LAST_EVENTS: usize = 10;
 
-/// Show an instance: where it lies, its reviews, what it was told, what happened last
+/// Show an instance with its reviews, feedback and last events
 #[derive(Args)]
 pub(crate) struct Show {
-    /// Which instance, as `tamis agents list` has it
+    /// Id of the instance, as in `tamis agents list`
     id: InstanceId,
-    /// Print JSON, for programs, with all of its events
+    /// Print JSON, with all events
     #[arg(long)]
     json: bool,
 }
 
 pub(crate) fn run(arguments: &Show) -> CliResult {
-    let archive = House::of_process()?.archive()?;
+    let archive = AgentsFolder::of_process()?.archive()?;
     let details = Redacted::new(archive.details(&arguments.id)?);
     let events = Redacted::new(archive.events(0, Some(&arguments.id), u32::MAX)?);
     if arguments.json {
@@ -46,7 +46,7 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
     row("reason", instance.reason.as_deref().map(escape::line));
     let title = instance.issue_title.as_deref().unwrap_or_default();
     row("issue", instance.issue.map(|issue| escape::line(format!("#{issue}  {title}").trim_end())));
-    row("agent", Some(told::agent_with_arguments(instance)));
+    row("agent", Some(render::agent_with_arguments(instance)));
     row("repository", path(&instance.repository));
     row("branch", Some(escape::line(&instance.branch)));
     let commit = instance.base_commit.short();
@@ -68,8 +68,8 @@ fn head(instance: &Instance) -> Vec<[String; 2]> {
         "turned down",
         (instance.rejected_requests > 0).then(|| format!("{rejected} for review at the limit")),
     );
-    row("started", Some(told::second(instance.created_at)));
-    row("ended", instance.ended_at.map(told::second));
+    row("started", Some(render::second(instance.created_at)));
+    row("ended", instance.ended_at.map(render::second));
     rows
 }
 
@@ -90,7 +90,7 @@ fn body(details: &InstanceDetails, events: &[AgentEvent], width: usize) -> Strin
         text.push('\n');
     }
     for event in last {
-        let line = format!("{}  {}", told::second(event.at), of_event(event));
+        let line = format!("{}  {}", render::second(event.at), of_event(event));
         text.push_str(&table::screen().map_or(line.clone(), |screen| table::cut(&line, screen)));
         text.push('\n');
     }
@@ -112,7 +112,7 @@ fn reviews(reviews: &[Review]) -> Table {
             review.parent_instance.to_string(),
             review.child_instance.to_string(),
             review.reviewed_commit.short().to_owned(),
-            told::second(review.created_at),
+            render::second(review.created_at),
             review.outcome.map_or_else(|| "under way".to_owned(), |outcome| outcome.to_string()),
         ]);
     }
@@ -126,7 +126,7 @@ fn of_feedback(feedback: &Feedback, width: usize) -> String {
         (Some(commit), Some(at)) => format!(
             "in {} since {}, commit {}",
             escape::line(&feedback.path),
-            told::second(*at),
+            render::second(*at),
             escape::line(commit.get(..12).unwrap_or(commit))
         ),
         _ => "not delivered yet".to_owned(),

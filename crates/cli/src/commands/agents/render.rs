@@ -1,4 +1,4 @@
-//! How instances are told of to people.
+//! Instances as text.
 
 use tamis_agents::{AgentChoice, Instance, Moment, Phase};
 
@@ -27,7 +27,7 @@ pub(super) fn agent_with_arguments(instance: &Instance) -> String {
     escape::line(&words.join(" "))
 }
 
-/// How long ago, in the largest unit that says something: `8s`, `12m`, `3h`, `2d`.
+/// The age in its largest unit: `8s`, `12m`, `3h`, `2d`.
 pub(super) fn age(since: Moment, now: Moment) -> String {
     let seconds = u64::try_from(now.0.saturating_sub(since.0)).unwrap_or(0) / 1000;
     match seconds {
@@ -38,7 +38,7 @@ pub(super) fn age(since: Moment, now: Moment) -> String {
     }
 }
 
-/// Why it ended or what is amiss, else what it is at.
+/// Why it ended or what is wrong, else its task.
 pub(super) fn about(instance: &Instance) -> String {
     match (&instance.reason, instance.issue) {
         (Some(reason), _) => escape::line(reason),
@@ -50,7 +50,7 @@ pub(super) fn about(instance: &Instance) -> String {
     }
 }
 
-/// What is left of one that is over.
+/// What is left of an ended instance.
 pub(super) fn left_of(instance: &Instance) -> String {
     let branch = escape::line(&instance.branch);
     match instance.phase {

@@ -1,4 +1,4 @@
-//! What the commands for agents start with: where things lie, opened as far as each needs.
+//! The data folder of agents, opened as far as each command needs.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use tamis_store::DataDir;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
 
-/// How long nobody may coordinate where just now somebody did, while a person waits. Whoever takes over does so at once.
+/// How long to wait for another coordinator when one has just ended, while the user waits.
 const ABSENCE_LIMIT: Duration = Duration::from_secs(2);
 
-pub(super) struct House {
+pub(super) struct AgentsFolder {
     pub(super) config: Config,
     pub(super) data_dir: DataDir,
 }
 
-impl House {
-    pub(super) fn of_process() -> Result<House, CliError> {
+impl AgentsFolder {
+    pub(super) fn of_process() -> Result<AgentsFolder, CliError> {
         let config = setup::load(&Surroundings::of_process())?;
         let data_dir = DataDir::at(config.data_dir());
-        Ok(House { config, data_dir })
+        Ok(AgentsFolder { config, data_dir })
     }
 
     /// The tables, made when they are missing.
@@ -31,7 +31,7 @@ impl House {
         Ok(Archive::open(&setup::agents_database(&self.config))?)
     }
 
-    /// The tables, if there is a database: whoever only looks need not make one.
+    /// The tables, if there is a database: reading does not create one.
     pub(super) fn archive_if_there(&self) -> Result<Option<Archive>, CliError> {
         if !setup::agents_database(&self.config).exists() {
             return Ok(None);
@@ -39,7 +39,7 @@ impl House {
         self.archive().map(Some)
     }
 
-    /// An instance that somebody names.
+    /// An instance that the user names.
     pub(super) fn existing(&self, id: &InstanceId) -> Result<Instance, CliError> {
         Ok(self.archive()?.instance(id)?)
     }
@@ -49,10 +49,10 @@ impl House {
         Ok(Tmux::for_data_folder(self.data_dir.root())?)
     }
 
-    /// Asks whoever coordinates; this process does, for as long as it takes, when nobody else does.
-    pub(super) fn ask<T>(
+    /// Runs a request with the coordinator, or as a temporary coordinator when there is none.
+    pub(super) fn with_service<T>(
         &self,
-        wish: impl AsyncFnOnce(Arc<AgentService>) -> Result<T, AgentsError>,
+        request: impl AsyncFnOnce(Arc<AgentService>) -> Result<T, AgentsError>,
     ) -> Result<T, CliError> {
         let settings = setup::agents_settings(&self.config, setup::this_program()?);
         let agents = Arc::new(AgentService::new(AgentServiceSettings {
@@ -62,20 +62,21 @@ impl House {
         }));
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
-        Ok(runtime.block_on(wish(agents))?)
+        Ok(runtime.block_on(request(agents))?)
     }
 
-    /// Asks the same of several, one after the other: those that it was done with, and whether it failed for any.
+    /// Runs the same request for several instances: those that it succeeded for, and the last failure.
     pub(super) fn each(
         &self,
         ids: &[InstanceId],
-        wish: impl AsyncFn(Arc<AgentService>, &InstanceId) -> Result<Instance, AgentsError>,
+        request: impl AsyncFn(Arc<AgentService>, &InstanceId) -> Result<Instance, AgentsError>,
     ) -> (Vec<Instance>, CliResult) {
         let (mut done, mut failed) = (Vec::new(), Vec::new());
         for id in ids {
-            // Nobody need coordinate to learn of a misspelt name.
-            let asked = self.existing(id).and_then(|_| self.ask(async |agents| wish(agents, id).await));
-            match asked {
+            // A misspelt id needs no coordinator.
+            let outcome =
+                self.existing(id).and_then(|_| self.with_service(async |agents| request(agents, id).await));
+            match outcome {
                 Ok(instance) => done.push(instance),
                 Err(error) => failed.push(error),
             }
