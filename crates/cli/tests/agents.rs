@@ -46,7 +46,9 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
             "error: there is no instance `work-1-a1`\n\nhint: `tamis agents list` lists the instances\n"
         );
     }
-    assert!(said(&["agents", "stop", "work-1-a1"], 1).starts_with("error: there is no instance `work-1-a1`\n"));
+    assert!(
+        said(&["agents", "stop", "work-1-a1"], 1).starts_with("error: there is no instance `work-1-a1`\n")
+    );
     assert!(said(&["agents", "stop"], 2).contains("<ID>"));
     assert_eq!(fleet.coordinator(), None, "nothing was started for any of it");
     assert_eq!(fleet.run(&["agents", "list"]).stderr.split(';').next(), Some("no instances"));

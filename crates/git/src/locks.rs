@@ -7,8 +7,10 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, SystemTime};
+
+use parking_lot::Mutex;
 
 use super::Repository;
 use crate::error::{GitError, Result};
@@ -17,26 +19,15 @@ use crate::names::BranchName;
 /// A lock younger than this may be of a program that closes the file before it moves it into place.
 const SETTLED: Duration = Duration::from_secs(2);
 
-/// One turn at a time in a repository.
-pub(super) struct Turn(Arc<Mutex<()>>);
-
-impl Turn {
-    pub(super) fn lock(&self) -> MutexGuard<'_, ()> {
-        // It guards no data that a panic could have left half-changed.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The turns of the repository with this folder, for this process.
-pub(super) fn exclusive(common_dir: &Path) -> Turn {
-    static TURNS: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
-    let mut turns = TURNS.lock().unwrap_or_else(PoisonError::into_inner);
-    Turn(Arc::clone(turns.entry(common_dir.to_owned()).or_default()))
+/// The lock of the repository with this folder, for this process.
+pub(super) fn exclusive(common_dir: &Path) -> Arc<Mutex<()>> {
+    static LOCKS: LazyLock<Mutex<HashMap<PathBuf, Arc<Mutex<()>>>>> = LazyLock::new(Mutex::default);
+    Arc::clone(LOCKS.lock().entry(common_dir.to_owned()).or_default())
 }
 
 impl Repository {
     /// Moves aside the lock files that our own interrupted operation, begun at `since`, left for a worktree and its
-    /// branch. Gives where they are now.
+    /// branch. Answers where they are now.
     pub fn clear_left_locks(
         &self,
         worktree: &Path,

@@ -4,8 +4,9 @@
 //! the reconciler skips one that is held, since what looks wrong there may be half done.
 
 use std::collections::HashSet;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex};
 
 use crate::InstanceId;
 
@@ -26,32 +27,29 @@ pub(crate) struct Hold<'a> {
 impl Holds {
     /// Locks a family. None when it is not free in time.
     pub(crate) fn take(&self, family: &InstanceId, deadline: Instant) -> Option<Hold<'_>> {
-        let mut held = self.lock();
+        let mut held = self.held.lock();
         while !held.insert(family.clone()) {
-            let left = deadline.checked_duration_since(Instant::now())?;
-            held = self.freed.wait_timeout(held, left).unwrap_or_else(PoisonError::into_inner).0;
+            if Instant::now() >= deadline {
+                return None;
+            }
+            self.freed.wait_until(&mut held, deadline);
         }
         Some(Hold { holds: self, family: family.clone() })
     }
 
     /// Locks a family, if it is free.
     pub(crate) fn try_take(&self, family: &InstanceId) -> Option<Hold<'_>> {
-        self.lock().insert(family.clone()).then(|| Hold { holds: self, family: family.clone() })
+        self.held.lock().insert(family.clone()).then(|| Hold { holds: self, family: family.clone() })
     }
 
     pub(crate) fn is_held(&self, family: &InstanceId) -> bool {
-        self.lock().contains(family)
-    }
-
-    /// A panic while this is locked leaves the set as it was.
-    fn lock(&self) -> MutexGuard<'_, HashSet<InstanceId>> {
-        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+        self.held.lock().contains(family)
     }
 }
 
 impl Drop for Hold<'_> {
     fn drop(&mut self) {
-        self.holds.lock().remove(&self.family);
+        self.holds.held.lock().remove(&self.family);
         self.holds.freed.notify_all();
     }
 }

@@ -10,7 +10,6 @@ mod strays;
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::PoisonError;
 
 use tamis_store::rusqlite;
 
@@ -33,7 +32,7 @@ struct Sight {
 impl Coordinator {
     /// Finds and repairs whatever died, vanished or was left behind. At the beginning, and every minute.
     pub fn reconcile(&self) -> Result<Vec<Repair>> {
-        let _one_at_a_time = self.reconciling.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one_at_a_time = self.reconciling.lock();
         let mut findings = Vec::new();
         let families = self.archive.database.read(db::families_to_look_after)?;
         let sight = self.look(&families)?;
@@ -94,11 +93,7 @@ impl Coordinator {
 
     /// Reports what stays as it is: in the events the first time, to the caller every time.
     fn report(&self, instance: Option<&InstanceId>, found: String, done: String) -> Option<Repair> {
-        let new = self
-            .reported
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .insert(format!("{instance:?} {found}"));
+        let new = self.reported.lock().insert(format!("{instance:?} {found}"));
         if new && let Ok(finding) = self.record_repair(instance, found.clone(), done.clone()) {
             return Some(finding);
         }

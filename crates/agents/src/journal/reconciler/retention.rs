@@ -3,7 +3,6 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant, UNIX_EPOCH};
 
 use super::strays::{id_of, names_in};
@@ -25,7 +24,7 @@ const LOGS_KEPT: i64 = 30 * DAY;
 impl Coordinator {
     /// Forgets what is too old, at most once an hour.
     pub(super) fn forget_the_past(&self) -> Result<()> {
-        let mut last = self.forgotten.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut last = self.forgotten.lock();
         if last.is_some_and(|last| last.elapsed() < PAUSE) {
             return Ok(());
         }

@@ -1,7 +1,6 @@
 //! Follows pull requests: whether they were merged or closed.
 
 use std::collections::HashMap;
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::error::Result;
@@ -53,14 +52,14 @@ impl Coordinator {
     pub(crate) fn follow_pull_request(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let head = self.archive.instance(family)?;
         let (true, Some(number)) = (is_followed(&head), head.pr_number) else { return Ok(()) };
-        if !self.following.lock().unwrap_or_else(PoisonError::into_inner).turn(family) {
+        if !self.following.lock().turn(family) {
             return Ok(());
         }
         let state = self.pull_state(&head, number).unwrap_or_else(|error| {
             tracing::debug!("cannot read the state of pull request {number} of {family} yet: {error}");
             // Only an unavailable GitHub concerns the other repositories.
             if error.code == Code::GithubUnavailable {
-                self.following.lock().unwrap_or_else(PoisonError::into_inner).failed = Some(Instant::now());
+                self.following.lock().failed = Some(Instant::now());
             }
             None
         });

@@ -351,7 +351,7 @@ fn merged_and_closed_pull_requests_are_noticed() {
         stage.github.close(1, merged);
         // Not again so soon.
         assert_eq!((follow().len(), stage.github.requests().len()), (0, asked + 1));
-        *stage.coordinator.following.lock().unwrap() = Following::default();
+        *stage.coordinator.following.lock() = Following::default();
         assert_eq!((follow().len(), stage.status(&coding)), (1, status));
         stage.assert_consistent();
         assert!(coding.worktree.exists());
@@ -364,7 +364,7 @@ fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
     let (coding, token) = stage.coding();
     stage.create(&token, &input()).unwrap();
     let look = || {
-        *stage.coordinator.following.lock().unwrap() = Following::default();
+        *stage.coordinator.following.lock() = Following::default();
         let families = stage.coordinator.archive.database.read(db::families_to_look_after).unwrap();
         for family in &families {
             stage.coordinator.follow_pull_request(family, &mut Vec::new()).unwrap();
@@ -398,7 +398,7 @@ fn a_github_that_does_not_answer_is_left_alone() {
         let mut findings = Vec::new();
         stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
         assert_eq!((findings, stage.status(&coding)), (Vec::new(), Status::PrCreated));
-        stage.coordinator.following.lock().unwrap().read_at.clear();
+        stage.coordinator.following.lock().read_at.clear();
     }
     assert_eq!(stage.github.requests().len(), asked + 3);
 }

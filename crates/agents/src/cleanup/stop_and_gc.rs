@@ -2,7 +2,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
-use std::sync::PoisonError;
 use std::time::{Duration, Instant};
 
 use crate::cleanup::ending::end_rows;
@@ -173,7 +172,7 @@ impl Coordinator {
             return;
         }
         let ids: Vec<InstanceId> = members.into_iter().map(|member| member.id).collect();
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).extend(ids.iter().cloned());
+        self.leaving.lock().extend(ids.iter().cloned());
         // A coordinator that ends meanwhile leaves this to the next one.
         let downgrade = self.downgrade();
         let leaving = ids.clone();
@@ -194,12 +193,12 @@ impl Coordinator {
 
     /// They have had their time.
     fn leave(&self, ids: &[InstanceId]) {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).retain(|id| !ids.contains(id));
+        self.leaving.lock().retain(|id| !ids.contains(id));
     }
 
     /// Whether it is still reading its last answer.
     pub(crate) fn is_leaving(&self, id: &InstanceId) -> bool {
-        self.leaving.lock().unwrap_or_else(PoisonError::into_inner).contains(id)
+        self.leaving.lock().contains(id)
     }
 
     pub(crate) fn repository(&self, folder: &Path) -> Result<Repository, GitError> {
