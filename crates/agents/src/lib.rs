@@ -1,10 +1,15 @@
 //! Coding, review and planning agents: each an instance with a git worktree, a branch, a tmux session and a row.
 //!
-//! Everything that happens to instances happens through the coordinator, of which there is one for a data folder. It writes
-//! down what it is about to do, does it, and writes down that it is done; so whoever coordinates next can finish or undo
-//! what was interrupted.
+//! Only the [`Coordinator`] changes instances, and one process of a data folder has it: [`Coordinator::claim`] takes the leader
+//! lock. It writes its intent to the journal, acts, and records the outcome; so the next coordinator can finish or undo what
+//! was interrupted. [`Archive`] reads the tables, which any process may.
 //!
-//! Deliberately missing: any judgement of the work. Agents review, people merge.
+//! Where to look: `instances` for names, identities, statuses and rows, `review` for the review loop and prompts,
+//! `pull_requests` for GitHub, `launch` for tmux and starting, `cleanup` for ending and gc, `journal` for the journal and the
+//! reconciler, `db` for all SQL.
+//!
+//! Never: a judgement of the work (agents review, people merge), a text of an agent in a shell, a deletion of what is not
+//! proven to be elsewhere.
 
 mod calls;
 mod cleanup;

@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use tamis_agents::{
     AgentCall, AgentsError, Code, Coordinator, CreateIssues, CreatePullRequest, Disposal, FeedbackSent,
     InstanceId, IssuesCreated, PullRequestCreated, Repair, RequestReview, Result, ReviewRequested,
@@ -161,9 +162,10 @@ impl CoordinatorRequest for Reconcile {
 
 /// A tool's request as another process forwarded it.
 pub fn parse_forwarded<R: ToolRequest>(body: &[u8]) -> Result<R> {
-    let mut json = serde_json::Deserializer::from_slice(body);
-    serde_path_to_error::deserialize(&mut json)
-        .map_err(|error| AgentsError::new(Code::ValidationError, bounded(error.to_string())))
+    let invalid = |error: String| AgentsError::new(Code::ValidationError, bounded(error));
+    // In two steps, so that messages name the parameter and not a column.
+    let json: Value = serde_json::from_slice(body).map_err(|error| invalid(error.to_string()))?;
+    serde_path_to_error::deserialize(json).map_err(|error| invalid(error.to_string()))
 }
 
 /// How much of a message about an input is kept, from its beginning and from its end: where, and what is expected.

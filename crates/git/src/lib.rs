@@ -229,7 +229,7 @@ impl Call<'_> {
     }
 
     /// Runs it for an exit code of 0 or 1.
-    fn is_true(self) -> Result<bool> {
+    fn succeeds(self) -> Result<bool> {
         let call = self.verb();
         let answer = self.answer()?;
         match answer.code {

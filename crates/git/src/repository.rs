@@ -164,7 +164,7 @@ impl Repository {
     }
 
     pub fn is_ancestor(&self, ancestor: &Commit, of: &Commit) -> Result<bool> {
-        self.call().args(["merge-base", "--is-ancestor", ancestor.as_str(), of.as_str()]).is_true()
+        self.call().args(["merge-base", "--is-ancestor", ancestor.as_str(), of.as_str()]).succeeds()
     }
 
     /// Where two lines of work parted; None when they never met.

@@ -45,7 +45,7 @@ impl Coordinator {
         self.archive.database.write_or(|connection| {
             end_rows(connection, &instance, status, ReviewOutcome::Ended, reason, Some(tool))
         })?;
-        self.tell_freed(&instance);
+        self.notify_freed(&instance);
         match self.clean_up_family(id) {
             // Another process uses the worktree: the instance is over, and the rest is done in a minute.
             Err(error) if matches!(error.code, Code::GitLocked | Code::Timeout) => {

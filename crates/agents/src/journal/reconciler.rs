@@ -15,7 +15,7 @@ use tamis_store::rusqlite;
 
 use crate::error::Result;
 use crate::instances::records::{Instance, Phase};
-use crate::launch::tmux::Session;
+use crate::launch::tmux::TmuxSession;
 use crate::{AgentsError, Coordinator, InstanceId, Repair, db};
 
 /// What is done about what cannot be repaired now.

@@ -9,7 +9,7 @@ use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 
-use crate::house::{House, call};
+use crate::shared_folder::{SharedFolder, call};
 
 /// A request as it came, without what is of no interest.
 #[derive(Clone, Debug, PartialEq)]
@@ -77,14 +77,14 @@ fn done() -> Value {
 
 #[tokio::test]
 async fn a_call_survives_the_death_of_a_coordinator() {
-    let house = Arc::new(House::new());
-    let _lock = house.hold_lock().await;
+    let folder = Arc::new(SharedFolder::new());
+    let _lock = folder.hold_lock().await;
     let second = StandIn::new(vec![Some((200, done()))], || {}).await;
-    let (url, announcing) = (second.url.clone(), Arc::clone(&house));
+    let (url, announcing) = (second.url.clone(), Arc::clone(&folder));
     // It dies with the request in its hands, and the second takes over.
     let first = StandIn::new(vec![None], move || announcing.announce(&url)).await;
-    house.announce(&first.url);
-    let agents = house.agents();
+    folder.announce(&first.url);
+    let agents = folder.agents();
     let arguments = json!({"completion_message": "é", "reviewer_prompt": null});
     assert_eq!(call(&agents, "request_review", arguments).await, (done(), false));
     let asked = first.asked();
@@ -103,11 +103,11 @@ async fn a_call_survives_the_death_of_a_coordinator() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_call_is_done_here_once_this_process_has_taken_over() {
-    let house = House::new();
-    let lock = Mutex::new(Some(house.hold_lock().await));
+    let folder = SharedFolder::new();
+    let lock = Mutex::new(Some(folder.hold_lock().await));
     let first = StandIn::new(vec![None], move || drop(lock.lock().unwrap().take())).await;
-    house.announce(&first.url);
-    let agents = house.agents();
+    folder.announce(&first.url);
+    let agents = folder.agents();
     agents.lead("http://127.0.0.1:1", |_| {}).unwrap();
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{error}");
@@ -116,11 +116,11 @@ async fn a_call_is_done_here_once_this_process_has_taken_over() {
 }
 
 #[tokio::test]
-async fn one_that_no_longer_coordinates_is_not_believed() {
-    let house = Arc::new(House::new());
-    let _lock = house.hold_lock().await;
+async fn answers_of_a_former_coordinator_are_not_used() {
+    let folder = Arc::new(SharedFolder::new());
+    let _lock = folder.hold_lock().await;
     let second = StandIn::new(vec![Some((200, done())), Some((200, json!([])))], || {}).await;
-    let (url, announcing, asked) = (second.url.clone(), Arc::clone(&house), AtomicUsize::new(0));
+    let (url, announcing, asked) = (second.url.clone(), Arc::clone(&folder), AtomicUsize::new(0));
     let unavailable = json!({"code": "COORDINATOR_UNAVAILABLE", "message": "not I"});
     let strange = json!({"detail": "no such route"});
     let first = StandIn::new(vec![Some((503, unavailable)), Some((404, strange))], move || {
@@ -129,8 +129,8 @@ async fn one_that_no_longer_coordinates_is_not_believed() {
         }
     });
     let first = first.await;
-    house.announce(&first.url);
-    let agents = house.agents();
+    folder.announce(&first.url);
+    let agents = folder.agents();
     assert_eq!(call(&agents, "request_review", json!({})).await, (done(), false));
     assert_eq!([first.asked(), second.asked()].concat(), vec![second.asked()[0].clone(); 3]);
     // An answer that cannot be understood is one all the same: asking again would not help.
@@ -141,8 +141,8 @@ async fn one_that_no_longer_coordinates_is_not_believed() {
 
 #[tokio::test]
 async fn an_answered_error_is_passed_on_as_it_is() {
-    let house = House::new();
-    let _lock = house.hold_lock().await;
+    let folder = SharedFolder::new();
+    let _lock = folder.hold_lock().await;
     let error = json!({
         "code": "REVIEW_LIMIT_EXCEEDED",
         "error": "REVIEW_LIMIT_EXCEEDED",
@@ -154,20 +154,20 @@ async fn an_answered_error_is_passed_on_as_it_is() {
         "max_iterations": 3,
     });
     let coordinator = StandIn::new(vec![Some((409, error.clone()))], || {}).await;
-    house.announce(&coordinator.url);
-    assert_eq!(call(&house.agents(), "request_review", json!({})).await, (error, true));
+    folder.announce(&coordinator.url);
+    assert_eq!(call(&folder.agents(), "request_review", json!({})).await, (error, true));
     assert_eq!(coordinator.asked().len(), 1);
 }
 
 #[tokio::test]
-async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
-    let house = House::new();
-    drop(house.hold_lock().await);
+async fn a_token_is_sent_to_the_lock_holder_only() {
+    let folder = SharedFolder::new();
+    drop(folder.hold_lock().await);
     let stranger = StandIn::new(vec![Some((200, done()))], || {}).await;
-    house.announce(&stranger.url);
+    folder.announce(&stranger.url);
     let agents = Arc::new(AgentService::new(AgentServiceSettings {
         absence_limit: Duration::ZERO,
-        ..house.settings()
+        ..folder.settings()
     }));
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("COORDINATOR_UNAVAILABLE"), true));
@@ -177,12 +177,12 @@ async fn nobody_is_shown_a_token_who_does_not_hold_the_lock() {
 
 #[tokio::test]
 async fn an_agent_is_not_started_twice() {
-    let house = House::new();
-    let _lock = house.hold_lock().await;
+    let folder = SharedFolder::new();
+    let _lock = folder.hold_lock().await;
     let coordinator = StandIn::new(vec![None, None], || {}).await;
-    house.announce(&coordinator.url);
+    folder.announce(&coordinator.url);
     let request = json!({"type": "coding", "task": "t", "folder": "there"});
-    let failed = house.agents().start(serde_json::from_value(request).unwrap()).await.unwrap_err();
+    let failed = folder.agents().start(serde_json::from_value(request).unwrap()).await.unwrap_err();
     assert_eq!(failed.code.as_str(), "COORDINATOR_UNAVAILABLE");
     assert_eq!(failed.suggestions, ["`tamis agents list` shows what exists"]);
     let asked = coordinator.asked();
@@ -192,14 +192,14 @@ async fn an_agent_is_not_started_twice() {
 }
 
 #[tokio::test]
-async fn the_users_wishes_go_with_the_servers_token() {
-    let house = House::new();
-    let _lock = house.hold_lock().await;
+async fn requests_of_the_user_carry_the_servers_token() {
+    let folder = SharedFolder::new();
+    let _lock = folder.hold_lock().await;
     let disposal = json!([{"instance": "work-1-a1", "removed": ["worktree"], "kept": [], "undo": null}]);
     let wrong = json!({"error": {"code": "wrong_token", "message": "wrong_token", "hint": "…"}});
     let coordinator = StandIn::new(vec![Some((200, disposal)), Some((401, wrong))], || {}).await;
-    house.announce(&coordinator.url);
-    let settings = AgentServiceSettings { token: Some("0123456789abcdef".to_owned()), ..house.settings() };
+    folder.announce(&coordinator.url);
+    let settings = AgentServiceSettings { token: Some("0123456789abcdef".to_owned()), ..folder.settings() };
     let agents = Arc::new(AgentService::new(settings));
     let cleaned = agents.gc(true).await.unwrap();
     assert_eq!((cleaned.len(), cleaned[0].instance.as_str()), (1, "work-1-a1"));

@@ -3,6 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
 mod forwarding;
-mod house;
+mod leader_lock;
 mod schemas;
-mod turns;
+mod shared_folder;

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 use tamis_testkit::assert_plain_schema;
 use tamis_tools::{Access, Shown, Toolset};
 
-use crate::house::registry;
+use crate::shared_folder::registry;
 
 fn without_descriptions(value: &Value) -> Value {
     match value {

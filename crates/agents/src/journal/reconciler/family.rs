@@ -34,7 +34,7 @@ impl Coordinator {
         trouble = trouble.and(self.end_late_review(family, findings));
         trouble = trouble.and(self.free_if_not_reviewed(family, findings));
         trouble = trouble.and(self.finish_endings(family, findings));
-        trouble = trouble.and(self.tell_untold(family, findings));
+        trouble = trouble.and(self.notify_of_unseen_feedback(family, findings));
         trouble.and(self.follow_pull_request(family, findings))
     }
 
@@ -191,7 +191,7 @@ impl Coordinator {
         Ok(())
     }
 
-    fn tell_untold(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
+    fn notify_of_unseen_feedback(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let untold = self.archive.database.read(db::unnotified_feedback)?;
         for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
             self.send_notification(feedback)?;

@@ -11,17 +11,17 @@ use tamis_sieve::Sieve;
 use tamis_store::{DataDir, Lock};
 use tamis_tools::{Access, Caller, Context, Registry, Reply, Services, Toolset, Workbench};
 
-pub(crate) struct House {
-    folder: tempfile::TempDir,
+pub(crate) struct SharedFolder {
+    temporary: tempfile::TempDir,
 }
 
-impl House {
-    pub(crate) fn new() -> House {
-        House { folder: tempfile::tempdir().unwrap() }
+impl SharedFolder {
+    pub(crate) fn new() -> SharedFolder {
+        SharedFolder { temporary: tempfile::tempdir().unwrap() }
     }
 
     pub(crate) fn data_dir(&self) -> DataDir {
-        DataDir::at(self.folder.path().join("data"))
+        DataDir::at(self.temporary.path().join("data"))
     }
 
     pub(crate) fn settings(&self) -> AgentServiceSettings {
@@ -63,7 +63,7 @@ impl House {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.folder.path()
+        self.temporary.path()
     }
 }
 

@@ -7,18 +7,18 @@ use tamis_agents::{is_leader_lock_held, lock_holder};
 use tamis_coordinator::{AbsentCoordinator, AgentService, AgentServiceSettings, EventQuery, Leadership};
 use tamis_store::DataDir;
 
-use crate::house::{House, call, until};
+use crate::shared_folder::{SharedFolder, call, until};
 
 /// A program that another test is just starting has a copy of every lock of this process, until it begins.
 async fn free_again(data_dir: &DataDir) {
-    until("nobody coordinates", || !is_leader_lock_held(data_dir)).await;
+    until("the leader lock is free", || !is_leader_lock_held(data_dir)).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn the_second_takes_over_when_the_first_ends() {
-    let house = House::new();
-    let data_dir = house.data_dir();
-    let (first, second) = (house.agents(), house.agents());
+    let folder = SharedFolder::new();
+    let data_dir = folder.data_dir();
+    let (first, second) = (folder.agents(), folder.agents());
     let (say, said) = std::sync::mpsc::channel();
     let teller = |name: &'static str| {
         let say = say.clone();
@@ -26,7 +26,7 @@ async fn the_second_takes_over_when_the_first_ends() {
     };
     let hears = || said.recv_timeout(std::time::Duration::from_secs(300)).unwrap();
     first.lead("http://127.0.0.1:1", teller("first")).unwrap();
-    assert!(is_leader_lock_held(&data_dir), "before anybody could look");
+    assert!(is_leader_lock_held(&data_dir), "when lead returns");
     assert_eq!(hears(), ("first", Leadership::Leader));
     assert!(first.is_leader());
     second.lead("http://127.0.0.1:2", teller("second")).unwrap();
@@ -41,13 +41,13 @@ async fn the_second_takes_over_when_the_first_ends() {
     assert_eq!(lock_holder(&data_dir).unwrap().url, "http://127.0.0.1:2");
     tokio::task::block_in_place(|| second.resign());
     free_again(&data_dir).await;
-    assert_eq!(lock_holder(&data_dir), None, "what is written there is of nobody");
+    assert_eq!(lock_holder(&data_dir), None, "the address that is left there is ignored");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn whoever_coordinates_judges_identities_itself() {
-    let house = House::new();
-    let agents = house.agents();
+async fn the_coordinator_verifies_identities() {
+    let folder = SharedFolder::new();
+    let agents = folder.agents();
     agents.lead("http://127.0.0.1:1", |_| {}).unwrap();
     until("its turn", || agents.is_leader()).await;
     for (tool, arguments) in [
@@ -63,22 +63,22 @@ async fn whoever_coordinates_judges_identities_itself() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_short_command_coordinates_only_while_nobody_does() {
-    let house = House::new();
+async fn a_short_command_coordinates_only_while_the_leader_lock_is_free() {
+    let folder = SharedFolder::new();
     let settings =
-        AgentServiceSettings { absent_coordinator: AbsentCoordinator::TakeLock, ..house.settings() };
+        AgentServiceSettings { absent_coordinator: AbsentCoordinator::TakeLock, ..folder.settings() };
     let agents = Arc::new(AgentService::new(settings));
     assert_eq!(agents.gc(true).await.unwrap(), []);
-    free_again(&house.data_dir()).await;
+    free_again(&folder.data_dir()).await;
     let mut done = None;
     until("it coordinates", || {
-        let work = |_: &_| Ok(is_leader_lock_held(&house.data_dir()));
+        let work = |_: &_| Ok(is_leader_lock_held(&folder.data_dir()));
         done = tokio::task::block_in_place(|| agents.with_temporary_coordinator(work)).unwrap();
         done.is_some()
     })
     .await;
     assert_eq!(done, Some(true));
-    let held = house.hold_lock().await;
+    let held = folder.hold_lock().await;
     let done = tokio::task::block_in_place(|| agents.with_temporary_coordinator(|_| Ok(())));
     assert_eq!(done.unwrap(), None);
     drop(held);
@@ -86,8 +86,8 @@ async fn a_short_command_coordinates_only_while_nobody_does() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_one_process_writes_another_follows() {
-    let house = House::new();
-    let (reader, writer) = (house.agents(), house.agents());
+    let folder = SharedFolder::new();
+    let (reader, writer) = (folder.agents(), folder.agents());
     let mut follower = reader.follow(Some(0)).await.unwrap();
     for round in 1..=20 {
         let value = (round + 1).to_string();
@@ -99,5 +99,5 @@ async fn what_one_process_writes_another_follows() {
         tokio::task::block_in_place(|| reader.events(&EventQuery { after: 18, ..EventQuery::default() }));
     let shown = shown.unwrap();
     assert_eq!((shown.events.len(), shown.last_seq), (2, 20));
-    assert!(house.path().join("data/state.db").exists());
+    assert!(folder.path().join("data/state.db").exists());
 }
