@@ -24,6 +24,8 @@ pub enum RoleErrorKind {
     ProviderUnavailable,
     /// The model's server failed, or hung up.
     ProviderError,
+    /// The conversation is too long for the model.
+    ContextTooLong,
     /// The model will not answer.
     Refused,
     /// The model's answer has the wrong form, and a retry did not fix it.
@@ -51,7 +53,7 @@ impl RoleErrorKind {
             RoleErrorKind::Canceled => "CanceledError",
             RoleErrorKind::Saturated => "SaturatedError",
             RoleErrorKind::ProviderUnavailable => "ProviderUnavailableError",
-            RoleErrorKind::ProviderError => "ProviderError",
+            RoleErrorKind::ProviderError | RoleErrorKind::ContextTooLong => "ProviderError",
             RoleErrorKind::Refused => "ProviderRefusalError",
             RoleErrorKind::InvalidAnswer => "InvalidAnswerError",
             RoleErrorKind::BudgetExhausted => "BudgetExhaustedError",

@@ -114,26 +114,10 @@ fn show(arguments: &Show) -> CliResult {
     let resumed = resume_handoff(&settings.artifacts, arguments.name.as_deref(), &settings.roots)
         .map_err(resume_error)?;
     if arguments.json {
-        print::json(&as_json(&resumed))
+        print::json(&resumed)
     } else {
         print::bytes(render(&resumed, wrap::width()).as_bytes())
     }
-}
-
-fn as_json(resumed: &ResumedHandoff) -> serde_json::Value {
-    let handoff = &resumed.handoff;
-    let stale = resumed.references.iter().filter(|(_, standing)| *standing != ReferenceState::Unchanged);
-    json!({
-        "artifactPath": resumed.path,
-        "written": handoff.written.map(|time| time.to_string()),
-        "question": handoff.question,
-        "summary": handoff.summary,
-        "key_findings": handoff.key_findings,
-        "references": handoff.references,
-        "stale": stale.map(|(reference, standing)| json!({"reference": reference, "standing": standing})).collect::<Vec<_>>(),
-        "constraints": handoff.constraints,
-        "notes": handoff.notes,
-    })
 }
 
 fn render(resumed: &ResumedHandoff, width: usize) -> String {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use jiff::Timestamp;
-use serde::Serialize;
+use serde::ser::SerializeStruct;
+use serde::{Serialize, Serializer};
 use tamis_codebase::{AccessError, EntryKind, Policy, RootError, Roots, list};
 use tamis_redact::Redacted;
 
@@ -17,13 +18,38 @@ const LARGEST_REFERRED: u64 = 16 << 20;
 const MAX_LISTED: usize = 100_000;
 const MAX_OFFERED: usize = 20;
 
-/// A handoff that was found.
+/// A handoff that was found. In JSON it is the handoff with its path and its stale references.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResumedHandoff {
     pub path: PathBuf,
     pub handoff: Redacted<Handoff>,
     /// Its references, in their order.
     pub references: Vec<(Reference, ReferenceState)>,
+}
+
+impl Serialize for ResumedHandoff {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Stale<'a> {
+            reference: &'a Reference,
+            standing: ReferenceState,
+        }
+        let stale = self.references.iter().filter(|(_, state)| *state != ReferenceState::Unchanged);
+        let stale: Vec<Stale<'_>> =
+            stale.map(|(reference, state)| Stale { reference, standing: *state }).collect();
+        let handoff = &self.handoff;
+        let mut out = serializer.serialize_struct("ResumedHandoff", 9)?;
+        out.serialize_field("artifactPath", &self.path.to_string_lossy())?;
+        out.serialize_field("written", &handoff.written.map(|time| time.to_string()))?;
+        out.serialize_field("question", &handoff.question)?;
+        out.serialize_field("summary", &handoff.summary)?;
+        out.serialize_field("key_findings", &handoff.key_findings)?;
+        out.serialize_field("references", &handoff.references)?;
+        out.serialize_field("stale", &stale)?;
+        out.serialize_field("constraints", &handoff.constraints)?;
+        out.serialize_field("notes", &handoff.notes)?;
+        out.end()
+    }
 }
 
 /// The state of a reference.

@@ -135,6 +135,8 @@ fn error_of(error: HttpError) -> RoleError {
     let kind = match &error {
         HttpError::Timeout(_) => RoleErrorKind::Timeout,
         HttpError::Connect { .. } => RoleErrorKind::ProviderUnavailable,
+        // Servers have no code for it, only words.
+        HttpError::Failed { message, .. } if message.contains("context") => RoleErrorKind::ContextTooLong,
         _ => RoleErrorKind::ProviderError,
     };
     // A server's message may contain anything.

@@ -113,7 +113,7 @@ impl Subagent<'_> {
         let offered = if with_tools { tools::offered(self.task.role) } else { Vec::new() };
         let answer = match self.ask(&offered) {
             // The server has a smaller context than configured: retry with half of the conversation.
-            Err(error) if error.kind == RoleErrorKind::ProviderError && error.message.contains("context") => {
+            Err(error) if error.kind == RoleErrorKind::ContextTooLong => {
                 let bytes: usize = self.messages.iter().map(weight).sum();
                 if !self.make_room(bytes / 2) {
                     return Err(error);

@@ -113,37 +113,29 @@ fn drop_duplicate(report: &mut ResearchReport, number: usize) -> bool {
     }
 }
 
-/// Removes the last finding of the role that has the most, beyond `of_a_role`, then of the synthesis, beyond `of_all`.
 fn pop_finding(report: &mut ResearchReport, of_a_role: usize, of_all: usize) -> bool {
-    let alone = report.synthesis.is_none();
-    let least = if alone { of_all } else { of_a_role };
-    let longest = findings(report)
-        .rev()
-        .filter(|finding| finding.key_findings.len() > least)
-        .max_by_key(|finding| finding.key_findings.len());
-    if let Some(finding) = longest {
-        finding.key_findings.pop();
-        return true;
-    }
-    match report.synthesis.as_mut().filter(|synthesis| synthesis.key_findings.len() > of_all) {
-        Some(synthesis) => synthesis.key_findings.pop().is_some(),
-        None => false,
-    }
+    pop(report, of_a_role, of_all, |finding| &mut finding.key_findings)
 }
 
 fn pop_reference(report: &mut ResearchReport, of_a_role: usize, of_all: usize) -> bool {
-    let alone = report.synthesis.is_none();
-    let least = if alone { of_all } else { of_a_role };
-    let longest = findings(report)
-        .rev()
-        .filter(|finding| finding.references.len() > least)
-        .max_by_key(|finding| finding.references.len());
-    if let Some(finding) = longest {
-        finding.references.pop();
-        return true;
+    pop(report, of_a_role, of_all, |finding| &mut finding.references)
+}
+
+/// Removes the last entry of the role that has the most, beyond `of_a_role`, then of the synthesis, beyond `of_all`.
+fn pop<T>(
+    report: &mut ResearchReport,
+    of_a_role: usize,
+    of_all: usize,
+    list: fn(&mut ResearchFinding) -> &mut Vec<T>,
+) -> bool {
+    let least = if report.synthesis.is_none() { of_all } else { of_a_role };
+    let longest =
+        findings(report).rev().map(list).filter(|list| list.len() > least).max_by_key(|list| list.len());
+    if let Some(list) = longest {
+        return list.pop().is_some();
     }
-    match report.synthesis.as_mut().filter(|synthesis| synthesis.references.len() > of_all) {
-        Some(synthesis) => synthesis.references.pop().is_some(),
+    match report.synthesis.as_mut().map(list).filter(|list| list.len() > of_all) {
+        Some(list) => list.pop().is_some(),
         None => false,
     }
 }

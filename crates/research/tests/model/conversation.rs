@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tamis_codebase::Halt;
 use tamis_research::{
-    Model, ModelLimits, ModelSettings, ModelTask, Note, NoteFact, ResearchFinding, Role, RoleError,
-    RoleErrorKind,
+    FindingKind, Model, ModelLimits, ModelSettings, ModelTask, Note, NoteFact, Reference, ResearchFinding,
+    Role, RoleError, RoleErrorKind,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 
@@ -61,7 +61,11 @@ fn the_locator_reads_no_contents() {
     let folder = codebase();
     let reader = reader(folder.path());
     let task = ModelTask { role: Role::Locator, question: "?", reader: &reader, hints: &[] };
-    assert_eq!(model(&server).answer(&task, &Halt::never()), Ok(good_finding()));
+    let finding = model(&server).answer(&task, &Halt::never()).unwrap();
+    let place = Reference::new("src/config.rs", Some(3));
+    assert_eq!(finding.key_findings[0].kind, FindingKind::Definition { category: None, place });
+    let key_findings = good_finding().key_findings;
+    assert_eq!(ResearchFinding { key_findings, ..finding }, good_finding());
     let turns = server.turns();
     assert_eq!(offered(&turns[0]), ["grep", "glob", "ls", "outline"]);
     assert_eq!(results(&turns[1]), ["error: there is no tool \"read\"; there are grep, glob, ls, outline"]);
@@ -219,7 +223,7 @@ fn a_server_with_a_small_context_gets_a_shorter_conversation() {
     assert!(results(&turns[2])[0].starts_with("README.md:1: # A program\n"));
     assert_eq!(results(&turns[3])[0], "(left out to save room; call again if needed)");
     // With nothing to leave out there is no way.
-    assert_eq!(kind(outcome(&ChatServer::start(vec![full()]))), RoleErrorKind::ProviderError);
+    assert_eq!(kind(outcome(&ChatServer::start(vec![full()]))), RoleErrorKind::ContextTooLong);
 }
 
 #[test]

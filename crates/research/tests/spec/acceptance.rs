@@ -10,24 +10,24 @@ use crate::fixture::{Fixture, asking, research, secret, texts};
 fn locate_only() {
     let fixture = Fixture::new();
     let ask = || research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?")).1;
-    let told = ask();
-    assert_eq!(told["locator"]["status"], "ok");
-    let references = texts(&told["locator"]["value"]["references"]);
+    let answer = ask();
+    assert_eq!(answer["locator"]["status"], "ok");
+    let references = texts(&answer["locator"]["value"]["references"]);
     assert!(references[0].starts_with("src/config.rs:10"), "{references:?}");
-    assert!(texts(&told["synthesis"]["references"])[0].starts_with("src/config.rs"), "{told}");
+    assert!(texts(&answer["synthesis"]["references"])[0].starts_with("src/config.rs"), "{answer}");
     // No large excerpts, and the same each time.
-    let excerpts = texts(&told["locator"]["value"]["key_findings"]);
+    let excerpts = texts(&answer["locator"]["value"]["key_findings"]);
     assert!(excerpts.iter().all(|text| text.len() <= 200 && !text.contains('\n')), "{excerpts:?}");
-    assert_eq!(ask()["locator"]["value"], told["locator"]["value"]);
+    assert_eq!(ask()["locator"]["value"], answer["locator"]["value"]);
 }
 
 #[test]
 fn not_found() {
     let fixture = Fixture::new();
-    let (_, told) = research(&fixture.researcher(), &asking("Where is frobnicate_zyxwv implemented?"));
-    for value in [&told["locator"]["value"], &told["synthesis"]] {
-        assert_eq!(value["references"], json!([]), "{told}");
-        assert!(value["summary"].as_str().unwrap().to_lowercase().contains("not found"), "{told}");
+    let (_, answer) = research(&fixture.researcher(), &asking("Where is frobnicate_zyxwv implemented?"));
+    for value in [&answer["locator"]["value"], &answer["synthesis"]] {
+        assert_eq!(value["references"], json!([]), "{answer}");
+        assert!(value["summary"].as_str().unwrap().to_lowercase().contains("not found"), "{answer}");
         assert_eq!(value["confidence"], "low");
     }
 }
@@ -37,12 +37,12 @@ fn scope_restriction() {
     let fixture = Fixture::new();
     let request =
         ResearchRequest { roots: vec!["tests".into()], ..asking("Where is serve_orders implemented?") };
-    let (report, told) = research(&fixture.researcher(), &request);
+    let (report, answer) = research(&fixture.researcher(), &request);
     let root = fixture.code().join("tests").canonicalize().unwrap();
-    assert_eq!(told["rootsSearched"], json!([root]));
+    assert_eq!(answer["rootsSearched"], json!([root]));
     let text = serde_json::to_string(&report).unwrap();
     assert!(!text.contains("orders.rs"), "{text}");
-    assert_eq!(told["locator"]["value"]["references"], json!([]));
+    assert_eq!(answer["locator"]["value"]["references"], json!([]));
     // Folders outside of the roots are refused, without a word on what is there.
     for outside in ["/etc", "..", "../code-of-others"] {
         let request = ResearchRequest { roots: vec![outside.into()], ..asking("Where?") };
@@ -65,12 +65,15 @@ fn budget_pressure() {
         research(&fixture.researcher(), &ResearchRequest { constraints, ..question }).1
     };
     for (files, bytes) in [(1, 1 << 20), (50, 60), (0, 0)] {
-        let told = ask(files, bytes);
-        let used = &told["run"]["used"];
+        let answer = ask(files, bytes);
+        let used = &answer["run"]["used"];
         assert!(used["filesRead"].as_u64().unwrap() <= files && used["bytesRead"].as_u64().unwrap() <= bytes);
-        let said = format!("{} {}", told["synthesis"]["summary"], told["synthesis"]["notes"]);
-        assert!(said.contains("limit"), "{told}");
-        assert!(!texts(&told["synthesis"]["references"]).is_empty(), "what was found without reading stays");
+        let said = format!("{} {}", answer["synthesis"]["summary"], answer["synthesis"]["notes"]);
+        assert!(said.contains("limit"), "{answer}");
+        assert!(
+            !texts(&answer["synthesis"]["references"]).is_empty(),
+            "what was found without reading stays"
+        );
     }
     let free = ask(50, 1 << 20);
     assert!(!free["synthesis"]["notes"].as_str().unwrap_or_default().contains("limit"), "{free}");
@@ -82,7 +85,7 @@ fn redaction() {
     let text = format!("pub fn call_gateway() {{\n    let token = \"{}\";\n    send(token);\n}}\n", secret());
     fixture.write("src/gateway.rs", &text);
     let question = "How does call_gateway work? Show examples of call_gateway and its token.";
-    let (report, told) = research(&fixture.researcher(), &asking(question));
+    let (report, answer) = research(&fixture.researcher(), &asking(question));
     assert!(!serde_json::to_string(&report).unwrap().contains(&secret()));
-    assert!(texts(&told["locator"]["value"]["references"])[0].starts_with("src/gateway.rs"), "{told}");
+    assert!(texts(&answer["locator"]["value"]["references"])[0].starts_with("src/gateway.rs"), "{answer}");
 }

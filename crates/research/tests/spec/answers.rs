@@ -36,8 +36,8 @@ fn synthesizer_ordering_determinism_same_inputs_produce_stable_ordering_and_dedu
                 Ok(said.clone())
             });
         }
-        let (_, told) = research(&fixture.with(roles), &question);
-        answers.push(told["synthesis"].clone());
+        let (_, answer) = research(&fixture.with(roles), &question);
+        answers.push(answer["synthesis"].clone());
     }
     assert_eq!(answers[0], answers[1]);
     assert_eq!(texts(&answers[0]["references"]), ["src/orders.rs:6", "src/payments.rs:1"]);
@@ -60,13 +60,13 @@ fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes
     for max_tokens in [400, 800, 2000, 4000] {
         let constraints =
             ResearchConstraints { max_tokens: Some(max_tokens), ..ResearchConstraints::default() };
-        let (report, told) =
+        let (report, answer) =
             research(&researcher, &ResearchRequest { constraints, ..asking("examples of retries") });
         let tokens = serde_json::to_string(&report).unwrap().len().div_ceil(4) as u64;
         assert!(tokens <= max_tokens, "{tokens} of {max_tokens}");
-        let notes = told["synthesis"]["notes"].as_str().unwrap();
+        let notes = answer["synthesis"]["notes"].as_str().unwrap();
         assert!(notes.contains(&format!("limit of {max_tokens} tokens")), "{notes}");
-        assert!(!texts(&told["synthesis"]["references"]).is_empty());
+        assert!(!texts(&answer["synthesis"]["references"]).is_empty());
     }
     // Unless told otherwise, 2,000 is the limit.
     let (report, _) = research(&researcher, &asking("examples of retries"));
@@ -90,29 +90,29 @@ fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_ref
     let roles = Roles::default().finding(Role::Locator, leaking.clone()).with(Role::Analyzer, move |_| {
         Err(tamis_research::RoleError::new(tamis_research::RoleErrorKind::ProviderError, said.clone()))
     });
-    let (report, told) = research(&fixture.with(roles), &asking(&format!("What is {}?", secrets[0])));
+    let (report, answer) = research(&fixture.with(roles), &asking(&format!("What is {}?", secrets[0])));
     let text = serde_json::to_string(&report).unwrap();
     for secret in &secrets {
         assert!(!text.contains(secret), "{secret} in {text}");
     }
     assert!(!text.contains("tr0ub4dor3x"));
-    assert_eq!(texts(&told["locator"]["value"]["references"]), ["src/orders.rs:2"]);
-    assert!(texts(&told["synthesis"]["key_findings"])[0].starts_with("src/orders.rs:2 has [redacted:"));
+    assert_eq!(texts(&answer["locator"]["value"]["references"]), ["src/orders.rs:2"]);
+    assert!(texts(&answer["synthesis"]["key_findings"])[0].starts_with("src/orders.rs:2 has [redacted:"));
 }
 
 #[test]
 fn reference_formatting_file_references_are_path_and_line_and_never_full_dumps() {
     let fixture = Fixture::new();
-    let (report, told) =
+    let (report, answer) =
         research(&fixture.researcher(), &asking("How does parse_shop_config work? Show examples."));
     let mut with_line = 0;
     for part in ["locator", "analyzer", "patterns"] {
-        for reference in texts(&told[part]["value"]["references"]) {
+        for reference in texts(&answer[part]["value"]["references"]) {
             assert!(fixture.has(reference), "{part}: {reference}");
             with_line += usize::from(Reference::from(reference.to_owned()).split().1.is_some());
         }
     }
-    assert!(with_line > 0, "{told}");
+    assert!(with_line > 0, "{answer}");
     let text = serde_json::to_string(&report).unwrap();
     let whole = std::fs::read_to_string(fixture.code().join("src/config.rs")).unwrap();
     let dumped = serde_json::to_string(&whole).unwrap();
@@ -140,12 +140,12 @@ fn answers_under_tight_limits_do_not_depend_on_which_role_was_first() {
             ..asking("Show examples of how `retry_order` attempts are retried")
         };
         let ask = || {
-            let mut told = research(&researcher, &request).1;
-            told["run"]["elapsedMs"] = json!(0);
+            let mut answer = research(&researcher, &request).1;
+            answer["run"]["elapsedMs"] = json!(0);
             for role in ["locator", "analyzer", "patterns"] {
-                told[role]["timing"] = json!(null);
+                answer[role]["timing"] = json!(null);
             }
-            told
+            answer
         };
         let first = ask();
         for _ in 0..25 {

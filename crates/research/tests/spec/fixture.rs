@@ -159,9 +159,9 @@ pub(crate) fn research_until(
     halt: &Halt,
 ) -> (ResearchReport, Value) {
     let report = researcher.research(request, halt, &|_| ()).unwrap().into_inner();
-    let told = serde_json::to_value(&report).unwrap();
-    assert_report(&told);
-    (report, told)
+    let answer = serde_json::to_value(&report).unwrap();
+    assert_report(&answer);
+    (report, answer)
 }
 
 pub(crate) fn texts(value: &Value) -> Vec<&str> {

@@ -41,9 +41,9 @@ fn mocked() -> Roles {
 #[test]
 fn pipeline_orchestrator_given_mocked_role_results_synthesis_returns_a_compact_report_with_stable_ordering() {
     let fixture = Fixture::new();
-    let (_, told) = research(&fixture.with(mocked()), &asking("Show similar retries"));
+    let (_, answer) = research(&fixture.with(mocked()), &asking("Show similar retries"));
     assert_eq!(
-        told["synthesis"],
+        answer["synthesis"],
         json!({
             "summary": "retry_order gives up after 3 attempts. Two examples.",
             "references": ["src/orders.rs:6", "src/payments.rs:1", "shop.toml"],
@@ -57,7 +57,7 @@ fn pipeline_orchestrator_given_mocked_role_results_synthesis_returns_a_compact_r
             "notes": null,
         })
     );
-    assert_eq!(told["run"]["partial"], json!([]));
+    assert_eq!(answer["run"]["partial"], json!([]));
 }
 
 #[test]
@@ -66,15 +66,15 @@ fn partial_results_when_a_role_times_out_or_errors_synthesis_still_returns_a_val
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
         for kind in [RoleErrorKind::Timeout, RoleErrorKind::ProviderError, RoleErrorKind::Internal] {
             let roles = mocked().with(role, move |_| Err(RoleError::new(kind, "it went wrong")));
-            let (_, told) = research(&fixture.with(roles), &asking("Show similar retries"));
-            assert_eq!(told[role.key()]["error"]["name"], kind.name());
-            let partial = texts(&told["run"]["partial"]);
+            let (_, answer) = research(&fixture.with(roles), &asking("Show similar retries"));
+            assert_eq!(answer[role.key()]["error"]["name"], kind.name());
+            let partial = texts(&answer["run"]["partial"]);
             assert!(partial.len() == 1 && partial[0].starts_with(role.key()), "{partial:?}");
-            assert!(told["synthesis"]["notes"].as_str().unwrap().contains(partial[0]));
-            assert_ne!(told["synthesis"]["confidence"], "high");
-            assert!(!texts(&told["synthesis"]["references"]).is_empty());
+            assert!(answer["synthesis"]["notes"].as_str().unwrap().contains(partial[0]));
+            assert_ne!(answer["synthesis"]["confidence"], "high");
+            assert!(!texts(&answer["synthesis"]["references"]).is_empty());
             let timeouts = if kind == RoleErrorKind::Timeout { json!([role.key()]) } else { json!([]) };
-            assert_eq!(told["run"]["timeouts"], timeouts);
+            assert_eq!(answer["run"]["timeouts"], timeouts);
         }
     }
 }
@@ -110,11 +110,11 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
         max_bytes_read: Some(100),
         ..ResearchConstraints::default()
     };
-    let (report, told) = research(&researcher, &ResearchRequest { constraints, ..asking("similar parts") });
+    let (report, answer) = research(&researcher, &ResearchRequest { constraints, ..asking("similar parts") });
     assert_eq!(report.run.roles, [Role::Locator, Role::Analyzer, Role::Patterns, Role::Thoughts]);
     assert!(report.run.used.files_read <= 7 && report.run.used.bytes_read <= 100, "{:?}", report.run.used);
     assert!(most.load(Ordering::SeqCst) <= 2);
-    assert!(told["synthesis"]["notes"].as_str().unwrap().contains("limits of 7 files and 100 bytes"));
+    assert!(answer["synthesis"]["notes"].as_str().unwrap().contains("limits of 7 files and 100 bytes"));
     // Time, too, is one for all: nobody gets a deadline of their own.
     let roles = Roles::default().with(Role::Locator, |task| {
         let left = task.halt.remaining().unwrap();
@@ -130,14 +130,14 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
 fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_without_losing_role_specific_findings()
  {
     let fixture = Fixture::new();
-    let (_, told) = research(&fixture.with(mocked()), &asking("Show similar retries"));
-    let references = texts(&told["synthesis"]["references"]);
+    let (_, answer) = research(&fixture.with(mocked()), &asking("Show similar retries"));
+    let references = texts(&answer["synthesis"]["references"]);
     assert_eq!(references, ["src/orders.rs:6", "src/payments.rs:1", "shop.toml"]);
     // Each role keeps what it found, where it found it.
     for (role, count) in [("locator", 2), ("analyzer", 1), ("patterns", 1)] {
-        assert_eq!(texts(&told[role]["value"]["key_findings"]).len(), count, "{role}");
+        assert_eq!(texts(&answer[role]["value"]["key_findings"]).len(), count, "{role}");
     }
-    let said = texts(&told["synthesis"]["key_findings"]);
+    let said = texts(&answer["synthesis"]["key_findings"]);
     for part in ["retry_order stops at 3", "retry_order", "shop.toml", "src/payments.rs:1 compares"] {
         assert!(said.iter().any(|text| text.contains(part)), "{part}: {said:?}");
     }
@@ -151,40 +151,40 @@ fn notes_of_former_work_are_searched_only_when_configured_and_never_beyond_the_r
     std::fs::write(notes.join("2024-retries.md"), "# Retries\n\nDecided: retry_order gives up after 3.\n")
         .unwrap();
     let question = asking("Why does retry_order give up?");
-    let (_, told) = research(&fixture.researcher(), &question);
-    assert_eq!(told.get("thoughts"), None);
+    let (_, answer) = research(&fixture.researcher(), &question);
+    assert_eq!(answer.get("thoughts"), None);
     let mut settings = fixture.settings();
     settings.thoughts = Some(Roots::open(std::slice::from_ref(&notes), Policy::standard()).unwrap());
     let researcher = Researcher::new(settings);
-    let (_, told) = research(&researcher, &question);
-    assert!(texts(&told["thoughts"]["value"]["references"])[0].starts_with("2024-retries.md"), "{told}");
+    let (_, answer) = research(&researcher, &question);
+    assert!(texts(&answer["thoughts"]["value"]["references"])[0].starts_with("2024-retries.md"), "{answer}");
     let roots = [fixture.code(), notes].map(|path| path.canonicalize().unwrap());
-    assert_eq!(told["rootsSearched"], json!(roots));
-    let (_, told) = research(&researcher, &ResearchRequest { roots: vec!["src".into()], ..question });
-    assert_eq!(told.get("thoughts"), None);
-    assert!(!told.to_string().contains("2024-retries"));
+    assert_eq!(answer["rootsSearched"], json!(roots));
+    let (_, answer) = research(&researcher, &ResearchRequest { roots: vec!["src".into()], ..question });
+    assert_eq!(answer.get("thoughts"), None);
+    assert!(!answer.to_string().contains("2024-retries"));
 }
 
 #[test]
 fn progress_reports_tasks_as_they_begin_and_end_and_only_grows() {
     let fixture = Fixture::new();
-    let told = std::sync::Mutex::new(Vec::new());
+    let answer = std::sync::Mutex::new(Vec::new());
     let request = asking("Show similar retries");
     fixture
         .with(mocked())
-        .research(&request, &Halt::never(), &|step| told.lock().unwrap().push(step))
+        .research(&request, &Halt::never(), &|step| answer.lock().unwrap().push(step))
         .unwrap();
-    let told = told.into_inner().unwrap();
-    assert!(told.windows(2).all(|pair| pair[0].done < pair[1].done), "{told:?}");
-    assert!(told.iter().all(|step| step.done <= step.total), "{told:?}");
-    let said: Vec<&str> = told.iter().map(|step| step.message.as_str()).collect();
+    let answer = answer.into_inner().unwrap();
+    assert!(answer.windows(2).all(|pair| pair[0].done < pair[1].done), "{answer:?}");
+    assert!(answer.iter().all(|step| step.done <= step.total), "{answer:?}");
+    let said: Vec<&str> = answer.iter().map(|step| step.message.as_str()).collect();
     assert_eq!(said[..2], ["locator begins", "locator ended: 3 references"]);
     for message in
         ["analyzer begins", "patterns begins", "analyzer ended: 2 references", "patterns ended: 2 references"]
     {
         assert_eq!(said.iter().filter(|one| **one == message).count(), 1, "{said:?}");
     }
-    assert_eq!(told.last().unwrap().done, told.last().unwrap().total);
+    assert_eq!(answer.last().unwrap().done, answer.last().unwrap().total);
 }
 
 #[test]
@@ -200,12 +200,12 @@ fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_sem
         ["Where is parse_shop_config implemented?", "Show examples of retries", "frobnicate_zyxwv"];
     let answers = |researcher: &Researcher| -> Vec<serde_json::Value> {
         let answer = |question: &&str| {
-            let (_, mut told) = research(researcher, &asking(question));
+            let (_, mut answer) = research(researcher, &asking(question));
             for role in ["locator", "analyzer", "patterns"] {
-                told[role]["timing"].take();
+                answer[role]["timing"].take();
             }
-            told["run"]["elapsedMs"].take();
-            told
+            answer["run"]["elapsedMs"].take();
+            answer
         };
         questions.iter().map(answer).collect()
     };
@@ -229,7 +229,7 @@ fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_sem
     }
     // What changes is seen at once.
     fixture.write("src/frobnicate.rs", "pub fn frobnicate_zyxwv() {}\n");
-    let told = answers(&with(IndexUse::Always));
-    assert_eq!(told, answers(&with(IndexUse::Never)));
-    assert_eq!(told[2]["synthesis"]["references"][0], "src/frobnicate.rs:1");
+    let answer = answers(&with(IndexUse::Always));
+    assert_eq!(answer, answers(&with(IndexUse::Never)));
+    assert_eq!(answer[2]["synthesis"]["references"][0], "src/frobnicate.rs:1");
 }

@@ -62,15 +62,16 @@ fn a_request_that_finds_the_queue_full_gets_a_valid_report() {
         std::thread::spawn(move || research(&researcher, &asking("where?")).1)
     };
     has_begun.recv().unwrap();
-    let name = |told: &serde_json::Value| told["locator"]["error"]["name"].as_str().unwrap_or("").to_owned();
+    let name =
+        |answer: &serde_json::Value| answer["locator"]["error"]["name"].as_str().unwrap_or("").to_owned();
     // The second waits in the queue; the third looks in until it is there, and never stays.
     let second = {
         let researcher = Arc::clone(&researcher);
         std::thread::spawn(move || {
             loop {
-                let told = research(&researcher, &asking("where?")).1;
-                if told["locator"]["error"]["name"] != "SaturatedError" {
-                    return told;
+                let answer = research(&researcher, &asking("where?")).1;
+                if answer["locator"]["error"]["name"] != "SaturatedError" {
+                    return answer;
                 }
             }
         })
@@ -78,9 +79,9 @@ fn a_request_that_finds_the_queue_full_gets_a_valid_report() {
     let mut hurried = asking("where?");
     hurried.constraints.deadline_ms = Some(5);
     let turned_away = loop {
-        let told = research(&researcher, &hurried).1;
-        if name(&told) != "TimeoutError" {
-            break told;
+        let answer = research(&researcher, &hurried).1;
+        if name(&answer) != "TimeoutError" {
+            break answer;
         }
     };
     assert_eq!(name(&turned_away), "SaturatedError");
@@ -107,16 +108,16 @@ fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out(
         },
     );
     let constraints = ResearchConstraints { deadline_ms: Some(100), ..ResearchConstraints::default() };
-    let (_, told) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
+    let (_, answer) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
     has_ended.recv_timeout(Duration::from_secs(60)).expect("the task itself is stopped");
-    assert_eq!(told["analyzer"]["status"], "timeout");
-    assert_eq!(told["analyzer"]["error"]["name"], "TimeoutError");
-    assert_eq!(told["run"]["timeouts"], json!(["analyzer"]));
-    assert!(texts(&told["run"]["partial"])[0].starts_with("analyzer ran out of time"), "{told}");
+    assert_eq!(answer["analyzer"]["status"], "timeout");
+    assert_eq!(answer["analyzer"]["error"]["name"], "TimeoutError");
+    assert_eq!(answer["run"]["timeouts"], json!(["analyzer"]));
+    assert!(texts(&answer["run"]["partial"])[0].starts_with("analyzer ran out of time"), "{answer}");
     // What is there is told all the same.
-    assert_eq!(told["locator"]["status"], "ok");
-    assert_eq!(told["synthesis"]["references"], json!(["src/main.rs:1"]));
-    assert_eq!(told["run"]["limits"]["deadlineMs"], 100);
+    assert_eq!(answer["locator"]["status"], "ok");
+    assert_eq!(answer["synthesis"]["references"], json!(["src/main.rs:1"]));
+    assert_eq!(answer["run"]["limits"]["deadlineMs"], 100);
 }
 
 #[test]
@@ -141,18 +142,18 @@ fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
         ended.lock().unwrap().send(()).unwrap();
         Err(task.halt.check().unwrap_err().into())
     });
-    let (_, told) = research_until(&fixture.with(roles), &asking("where?"), &halt);
+    let (_, answer) = research_until(&fixture.with(roles), &asking("where?"), &halt);
     has_ended.recv_timeout(Duration::from_secs(60)).unwrap();
-    assert_eq!(told["analyzer"]["status"], "canceled");
-    assert_eq!(told["analyzer"]["error"]["name"], "CanceledError");
+    assert_eq!(answer["analyzer"]["status"], "canceled");
+    assert_eq!(answer["analyzer"]["error"]["name"], "CanceledError");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
     // Nothing is begun for somebody who has left already.
-    let (_, told) = research_until(&fixture.researcher(), &asking("where is parse_shop_config?"), &halt);
+    let (_, answer) = research_until(&fixture.researcher(), &asking("where is parse_shop_config?"), &halt);
     assert_eq!(
-        (&told["locator"]["status"], &told["analyzer"]["status"]),
+        (&answer["locator"]["status"], &answer["analyzer"]["status"]),
         (&json!("canceled"), &json!("canceled"))
     );
-    assert_eq!((&told["run"]["filesScanned"], &told["run"]["used"]["filesRead"]), (&json!(0), &json!(0)));
+    assert_eq!((&answer["run"]["filesScanned"], &answer["run"]["used"]["filesRead"]), (&json!(0), &json!(0)));
 }
 
 #[test]
@@ -171,20 +172,20 @@ fn error_mapping_provider_and_tool_failures_surface_as_structured_errors_with_st
     ] {
         let roles =
             Roles::default().with(Role::Analyzer, move |_| Err(RoleError::new(kind, "it went wrong")));
-        let (_, told) = research(&fixture.with(roles), &asking("where?"));
-        assert_eq!(told["analyzer"]["status"], status);
-        assert_eq!(told["analyzer"]["error"], json!({"name": name, "message": "it went wrong"}));
+        let (_, answer) = research(&fixture.with(roles), &asking("where?"));
+        assert_eq!(answer["analyzer"]["status"], status);
+        assert_eq!(answer["analyzer"]["error"], json!({"name": name, "message": "it went wrong"}));
     }
     let panicking = Roles::default().with(Role::Analyzer, |_| panic!("as it should"));
-    let (_, told) = research(&fixture.with(panicking), &asking("where?"));
-    assert_eq!(told["analyzer"]["error"]["name"], "InternalError");
+    let (_, answer) = research(&fixture.with(panicking), &asking("where?"));
+    assert_eq!(answer["analyzer"]["error"]["name"], "InternalError");
 }
 
 #[test]
 fn locator_output_schema_has_summary_references_key_findings_and_confidence_present_and_bounded() {
     let fixture = Fixture::new();
-    let (_, told) = research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?"));
-    assert_eq!(told["locator"]["status"], "ok");
+    let (_, answer) = research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?"));
+    assert_eq!(answer["locator"]["status"], "ok");
     // However much a role says.
     let long = "x".repeat(10_000);
     let many: Vec<String> = (0..500).map(|number| format!("src/file_{number}.rs:{number}")).collect();
@@ -193,8 +194,8 @@ fn locator_output_schema_has_summary_references_key_findings_and_confidence_pres
     said.notes = vec![NoteFact::Text(long.clone()).into()];
     let roles = Roles::default().finding(Role::Locator, said);
     let constraints = ResearchConstraints { max_tokens: Some(50_000), ..ResearchConstraints::default() };
-    let (_, told) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
-    for value in [&told["locator"]["value"], &told["synthesis"]] {
+    let (_, answer) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
+    for value in [&answer["locator"]["value"], &answer["synthesis"]] {
         let length = |name: &str| value[name].as_str().unwrap().chars().count();
         assert!(length("summary") <= 1200 && length("notes") <= 800, "{value}");
         assert!(texts(&value["references"]).len() <= 24 && texts(&value["key_findings"]).len() <= 16);
@@ -205,8 +206,8 @@ fn locator_output_schema_has_summary_references_key_findings_and_confidence_pres
 fn locator_evidence_references_are_deduped_and_stable_ordered_with_no_large_excerpts() {
     let fixture = Fixture::new();
     let ask = || research(&fixture.researcher(), &asking("Where is parse_shop_config implemented?")).1;
-    let told = ask();
-    let locator = &told["locator"]["value"];
+    let answer = ask();
+    let locator = &answer["locator"]["value"];
     let references = texts(&locator["references"]);
     assert!(references[0].starts_with("src/config.rs"), "{references:?}");
     for (number, reference) in references.iter().enumerate() {
@@ -219,7 +220,7 @@ fn locator_evidence_references_are_deduped_and_stable_ordered_with_no_large_exce
     for _ in 0..3 {
         let again = ask();
         assert_eq!(&again["locator"]["value"], locator);
-        assert_eq!(again["synthesis"], told["synthesis"]);
+        assert_eq!(again["synthesis"], answer["synthesis"]);
     }
 }
 
@@ -248,7 +249,7 @@ fn research_codebase_orchestration_runs_locator_first_and_propagates_constraints
         constraints,
         ..asking("Show examples of how the shop is configured")
     };
-    let (report, told) = research(&fixture.with(roles), &request);
+    let (report, answer) = research(&fixture.with(roles), &request);
     let seen = seen.lock().unwrap();
     assert_eq!(seen[0].0, Role::Locator, "before all others");
     assert_eq!(seen.len(), 3);
@@ -257,11 +258,11 @@ fn research_codebase_orchestration_runs_locator_first_and_propagates_constraints
         assert_eq!((roots, *limits), (&vec![source.clone()], report.run.limits), "{role:?}");
         assert!(timed);
     }
-    assert_eq!(told["rootsSearched"], json!([source]));
+    assert_eq!(answer["rootsSearched"], json!([source]));
     assert_eq!(
-        told["run"]["limits"],
+        answer["run"]["limits"],
         json!({"deadlineMs": 20_000, "maxFilesRead": 3, "maxBytesRead": 999, "maxTokens": 1500})
     );
-    assert_eq!(told["run"]["roles"], json!(["locator", "analyzer", "patterns"]));
-    assert_eq!(told["run"]["tasksSpawned"], 3);
+    assert_eq!(answer["run"]["roles"], json!(["locator", "analyzer", "patterns"]));
+    assert_eq!(answer["run"]["tasksSpawned"], 3);
 }

@@ -5,11 +5,11 @@ use std::path::PathBuf;
 use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_research::{Handoff, Reference, ResearchRequest, write_handoff};
+use tamis_research::{Handoff, Reference, ResearchRequest, ResumedHandoff, write_handoff};
 
 use super::call::{answer, blocking_with};
 use super::failure::{artifact_failed, invalid_parameter};
-use super::handoff::{HandoffOutput, name_of, not_written, read};
+use super::handoff::{name_of, not_written, read};
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -44,9 +44,9 @@ impl Operation for CreateHandoff {
     // What it writes is tamis' own, in a folder of its own.
     const READ_ONLY: bool = true;
     type Input = CreateHandoffInput;
-    type Output = HandoffOutput;
+    type Output = ResumedHandoff;
 
-    async fn run(input: CreateHandoffInput, context: Context) -> Result<HandoffOutput, Failure> {
+    async fn run(input: CreateHandoffInput, context: Context) -> Result<ResumedHandoff, Failure> {
         if input.question.trim().is_empty() {
             return Err(invalid_parameter("question", "it is empty"));
         }
@@ -79,7 +79,7 @@ impl Operation for CreateHandoff {
     }
 }
 
-async fn of_research(question: String, context: Context) -> Result<HandoffOutput, Failure> {
+async fn of_research(question: String, context: Context) -> Result<ResumedHandoff, Failure> {
     let request = ResearchRequest { question, artifact: true, ..ResearchRequest::default() };
     let report = answer(None, request, context.clone()).await?;
     let Some(path) = &report.artifact_path else {

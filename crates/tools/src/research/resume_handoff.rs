@@ -2,9 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
+use tamis_research::ResumedHandoff;
 
 use super::call::blocking_with;
-use super::handoff::{HandoffOutput, read};
+use super::handoff::read;
 use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -25,9 +26,9 @@ impl Operation for ResumeHandoff {
         named, to go on with the work. Says which of its references have changed since or are gone.";
     const READ_ONLY: bool = true;
     type Input = ResumeHandoffInput;
-    type Output = HandoffOutput;
+    type Output = ResumedHandoff;
 
-    async fn run(input: ResumeHandoffInput, context: Context) -> Result<HandoffOutput, Failure> {
+    async fn run(input: ResumeHandoffInput, context: Context) -> Result<ResumedHandoff, Failure> {
         blocking_with(&context, move |researcher| read(researcher, input.name.0.as_deref())).await
     }
 }

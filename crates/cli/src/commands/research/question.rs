@@ -135,6 +135,7 @@ fn exit_code(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResu
                 RoleErrorKind::Timeout => error.hint("--deadline-ms gives it more time"),
                 RoleErrorKind::ProviderUnavailable
                 | RoleErrorKind::ProviderError
+                | RoleErrorKind::ContextTooLong
                 | RoleErrorKind::Refused => {
                     error.hint("`TAMIS_MODEL_USE=auto` answers without the model when it fails")
                 }
