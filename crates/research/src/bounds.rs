@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn secrets_go_before_anything_is_cut_and_references_stay() {
         let key = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
-        let said = ResearchFinding {
+        let unbounded = ResearchFinding {
             summary: format!("{}{key}", "x ".repeat(590)),
             references: [":3", ":3", ""].map(|line| format!("src/{key}.rs{line}").into()).to_vec(),
             key_findings: [&format!("uses {key}"), "uses", " uses ", "  "]
@@ -91,12 +91,12 @@ mod tests {
             notes: vec![NoteFact::Text(String::new()).into()],
             not_found: None,
         };
-        let told = finding(said.clone());
-        assert!(!told.summary.contains("ghp_") && told.summary.chars().count() <= SUMMARY);
-        assert_eq!(told.references, [said.references[0].clone(), said.references[2].clone()]);
-        let texts: Vec<&str> = told.key_findings.iter().map(|finding| finding.text.as_str()).collect();
+        let bounded = finding(unbounded.clone());
+        assert!(!bounded.summary.contains("ghp_") && bounded.summary.chars().count() <= SUMMARY);
+        assert_eq!(bounded.references, [unbounded.references[0].clone(), unbounded.references[2].clone()]);
+        let texts: Vec<&str> = bounded.key_findings.iter().map(|finding| finding.text.as_str()).collect();
         assert_eq!(texts, ["uses [redacted:github-token]", "uses"]);
-        assert_eq!(told.notes, []);
+        assert_eq!(bounded.notes, []);
     }
 
     #[test]

@@ -59,7 +59,8 @@ pub(crate) fn locate(
     let spoken = question.terms.iter().filter(|term| term.spoken).map(|term| term.word.clone());
     let columns = question.terms.iter().map(|term| (term.spoken, &term.word));
     let columns = columns.chain(question.names.iter().map(|name| (!name.doubtful, &name.text)));
-    let absent = columns.zip(&weights.absent).filter(|((told, _), absent)| *told && **absent > 0.0);
+    let absent =
+        columns.zip(&weights.absent).filter(|((is_keyword, _), absent)| *is_keyword && **absent > 0.0);
     Ok(Locations {
         best,
         files_scanned: corpus.files.len() as u64,

@@ -285,14 +285,14 @@ mod tests {
             not_found: None,
         };
         let timing = RoleTiming { started_at: 1, elapsed_ms: 2 };
-        let told = |result| serde_json::to_value(RoleOutcome { result, timing }).unwrap();
+        let json_of = |result| serde_json::to_value(RoleOutcome { result, timing }).unwrap();
         assert_eq!(
-            told(Ok(finding)),
+            json_of(Ok(finding)),
             json!({"status": "ok", "value": {"summary": "s", "references": ["a.rs:3"], "key_findings": [],
                 "confidence": "med", "notes": null}, "timing": {"startedAt": 1, "elapsedMs": 2}})
         );
         assert_eq!(
-            told(Err(RoleError::new(RoleErrorKind::Timeout, "m"))),
+            json_of(Err(RoleError::new(RoleErrorKind::Timeout, "m"))),
             json!({"status": "timeout", "error": {"name": "TimeoutError", "message": "m"},
                 "timing": {"startedAt": 1, "elapsedMs": 2}})
         );

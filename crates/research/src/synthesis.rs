@@ -154,8 +154,8 @@ fn references(found: &[(Role, &ResearchFinding)]) -> Vec<Reference> {
     let mut others: Vec<Reference> = Vec::new();
     for reference in all() {
         let (path, line) = reference.split();
-        let said = |known: &&Reference| known.split() == (path, line);
-        if line.is_none() || files.iter().any(|known| said(&known)) {
+        let is_same = |known: &&Reference| known.split() == (path, line);
+        if line.is_none() || files.iter().any(|known| is_same(&known)) {
             continue;
         }
         match others.iter_mut().find(|known| known.split() == (path, line)) {

@@ -140,7 +140,7 @@ mod tests {
             std::fs::write(folder.path().join(path), text).unwrap();
         }
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-        let told = |question: &str, name: &str, near: &[(usize, String)]| {
+        let narrowed = |question: &str, name: &str, near: &[(usize, String)]| {
             let question = Question::new(question);
             let survey =
                 survey(None, &roots, &WordCounter::new(question.word_query()), &Halt::never()).unwrap();
@@ -151,13 +151,13 @@ mod tests {
                 files.iter().map(|place| place.path.clone()).collect::<Vec<_>>().join(" "),
             )
         };
-        assert_eq!(told("`load_users`", "load_users", &[]), (true, "a/load.py b/call.py".into()));
+        assert_eq!(narrowed("`load_users`", "load_users", &[]), (true, "a/load.py b/call.py".into()));
         let by_words = "a/load.py b/call.py b/words.py";
-        assert_eq!(told("how are users loaded", "load_users", &[]), (true, by_words.into()));
-        assert_eq!(told("how are sessions kept", "load_users", &[]), (false, String::new()));
+        assert_eq!(narrowed("how are users loaded", "load_users", &[]), (true, by_words.into()));
+        assert_eq!(narrowed("how are sessions kept", "load_users", &[]), (false, String::new()));
         let near = [(0, "a/".to_owned())];
-        assert_eq!(told("what does x do", "load_users", &near), (false, "a/load.py a/other.py".into()));
-        assert_eq!(told("what does `x` do", "$x", &[]), (false, String::new()));
+        assert_eq!(narrowed("what does x do", "load_users", &near), (false, "a/load.py a/other.py".into()));
+        assert_eq!(narrowed("what does `x` do", "$x", &[]), (false, String::new()));
     }
 
     #[test]

@@ -52,9 +52,9 @@ pub(super) fn read(
         return Err(unusable("\"summary\" is missing or empty".to_owned()));
     }
     let mut evidence = Evidence::of(reader);
-    let said = evidence::references_in(members.get("references"));
-    let told = said.len();
-    let (references, dropped) = evidence.check(said.into_iter().take(MAX_CHECKED));
+    let references = evidence::references_in(members.get("references"));
+    let cited = references.len();
+    let (references, dropped) = evidence.check(references.into_iter().take(MAX_CHECKED));
     let findings = texts(members.get("keyfindings")).into_iter().take(MAX_CHECKED);
     let (confirmed, made_up): (Vec<String>, Vec<String>) =
         findings.partition(|finding| evidence.confirms(finding));
@@ -62,12 +62,12 @@ pub(super) fn read(
     let key_findings = key_findings.map(|text| key_finding(role, text)).collect();
     let not_found = not_found(&summary);
     if references.is_empty() && not_found.is_none() {
-        return Err(unusable(if told == 0 {
+        return Err(unusable(if cited == 0 {
             "\"references\" is empty; cite the files that show it, or say \"not found\" in the summary"
                 .to_owned()
         } else {
             format!(
-                "none of its {told} references exists; cite files that you have seen, with their paths from the root"
+                "none of its {cited} references exists; cite files that you have seen, with their paths from the root"
             )
         }));
     }
@@ -139,12 +139,12 @@ fn texts(value: Option<&Value>) -> Vec<String> {
         Value::String(text) => text.trim().to_owned(),
         Value::Number(number) => number.to_string(),
         Value::Object(members) => {
-            let said = members.values().filter_map(|value| match value {
+            let texts = members.values().filter_map(|value| match value {
                 Value::String(text) => Some(text.trim().to_owned()),
                 Value::Number(number) => Some(number.to_string()),
                 _ => None,
             });
-            said.collect::<Vec<_>>().join(": ")
+            texts.collect::<Vec<_>>().join(": ")
         }
         _ => String::new(),
     };

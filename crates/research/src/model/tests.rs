@@ -62,8 +62,8 @@ fn the_model_answers_where_there_is_one() {
     let run = run_with(&server, ModelUse::Auto, &Halt::never());
     assert_eq!((run.model.as_deref(), run.model_error), (Some("scripted"), None));
     assert_eq!(run.result.unwrap().summary, "There.");
-    let asked = server.turns()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
-    assert!(asked.ends_with("- parser.rs:1 (implementation) parse"), "{asked}");
+    let prompt = server.turns()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
+    assert!(prompt.ends_with("- parser.rs:1 (implementation) parse"), "{prompt}");
 }
 
 #[test]

@@ -238,7 +238,7 @@ mod tests {
             ("Which tests cover URLField, for URLs and APIs?", "URLField"),
             ("", ""),
         ] {
-            let told: Vec<String> = QuestionSubject::of(question)
+            let names: Vec<String> = QuestionSubject::of(question)
                 .names
                 .iter()
                 .map(|name| {
@@ -246,7 +246,7 @@ mod tests {
                     format!("{of}{}{}", name.name, if name.certain { "" } else { "?" })
                 })
                 .collect();
-            assert_eq!(told.join(" "), expected, "{question}");
+            assert_eq!(names.join(" "), expected, "{question}");
         }
         let subject = QuestionSubject::of("How are sessions loaded from cookies?");
         assert_eq!(subject.stems.iter().map(String::as_str).collect::<Vec<_>>(), ["cook", "load", "sess"]);

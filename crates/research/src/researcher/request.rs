@@ -277,7 +277,7 @@ impl<'a> RequestRun<'a> {
         if let Some(error) = done.model_error.map(bounds::error) {
             run.partial.push(NoteFact::WithoutModel(role, error).into());
         }
-        let told = match &result {
+        let message = match &result {
             Ok(finding) => format!("{} ended: {} references", role.key(), finding.references.len()),
             Err(error) => {
                 run.partial.push(NoteFact::RoleFailed(role, error.clone()).into());
@@ -288,7 +288,7 @@ impl<'a> RequestRun<'a> {
             }
         };
         *self.outcome(role) = Some(RoleOutcome { result, timing });
-        self.progress.report(told);
+        self.progress.report(message);
     }
 
     fn outcome(&mut self, role: Role) -> &mut Option<RoleOutcome> {

@@ -96,11 +96,11 @@ impl<'a> Outlined<'a> {
     pub(super) fn signature(&self, number: usize) -> String {
         let span = self.definition(number).signature;
         let lines = self.lines.get(span.first..=span.last).unwrap_or_default();
-        let told = lines
+        let words = lines
             .iter()
             .filter(|line| !is_comment_line(line.trim_start()) || line.trim_start().starts_with('*'));
         let joined =
-            told.copied().collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+            words.copied().collect::<Vec<_>>().join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
         let open = joined.trim_end_matches(['{', ':']).trim_end();
         open.replace("( ", "(").replace(", )", ")").replace(",)", ")").replace(" )", ")")
     }
@@ -123,16 +123,16 @@ fn comment(lines: &[&str]) -> String {
         if is_attribute_line(trimmed) || !is_comment_line(trimmed) || trimmed.starts_with("#!") {
             continue;
         }
-        let told = trimmed.trim_start_matches(['/', '*', '#', '!', '-', '<']).trim_end_matches("*/").trim();
-        let pragma = PRAGMAS.iter().any(|pragma| told.starts_with(pragma));
+        let words = trimmed.trim_start_matches(['/', '*', '#', '!', '-', '<']).trim_end_matches("*/").trim();
+        let pragma = PRAGMAS.iter().any(|pragma| words.starts_with(pragma));
         // Rulers, and what has no words.
-        if pragma || (!told.is_empty() && !told.contains(char::is_alphabetic)) {
+        if pragma || (!words.is_empty() && !words.contains(char::is_alphabetic)) {
             continue;
         }
-        if told.starts_with(['@', '\\']) || (told.is_empty() && !text.is_empty()) {
+        if words.starts_with(['@', '\\']) || (words.is_empty() && !text.is_empty()) {
             break;
         }
-        text.push_str(told);
+        text.push_str(words);
         text.push(' ');
         if ends_sentence(&text) {
             break;
@@ -148,11 +148,11 @@ fn docstring(body: &[&str]) -> Option<String> {
     let mut text = String::new();
     for (number, line) in body.iter().enumerate().take(12) {
         let line = if number == 0 { &first[mark.len()..] } else { line.trim() };
-        let (told, ended) = line.split_once(mark).map_or((line, false), |(told, _)| (told, true));
-        if told.trim().is_empty() && !text.is_empty() {
+        let (words, ended) = line.split_once(mark).map_or((line, false), |(words, _)| (words, true));
+        if words.trim().is_empty() && !text.is_empty() {
             break;
         }
-        text.push_str(told.trim());
+        text.push_str(words.trim());
         text.push(' ');
         if ended || ends_sentence(&text) {
             break;
@@ -195,7 +195,7 @@ fn sentence(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn told(text: &str) -> Vec<String> {
+    fn words(text: &str) -> Vec<String> {
         let lines = tamis_text::split_lines(text);
         let budget = tamis_syntax::ParseBudget::for_bytes(text.len());
         let outline = tamis_syntax::outline(text, &lines, budget, &|| false);
@@ -215,7 +215,7 @@ mod tests {
     #[test]
     fn definitions_have_kind_name_signature_and_doc() {
         assert_eq!(
-            told(
+            words(
                 "use a;\n\n/// Reads it, e.g. from disk. More.\n#[derive(Debug)]\npub struct A {\n    b: C,\n}\n\nimpl A {\n    // ----\n    fn run(\n        &self,\n    ) -> B {\n        let mut x = 1;\n    }\n}\n"
             ),
             [
@@ -225,13 +225,13 @@ mod tests {
             ]
         );
         assert_eq!(
-            told(
+            words(
                 "import os\n\nclass A(B):\n    \"\"\"\n    Holds things\n    together. And more.\n    \"\"\"\n\n    def run(self):\n        r'''Runs.'''\n        self.x = 1\n"
             ),
             ["type A | class A(B) | Holds things together.", "code A.run | def run(self) | Runs."]
         );
         assert_eq!(
-            told(
+            words(
                 "package a\n\nimport (\n\t\"fmt\"\n)\n\n// Close ends it.\nfunc (s *Server[T]) Close() error {\n\treturn nil\n}\n"
             ),
             ["code Server.Close | func (s *Server[T]) Close() error | Close ends it."]

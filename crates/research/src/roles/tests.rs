@@ -248,8 +248,8 @@ fn an_ambiguous_name_lists_the_others_and_lowers_the_confidence() {
 #[test]
 fn without_a_name_the_closest_definition_is_described_and_confidence_is_not_high() {
     let finding = located(&FIELDS, "how does rebuild work for fields");
-    let told = "Closest definition by words: Field.rebuild (forms/fields.py:6): Rebuild a field.";
-    assert!(finding.summary.starts_with(told), "{}", finding.summary);
+    let expected = "Closest definition by words: Field.rebuild (forms/fields.py:6): Rebuild a field.";
+    assert!(finding.summary.starts_with(expected), "{}", finding.summary);
     assert!(finding.confidence < Confidence::High);
 }
 

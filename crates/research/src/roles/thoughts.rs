@@ -47,7 +47,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let ranked = ranked(seen, stems.len());
     let mut references = References::default();
     let mut findings: Vec<String> = Vec::new();
-    let (mut limited, mut told, mut coverage) = (false, 0, 0.0_f64);
+    let (mut limited, mut described, mut coverage) = (false, 0, 0.0_f64);
     for (place, share) in ranked.iter().take(MAX_NOTES) {
         halt.check()?;
         let source = match reader.read(place) {
@@ -60,7 +60,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         };
         let note = NoteFile::of(&source);
         coverage = coverage.max(*share);
-        let most = if told == 0 { BEST_LINES } else { 1 };
+        let most = if described == 0 { BEST_LINES } else { 1 };
         let lines = note.relevant_lines(&subject, most);
         let date = note.date.as_ref().map_or(String::new(), |date| format!("{date} "));
         let first = lines.first().map_or(1, |line| line.number);
@@ -78,7 +78,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
                 MAX_FINDING_LENGTH,
             ));
         }
-        told += 1;
+        described += 1;
     }
     findings.truncate(MAX_FINDINGS);
     let mut notes: Vec<Note> = Vec::new();
@@ -88,8 +88,8 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     if findings.is_empty() {
         return Ok(not_found(&format!("none of {looked_at} notes has the words of the question"), notes));
     }
-    let noun = if told == 1 { "note" } else { "notes" };
-    let summary = format!("{told} {noun} of {looked_at} on this; best: {}", findings[0]);
+    let noun = if described == 1 { "note" } else { "notes" };
+    let summary = format!("{described} {noun} of {looked_at} on this; best: {}", findings[0]);
     let confidence = match coverage {
         share if share >= 0.75 => Confidence::High,
         share if share >= 0.4 => Confidence::Med,

@@ -100,11 +100,11 @@ fn has(findings: &[KeyFinding], finding: &KeyFinding) -> bool {
 
 /// Removes the last finding of a role that the synthesis repeats.
 fn drop_duplicate(report: &mut ResearchReport, number: usize) -> bool {
-    let Some(said) = report.synthesis.as_ref().map(|synthesis| synthesis.key_findings.clone()) else {
+    let Some(repeated) = report.synthesis.as_ref().map(|synthesis| synthesis.key_findings.clone()) else {
         return false;
     };
     let Some(finding) = findings(report).nth(number) else { return false };
-    match finding.key_findings.iter().rposition(|finding| has(&said, finding)) {
+    match finding.key_findings.iter().rposition(|finding| has(&repeated, finding)) {
         Some(index) => {
             finding.key_findings.remove(index);
             true

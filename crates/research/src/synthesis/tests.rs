@@ -45,7 +45,7 @@ fn outcome(result: Result<ResearchFinding, RoleError>) -> RoleOutcome {
     RoleOutcome { result, timing: RoleTiming { started_at: 1_700_000_000_000, elapsed_ms: 5 } }
 }
 
-fn told(finding: &ResearchFinding) -> Vec<&str> {
+fn references_of(finding: &ResearchFinding) -> Vec<&str> {
     finding.references.iter().map(Reference::as_str).collect()
 }
 
@@ -56,7 +56,7 @@ fn the_more_exact_reference_takes_the_place_of_the_first() {
         outcome(Ok(finding(&["c.rs:7", "b.rs:4:2", "b.rs:9", "a.rs", "d.rs:1"], &["a calls c (c.rs:7)"])));
     let all = [(Role::Locator, &locator), (Role::Analyzer, &analyzer)];
     let answer = synthesise(&all, &[]);
-    assert_eq!(told(&answer), ["a.rs", "b.rs:4:2", "c.rs:7", "d.rs:1", "b.rs:9"]);
+    assert_eq!(references_of(&answer), ["a.rs", "b.rs:4:2", "c.rs:7", "d.rs:1", "b.rs:9"]);
     assert_eq!(texts(&answer), ["a calls c (c.rs:7)", "implementation: a.rs defines a"]);
     assert_eq!(answer, synthesise(&all, &[]), "the same again");
 }
@@ -66,7 +66,7 @@ fn notes_are_merged_with_no_code_of_the_same_name() {
     let locator = outcome(Ok(finding(&["README.md", "a.rs:1"], &[])));
     let thoughts = outcome(Ok(finding(&["README.md:9", "2024/a.md:3"], &[])));
     let answer = synthesise(&[(Role::Locator, &locator), (Role::Thoughts, &thoughts)], &[]);
-    assert_eq!(told(&answer), ["README.md", "a.rs:1", "2024/a.md:3"]);
+    assert_eq!(references_of(&answer), ["README.md", "a.rs:1", "2024/a.md:3"]);
 }
 
 #[test]
@@ -238,8 +238,8 @@ proptest! {
             report.outcomes().filter_map(|(_, outcome)| Some(outcome.result.as_ref().ok()?.references.len())).sum()
         };
         let lost = cut.synthesis != whole.synthesis || references(&cut) < references(&whole);
-        let said = serde_json::to_string(&cut).unwrap().contains(&format!("Truncated to the limit of {max_tokens}"));
-        prop_assert!(!lost || said);
+        let is_noted = serde_json::to_string(&cut).unwrap().contains(&format!("Truncated to the limit of {max_tokens}"));
+        prop_assert!(!lost || is_noted);
     }
 
     #[test]
@@ -257,7 +257,7 @@ fn a_report_is_complete_however_small_the_limit() {
     let locator = outcome(Ok(finding(&["a.rs:1", "b.rs:2"], &["implementation: a.rs"])));
     let mut cut = report([Some(locator), None, None, None], true);
     fit(&mut cut, 1);
-    let told = serde_json::to_value(&cut).unwrap();
-    assert_eq!(told["locator"]["value"]["references"], serde_json::json!(["a.rs:1"]));
-    assert!(told["synthesis"]["notes"].as_str().unwrap().contains("limit of 1 tokens"));
+    let json = serde_json::to_value(&cut).unwrap();
+    assert_eq!(json["locator"]["value"]["references"], serde_json::json!(["a.rs:1"]));
+    assert!(json["synthesis"]["notes"].as_str().unwrap().contains("limit of 1 tokens"));
 }

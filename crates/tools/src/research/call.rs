@@ -6,7 +6,7 @@ use tamis_codebase::Halt;
 use tamis_redact::Redacted;
 use tamis_research::{ResearchProgress, ResearchReport, ResearchRequest, Researcher, Role, RoleErrorKind};
 
-use super::failure::{no_roots, saturated, told};
+use super::failure::{no_roots, research_failure, saturated};
 use crate::services::blocking;
 use crate::{Context, Failure, ProgressUpdate};
 
@@ -47,21 +47,21 @@ pub(crate) async fn answer(
     let progress = context.progress.clone();
     let halt = Halt::on(context.cancellation.clone());
     let report = blocking_with(&context, move |researcher| {
-        let tell = |step: ResearchProgress| progress.report(update(step));
+        let report_progress = |step: ResearchProgress| progress.report(update(step));
         let report = match role {
-            Some(role) => researcher.ask_role(role, &request, &halt, &tell),
-            None => researcher.research(&request, &halt, &tell),
+            Some(role) => researcher.ask_role(role, &request, &halt, &report_progress),
+            None => researcher.research(&request, &halt, &report_progress),
         };
-        report.map_err(told)
+        report.map_err(research_failure)
     })
     .await?;
-    let faults: Vec<_> = report.outcomes().map(|(_, outcome)| outcome.result.as_ref().err()).collect();
-    let turned_away = |fault: &Option<&tamis_research::RoleError>| {
-        fault.is_some_and(|fault| fault.kind == RoleErrorKind::Saturated)
+    let errors: Vec<_> = report.outcomes().map(|(_, outcome)| outcome.result.as_ref().err()).collect();
+    let is_rejected = |error: &Option<&tamis_research::RoleError>| {
+        error.is_some_and(|error| error.kind == RoleErrorKind::Saturated)
     };
     // A report with no outcome but that is an error.
-    if !faults.is_empty() && faults.iter().all(turned_away) {
-        return Err(saturated(faults[0].map_or("", |fault| fault.message.as_str())));
+    if !errors.is_empty() && errors.iter().all(is_rejected) {
+        return Err(saturated(errors[0].map_or("", |error| error.message.as_str())));
     }
     Ok(report)
 }

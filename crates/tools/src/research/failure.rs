@@ -10,7 +10,7 @@ use crate::Failure;
 /// Maximum handoffs that are listed in place of a missing one.
 const MAX_OFFERED: usize = 10;
 
-fn stated(code: &'static str, message: String, details: Value, retryable: bool) -> Failure {
+fn failure(code: &'static str, message: String, details: Value, retryable: bool) -> Failure {
     let details = match details {
         Value::Object(details) => details,
         _ => Map::new(),
@@ -19,7 +19,7 @@ fn stated(code: &'static str, message: String, details: Value, retryable: bool) 
 }
 
 pub(crate) fn invalid_parameter(parameter: &str, why: &str) -> Failure {
-    stated(
+    failure(
         "invalid_parameter",
         format!("Invalid parameter: {parameter}: {why}"),
         json!({"parameter": parameter, "detail": why}),
@@ -28,7 +28,7 @@ pub(crate) fn invalid_parameter(parameter: &str, why: &str) -> Failure {
 }
 
 pub(crate) fn no_roots(why: &str) -> Failure {
-    stated(
+    failure(
         "no_roots",
         format!("No roots to search: {why}"),
         json!({"hint": "Set TAMIS_ROOTS to the folders of the codebase, in the server's configuration."}),
@@ -37,11 +37,11 @@ pub(crate) fn no_roots(why: &str) -> Failure {
 }
 
 pub(crate) fn saturated(why: &str) -> Failure {
-    stated("saturated", format!("Overloaded: {why}"), json!({"hint": "Try again in a moment."}), true)
+    failure("saturated", format!("Overloaded: {why}"), json!({"hint": "Try again in a moment."}), true)
 }
 
 pub(crate) fn artifact_failed(why: &str, hint: &str) -> Failure {
-    stated("artifact_failed", format!("Not written: {why}"), json!({"hint": hint}), false)
+    failure("artifact_failed", format!("Not written: {why}"), json!({"hint": hint}), false)
 }
 
 /// Why no handoff was resumed, with those that exist.
@@ -50,27 +50,27 @@ pub(crate) fn not_resumed(code: &'static str, message: String, available: &[Stri
     if !available.is_empty() {
         details["available"] = available.iter().take(MAX_OFFERED).cloned().collect();
     }
-    stated(code, message, details, false)
+    failure(code, message, details, false)
 }
 
 /// The failure for a researcher's error.
-pub(crate) fn told(error: ResearchError) -> Failure {
+pub(crate) fn research_failure(error: ResearchError) -> Failure {
     let message = error.to_string();
     match error {
         ResearchError::NoQuestion | ResearchError::LongQuestion { .. } => {
             invalid_parameter("question", &message)
         }
-        ResearchError::Root(RootError::Outside { .. } | RootError::System { .. }) => stated(
+        ResearchError::Root(RootError::Outside { .. } | RootError::System { .. }) => failure(
             "outside_roots",
             message,
             json!({"parameter": "roots", "hint": "list_roots says which folders may be looked into."}),
             false,
         ),
         ResearchError::Root(RootError::Denied { .. }) => {
-            stated("denied", message, json!({"parameter": "roots"}), false)
+            failure("denied", message, json!({"parameter": "roots"}), false)
         }
         ResearchError::Root(RootError::Unreadable { .. }) => {
-            stated("root_unreadable", message, json!({"parameter": "roots"}), false)
+            failure("root_unreadable", message, json!({"parameter": "roots"}), false)
         }
     }
 }

@@ -55,7 +55,7 @@ struct Candidate<'a> {
 #[derive(Clone, Default)]
 struct Words<'a> {
     name: BTreeSet<&'a str>,
-    told: BTreeSet<&'a str>,
+    doc: BTreeSet<&'a str>,
     body: BTreeSet<&'a str>,
 }
 
@@ -149,7 +149,7 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
 fn weigh(candidates: &mut Vec<Candidate<'_>>) {
     let mut having: BTreeMap<&str, f64> = BTreeMap::new();
     for candidate in candidates.iter() {
-        for word in candidate.words.name.union(&candidate.words.told) {
+        for word in candidate.words.name.union(&candidate.words.doc) {
             *having.entry(word).or_default() += 1.0;
         }
     }
@@ -159,8 +159,8 @@ fn weigh(candidates: &mut Vec<Candidate<'_>>) {
     };
     candidates.retain_mut(|candidate| {
         let words = &candidate.words;
-        candidate.score += 2.0 * worth(&words.name) + worth(&words.told) + 0.25 * worth(&words.body);
-        let matched = words.name.union(&words.told).count();
+        candidate.score += 2.0 * worth(&words.name) + worth(&words.doc) + 0.25 * worth(&words.body);
+        let matched = words.name.union(&words.doc).count();
         let good = candidate.score > 4.0 && !words.body.is_empty();
         matched >= 2 || good || (candidate.pointed && matched > 0)
     });
@@ -295,12 +295,12 @@ impl Candidate<'_> {
 impl<'a> Words<'a> {
     fn of(subject: &'a QuestionSubject, outlined: Outlined<'_>, number: usize) -> Words<'a> {
         let definition = outlined.definition(number);
-        let told = format!("{} {}", outlined.signature(number), outlined.first_sentence(number));
+        let doc = format!("{} {}", outlined.signature(number), outlined.first_sentence(number));
         let body = outlined.lines.get(definition.signature.first..=definition.last).unwrap_or_default();
         let whole = if outlined.is_type(number) { String::new() } else { body.join("\n") };
         Words {
             name: subject.matched_stems(&outlined.qualified(number)),
-            told: subject.matched_stems(&told),
+            doc: subject.matched_stems(&doc),
             body: subject.matched_stems(&whole),
         }
     }

@@ -53,8 +53,9 @@ pub(super) fn data(lines: &[&str], span: LineSpan, path: &str) -> Vec<Datum> {
         let line = &line[..line.floor_char_boundary(400)];
         for (start, word) in words(line) {
             let is_code = code.is_code(lines, number, start);
-            let told = if is_code { in_code(line, start, word) } else { quoted_file(line, start, word) };
-            if let Some((kind, name)) = told
+            let found_here =
+                if is_code { in_code(line, start, word) } else { quoted_file(line, start, word) };
+            if let Some((kind, name)) = found_here
                 && !found.iter().any(|known| known.name == name)
             {
                 found.push(Datum { kind, name: name.to_owned(), line: number + 1 });
@@ -135,9 +136,9 @@ mod tests {
     fn check(path: &str, text: &str, expected: &[&str]) {
         let lines: Vec<&str> = text.split('\n').collect();
         let found = data(&lines, LineSpan { first: 0, last: lines.len() }, path);
-        let told: Vec<String> =
+        let found_here: Vec<String> =
             found.iter().map(|datum| format!("{}{}:{}", datum.kind.word(), datum.name, datum.line)).collect();
-        assert_eq!(told, expected);
+        assert_eq!(found_here, expected);
     }
 
     #[test]

@@ -24,7 +24,7 @@ pub(super) struct Description {
     /// How many use the first target, outside of tests and in them.
     used: Option<(usize, usize)>,
     /// Names whose users are described already.
-    told: Vec<String>,
+    described: Vec<String>,
     /// Others that the question may mean as well as the first target.
     pub(super) namesakes: Vec<Item>,
     /// Tests that use the first target, when the question is for tests.
@@ -103,8 +103,8 @@ impl Description {
             self.searched_nearby.push(target.used_as().to_owned());
         }
         // A constructor is used by its type's name, and the type may have been described before.
-        if !self.told.iter().any(|name| name == target.used_as()) {
-            self.told.push(target.used_as().to_owned());
+        if !self.described.iter().any(|name| name == target.used_as()) {
+            self.described.push(target.used_as().to_owned());
             if subject.wants_tests {
                 list("→ is used in tests by", &callers.tests, callers.more_tests);
             }
@@ -136,8 +136,8 @@ impl Description {
         list("→ raises", &searched.raises(target), 0);
         // Constructors share their names, and a definition matched only by words needs no namesakes.
         // Those that the question may mean as well are in the summary.
-        let told = first && !self.namesakes.is_empty();
-        if target.named && !target.name.starts_with("__") && !told {
+        let in_summary = first && !self.namesakes.is_empty();
+        if target.named && !target.name.starts_with("__") && !in_summary {
             list("→ not to be confused with", &callers.namesakes, 0);
         }
         sentences
@@ -186,8 +186,8 @@ impl Description {
                 let doc = if sentence.is_empty() { ".".to_owned() } else { format!(": {sentence}.") };
                 let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
                 let closest = if target.named { "" } else { "Closest definition by words: " };
-                let told = brief(&format!("{closest}{head}{doc}"), 320);
-                [told, self.usage(), self.also()]
+                let head = brief(&format!("{closest}{head}{doc}"), 320);
+                [head, self.usage(), self.also()]
                     .into_iter()
                     .filter(|text| !text.is_empty())
                     .collect::<Vec<_>>()

@@ -133,7 +133,7 @@ fn representative(groups: Vec<(HitKind, String, Example)>) -> Vec<Example> {
 impl Example {
     /// `path:line: code`, and how many are like it.
     pub(super) fn render(&self) -> String {
-        let mut told = format!("{}:{}: {}", self.occurrence.place.path, self.line, self.code);
+        let mut text = format!("{}:{}: {}", self.occurrence.place.path, self.line, self.code);
         if self.alike > 0 {
             let most = self
                 .folders
@@ -144,8 +144,8 @@ impl Example {
                 Some((folder, _)) if !folder.is_empty() => format!(", most of them in {folder}"),
                 _ => String::new(),
             };
-            told.push_str(&format!("\n(and {} more like it{place})", self.alike));
+            text.push_str(&format!("\n(and {} more like it{place})", self.alike));
         }
-        shorten(&told, 900)
+        shorten(&text, 900)
     }
 }

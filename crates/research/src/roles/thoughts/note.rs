@@ -104,13 +104,13 @@ impl<'a> NoteFile<'a> {
         }
         found.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         found.truncate(most);
-        let told = found.into_iter().map(|(_, number, above)| RelevantLine {
+        let lines = found.into_iter().map(|(_, number, above)| RelevantLine {
             number: number + 1,
             // The title is shown already.
             heading: above.filter(|above| *above != self.title),
             text: self.sentence(number),
         });
-        told.collect()
+        lines.collect()
     }
 }
 
