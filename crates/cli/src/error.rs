@@ -164,7 +164,7 @@ impl From<TraceError> for CliError {
             TraceError::NoSuchEvent { session, .. } => {
                 (Kind::Failed, Some(format!("`tamis trace turns {session}` says which events it has")))
             }
-            TraceError::Invalid(_) => (Kind::Usage, None),
+            TraceError::InvalidQuery(_) => (Kind::Usage, None),
             TraceError::TooSlow { .. } => {
                 (Kind::Failed, Some("narrow it with --session, --project or --since".to_owned()))
             }

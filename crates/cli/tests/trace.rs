@@ -512,7 +512,7 @@ fn errors_say_what_to_run() {
          hint: `tamis trace turns fb3cff44` says which events it has\n"
     );
     assert!(said(&["event", "fb3c"], 2).contains("hint: `tamis trace event SESSION INDEX`"));
-    assert!(said(&["search", "(", "--regex"], 2).starts_with("error: query is no regular expression"));
+    assert!(said(&["search", "(", "--regex"], 2).starts_with("error: query is not a regular expression"));
     assert!(said(&["search", " "], 2).starts_with("error: query is empty"));
     assert!(said(&["sessions", "--since", "soon"], 2).contains("7d or 12h"));
     assert!(said(&["sessions", "--project", "/nowhere"], 1).contains("hint: `tamis trace projects`"));

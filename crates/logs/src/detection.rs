@@ -2,7 +2,7 @@
 //!
 //! A log may begin with anything: records that every client might write, a line that is torn, a record of megabytes. And
 //! some clients write what looks like another's: Qwen Code has Claude Code's envelopes around Gemini's messages. So records
-//! are looked at until one can be nobody else's, and what is known to be foreign ends it.
+//! are looked at until one can only be of one client, or is known to be of a client that is not read.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -23,7 +23,7 @@ const MOST_CHUNKS: usize = 8;
 /// A record, no deeper than its names.
 type Fields<'a> = HashMap<&'a str, &'a RawValue>;
 
-/// What a record says of the log that it stands in.
+/// What a record says of its log.
 #[derive(Debug, PartialEq, Eq)]
 enum Says {
     Is(LogFormat),

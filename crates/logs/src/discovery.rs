@@ -1,7 +1,7 @@
-//! Where logs lie.
+//! Finding the logs.
 //!
-//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content tells (see
-//! [`crate::detection`]), since logs are copied, exported and kept in odd places; its place only says where to look.
+//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content says (see
+//! [`crate::detection`]), since logs are copied, exported and kept anywhere.
 
 use std::collections::HashSet;
 use std::error::Error;
@@ -128,7 +128,7 @@ impl LogStamp {
         #[cfg(unix)]
         let (changed, file) = {
             use std::os::unix::fs::MetadataExt;
-            // Of the file and not of its content, which whoever copies a file may set back.
+            // The time of the inode, since tools that copy files set the content's time back.
             (
                 metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec()),
                 metadata.ino(),
@@ -188,7 +188,7 @@ fn walk(folder: &Path, deepest: usize, found: &mut DiscoveredLogs) {
             if deepest > 0 {
                 walk(&entry.path(), deepest - 1, found);
             } else {
-                found.problems.push(format!("{}: it lies too deep", entry.path().display()));
+                found.problems.push(format!("{}: it is nested too deep", entry.path().display()));
             }
         } else if opencode::is_database(&entry.path()) {
             found.stores.push(entry.path());
@@ -222,7 +222,7 @@ impl DiscoveredLogs {
         }
     }
 
-    /// A log that lies there plain and compressed is one log: its client is at work on one of the two, and only the plain one
+    /// A log that is there both plain and compressed is one log: its client is at work on one of the two, and only the plain one
     /// is ever written to.
     fn leave_out_twins(&mut self) {
         let plain: HashSet<String> = self.sources.iter().map(|source| source.path.clone()).collect();

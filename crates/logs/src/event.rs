@@ -1,8 +1,8 @@
 //! The one model that every agent's log is read into.
 //!
 //! An event borrows from the record it was read from, and what is long in it (a text, arguments, a tool's result) stays as
-//! the log has it until somebody asks: indexing a gigabyte looks at the kinds of events and at their times, not at their
-//! words.
+//! the log has it until it is needed: indexing a gigabyte looks at the kinds of events and at their times, not at their
+//! texts.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::usage::UsageReport;
 /// Milliseconds since 1970.
 pub type Millis = i64;
 
-/// Whose log it is. More may come: whoever matches on it names what it does with the rest.
+/// Whose log it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Provider {
     ClaudeCode,
@@ -52,7 +52,7 @@ pub enum EventKind {
     ToolCall,
     ToolResult,
     TokenUsage,
-    /// What neither the person nor the agent said: hooks, compaction, errors of the client, context put in front.
+    /// From neither the person nor the agent: hooks, compaction, errors of the client, added context.
     Notification,
     /// A person's `/command`.
     SlashCommand,
@@ -125,7 +125,7 @@ pub struct LogEvent<'a> {
     pub body: EventBody<'a>,
 }
 
-/// What an event says. One variant for each [`EventKind`].
+/// What an event says.
 #[derive(Clone, Debug)]
 pub enum EventBody<'a> {
     User(Content<'a>),
@@ -135,6 +135,8 @@ pub enum EventBody<'a> {
     ToolResult(LoggedResult<'a>),
     TokenUsage(UsageReport<'a>),
     Notification(Content<'a>),
+    /// A notification that the conversation was compacted: what the model had read so far is gone.
+    Compaction(Content<'a>),
     SlashCommand {
         /// With its slash.
         command: Cow<'a, str>,
@@ -152,14 +154,14 @@ impl EventBody<'_> {
             EventBody::ToolCall(_) => EventKind::ToolCall,
             EventBody::ToolResult(_) => EventKind::ToolResult,
             EventBody::TokenUsage(_) => EventKind::TokenUsage,
-            EventBody::Notification(_) => EventKind::Notification,
+            EventBody::Notification(_) | EventBody::Compaction(_) => EventKind::Notification,
             EventBody::SlashCommand { .. } => EventKind::SlashCommand,
             EventBody::Summary(_) => EventKind::Summary,
         }
     }
 }
 
-/// A tool that the agent asked for.
+/// A tool call of the agent.
 #[derive(Clone, Debug)]
 pub struct LoggedCall<'a> {
     pub name: Cow<'a, str>,
@@ -168,7 +170,7 @@ pub struct LoggedCall<'a> {
     pub arguments: Content<'a>,
 }
 
-/// What came of a tool.
+/// The result of a tool call.
 #[derive(Clone, Debug)]
 pub struct LoggedResult<'a> {
     pub id: Option<Cow<'a, str>>,
@@ -272,6 +274,7 @@ impl LogEvent<'_> {
             | EventBody::Message(content)
             | EventBody::Reasoning(content)
             | EventBody::Notification(content)
+            | EventBody::Compaction(content)
             | EventBody::Summary(content) => text(content),
             EventBody::SlashCommand { command, arguments } => {
                 serde_json::json!({"text": format!("{command} {arguments}").trim_end(), "command": command})
@@ -303,14 +306,6 @@ const LONGEST_NAME: usize = 4096;
 /// Of a name, an id or a path, as much as is kept. No client writes longer ones; a log that does must not fill the index.
 pub fn bounded(name: &str) -> &str {
     &name[..name.floor_char_boundary(LONGEST_NAME)]
-}
-
-/// A notification that the conversation was made shorter is no longer than this.
-const SHORT_NOTE: usize = 120;
-
-/// Whether a notification says that the conversation was made shorter.
-pub fn tells_of_compaction(content: &Content<'_>) -> bool {
-    content.size() <= SHORT_NOTE && content.to_text().to_lowercase().contains("compacted")
 }
 
 /// A result's words. Codex wraps what a command printed in JSON with its exit code.

@@ -1,7 +1,7 @@
 //! The lines of a log, in chunks of bounded size, from any place in it on.
 //!
 //! A log may be anything: half written, of one line without end, compressed to expand without end, changed while it is
-//! read. What is given is always whole lines, at most [`LONGEST_LINE`] each; what is left out is told.
+//! read. What is given is always whole lines, at most [`LONGEST_LINE`] each; what is left out is reported.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};

@@ -4,7 +4,7 @@
 //! [`LineReader`] gets one record after the other, and what later records depend on can be saved and resumed. Documents
 //! are rewritten, so they are read whole, into [`LogTranscript`]s.
 //!
-//! A reader never fails on a record: what it does not understand it reports as [`Unrecognised`], which is counted and shown.
+//! A reader never fails on a record: what it does not recognise it reports as [`Unrecognised`], which is counted and shown.
 
 pub mod claude;
 pub mod codex;
@@ -33,7 +33,7 @@ pub enum SessionFact<'a> {
     Id(Cow<'a, str>),
     /// The folder that it was started in.
     Root(Cow<'a, str>),
-    /// SHA-256 of that folder's path, for logs that tell no more.
+    /// SHA-256 of that folder's path, for logs that have only that.
     RootHash(Cow<'a, str>),
     Started(Millis),
     /// A name that the client or the user gave to the session.
@@ -65,9 +65,13 @@ impl Relation {
             Relation::Fork => "fork",
         }
     }
+
+    pub fn named(name: &str) -> Option<Relation> {
+        [Relation::Subagent, Relation::Fork].into_iter().find(|relation| relation.name() == name)
+    }
 }
 
-/// Something in a log that was not understood.
+/// Something in a log that its reader does not recognise.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Unrecognised<'a> {
     /// A record of a type that the reader does not know.

@@ -49,7 +49,7 @@ pub fn no_reader() -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, "its reader cannot go on from where it was")
 }
 
-/// What comes of a chunk, in order.
+/// What a chunk contains, in order.
 pub enum LogItem<'e, 'a> {
     /// With its line, where it has one.
     Event(&'e LogEvent<'a>, Option<&'e str>),

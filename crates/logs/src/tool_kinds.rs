@@ -1,4 +1,4 @@
-//! What the clients' tools do, by their names: one table, so that nothing else has to know them.
+//! What the clients' tools do, by name: one table, so that nothing else has to know the names.
 
 use serde_json::Value;
 
@@ -19,9 +19,9 @@ pub enum ToolKind {
     Fetch,
     /// Has another agent work.
     Delegate,
-    /// Asks for news of something that goes on: the same call again is no loop.
+    /// Polls something that is running: repeating the call is no loop.
     Poll,
-    /// Asks the person, so that its time is theirs.
+    /// Asks the person: its duration is the person's.
     Ask,
     /// Keeps the agent's own plan.
     Plan,
@@ -97,7 +97,7 @@ impl CallDetails {
         let Some(tool) = tool_of(name) else {
             return CallDetails { tool_kind: ToolKind::Other, paths: Vec::new(), words: None, range: None };
         };
-        let mut words = tool.words.iter().find_map(|name| arguments.get(name)).map(said);
+        let mut words = tool.words.iter().find_map(|name| arguments.get(name)).map(text_of_argument);
         let mut paths: Vec<String> = tool
             .paths
             .iter()
@@ -136,7 +136,7 @@ impl CallDetails {
 const PATCH: &str = "*** Begin Patch";
 
 /// A command may be a list of words, of which a shell's own first two say nothing.
-fn said(value: &Value) -> String {
+fn text_of_argument(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Array(words) => {
@@ -211,7 +211,7 @@ fn each_patch(arguments: &Value, visit: &mut dyn FnMut(&str)) {
         _ => ["input", "patchText", "patch", "command", "cmd"]
             .iter()
             .find_map(|name| arguments.get(name))
-            .map(said),
+            .map(text_of_argument),
     };
     if let Some(words) = words
         && let Some(start) = words.find(PATCH)

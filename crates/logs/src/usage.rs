@@ -17,7 +17,7 @@ pub struct Tokens {
     pub cache_creation: u64,
     /// Written by the model, its reasoning included.
     pub output: u64,
-    /// Of the output, where the log tells.
+    /// Of the output, where the log says so.
     pub reasoning: u64,
 }
 
@@ -71,34 +71,24 @@ pub struct UsageReport<'a> {
 /// What a report claims to be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Claim {
-    /// A request's tokens, told once.
+    /// A request's tokens, reported once.
     Once,
-    /// A request's tokens, which may be told again, in this log or in one that was copied from it; the largest counts.
+    /// A request's tokens, which may be reported again, in this log or in a copy of it; the largest report counts.
     /// The number is a hash of what names the request.
     Request(u64),
     /// Does not count.
-    Not(ExclusionReason),
+    Excluded(ExclusionReason),
 }
 
 /// Why a report does not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ExclusionReason {
-    /// The same total as before, told again.
+    /// The same total as before.
     Repeated,
     /// Used by the session that this one was forked from.
     Inherited,
     /// Nothing was used, or the client made the message up.
     Empty,
-}
-
-impl ExclusionReason {
-    pub fn reason(self) -> &'static str {
-        match self {
-            ExclusionReason::Repeated => "repeats the total before it",
-            ExclusionReason::Inherited => "belongs to the session that this one was forked from",
-            ExclusionReason::Empty => "reports no tokens",
-        }
-    }
 }
 
 impl UsageReport<'_> {

@@ -154,7 +154,7 @@ fn of_user_messages_only_a_persons_words_begin_a_turn() {
 13 - main User {"text":"See\n[image]"}
 14 - main Notification {"text":"<ide_opened_file>a.rs</ide_opened_file>"}
 15 - main User {"text":"Fix it"}
-16 - main LoggedResult {"call_id":"t1","content":"no","is_error":true}
+16 - main ToolResult {"call_id":"t1","content":"no","is_error":true}
 17 - main Notification {"text":"[Request interrupted by user]"}
 18 - main User {"text":"and quickly"}
 19 - main Notification {"text":"done"}
@@ -183,7 +183,7 @@ fn usage_is_what_was_billed_and_repeats_claim_the_same_request() {
 5 - main TokenUsage Tokens { input: 0, cache_read: 0, cache_creation: 0, output: 2, reasoning: 0 } - Once
 6 - main TokenUsage Tokens { input: 0, cache_read: 0, cache_creation: 0, output: 4, reasoning: 0 } - request
 7 - main Notification {"text":"API Error"}
-8 - main TokenUsage Tokens { input: 0, cache_read: 0, cache_creation: 0, output: 0, reasoning: 0 } <synthetic> Not(Empty)
+8 - main TokenUsage Tokens { input: 0, cache_read: 0, cache_creation: 0, output: 0, reasoning: 0 } <synthetic> Excluded(Empty)
 "#
     );
     let mut record = ParsedRecord::default();
@@ -238,21 +238,21 @@ fn parts_of_messages_and_notices_are_told_apart() {
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     assert_eq!(
         read(&lines),
-        r#"0 - main LoggedCall {"arguments":{"a":1},"call_id":"c1","name":"x"}
-1 - main LoggedResult {"call_id":"c1","content":"{\"error_code\":\"x\",\"type\":\"web_search_tool_result_error\"}","is_error":true}
+        r#"0 - main ToolCall {"arguments":{"a":1},"call_id":"c1","name":"x"}
+1 - main ToolResult {"call_id":"c1","content":"{\"error_code\":\"x\",\"type\":\"web_search_tool_result_error\"}","is_error":true}
 2 - main Summary {"text":"so far"}
 3 - main SlashCommand {"command":"/cost","text":"/cost"}
 4 - main Notification {"text":"{\"status\":529}"}
 5 - main Notification {"text":"it broke"}
 6 - main Summary {"text":"You left"}
 7 - main Notification {"text":"https://example.invalid/1"}
-8 - main LoggedCall {"arguments":{"command":"ls"},"name":"bash"}
-9 - main LoggedResult {"content":"a","is_error":false}
+8 - main ToolCall {"arguments":{"command":"ls"},"name":"bash"}
+9 - main ToolResult {"content":"a","is_error":false}
 Part("assistant.content.hologram")
 Part("assistant.content.(no object)")
 Part("system.novelty")
 Part("attachment.novelty")
-ParsedRecord("novelty")
+Record("novelty")
 "#
     );
 }

@@ -64,7 +64,7 @@ fn kinds(transcript: &LogTranscript) -> Vec<EventKind> {
 
 fn used(transcript: &LogTranscript) -> Tokens {
     let reports = transcript.events.iter().filter_map(|event| match &event.body {
-        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
+        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Excluded(_)) => Some(report.tokens),
         _ => None,
     });
     reports.fold(Tokens::default(), Tokens::plus)
@@ -75,6 +75,7 @@ fn text_of(body: &EventBody<'_>) -> String {
         EventBody::User(content)
         | EventBody::Message(content)
         | EventBody::Notification(content)
+        | EventBody::Compaction(content)
         | EventBody::Reasoning(content)
         | EventBody::Summary(content) => content.to_text().into_owned(),
         EventBody::ToolResult(result) => result.content.to_text().into_owned(),
@@ -337,7 +338,7 @@ fn an_empty_report_does_not_count() {
             _ => None,
         })
         .collect();
-    assert_eq!(claims, [Claim::Not(ExclusionReason::Empty)]);
+    assert_eq!(claims, [Claim::Excluded(ExclusionReason::Empty)]);
 }
 
 #[test]

@@ -66,7 +66,7 @@ fn kinds(transcript: &LogTranscript) -> Vec<EventKind> {
 
 fn used(transcript: &LogTranscript) -> Tokens {
     let reports = transcript.events.iter().filter_map(|event| match &event.body {
-        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
+        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Excluded(_)) => Some(report.tokens),
         _ => None,
     });
     reports.fold(Tokens::default(), Tokens::plus)
@@ -141,7 +141,7 @@ fn a_fork_knows_its_parent_and_does_not_count_what_it_inherited() {
     assert_eq!(parent(&fork.id), Some((first.id.clone(), Relation::Fork)));
     let fork = read(&path, &fork.id).unwrap();
     let inherited = fork.events.iter().filter(|event| {
-        matches!(&event.body, EventBody::TokenUsage(report) if report.claim == Claim::Not(ExclusionReason::Inherited))
+        matches!(&event.body, EventBody::TokenUsage(report) if report.claim == Claim::Excluded(ExclusionReason::Inherited))
     });
     assert_eq!(inherited.count(), 7);
     assert_eq!(used(&fork).input, 4600 + 50 + 600);
@@ -323,7 +323,9 @@ fn a_copied_message_is_told_from_one_of_a_clock_that_jumped_back() {
         .events
         .iter()
         .filter_map(|event| match &event.body {
-            EventBody::TokenUsage(report) => Some(report.claim == Claim::Not(ExclusionReason::Inherited)),
+            EventBody::TokenUsage(report) => {
+                Some(report.claim == Claim::Excluded(ExclusionReason::Inherited))
+            }
             _ => None,
         })
         .collect();

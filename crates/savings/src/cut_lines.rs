@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use super::lines::{DISTINCTIVE, bare, hash_of, is_distinctive, says_anything};
 use tamis_logs::tool_kinds::may_be_one_file;
+
+use super::lines::{DISTINCTIVE, bare, hash_of, is_distinctive, says_anything};
 
 /// Bytes of cut lines that are watched at once; the oldest results are settled beyond this.
 const MOST_BYTES: usize = 16 << 20;

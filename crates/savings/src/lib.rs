@@ -15,13 +15,13 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
+use tamis_logs::event::Provider;
 use tamis_redact::Redacted;
 use tamis_sieve::{Sieve, SieveSettings};
+use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
 
 use cut_lines::{Cutout, Need};
 use replay::{Pending, Replay, ReplaySink};
-use tamis_logs::event::Provider;
-use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
 
 /// How a report is to be read; part of it.
 const RULES: &[&str] = &[
@@ -44,14 +44,14 @@ const RECOVERY_CALL: u64 = 150;
 const LINES_SHOWN: usize = 3;
 const LINE_CHARS: usize = 160;
 
-/// What is asked of a replay.
+/// Options of a replay.
 #[derive(Clone, Debug)]
 pub struct SavingsOptions {
     /// Which sessions; subagents' are always among them.
     pub filter: SessionFilter,
     /// Only this one, with its subagents.
     pub session: Option<Session>,
-    /// At most so many sessions, the latest first.
+    /// Maximum number of sessions, the latest first.
     pub limit: usize,
     pub threshold: f32,
     /// Smaller results are not worth a question.
@@ -89,7 +89,7 @@ pub struct SavingsReport {
     pub sessions: u64,
     /// Sessions whose logs could not be read.
     pub sessions_unread: u64,
-    /// Whether there are more sessions than were asked for.
+    /// Whether there are more sessions than were requested.
     pub more_sessions: bool,
     pub totals: SavingsSums,
     pub by_tool: BTreeMap<String, SavingsSums>,
@@ -250,7 +250,7 @@ fn sessions_to_replay(trace: &Trace, options: &SavingsOptions) -> Result<(Vec<Se
     Ok((sessions, more))
 }
 
-/// Where a replay is entered.
+/// Collects what a replay gives.
 #[derive(Default)]
 struct Recorder {
     options: SavingsOptions,

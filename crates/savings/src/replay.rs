@@ -5,17 +5,15 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::time::Duration;
 
+use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
+use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
 use tamis_sieve::{PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
+use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
 use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
 use super::{ReplayedResult, SavingsOptions, SkippedResults};
-use tamis_logs::event::{
-    EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of, tells_of_compaction,
-};
-use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
-use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
 /// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
 const GOAL_CHARS: usize = 300;
@@ -38,7 +36,7 @@ pub(super) trait ReplaySink {
     fn seen(&mut self, result: &ReplayedResult);
     /// Later needs of this result's cut lines are known now.
     fn settled(&mut self, cutout: Cutout<Pending>);
-    /// So many tokens would not have been sent again.
+    /// These tokens would not have been sent again.
     fn not_resent(&mut self, tool: &str, tokens: u64);
 }
 
@@ -79,7 +77,7 @@ impl Replay {
                     conversation.requests += 1;
                 }
             }
-            EventBody::Notification(content) if tells_of_compaction(content) => conversation.end(sink),
+            EventBody::Compaction(_) => conversation.end(sink),
             EventBody::User(content) => conversation.person_said(&content.to_text()),
             EventBody::SlashCommand { command, arguments } => {
                 conversation.person_said(&format!("{command} {arguments}"));

@@ -9,11 +9,12 @@ use std::ops::ControlFlow;
 use std::time::Duration;
 
 use serde_json::json;
-use session::{ID, Log, Opened};
 use tamis_savings::{SavingsOptions, SavingsReport, SavingsSums, SkippedResults};
 use tamis_sieve::{PruneRequest, Pruned, Sieve, SieveSettings};
 use tamis_text::TextKind;
 use tamis_trace::TraceError;
+
+use session::{ID, Log, Opened};
 
 const QUESTION: &str = "How is the timeout of a request computed?";
 

@@ -129,7 +129,7 @@ fn audit(tool: &Tool, reply: &Reply, services: &Services) {
     };
     tracing::debug!(tool = tool.name, bytes, failed, "answer");
     if let (Toolset::Trace, Some(sessions)) = (tool.toolset, services.sessions()) {
-        sessions.trace.count_use(tool.name, failed, bytes as u64);
+        sessions.trace.count_call(tool.name, failed, bytes as u64);
     }
 }
 

@@ -1,6 +1,6 @@
 //! The tools for past sessions: listing, reading, searching and diagnosing them.
 //!
-//! What they share: every call waits for an index that is up to date ([`asked`]), texts lose their secrets before they are
+//! What they share: every call waits for an index that is up to date ([`call`]), texts lose their secrets before they are
 //! cut ([`show`]), answers keep their promised size ([`page`]), and what does not fit follows by cursor ([`cursor`]).
 
 pub(crate) mod analyze_session;

@@ -1,23 +1,25 @@
-//! The requests of a session that count, each once.
+//! Usage accounting for one log: its reports of tokens, each request counted once.
+//!
+//! Requests that several logs report are settled in `request_owners`.
 
 use std::collections::HashMap;
 
 use tamis_logs::event::Millis;
 use tamis_logs::event::bounded;
-use tamis_logs::usage::{Claim, Tokens, UsageReport};
+use tamis_logs::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 
 /// A request and what it used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountedRequest {
-    /// What names the request in every log that tells of it; `None` when only this log can.
+    /// A hash that identifies the request in every log that reports it; `None` if only this log does.
     pub key: Option<u64>,
     pub at: Option<Millis>,
-    /// Which of the ledger's models.
+    /// Index into the account's models.
     pub model: u16,
     pub tokens: Tokens,
 }
 
-/// What a log's reports come to.
+/// The requests of one log and what they used.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsageAccount {
     /// Names of models; the first is for requests that name none.
@@ -45,7 +47,7 @@ pub enum ReportVerdict {
     Replaced,
     /// A later report that is no larger.
     Same,
-    Not(tamis_logs::usage::ExclusionReason),
+    Excluded(ExclusionReason),
 }
 
 /// More models than this in one log are counted as the last of them.
@@ -57,14 +59,14 @@ impl UsageAccount {
         let entry = |added, taken, verdict| AccountEntry { added, taken, verdict };
         let nothing = Tokens::default();
         let key = match report.claim {
-            Claim::Not(discount) => return entry(nothing, nothing, ReportVerdict::Not(discount)),
+            Claim::Excluded(discount) => return entry(nothing, nothing, ReportVerdict::Excluded(discount)),
             Claim::Once => None,
             Claim::Request(key) => Some(key),
         };
         let known = key.and_then(|key| self.by_key.get(&key)).and_then(|index| self.requests.get_mut(*index));
         if let Some(request) = known {
             let before = request.tokens;
-            // A request is told as it goes on, so what has the most output is the last of it. Each report is taken as a
+            // A request is reported while it runs, so the report with the most output is the last. Each report is taken as a
             // whole: the parts of two that another model answered make no sense together.
             if report.tokens.output < before.output || report.tokens == before {
                 return entry(nothing, nothing, ReportVerdict::Same);
@@ -104,7 +106,7 @@ impl UsageAccount {
         &self.requests
     }
 
-    /// The name of a request's model; empty when the log does not tell.
+    /// The name of a request's model; empty when the log does not say.
     pub fn model_of(&self, request: &CountedRequest) -> &str {
         self.models.get(usize::from(request.model)).map_or("", String::as_str)
     }
@@ -114,7 +116,7 @@ impl UsageAccount {
         self.models.iter().map(String::as_str).filter(|model| !model.is_empty())
     }
 
-    /// As bytes that [`UsageAccount::decode`] understands.
+    /// As bytes for [`UsageAccount::decode`].
     pub fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(self.requests.len() * 24);
         put_number(&mut bytes, self.models.len() as u64);
@@ -141,7 +143,7 @@ impl UsageAccount {
         bytes
     }
 
-    /// `None` when these are no bytes of a ledger.
+    /// `None` when the bytes are malformed.
     pub fn decode(bytes: &[u8]) -> Option<UsageAccount> {
         let mut rest = bytes;
         let mut account = UsageAccount::default();
@@ -218,7 +220,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use tamis_logs::usage::ExclusionReason;
 
     fn report(claim: Claim, input: u64, output: u64) -> UsageReport<'static> {
         UsageReport {
@@ -229,18 +230,18 @@ mod tests {
     }
 
     #[test]
-    fn a_request_told_again_counts_once_and_at_its_largest() {
+    fn a_repeated_request_counts_once_and_at_its_largest() {
         let mut account = UsageAccount::default();
-        let told = [
+        let reports = [
             report(Claim::Request(7), 10, 1),
             report(Claim::Request(7), 10, 1),
             report(Claim::Request(7), 10, 300),
             report(Claim::Request(7), 10, 2),
             report(Claim::Once, 5, 5),
             report(Claim::Once, 5, 5),
-            report(Claim::Not(ExclusionReason::Repeated), 99, 99),
+            report(Claim::Excluded(ExclusionReason::Repeated), 99, 99),
         ];
-        let verdicts: Vec<_> = told
+        let verdicts: Vec<_> = reports
             .iter()
             .map(|report| account.take(report, None))
             .map(|entry| (entry.verdict, entry.added.total()))
@@ -254,7 +255,7 @@ mod tests {
                 (ReportVerdict::Same, 0),
                 (ReportVerdict::First, 10),
                 (ReportVerdict::First, 10),
-                (ReportVerdict::Not(ExclusionReason::Repeated), 0),
+                (ReportVerdict::Excluded(ExclusionReason::Repeated), 0),
             ]
         );
         assert_eq!(account.total(), Tokens { input: 20, output: 310, ..Tokens::default() });
@@ -262,9 +263,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn bytes_come_back(told in prop::collection::vec((any::<Option<u64>>(), any::<Option<i64>>(), any::<u64>(), any::<u64>(), "[a-z]{0,3}"), 0..40)) {
+        fn an_account_survives_encoding(reports in prop::collection::vec((any::<Option<u64>>(), any::<Option<i64>>(), any::<u64>(), any::<u64>(), "[a-z]{0,3}"), 0..40)) {
             let mut account = UsageAccount::default();
-            for (key, at, input, output, model) in told {
+            for (key, at, input, output, model) in reports {
                 let claim = key.map_or(Claim::Once, Claim::Request);
                 let mut report = report(claim, input, output);
                 report.model = Some(model.into());

@@ -16,19 +16,19 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-
-use crate::error::TraceError;
-use crate::trace::{Session, Trace};
-use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, tells_of_compaction};
+use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent};
 use tamis_logs::usage::Tokens;
 
+use crate::error::TraceError;
+use crate::session::Session;
+use crate::trace::Trace;
 use calls::Answered;
 use calls::Called;
 use findings::{Findings, Spot};
 pub use findings::{Insight, OmittedInsights, Severity};
 pub use rules::{Deduction, Lens};
 
-/// What is asked of an analysis.
+/// What an analysis looks at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnalysisOptions {
     pub failures: bool,
@@ -63,7 +63,7 @@ pub struct SessionAnalysis {
 pub struct AnalysisSummary {
     pub event_counts: EventCounts,
     pub turns: u64,
-    /// Whose events are counted: the session's own, and its subagents' where asked.
+    /// Whose events are counted: the session's own, and its subagents' if requested.
     pub sessions: u64,
     pub failed_tool_calls: u64,
     /// What the person did not let happen is no failure.
@@ -115,7 +115,7 @@ impl Trace {
         self.analyze_unless(session, options, &|| false)
     }
 
-    /// The same, unless it is broken off, which is asked at every event.
+    /// The same, cancelled as soon as `broken_off` returns true, which is checked at every event.
     pub fn analyze_unless(
         &self,
         session: &Session,
@@ -234,9 +234,7 @@ impl Examination {
                     self.reads.compacted();
                 }
             }
-            EventBody::Notification(content)
-                if event.stream != EventStream::Sidechain && tells_of_compaction(content) =>
-            {
+            EventBody::Compaction(_) if event.stream != EventStream::Sidechain => {
                 self.spending.compacted();
                 self.reads.compacted();
             }
@@ -328,12 +326,12 @@ impl SessionAnalysis {
     fn fit(&mut self, most_bytes: usize) {
         let mut insights = std::mem::take(&mut self.insights);
         insights.sort_by_key(|insight| insight.severity);
-        let mut told: BTreeMap<Lens, u64> = BTreeMap::new();
+        let mut by_lens: BTreeMap<Lens, u64> = BTreeMap::new();
         let mut of_severity: BTreeMap<(Severity, Lens), u64> = BTreeMap::new();
         let mut ranked: Vec<_> = insights
             .into_iter()
             .map(|insight| {
-                let before = told.entry(insight.lens).or_default();
+                let before = by_lens.entry(insight.lens).or_default();
                 let rank = of_severity.entry((insight.severity, insight.lens)).or_default();
                 *before += 1;
                 *rank += 1;

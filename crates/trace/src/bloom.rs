@@ -1,21 +1,21 @@
-//! Which letters a block of a log may have, so that a search skips blocks without reading them.
+//! A Bloom filter over the 5-byte n-grams of a block, so that a search skips blocks without reading them.
 //!
-//! A filter is a set of hashed runs of five bytes of the block's raw text, ASCII letters in lower case: some per cent of the
-//! text, and no copy of it. It never says no wrongly. What is asked for must therefore be cut into [`RequiredNgrams`] that stand in
-//! the raw bytes just as they stand in the decoded text: JSON escapes quotes, backslashes and control characters always, and
-//! slashes, signs of markup and everything beyond ASCII in the hands of some writers.
+//! The filter is built over the block's raw bytes, ASCII letters in lower case. It takes a few per cent of the text and never
+//! rules out a block that matches. A query is therefore cut into [`RequiredNgrams`]: pieces whose bytes in the log are the same
+//! as in the decoded text. JSON always escapes quotes, backslashes and control characters, and some writers also escape
+//! slashes, markup signs and everything beyond ASCII.
 //!
-//! Shorter runs would serve shorter questions, but most runs of three letters are in most blocks. What is shorter than a run
-//! is mostly found soon.
+//! Shorter n-grams would serve shorter queries, but most blocks have most 3-grams. Queries shorter than an n-gram are
+//! answered without the filter and usually match early.
 
-/// Bytes of a run.
-const RUN: usize = 5;
-/// Bits of the largest filter. A block of 256 KiB of agents' logs has 40,000 to 80,000 different runs.
+/// Bytes of an n-gram.
+const NGRAM: usize = 5;
+/// Bits of the largest filter. A block of 256 KiB of agents' logs has 40,000 to 80,000 distinct n-grams.
 pub(crate) const MOST_BITS: usize = 1 << 17;
 const LEAST_BITS: usize = 1 << 9;
 const WORDS: usize = MOST_BITS / 64;
 
-/// A set of runs. Built at full size, and folded to the size that its block deserves.
+/// A Bloom filter with one hash. Built at full size, then folded to a size that suits its block.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BloomFilter {
     words: Vec<u64>,
@@ -28,26 +28,25 @@ impl Default for BloomFilter {
 }
 
 impl BloomFilter {
-    /// Adds the runs of these bytes.
+    /// Adds the n-grams of these bytes.
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         // An array of a known size, so that no bound is checked for each byte.
         let Ok(words) = <&mut [u64; WORDS]>::try_from(self.words.as_mut_slice()) else { return };
-        let Some((first, rest)) = bytes.split_at_checked(RUN - 1) else { return };
-        let next = |run: u64, byte: &u8| run << 8 | u64::from(LOWER[usize::from(*byte)]);
-        let mut run = first.iter().fold(0, next);
+        let Some((first, rest)) = bytes.split_at_checked(NGRAM - 1) else { return };
+        let next = |ngram: u64, byte: &u8| ngram << 8 | u64::from(LOWER[usize::from(*byte)]);
+        let mut ngram = first.iter().fold(0, next);
         for byte in rest {
-            run = next(run, byte);
-            let bit = slot(run) as usize;
+            ngram = next(ngram, byte);
+            let bit = bit_of(ngram) as usize;
             words[bit >> 6 & (WORDS - 1)] |= 1 << (bit & 63);
         }
     }
 
-    /// Empties it.
     pub(crate) fn clear(&mut self) {
         self.words.fill(0);
     }
 
-    /// The filter as it is stored, for a block of so many bytes.
+    /// The filter as it is stored for a block of this size. Halving a filter by OR keeps every answer correct.
     pub(crate) fn folded(&self, block_bytes: usize) -> Vec<u8> {
         let bits = block_bytes.next_power_of_two().clamp(LEAST_BITS, MOST_BITS);
         let mut words = vec![0_u64; bits / 64];
@@ -57,17 +56,17 @@ impl BloomFilter {
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
     }
 
-    /// Whether all the pieces may be in the block whose stored filter this is.
+    /// Whether the block with this stored filter may contain all the pieces.
     pub(crate) fn may_have(stored: &[u8], pieces: &RequiredNgrams) -> bool {
         let bits = stored.len() * 8;
         if !bits.is_power_of_two() || bits > MOST_BITS {
             return true;
         }
-        let has = |slot: &u32| {
-            let bit = *slot as usize & (bits - 1);
+        let is_set = |bit: &u32| {
+            let bit = *bit as usize & (bits - 1);
             stored[bit >> 3] & 1 << (bit & 7) != 0
         };
-        pieces.all.iter().all(|ways| ways.iter().any(|slots| slots.iter().all(has)))
+        pieces.all.iter().all(|forms| forms.iter().any(|bits| bits.iter().all(is_set)))
     }
 }
 
@@ -83,31 +82,32 @@ const fn lower_table() -> [u8; 256] {
 
 static LOWER: [u8; 256] = lower_table();
 
-/// The bit of a run, which is the lowest bytes of the number.
-fn slot(run: u64) -> u32 {
-    let run = run << (64 - 8 * RUN);
-    (run.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - MOST_BITS.trailing_zeros())) as u32
+/// The bit of an n-gram, which is in the number's lowest bytes.
+fn bit_of(ngram: u64) -> u32 {
+    let ngram = ngram << (64 - 8 * NGRAM);
+    (ngram.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - MOST_BITS.trailing_zeros())) as u32
 }
 
-fn slots(text: &str) -> Vec<u32> {
-    let run =
-        |bytes: &[u8]| bytes.iter().fold(0, |run, byte| run << 8 | u64::from(byte.to_ascii_lowercase()));
-    text.as_bytes().windows(RUN).map(|bytes| slot(run(bytes))).collect()
+fn bits_of(text: &str) -> Vec<u32> {
+    let ngram =
+        |bytes: &[u8]| bytes.iter().fold(0, |ngram, byte| ngram << 8 | u64::from(byte.to_ascii_lowercase()));
+    text.as_bytes().windows(NGRAM).map(|bytes| bit_of(ngram(bytes))).collect()
 }
 
-/// What a block's raw bytes must have for an event in it to match: all of these pieces, each in one of its ways of writing.
+/// What a block's raw bytes must contain for an event in it to match: every piece, in one of the forms in which JSON writers
+/// write it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RequiredNgrams {
-    /// Of each piece the ways, of each way the bits.
+    /// For each piece its written forms, for each form the bits of its n-grams.
     pub(crate) all: Vec<Vec<Vec<u32>>>,
-    /// The longest piece that is written in one way alone, in lower case; its absence from the raw bytes rules them out.
+    /// The longest piece with a single written form, in lower case. Raw bytes without it cannot match.
     pub(crate) longest: Option<String>,
 }
 
-/// Signs that some writers escape, and others do not.
+/// Characters that some JSON writers escape.
 const SOMETIMES: [char; 6] = ['<', '>', '&', '\'', '+', '='];
 
-/// Whether every writer writes it as it is.
+/// Whether every JSON writer writes it unescaped.
 pub(crate) fn is_plain(letter: char) -> bool {
     (' '..='~').contains(&letter) && !matches!(letter, '"' | '\\' | '/') && !SOMETIMES.contains(&letter)
 }
@@ -117,12 +117,11 @@ pub(crate) fn is_foreign(letter: char) -> bool {
     !letter.is_ascii() && letter.to_lowercase().eq([letter]) && letter.to_uppercase().eq([letter])
 }
 
-/// What stands in an event for what cannot be shown.
-const NAMED: [&str; 3] = ["[image]", "[input_image]", "[document]"];
+/// Placeholders in events for content that is not text.
+const PLACEHOLDERS: [&str; 3] = ["[image]", "[input_image]", "[document]"];
 
-/// Whether a text may stand in an event in other bytes than in its line. Where JSON is searched its separators may be
-/// meant, and spaces around them differ from writer to writer: with quotes, or between numbers, `true`, `false` and `null`.
-/// And what cannot be shown is named.
+/// Whether a text may be in an event without being in its line. A query with quotes, or of numbers, `true`, `false` and `null`
+/// with separators, may mean JSON itself, and spaces around separators differ between writers. Placeholders are in no line.
 pub(crate) fn may_be_composed(text: &str) -> bool {
     let scalar = |letter: char| {
         letter.is_ascii_digit()
@@ -130,17 +129,17 @@ pub(crate) fn may_be_composed(text: &str) -> bool {
             || "truefalsenull".contains(letter.to_ascii_lowercase())
     };
     let separator = |letter: char| "[]{}:,".contains(letter);
-    let asked = text.to_ascii_lowercase();
+    let query = text.to_ascii_lowercase();
     text.contains('"')
         || text.contains(separator) && text.chars().all(|letter| scalar(letter) || separator(letter))
-        || NAMED.iter().any(|named| {
-            let reaches = |at: usize| asked.ends_with(&named[..at]) || asked.starts_with(&named[at..]);
-            named.contains(&asked) || asked.contains(named) || (1..named.len()).any(reaches)
+        || PLACEHOLDERS.iter().any(|named| {
+            let reaches = |at: usize| query.ends_with(&named[..at]) || query.starts_with(&named[at..]);
+            named.contains(&query) || query.contains(named) || (1..named.len()).any(reaches)
         })
 }
 
 impl RequiredNgrams {
-    /// Asks for a text as well, whatever its case.
+    /// Requires a text too, in any case.
     pub(crate) fn require(&mut self, text: &str) {
         let loose = may_be_composed(text);
         let narrow = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.');
@@ -151,8 +150,8 @@ impl RequiredNgrams {
             }
         }
         let with_slashes = |letter: char| plain(letter) || letter == '/';
-        for piece in text.split(|letter| !with_slashes(letter)).filter(|piece| piece.len() >= RUN) {
-            let mut ways = vec![slots(piece)];
+        for piece in text.split(|letter| !with_slashes(letter)).filter(|piece| piece.len() >= NGRAM) {
+            let mut forms = vec![bits_of(piece)];
             if piece.contains('/') {
                 // With a backslash before each, or more of them in a document inside a document.
                 let parts: Vec<&str> = piece.split('/').collect();
@@ -160,11 +159,11 @@ impl RequiredNgrams {
                 let escaped = parts.iter().enumerate().flat_map(|(index, part)| {
                     let before = if index > 0 { "\\/" } else { "" };
                     let after = if index < last { "\\" } else { "" };
-                    slots(&format!("{before}{part}{after}"))
+                    bits_of(&format!("{before}{part}{after}"))
                 });
-                ways.push(escaped.collect());
+                forms.push(escaped.collect());
             }
-            self.all.push(ways);
+            self.all.push(forms);
         }
         // Written out, or as \uXXXX in either case.
         for piece in text.split(|letter| !is_foreign(letter)).filter(|piece| !piece.is_empty()) {
@@ -173,10 +172,10 @@ impl RequiredNgrams {
             for letter in piece.chars() {
                 for unit in letter.encode_utf16(&mut buffer) {
                     // Without the backslash, of which there are more in a document inside a document.
-                    escaped.extend(slots(&format!("u{unit:04x}")));
+                    escaped.extend(bits_of(&format!("u{unit:04x}")));
                 }
             }
-            self.all.push(vec![slots(piece), escaped]);
+            self.all.push(vec![bits_of(piece), escaped]);
         }
     }
 }
@@ -200,9 +199,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_there_is_mostly_ruled_out() {
+    fn most_texts_that_a_block_lacks_are_ruled_out() {
         let block = stored(r#"{"text":"The quick brown fox jumps over the lazy dog","path":"src/main.rs"}"#);
-        for (asked, may) in [
+        for (query, may) in [
             ("quick BROWN", true),
             ("src/main.rs", true),
             ("src/other.rs", false),
@@ -212,17 +211,17 @@ mod tests {
             ("quo", true),
             ("", true),
         ] {
-            assert_eq!(BloomFilter::may_have(&block, &pieces(asked)), may, "{asked}");
+            assert_eq!(BloomFilter::may_have(&block, &pieces(query)), may, "{query}");
         }
     }
 
     proptest! {
-        /// However a JSON writer escapes it, what is in a text is found in its block.
+        /// However a JSON writer escapes a text, the filter of its block lets it pass.
         #[test]
-        fn it_never_says_no_wrongly(
-            before in ".{0,40}", asked in ".{0,20}", after in ".{0,40}", escape_all: bool, deep: bool, slashes: bool,
+        fn a_text_that_a_block_has_is_never_ruled_out(
+            before in ".{0,40}", query in ".{0,20}", after in ".{0,40}", escape_all: bool, deep: bool, slashes: bool,
         ) {
-            let mut raw = serde_json::to_string(&format!("{before}{asked}{after}")).unwrap();
+            let mut raw = serde_json::to_string(&format!("{before}{query}{after}")).unwrap();
             if slashes {
                 raw = raw.replace('/', "\\/");
             }
@@ -240,10 +239,10 @@ mod tests {
             let swap = |letter: char| {
                 if letter.is_ascii_uppercase() { letter.to_ascii_lowercase() } else { letter.to_ascii_uppercase() }
             };
-            let swapped: String = asked.chars().map(swap).collect();
-            for asked in [&asked, &swapped] {
-                let pieces = pieces(asked);
-                prop_assert!(BloomFilter::may_have(&stored(&raw), &pieces), "{asked:?} in {raw}");
+            let swapped: String = query.chars().map(swap).collect();
+            for query in [&query, &swapped] {
+                let pieces = pieces(query);
+                prop_assert!(BloomFilter::may_have(&stored(&raw), &pieces), "{query:?} in {raw}");
                 if let Some(longest) = pieces.longest {
                     prop_assert!(raw.to_ascii_lowercase().contains(&longest));
                 }

@@ -1,4 +1,4 @@
-//! How often the tools for past sessions were used, and how large their answers were: counts, never a text.
+//! How often the session tools were called, and how large their answers were.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use crate::db;
 use crate::error::TraceError;
 use crate::trace::Trace;
 
-/// How a tool was used so far, by all processes.
+/// Calls of one tool so far, by all processes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolCallCounts {
     pub tool: String,
@@ -21,7 +21,7 @@ pub struct ToolCallCounts {
     pub largest: u64,
 }
 
-/// Counts uses without making anybody wait for the disk; a count that cannot be written is lost.
+/// Counts calls on a background writer, so that no call waits for the disk. A count that cannot be written is lost.
 pub(crate) struct CallCounter {
     path: PathBuf,
     writer: Writer,
@@ -29,28 +29,31 @@ pub(crate) struct CallCounter {
 
 impl CallCounter {
     pub(crate) fn new(path: PathBuf) -> CallCounter {
-        CallCounter { writer: Writer::new(path.clone(), db::USES), path }
+        CallCounter { writer: Writer::new(path.clone(), db::CALL_COUNTS), path }
     }
 }
 
 impl Trace {
     /// Counts a call of a tool and the bytes of its answer.
-    pub fn count_use(&self, tool: &'static str, failed: bool, bytes: u64) {
-        self.uses.writer.submit(Box::new(move |transaction| db::add_use(transaction, tool, failed, bytes)));
+    pub fn count_call(&self, tool: &'static str, failed: bool, bytes: u64) {
+        self.calls
+            .writer
+            .submit(Box::new(move |transaction| db::count_call(transaction, tool, failed, bytes)));
     }
 
-    /// How the tools were used, by their names. What was counted just now is waited for, but not for long.
-    pub fn uses(&self) -> Result<Vec<ToolCallCounts>, TraceError> {
-        self.uses.writer.flush(Duration::from_secs(2));
-        Ok(Database::read_existing(&self.uses.path, db::USES, db::uses)?.unwrap_or_default())
+    /// The counts, by tool. Waits up to two seconds for counts that are not written yet.
+    pub fn call_counts(&self) -> Result<Vec<ToolCallCounts>, TraceError> {
+        self.calls.writer.flush(Duration::from_secs(2));
+        Ok(Database::read_existing(&self.calls.path, db::CALL_COUNTS, db::call_counts)?.unwrap_or_default())
     }
-    /// Throws the counts away.
-    pub fn forget_uses(&self) -> Result<(), TraceError> {
-        self.uses.writer.flush(Duration::from_secs(2));
-        if !self.uses.path.exists() {
+
+    /// Deletes the counts.
+    pub fn clear_call_counts(&self) -> Result<(), TraceError> {
+        self.calls.writer.flush(Duration::from_secs(2));
+        if !self.calls.path.exists() {
             return Ok(());
         }
-        let database = Database::open(&self.uses.path, db::USES)?;
-        Ok(database.write(|transaction| db::forget_uses(transaction))?)
+        let database = Database::open(&self.calls.path, db::CALL_COUNTS)?;
+        Ok(database.write(|transaction| db::clear_call_counts(transaction))?)
     }
 }

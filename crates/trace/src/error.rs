@@ -1,4 +1,4 @@
-//! What can go wrong with past sessions, other than what is wrong with a log: that is counted, not failed on.
+//! Errors of this crate. A record that cannot be read is no error: it is counted.
 
 use std::path::PathBuf;
 
@@ -32,8 +32,8 @@ pub enum TraceError {
     },
     #[error("Event index {index} out of bounds for session {session} ({})", match most { Some(most) => format!("max: {most}"), None => "it has no events".to_owned() })]
     NoSuchEvent { session: String, index: u64, most: Option<u64> },
-    #[error("{0}")]
-    Invalid(String),
+    #[error("query {0}")]
+    InvalidQuery(String),
     #[error("The search took longer than {seconds} seconds.")]
     TooSlow { seconds: u64 },
     #[error("cancelled")]

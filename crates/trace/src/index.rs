@@ -1,29 +1,27 @@
 //! Bringing the index up to date with the logs: only what is new is read, by as many threads as there are cores, and one
 //! writer keeps what they give.
 
+mod log;
+mod session;
+
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-use std::io::Read;
 use std::ops::ControlFlow;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::SystemTime;
 
-use sha2::{Digest, Sha256};
+use tamis_logs::discovery::{DiscoveredLogs, LogSource, LogStamp};
+use tamis_logs::event::Millis;
 use tamis_store::rusqlite::{self, Connection};
 use tamis_store::{Database, StoreError};
 
-use crate::db::{self, BlockRow, LogRow, SessionRow};
-use crate::reading::{self, Known, Outcome, Sink};
+use crate::db::{self, BlockRow, LogRow};
+use crate::request_owners;
 use crate::segment::COLUMNS;
-use crate::summary::{SessionSummary, Turn};
-use tamis_logs::discovery::{DiscoveredLogs, LogSource, LogStamp};
-use tamis_logs::event::{Millis, Provider};
-use tamis_logs::lines::open_regular;
-use tamis_logs::readers::{Relation, gemini};
-use tamis_logs::reading::stem_of;
-use tamis_logs::usage::Tokens;
+use crate::summary::Turn;
+use log::{Known, Outcome, Sink};
+pub(crate) use session::hash;
+use session::put_session;
 
 /// Bytes of logs that one transaction covers at most: others may write in between, and what is done is kept.
 const BATCH: u64 = 512 << 20;
@@ -65,7 +63,7 @@ struct Job<'a> {
     log: Option<LogRow>,
 }
 
-/// Brings the index up to date with what was found. `watch` is told of each step and may break it off.
+/// Brings the index up to date with what was found. `watch` is called at each step and may cancel it.
 pub(crate) fn refresh(
     database: &Database,
     found: DiscoveredLogs,
@@ -104,7 +102,7 @@ pub(crate) fn refresh(
     jobs.sort_by_key(|job| std::cmp::Reverse(job.source.stamp.size));
     refreshed.bytes = run(database, &jobs, watch)?;
     database.write(|transaction| {
-        share_out(transaction)?;
+        request_owners::subtract_inherited(transaction)?;
         db::spread_roots(transaction)?;
         db::put_done(transaction, now())
     })?;
@@ -148,13 +146,13 @@ fn run(
         }
         drop(sender);
         let mut ids: Vec<Option<i64>> = jobs.iter().map(|job| job.log.as_ref().map(|log| log.id)).collect();
-        let mut told = |progress| {
+        let mut report = |progress| {
             if watch(progress).is_break() {
                 stop.store(true, Ordering::Relaxed);
             }
         };
-        let written = write_all(database, jobs, &receiver, &mut ids, &mut progress, &mut told);
-        // Whoever still wants to send learns that nobody listens.
+        let written = write_all(database, jobs, &receiver, &mut ids, &mut progress, &mut report);
+        // Readers that still want to send learn that the writer is gone.
         stop.store(true, Ordering::Relaxed);
         drop(receiver);
         written
@@ -224,7 +222,7 @@ fn read_job(
         database.read_on_new_connection(look).ok().flatten()
     });
     let mut sink = ToWriter { job: number, sender, stop };
-    let outcome = reading::read(job.source, known, &mut sink)?;
+    let outcome = log::read(job.source, known, &mut sink)?;
     sink.send(Message::Done { outcome: Box::new(outcome) });
     Some(())
 }
@@ -235,7 +233,7 @@ fn write_all(
     receiver: &Receiver<Message>,
     ids: &mut [Option<i64>],
     progress: &mut IndexProgress,
-    told: &mut dyn FnMut(IndexProgress),
+    report: &mut dyn FnMut(IndexProgress),
 ) -> Result<(), StoreError> {
     let mut open = true;
     while open {
@@ -249,7 +247,7 @@ fn write_all(
                     break;
                 };
                 write(transaction, jobs, ids, progress, &mut waiting, message)?;
-                told(*progress);
+                report(*progress);
             }
             db::put_blocks(transaction, &waiting)
         })?;
@@ -333,123 +331,4 @@ fn id_of(
     )?;
     ids[job] = Some(id);
     Ok(id)
-}
-
-fn put_session(
-    connection: &Connection,
-    log: i64,
-    row: &LogRow,
-    mut summary: SessionSummary,
-) -> rusqlite::Result<()> {
-    let Some(provider) = row.format.provider().filter(|_| summary.events > 0) else {
-        return db::remove_session(connection, log);
-    };
-    let path = Path::new(&row.source.path);
-    if provider == Provider::ClaudeCode && summary.agent_name.is_none() && summary.parent.is_some() {
-        summary.agent_name = agent_type(path);
-    }
-    let native = summary.native_id.clone().unwrap_or_else(|| stem_of(path));
-    let parent = summary.parent.clone().or_else(|| match provider {
-        Provider::Gemini => Some((gemini::parent_of(path)?, Relation::Subagent)),
-        Provider::ClaudeCode if native.starts_with("agent-") => {
-            // Some subagents' records name their own id for their parent's; its log lies in the parent's folder.
-            let session = path.ancestors().find(|folder| folder.ends_with("subagents"))?.parent()?;
-            Some((session.file_name()?.to_str()?.to_owned(), Relation::Subagent))
-        }
-        _ => None,
-    });
-    let mut id = native.clone();
-    if db::owner_of(connection, &id)?.is_some_and(|owner| owner != log) {
-        // Two logs of one id, a copy perhaps: both are to be had.
-        id = format!("{native}~{}", &hash(&format!("{}\0{}", row.source.path, row.source.part))[..6]);
-    }
-    let root = summary.root.clone().or_else(|| match provider {
-        Provider::Gemini => gemini::root_of(path),
-        _ => None,
-    });
-    let project = match (&root, &summary.root_hash) {
-        (_, Some(hash)) if hash.len() == 64 => hash.clone(),
-        (Some(root), _) => hash(root),
-        (None, Some(name)) => hash(name),
-        (None, None) => String::new(),
-    };
-    let started = summary.started.unwrap_or(0);
-    db::put_session(
-        connection,
-        &SessionRow {
-            log,
-            id,
-            native,
-            provider,
-            project,
-            root,
-            parent: parent.as_ref().map(|(id, _)| id.clone()),
-            relation: parent.map(|(_, relation)| relation.name().to_owned()),
-            started,
-            ended: summary.ended.unwrap_or(started),
-            tokens: summary.account.total().total(),
-            inherited: Tokens::default(),
-            summary,
-        },
-    )
-}
-
-/// The kind of a subagent, which Claude Code writes beside its log.
-fn agent_type(path: &Path) -> Option<String> {
-    let meta = path.with_extension("meta.json");
-    let mut text = String::new();
-    open_regular(&meta).ok()?.take(64 << 10).read_to_string(&mut text).ok()?;
-    let meta: serde_json::Value = serde_json::from_str(&text).ok()?;
-    Some(meta.get("agentType")?.as_str()?.to_owned())
-}
-
-/// SHA-256 in hexadecimal, by which projects are named: Gemini CLI does it so, and its logs tell no more.
-pub(crate) fn hash(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Keys are hashes already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0.rotate_left(8) ^ u64::from(*byte));
-    }
-
-    fn write_u64(&mut self, key: u64) {
-        self.0 = key;
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
-}
-
-/// A request that several logs tell of, because one was copied from another, counts in the session that began first.
-fn share_out(connection: &Connection) -> rusqlite::Result<()> {
-    let mut first: HashMap<u64, i64, BuildHasherDefault<AsItIs>> = HashMap::default();
-    let mut sharing: HashMap<i64, Vec<u64>> = HashMap::new();
-    db::each_keys(connection, |log, keys| {
-        for key in keys.as_chunks::<8>().0 {
-            let key = u64::from_le_bytes(*key);
-            if *first.entry(key).or_insert(log) != log {
-                sharing.entry(log).or_default().push(key);
-            }
-        }
-    })?;
-    for log in db::with_inherited(connection)? {
-        sharing.entry(log).or_default();
-    }
-    for (log, keys) in sharing {
-        let account = db::account_of(connection, log)?;
-        let keys: std::collections::HashSet<u64> = keys.into_iter().collect();
-        let inherited = account
-            .requests()
-            .iter()
-            .filter(|request| request.key.is_some_and(|key| keys.contains(&key)))
-            .fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
-        db::put_inherited(connection, log, account.total().minus(inherited).total(), inherited)?;
-    }
-    Ok(())
 }

@@ -1,4 +1,4 @@
-//! The index's files: what they take, and how to be rid of them.
+//! The index's files: listing and removing them.
 
 use std::fs;
 use std::io;
@@ -8,8 +8,8 @@ use tamis_store::{DataDir, Lock};
 
 use crate::error::TraceError;
 
-/// Where the indexes of logs lie that were named, each set of them apart: they come and go, and the index of the
-/// agents' own places must not be thrown over for them.
+/// The folder with the indexes of logs that were named on the command line, one index for each set of logs. They are apart so
+/// that they never replace the index of the clients' own folders.
 const NAMED: &str = "trace-logs";
 const LOCK: &str = "trace.lock";
 
@@ -36,11 +36,11 @@ pub fn index_files(data_dir: &DataDir) -> io::Result<Vec<(PathBuf, u64)>> {
     Ok(files)
 }
 
-/// Removes every index under a data folder, and says how many bytes that were. They can be had again from the logs.
+/// Removes every index under a data folder and returns how many bytes that were. An index can be rebuilt from the logs.
 pub fn erase_indexes(data_dir: &DataDir) -> Result<u64, TraceError> {
     let mut erased = 0;
     let failed = |path: &Path, source| TraceError::DataDir { path: path.to_owned(), source };
-    // Whoever is writing one would go on writing to a file that nobody can find, so nobody may until all are gone.
+    // A process that is writing an index would go on writing to an unlinked file, so all locks are held until all are gone.
     let mut locks = Vec::new();
     for folder in folders(data_dir).map_err(|error| failed(data_dir.root(), error))? {
         match Lock::try_acquire(&folder.join(LOCK)).map_err(|error| failed(&folder, error))? {

@@ -1,30 +1,32 @@
 //! Searching the events of all sessions: the latest sessions first, and in a session from its beginning.
 //!
-//! Filters say which blocks may have what is asked for; those are read from the logs and looked at event by event. Nothing
-//! is found by a filter alone, and the texts are nowhere but in the logs.
+//! Bloom filters say which blocks may match. Those are read from the logs and matched event by event: a filter alone never
+//! gives a match, and the texts are only in the logs.
 
 mod query;
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde_json::Value;
-
-use crate::bloom::BloomFilter;
-use crate::db::{self, BlockRow, Blocks, Letters, LogRow};
-use crate::error::TraceError;
-use crate::event_details::redact_payload;
-use crate::reading;
-use crate::search_text;
-use crate::segment::{self, Columns};
-use crate::trace::{Generation, Session, SessionFilter, Trace};
-use query::CompiledQuery;
 use tamis_logs::discovery::LogFormat;
 use tamis_logs::event::{EventKind, EventStream, LogEvent, Millis, strings_of};
 use tamis_redact::{Redacted, excerpt_around};
+
+use crate::block_events;
+use crate::bloom::BloomFilter;
+use crate::db::{self, BlockRow, Blocks, FilterLocation, LogRow};
+use crate::error::TraceError;
+use crate::event_details::redact_payload;
+use crate::search_text;
+use crate::segment::{self, Columns};
+use crate::session::{Session, SessionFilter};
+use crate::trace::{Generation, Trace};
+use query::CompiledQuery;
 
 /// Sessions whose filters are looked at between two looks at the clock.
 const SESSIONS_AT_ONCE: usize = 256;
@@ -148,10 +150,10 @@ struct Piece<'a> {
     blocks: Vec<BlockRow>,
 }
 
-/// What came of looking at a piece; none when nobody did.
+/// The matches in a piece; `None` when no thread got to it.
 type Looked = Option<Result<Vec<SearchMatch>, TraceError>>;
 
-/// A search that is under way.
+/// A search in progress.
 struct Run<'a> {
     trace: &'a Trace,
     search: &'a SearchRequest,
@@ -165,7 +167,7 @@ struct Run<'a> {
 }
 
 impl Trace {
-    /// Searches. `broken_off` is asked now and then.
+    /// Searches until the time limit, or until `broken_off` returns true.
     pub fn search(
         &self,
         search: &SearchRequest,
@@ -258,10 +260,10 @@ impl Run<'_> {
         for session in sessions {
             let Some(from) = first_event_in(self.search, session) else { continue };
             let blocks = self.blocks.get(&session.log.id).map_or(&[][..], Vec::as_slice);
-            let wanted = blocks.iter().filter(|(block, letters)| {
+            let wanted = blocks.iter().filter(|(block, filter)| {
                 block.first_event + block.events > from
                     && block.kinds & self.question.kinds != 0
-                    && self.may_have(letters)
+                    && self.may_have(filter)
             });
             let mut wanted = wanted.map(|(block, _)| block).peekable();
             match session.log.format {
@@ -287,10 +289,10 @@ impl Run<'_> {
         self.look_at(&batch)
     }
 
-    fn may_have(&self, letters: &Letters) -> bool {
-        match letters {
-            Letters::Filter(filter) => BloomFilter::may_have(filter, &self.question.pieces),
-            Letters::Segment { id, column } => {
+    fn may_have(&self, filter: &FilterLocation) -> bool {
+        match filter {
+            FilterLocation::Own(filter) => BloomFilter::may_have(filter, &self.question.pieces),
+            FilterLocation::Segment { id, column } => {
                 self.columns.get(id).is_none_or(|columns| segment::has(columns, *column))
             }
         }
@@ -310,7 +312,7 @@ impl Run<'_> {
                     break;
                 }
                 let matches = matches_in(self.search, &self.question, &batch[number], &mut buffer);
-                *results[number].lock().unwrap_or_else(PoisonError::into_inner) = Some(matches);
+                *results[number].lock() = Some(matches);
             }
         };
         std::thread::scope(|scope| {
@@ -323,7 +325,7 @@ impl Run<'_> {
             return Err(TraceError::Cancelled);
         }
         for result in results {
-            match result.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            match result.into_inner() {
                 Some(matches) => self.found.matches.extend(matches?),
                 // What comes after what was not looked at is not next.
                 None => {
@@ -378,7 +380,7 @@ fn matches_in(
         }
         if matches.len() > search.most { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     };
-    match reading::read_blocks_worth(
+    match block_events::read_blocks_worth(
         log,
         &piece.blocks,
         &|bytes| question.worth_block(bytes, log.format),
@@ -398,7 +400,7 @@ pub(crate) struct Cache(Mutex<VecDeque<(Generation, String, SearchResults)>>);
 
 impl Cache {
     fn get(&self, generation: Generation, key: &str) -> Option<SearchResults> {
-        let answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let answers = self.0.lock();
         answers
             .iter()
             .find(|(of, known, _)| *of == generation && known == key)
@@ -410,7 +412,7 @@ impl Cache {
         if size > 1 << 20 {
             return;
         }
-        let mut answers = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut answers = self.0.lock();
         answers.retain(|(of, _, _)| *of == generation);
         if answers.len() == REMEMBERED {
             answers.pop_front();

@@ -1,11 +1,11 @@
-//! The words of an event that a search looks at, and whether they stand in its log as they are.
+//! The texts of an event that a search looks at, and whether they are in its log byte for byte.
 
 use tamis_logs::event::{Content, EventBody, LogEvent, strings_of};
 
-/// Stands among the kinds of a block that has words which its lines do not have.
+/// Set among the kinds of a block with texts that are not in its lines.
 pub(crate) const COMPOSED: u16 = 1 << 15;
 
-/// Whether an event's words are not those of its line, but were put together.
+/// Whether an event's text was composed by the reader and is not in its line.
 pub(crate) fn is_composed(event: &LogEvent<'_>, line: Option<&str>) -> bool {
     let named = |name: &str| {
         line.is_some_and(|line| memchr::memmem::find(line.as_bytes(), name.as_bytes()).is_some())
@@ -15,6 +15,7 @@ pub(crate) fn is_composed(event: &LogEvent<'_>, line: Option<&str>) -> bool {
         | EventBody::Message(content)
         | EventBody::Reasoning(content)
         | EventBody::Notification(content)
+        | EventBody::Compaction(content)
         | EventBody::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
         EventBody::SlashCommand { .. } => true,
         EventBody::ToolCall(call) => {
@@ -38,6 +39,7 @@ pub(crate) fn words_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
         | EventBody::Message(content)
         | EventBody::Reasoning(content)
         | EventBody::Notification(content)
+        | EventBody::Compaction(content)
         | EventBody::Summary(content) => words.push(content.to_text().into_owned()),
         EventBody::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),
         EventBody::ToolCall(call) => {

@@ -1,9 +1,8 @@
-//! Filters of many blocks, turned on their side.
+//! Bloom filters of many blocks, stored bit-sliced.
 //!
-//! A search asks each filter for the same few bits. Side by side, as rows of one bit of every block, those bits lie
-//! together: a question is answered by a few small rows instead of by reading all filters. Blocks are gathered into
-//! segments once there are enough of them that have none; what a later reading replaces stays behind as a column that no
-//! block points to.
+//! A search tests the same few bits of every filter. A segment stores, for each bit, one row with that bit of all its blocks, so
+//! a query reads a few rows instead of every filter. Blocks are gathered into a segment once enough of them are in none. A
+//! block that is read again leaves behind a column that no block refers to.
 
 use crate::bloom::{MOST_BITS, RequiredNgrams};
 
@@ -23,11 +22,11 @@ pub(crate) fn has(columns: &Columns, column: usize) -> bool {
     columns.get(column / 64).is_some_and(|word| word >> (column % 64) & 1 != 0)
 }
 
-/// Turns the stored filters of as many blocks as there are columns, or fewer, into the parts of a segment.
-pub(crate) fn turned(filters: &[&[u8]]) -> Vec<Vec<u8>> {
+/// Transposes the stored filters of up to [`COLUMNS`] blocks into the parts of a segment.
+pub(crate) fn sliced(filters: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut parts = vec![vec![0_u8; ROWS_OF_PART * ROW]; PARTS];
     let word_of = |filter: &[u8], word: usize| {
-        // A folded filter is as good as its repetition.
+        // A folded filter answers as its repetition does.
         let words = filter.len() / 8;
         let at = if words == 0 { 0 } else { word % words * 8 };
         filter.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(u64::MAX, u64::from_le_bytes)
@@ -49,7 +48,7 @@ pub(crate) fn turned(filters: &[&[u8]]) -> Vec<Vec<u8>> {
     parts
 }
 
-/// A filter as long as filters can be; folded, it says the same.
+/// A filter repeated to the full size, which answers as the folded one does.
 pub(crate) fn unfolded(filter: &[u8]) -> Vec<u8> {
     match filter {
         [] => vec![u8::MAX; MOST_BITS / 8],
@@ -68,7 +67,7 @@ pub(crate) fn filter_of(parts: &[Vec<u8>], column: usize) -> Vec<u8> {
     filter
 }
 
-/// Exchanges lines and columns of a square of bits.
+/// Transposes a 64 by 64 matrix of bits.
 fn transpose(square: &mut [u64; 64]) {
     let mut width = 32;
     let mut mask = 0x0000_0000_ffff_ffff_u64;
@@ -85,20 +84,20 @@ fn transpose(square: &mut [u64; 64]) {
     }
 }
 
-/// The columns that may have all the pieces, by the rows of a segment. `row` gives the part with this number.
+/// The columns that may contain all the pieces. `part` reads the part with this number.
 pub(crate) fn may_have<E>(
     pieces: &RequiredNgrams,
     mut part: impl FnMut(usize) -> Result<Vec<u8>, E>,
 ) -> Result<Columns, E> {
     let mut columns = [u64::MAX; COLUMNS / 64];
-    for ways in &pieces.all {
+    for forms in &pieces.all {
         let mut any = [0; COLUMNS / 64];
-        for slots in ways {
+        for bits in forms {
             let mut all = [u64::MAX; COLUMNS / 64];
-            for slot in slots {
-                let slot = *slot as usize;
-                let bytes = part(slot / ROWS_OF_PART)?;
-                let at = slot % ROWS_OF_PART * ROW;
+            for bit in bits {
+                let bit = *bit as usize;
+                let bytes = part(bit / ROWS_OF_PART)?;
+                let at = bit % ROWS_OF_PART * ROW;
                 for (index, word) in all.iter_mut().enumerate() {
                     let at = at + index * 8;
                     let row = bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok());
@@ -121,7 +120,7 @@ mod tests {
     use crate::bloom::BloomFilter;
 
     #[test]
-    fn a_segment_says_what_its_filters_say() {
+    fn a_segment_answers_as_its_filters_do() {
         let texts: Vec<String> = (0..200)
             .map(|number| format!("text number {number} {}", "of some length ".repeat(number)))
             .collect();
@@ -131,21 +130,21 @@ mod tests {
             filter.folded(text.len())
         };
         let filters: Vec<Vec<u8>> = texts.iter().map(stored).collect();
-        let parts = turned(&filters.iter().map(Vec::as_slice).collect::<Vec<_>>());
+        let parts = sliced(&filters.iter().map(Vec::as_slice).collect::<Vec<_>>());
         for (column, filter) in filters.iter().enumerate() {
             assert!(filter_of(&parts, column) == unfolded(filter), "column {column}");
         }
-        for asked in
+        for query in
             ["number 7", "number 199", "of some length of some", "nothing of this", "src/main.rs", "日本"]
         {
             let mut pieces = RequiredNgrams::default();
-            pieces.require(asked);
+            pieces.require(query);
             let columns = may_have::<()>(&pieces, |part| Ok(parts[part].clone())).unwrap();
             for (column, filter) in filters.iter().enumerate() {
                 assert_eq!(
                     has(&columns, column),
                     BloomFilter::may_have(filter, &pieces),
-                    "{asked} in {column}"
+                    "{query} in {column}"
                 );
             }
         }

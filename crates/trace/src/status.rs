@@ -1,12 +1,14 @@
-//! What the index holds, and what of the logs was not understood: nothing is dropped in silence.
+//! The state of the index: what it holds, which records no reader recognised, which logs could not be read.
 
 use std::collections::BTreeMap;
 
-use crate::error::TraceError;
-use crate::trace::{LogState, SessionFilter, Trace};
 use tamis_logs::event::Provider;
 
-/// What the index holds of one agent's logs.
+use crate::error::TraceError;
+use crate::session::SessionFilter;
+use crate::trace::{LogState, Trace};
+
+/// What the index holds of one client's logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClientTotals {
     pub logs: u64,
@@ -15,7 +17,7 @@ pub struct ClientTotals {
     pub events: u64,
 }
 
-/// Something that a reader did not understand.
+/// Records of one type that a reader did not recognise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnrecognisedRecords {
     pub provider: Provider,

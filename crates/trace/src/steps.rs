@@ -1,15 +1,16 @@
-//! A session's turns in steps: what the agent thought, said and asked for at once, and what came of it.
+//! A session's turns as steps: the agent's reasoning, messages and tool calls between two sets of tool results.
 
 use std::ops::ControlFlow;
 
 use serde_json::Value;
-
-use crate::accounting::UsageAccount;
-use crate::error::TraceError;
-use crate::trace::{Session, Trace};
 use tamis_logs::event::{EventBody, EventKind, EventStream, LogEvent, Millis};
 use tamis_logs::usage::Tokens;
 use tamis_redact::{Redacted, excerpt};
+
+use crate::accounting::UsageAccount;
+use crate::error::TraceError;
+use crate::session::Session;
+use crate::trace::Trace;
 
 /// A tool's call with its result.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +49,7 @@ pub struct TurnStep {
     pub messages: Vec<Redacted>,
     pub notes: Vec<Redacted>,
     pub tools: Vec<ToolStep>,
-    /// What the requests told in this step used.
+    /// Used by the requests that are reported in this step.
     pub tokens: Tokens,
     /// Events of subagents inside the session's own log.
     pub sidechain_events: u64,
@@ -74,10 +75,10 @@ impl TurnStep {
     }
 }
 
-/// What is told, in order.
+/// A piece of a session, in order.
 #[derive(Clone, Debug, PartialEq)]
 pub enum TurnPart {
-    /// A turn begins, with what the person said.
+    /// A turn begins, with the person's message.
     Turn {
         number: u64,
         first_event: u64,
@@ -91,8 +92,7 @@ pub enum TurnPart {
 }
 
 impl Trace {
-    /// Tells a session's turns from this one on, step by step. Each text has at most
-    /// `max_chars` characters.
+    /// Visits a session's turns from this one on, step by step. Each text has at most `max_chars` characters.
     pub fn steps(
         &self,
         session: &Session,
@@ -181,7 +181,9 @@ impl Builder {
             _ if sidechain => step.sidechain_events += 1,
             EventBody::Reasoning(content) => step.reasoning.push(excerpt(&content.to_text(), max)),
             EventBody::Message(content) => step.messages.push(excerpt(&content.to_text(), max)),
-            EventBody::Notification(content) | EventBody::Summary(content) => {
+            EventBody::Notification(content)
+            | EventBody::Compaction(content)
+            | EventBody::Summary(content) => {
                 step.notes.push(excerpt(&content.to_text(), max));
             }
             EventBody::ToolCall(call) => {
@@ -240,7 +242,7 @@ impl Builder {
         visit(TurnPart::Turn { number: self.turn, first_event: number, at: event.at, user })
     }
 
-    /// Tells the step that is open.
+    /// Visits the open step.
     fn finish(&mut self, visit: &mut Visit<'_>) -> ControlFlow<()> {
         match self.step.take() {
             Some(step) if !step.is_empty() => {

@@ -1,15 +1,15 @@
-//! What a session comes to: its turns, its counts, what it is about. Events go in one after the other, and the sums can be
-//! saved and gone on with when the log has grown.
+//! A session's summary: its turns, its counts, what it is about. It is built event by event, and a saved summary is continued
+//! when the log has grown.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tamis_redact::{Redacted, excerpt};
-
-use crate::accounting::UsageAccount;
 use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis, bounded};
 use tamis_logs::readers::{Relation, SessionFact, Unrecognised};
 use tamis_logs::usage::Tokens;
+use tamis_redact::{Redacted, excerpt};
+
+use crate::accounting::UsageAccount;
 
 /// Letters of a text that is only shown in a list.
 pub(crate) const PREVIEW_CHARS: usize = 200;
@@ -21,7 +21,7 @@ const MOST_OPEN_CALLS: usize = 256;
 const MOST_NAMES: usize = 200;
 const OTHERS: &str = "(others)";
 
-/// A turn: what a person said, and all that followed until they spoke again.
+/// A turn: a person's message and everything until the next.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Turn {
     pub number: u64,
@@ -29,7 +29,7 @@ pub struct Turn {
     pub events: u64,
     pub at: Option<Millis>,
     pub ended: Option<Millis>,
-    /// The beginning of what the person said; empty when the session begins without.
+    /// The beginning of the person's message; empty when the session begins without one.
     pub preview: Redacted,
     pub steps: u64,
     pub tool_calls: u64,
@@ -66,7 +66,7 @@ pub struct SessionSummary {
     pub counts: [u64; 9],
     pub sidechain_events: u64,
     pub tools: BTreeMap<String, ToolStats>,
-    /// What was not understood, and how often.
+    /// Records that no reader recognised, and how often.
     #[serde(rename = "drift")]
     pub unrecognised: BTreeMap<String, u64>,
     pub turns: u64,
@@ -215,7 +215,7 @@ impl SessionSummary {
         }
     }
 
-    /// The turns that ended since this was last asked, and the one that is open.
+    /// The turns that ended since the last call, and the open one.
     pub(crate) fn take_turns(&mut self) -> Vec<Turn> {
         let mut turns = std::mem::take(&mut self.finished);
         turns.extend(self.turn.clone());

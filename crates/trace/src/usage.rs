@@ -1,15 +1,18 @@
 //! What sessions used, and why each report of it counted or not.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::ops::ControlFlow;
+
+use tamis_logs::event::{EventBody, EventStream, Millis};
+use tamis_logs::usage::{Claim, ExclusionReason, Tokens};
 
 use crate::accounting::{ReportVerdict, UsageAccount};
 use crate::error::TraceError;
-use crate::trace::{Session, SessionFilter, Trace};
-use tamis_logs::event::{EventBody, EventStream, Millis};
-use tamis_logs::usage::{Claim, Tokens};
+use crate::request_owners::RequestOwners;
+use crate::session::{Session, SessionFilter};
+use crate::trace::Trace;
 
-/// One report of tokens, and what became of it.
+/// One report of tokens, and whether it counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExplainedReport {
     pub event: u64,
@@ -22,7 +25,21 @@ pub struct ExplainedReport {
     pub counted: Tokens,
     /// What they took back of it: an earlier report of the request had more of something.
     pub taken: Tokens,
-    pub reason: &'static str,
+    pub decision: UsageDecision,
+}
+
+/// Why a report added to the session's sum or did not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UsageDecision {
+    /// The first report of its request.
+    First,
+    /// The same request, further on; what it adds counts.
+    Continued,
+    /// Repeats a request that is counted.
+    Repeated,
+    /// An earlier session's log counts the request.
+    CountedElsewhere,
+    Excluded(ExclusionReason),
 }
 
 /// What was used, by what it is grouped by.
@@ -45,21 +62,29 @@ pub enum UsageGrouping {
 impl Trace {
     /// Every report of tokens in a session's own log, in order.
     pub fn explain_usage(&self, session: &Session) -> Result<Vec<ExplainedReport>, TraceError> {
-        let inherited = self.inherited_requests(session)?;
+        let owners = match session.inherited.is_zero() {
+            true => None,
+            false => Some(self.database()?.read(RequestOwners::read)?),
+        };
+        let counts_elsewhere = |claim: Claim| match (claim, &owners) {
+            (Claim::Request(key), Some(owners)) => !owners.counts(session.log, Some(key)),
+            _ => false,
+        };
         let mut account = UsageAccount::default();
         let mut all = Vec::new();
         self.events(session, 0, &mut |number, event| {
             if let EventBody::TokenUsage(report) = &event.body {
                 let entry = account.take(report, event.at);
-                let elsewhere = matches!(report.claim, Claim::Request(key) if inherited.contains(&key));
-                let (counted, reason) = match entry.verdict {
-                    _ if elsewhere => (Tokens::default(), "an earlier session's log has the same request"),
-                    ReportVerdict::First => (entry.added, "the first report of its request"),
-                    ReportVerdict::Replaced => {
-                        (entry.added, "the same request again, further on; only what it adds counts")
+                let (counted, taken, decision) = match entry.verdict {
+                    _ if counts_elsewhere(report.claim) => {
+                        (Tokens::default(), Tokens::default(), UsageDecision::CountedElsewhere)
                     }
-                    ReportVerdict::Same => (Tokens::default(), "repeats a request that is counted"),
-                    ReportVerdict::Not(discount) => (Tokens::default(), discount.reason()),
+                    ReportVerdict::First => (entry.added, entry.taken, UsageDecision::First),
+                    ReportVerdict::Replaced => (entry.added, entry.taken, UsageDecision::Continued),
+                    ReportVerdict::Same => (Tokens::default(), entry.taken, UsageDecision::Repeated),
+                    ReportVerdict::Excluded(reason) => {
+                        (Tokens::default(), entry.taken, UsageDecision::Excluded(reason))
+                    }
                 };
                 all.push(ExplainedReport {
                     event: number,
@@ -68,8 +93,8 @@ impl Trace {
                     model: report.model.as_ref().map(|model| model.clone().into_owned()),
                     reported: report.tokens,
                     counted,
-                    taken: if elsewhere { Tokens::default() } else { entry.taken },
-                    reason,
+                    taken,
+                    decision,
                 });
             }
             ControlFlow::Continue(())
@@ -77,58 +102,25 @@ impl Trace {
         Ok(all)
     }
 
-    /// The requests of a session that an earlier one counts.
-    fn inherited_requests(&self, session: &Session) -> Result<HashSet<u64>, TraceError> {
-        if session.inherited.is_zero() {
-            return Ok(HashSet::new());
-        }
-        let mut seen = HashSet::new();
-        let mut own = HashSet::new();
-        let mut reached = false;
-        self.database()?.read(|connection| {
-            crate::db::each_keys(connection, |log, keys| {
-                reached |= log == session.log;
-                for key in keys.as_chunks::<8>().0 {
-                    let key = u64::from_le_bytes(*key);
-                    if log == session.log {
-                        own.insert(key);
-                    } else if !reached {
-                        seen.insert(key);
-                    }
-                }
-            })
-        })?;
-        Ok(own.intersection(&seen).copied().collect())
-    }
-
-    /// What the sessions used, subagents' included, each request once though several logs tell of it. Limits of time hold
-    /// for each request.
+    /// What the sessions used, subagents' included, each request once. Limits of time hold for each request.
     pub fn usage(
         &self,
         filter: &SessionFilter,
         by: UsageGrouping,
     ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
         let filter = SessionFilter { with_subagents: true, ..filter.clone() };
-        let wanted: HashSet<i64> =
-            self.sessions(&filter, None, usize::MAX >> 1)?.iter().map(|session| session.log).collect();
-        let all = SessionFilter { with_subagents: true, ..SessionFilter::default() };
-        let mut sessions = self.sessions(&all, None, usize::MAX >> 1)?;
-        // Whoever began first counts a request, as in the index, though it be none of the wanted: else a fork would use more
-        // when it is asked for alone.
-        sessions.sort_by(|one, other| one.by_beginning().cmp(&other.by_beginning()));
+        // The owners are those of all logs: a fork must not use more when it is asked for alone.
+        let owners = self.database()?.read(RequestOwners::read)?;
         let within = |at: Option<Millis>| {
             at.is_none_or(|at| {
                 filter.since.is_none_or(|since| at >= since) && filter.until.is_none_or(|until| at <= until)
             })
         };
-        let mut seen = HashSet::new();
         let mut rows: BTreeMap<String, UsageRow> = BTreeMap::new();
-        for session in &sessions {
-            let counts = wanted.contains(&session.log);
+        for session in &self.sessions(&filter, None, usize::MAX >> 1)? {
             let account = self.account(session)?;
             for request in account.requests() {
-                let first = request.key.is_none_or(|key| seen.insert(key));
-                if !first || !counts || !within(request.at) {
+                if !owners.counts(session.log, request.key) || !within(request.at) {
                     continue;
                 }
                 let name = match by {

@@ -11,26 +11,27 @@ use std::time::{Duration, Instant};
 use crate::db;
 use crate::error::TraceError;
 use crate::event_details::EventDetails;
-use crate::trace::{Session, Trace};
+use crate::session::Session;
+use crate::trace::Trace;
 
 /// The time between two looks at the logs, unless looking itself takes long.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
-/// Looking takes at most one part in so many of the time.
+/// Looking takes at most one part in this many of the time.
 const SHARE: u32 = 20;
-/// How often whoever waits is asked whether to end.
+/// How often a wait checks whether to end.
 const ASKED_EVERY: Duration = Duration::from_millis(50);
 
-/// Told of an event that is new, and of the session that it belongs to.
+/// Called with a new event, its number and its session.
 pub type OnEvent<'v> = dyn FnMut(&Session, u64, &EventDetails) -> ControlFlow<()> + 'v;
 
-/// How far each session is told.
+/// Follows sessions, and knows how far each was visited.
 pub struct SessionWatch<'t> {
     trace: &'t Trace,
-    logs: HashMap<i64, Told>,
+    logs: HashMap<i64, Visited>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Told {
+struct Visited {
     read_to: u64,
     changed: i64,
     events: u64,
@@ -41,7 +42,7 @@ impl Trace {
     pub fn watch(&self) -> Result<SessionWatch<'_>, TraceError> {
         self.refresh(&mut |_| ControlFlow::Continue(()))?;
         let mut watch = SessionWatch { trace: self, logs: HashMap::new() };
-        let _ = watch.tell_new(None)?;
+        let _ = watch.visit_new(None)?;
         Ok(watch)
     }
 }
@@ -52,14 +53,14 @@ impl SessionWatch<'_> {
         self.logs.len()
     }
 
-    /// Looks once, and tells what is new since the last look. A document that was written anew tells what it has more
-    /// events than before, since that is all that can be known of it.
+    /// Looks once and visits what is new since the last look. Of a document that was rewritten, the events beyond the former
+    /// number are visited, since nothing else is known of it.
     pub fn look(&mut self, visit: &mut OnEvent<'_>) -> Result<ControlFlow<()>, TraceError> {
         self.trace.refresh(&mut |_| ControlFlow::Continue(()))?;
-        self.tell_new(Some(visit))
+        self.visit_new(Some(visit))
     }
 
-    /// Looks again and again, until `visit` breaks it off or `ended` says so.
+    /// Looks repeatedly until `visit` breaks or `ended` returns true.
     pub fn follow(&mut self, ended: &dyn Fn() -> bool, visit: &mut OnEvent<'_>) -> Result<(), TraceError> {
         loop {
             let begun = Instant::now();
@@ -77,48 +78,50 @@ impl SessionWatch<'_> {
         }
     }
 
-    fn tell_new(&mut self, mut visit: Option<&mut OnEvent<'_>>) -> Result<ControlFlow<()>, TraceError> {
+    fn visit_new(&mut self, mut visit: Option<&mut OnEvent<'_>>) -> Result<ControlFlow<()>, TraceError> {
         let database = self.trace.database()?;
         let rows = database.read(db::logs)?;
         let mut logs = HashMap::with_capacity(rows.len());
         let mut flow = ControlFlow::Continue(());
         for row in rows {
             let before = self.logs.get(&row.id).copied();
-            let same = |told: Told| told.read_to == row.read_to && told.changed == row.source.stamp.changed;
-            if let Some(told) = before.filter(|told| same(*told)) {
-                logs.insert(row.id, told);
+            let same = |visited: Visited| {
+                visited.read_to == row.read_to && visited.changed == row.source.stamp.changed
+            };
+            if let Some(visited) = before.filter(|visited| same(*visited)) {
+                logs.insert(row.id, visited);
                 continue;
             }
             let session = database.read(|connection| db::session_of_log(connection, row.id))?;
             let session = session.map(Session::of);
             let events = session.as_ref().map_or(0, |session| session.summary.events);
             if let (Some(session), Some(visit)) = (&session, &mut visit) {
-                let from = before.map_or(0, |told| told.events);
+                let from = before.map_or(0, |visited| visited.events);
                 if flow.is_continue() && from < events {
-                    flow = self.tell(session, from, visit)?;
+                    flow = self.visit_from(session, from, visit)?;
                 }
             }
-            logs.insert(row.id, Told { read_to: row.read_to, changed: row.source.stamp.changed, events });
+            logs.insert(row.id, Visited { read_to: row.read_to, changed: row.source.stamp.changed, events });
         }
         self.logs = logs;
         Ok(flow)
     }
 
-    fn tell(
+    fn visit_from(
         &self,
         session: &Session,
         from: u64,
         visit: &mut OnEvent<'_>,
     ) -> Result<ControlFlow<()>, TraceError> {
         let mut flow = ControlFlow::Continue(());
-        let told = self.trace.events(session, from, &mut |number, event| {
+        let visited = self.trace.events(session, from, &mut |number, event| {
             flow = visit(session, number, &EventDetails::of(event));
             flow
         });
-        match told {
+        match visited {
             // It went away between the two looks at it.
             Err(TraceError::Log { .. } | TraceError::NoSuchSession { .. }) => Ok(flow),
-            told => told.map(|()| flow),
+            visited => visited.map(|()| flow),
         }
     }
 }

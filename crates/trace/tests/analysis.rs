@@ -8,11 +8,12 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use session::{Log, Opened};
 use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
 use tamis_trace::{AnalysisOptions, Lens, SessionAnalysis, Trace, TraceError};
+
+use session::{Log, Opened};
 
 fn with_loops() -> AnalysisOptions {
     AnalysisOptions { loops: true, ..AnalysisOptions::default() }

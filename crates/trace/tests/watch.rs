@@ -13,7 +13,9 @@ use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::{EventKind, Provider};
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
-use tamis_trace::{SessionFilter, Trace, UsageGrouping, erase_indexes, index_files, index_of_named};
+use tamis_trace::{
+    SessionFilter, Trace, UsageDecision, UsageGrouping, erase_indexes, index_files, index_of_named,
+};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";
@@ -252,7 +254,7 @@ fn of_logs_that_began_together_the_copy_inherits() {
     let used = |id: &str| rows[id].tokens.total();
     assert_eq!((used(original), used(copy)), (110, 17));
     let explained = logs.trace.explain_usage(&logs.trace.session(copy).unwrap()).unwrap();
-    assert_eq!(explained[0].reason, "an earlier session's log has the same request");
+    assert_eq!(explained[0].decision, UsageDecision::CountedElsewhere);
 }
 
 #[test]

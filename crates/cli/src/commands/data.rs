@@ -89,7 +89,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     let codebases = held_in(&DataDir::at(&folder).research());
     let memos = held_in(&setup::artifacts(config));
     let agents = AgentsFolder::of(config);
-    let uses = services.sessions().map(|sessions| sessions.trace.uses()).transpose();
+    let uses = services.sessions().map(|sessions| sessions.trace.call_counts()).transpose();
     let mut problems = holdings.problems.clone();
     let uses = uses.unwrap_or_else(|error| {
         problems.push(format!("{:#}", anyhow::Error::new(error)));
@@ -322,7 +322,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if purge.ledger
         && purge.older_than.is_none()
         && let Some(sessions) = services.sessions()
-        && let Err(error) = sessions.trace.forget_uses()
+        && let Err(error) = sessions.trace.clear_call_counts()
     {
         problems.push(format!("{:#}", anyhow::Error::new(error)));
     }

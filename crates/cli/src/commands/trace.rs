@@ -19,7 +19,7 @@ use crate::error::CliResult;
 
 /// Browse, search and diagnose past sessions of coding agents
 ///
-/// Reads the logs of Claude Code, Codex, Gemini CLI and OpenCode where they lie, and never changes them. A session is named
+/// Reads the logs of Claude Code, Codex, Gemini CLI and OpenCode, and never changes them. A session is named
 /// by the beginning of its id. Secrets in what is shown are redacted.
 #[derive(Args)]
 pub(crate) struct TraceCommand {

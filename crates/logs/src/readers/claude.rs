@@ -16,7 +16,7 @@
 //!   no `agentId`. Records have the parent's `sessionId`.
 //! - A fork by `/branch` says so in each copied record (`forkedFrom`); one by `--fork-session` does not, its records have
 //!   a new `sessionId` but the `uuid`s that they had. Very old clients resumed into a new file and left the old
-//!   `sessionId` in what they copied, which only the file's name tells.
+//!   `sessionId` in what they copied, which only the file's name has.
 //!
 //! A transcript of `claude -p --output-format stream-json` has records of nearly the same form and is read as well; so is
 //! the document that claude.ai/code exports, [`read_document`].
@@ -60,7 +60,7 @@ pub(crate) fn is_known(kind: &str) -> bool {
 /// Reads a log of Claude Code.
 #[derive(Debug, Default)]
 pub struct ClaudeReader {
-    /// The session's id by the file's name, until it was told.
+    /// The session's id by the file's name, until it is known.
     own: Option<String>,
     state: State,
 }

@@ -3,18 +3,18 @@
 //!
 //! A line is `{"timestamp", "ordinal"?, "type", "payload"}`. What it can be:
 //!
-//! | type | what it tells |
+//! | type | content |
 //! | --- | --- |
 //! | `session_meta` | the session: id, folder, version, parent; a fork has its parent's after its own ([`meta`]) |
 //! | `turn_context` | what a turn runs with; the model |
 //! | `response_item` | the conversation as the model's API has it ([`items`]) |
-//! | `event_msg` | what the client told its user ([`events`]), tools among it ([`mirrors`]), and tokens ([`usage`]) |
+//! | `event_msg` | what the client showed its user ([`events`]), tools among it ([`mirrors`]), and tokens ([`usage`]) |
 //! | `token_usage_record` | one request's tokens |
 //! | `compacted` | the conversation was replaced by a summary |
 //! | `inter_agent_communication` | a message from another agent; `…_metadata` precedes one that is an item |
 //! | `world_state`, `security_risk_score` | nothing that happened |
 //!
-//! Messages, reasoning, searches and compactions are told twice, by an item and by an event, in either order, next to each
+//! Messages, reasoning, searches and compactions are logged twice, by an item and by an event, in either order, next to each
 //! other or a few records apart. Which of them there are depends on version, `history_mode` and fork, so neither is the
 //! one to trust: whichever comes first gives the event, and the other is recognised by a hash of its words.
 //!
@@ -49,13 +49,13 @@ pub struct CodexReader {
     state: State,
 }
 
-/// Records that have nothing to tell.
+/// Records without content for us.
 const SILENT: &[&str] = &[
-    // What the model is told of its surroundings; the items have it in words.
+    // The model's environment, which the items have as text.
     "world_state",
     // Kept out of the conversation by design.
     "security_risk_score",
-    // The stream's bounds, and pieces of what is told whole later on.
+    // The stream's bounds, and pieces of what is logged whole later.
     "item.updated",
     "turn.started",
 ];

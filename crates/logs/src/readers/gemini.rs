@@ -1,6 +1,6 @@
 //! Gemini CLI.
 //!
-//! A conversation lies in `~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl`, where `<project>` is a name
+//! A conversation is stored in `~/.gemini/tmp/<project>/chats/session-<time>-<8 of the id>.jsonl`, where `<project>` is a name
 //! made from the folder's (before 2026 the SHA-256 of its path). Until the spring of 2026 it was one JSON document,
 //! `session-*.json`, which is rewritten as a whole:
 //!
@@ -19,7 +19,7 @@
 //! ```
 //!
 //! A message of the model has `content`, `thoughts`, `tokens`, `model` and `toolCalls`, which hold their results. Tools'
-//! results are told again, as a "user" message of `functionResponse` parts.
+//! results are repeated, as a "user" message of `functionResponse` parts.
 //!
 //! - **`$set.messages` is no history.** It is written by resuming, by compressing and by masking long results. It has the
 //!   messages without their tokens and tool calls, with new times, after compressing with new ids; and it leaves out what
@@ -29,9 +29,9 @@
 //! - **Tokens**: `input` is the API's `promptTokenCount`, which includes `cached`; `output` is `candidatesTokenCount`, which
 //!   does not include `thoughts`; `tool` is read besides the prompt. `total` is the sum of input, output, thoughts and
 //!   tool; where it shows that the output has the thoughts in it, they are not added again.
-//! - **Subagents** have logs of their own, `chats/<parent's id>/<id>.jsonl`. Only the folder tells the parent
+//! - **Subagents** have logs of their own, `chats/<parent's id>/<id>.jsonl`. Only the folder names the parent
 //!   ([`parent_of`]).
-//! - **Nothing to tell**: `lastUpdated`, `memoryScratchpad`, a subagent's `summary`, which repeats its last call; of a tool call `displayName`, `description`,
+//! - **Ignored**: `lastUpdated`, `memoryScratchpad`, a subagent's `summary`, which repeats its last call; of a tool call `displayName`, `description`,
 //!   `renderOutputAsMarkdown`, and `resultDisplay` beside a result.
 //!
 //! Not read, since the conversations repeat what they have: `logs.json` (prompts alone, of many sessions) and
@@ -48,7 +48,6 @@ use serde_json::{Map, Value};
 
 use super::hashing::hex_sha256;
 use super::{LogTranscript, SessionFact, time};
-
 pub use locations::{parent_of, root_of};
 
 /// Reads a conversation; `None` when it is none of Gemini CLI's.

@@ -4,10 +4,10 @@ use sha2::{Digest, Sha256};
 
 use crate::usage::{Claim, ExclusionReason, Tokens};
 
-/// The claim of a report that may be told again under the same name.
+/// The claim of a report that may be repeated under the same name.
 pub(super) fn claim_of(tokens: &Tokens, name: Option<&str>) -> Claim {
     match name {
-        _ if tokens.is_zero() => Claim::Not(ExclusionReason::Empty),
+        _ if tokens.is_zero() => Claim::Excluded(ExclusionReason::Empty),
         Some(name) => Claim::Request(first_bytes(name)),
         None => Claim::Once,
     }

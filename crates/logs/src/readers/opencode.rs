@@ -1,6 +1,6 @@
 //! OpenCode.
 //!
-//! Everything lies in `$XDG_DATA_HOME/opencode` (`~/.local/share/opencode`). Since early 2026 that is an SQLite database,
+//! Everything is stored in `$XDG_DATA_HOME/opencode` (`~/.local/share/opencode`). Since early 2026 that is an SQLite database,
 //! `opencode.db` (`opencode-<channel>.db` for other than released versions):
 //!
 //! ```text
@@ -27,7 +27,7 @@
 //! - **Subagents**: sessions with a `parent_id`.
 //! - **Reverted**: until the next prompt the messages from `revert` on are still there, but no conversation. A
 //!   notification says how many; their tokens count.
-//! - **Nothing to tell**: parts `step-start` and `snapshot` (states of the folder), `agent` (the mention stands in the text),
+//! - **Ignored**: parts `step-start` and `snapshot` (states of the folder), `agent` (the mention stands in the text),
 //!   empty texts and reasoning (only encrypted), a user message's `summary` (the client's list of changed files).
 
 mod assemble;
@@ -47,9 +47,9 @@ use tamis_store::ForeignError;
 use super::{LogTranscript, Unrecognised};
 use crate::event::Millis;
 
-/// A message or part that is longer is not read, but told as drift.
+/// A message or part that is longer is not read, but reported as unrecognised.
 const MOST_BYTES: u64 = 64 << 20;
-/// Of a session that is longer, the rest is not read, but told as drift.
+/// Of a session that is longer, the rest is not read, but reported as unrecognised.
 const MOST_BYTES_OF_SESSION: u64 = 512 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -71,7 +71,7 @@ pub struct Listed {
     pub stamp: u64,
 }
 
-/// Where sessions may lie under OpenCode's data folder: databases, then the storages before them. The first that has a
+/// Where sessions may be stored under OpenCode's data folder: databases, then the storages before them. The first that has a
 /// session is right.
 pub fn stores(data: &Path) -> Vec<PathBuf> {
     let under = |folder: &Path| {
@@ -169,7 +169,7 @@ struct Part {
     data: Value,
 }
 
-/// JSON that should be an object; what it is instead is told.
+/// JSON that should be an object; what it is instead is reported.
 fn object(text: &str, what: &str, unrecognised: &mut Vec<Unrecognised<'static>>) -> Option<Value> {
     match serde_json::from_str::<Value>(text) {
         Ok(value @ Value::Object(_)) => Some(value),

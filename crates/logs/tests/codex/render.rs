@@ -39,7 +39,9 @@ fn event_line(event: &LogEvent<'_>) -> String {
         EventBody::User(content) => format!("user {}", words(content)),
         EventBody::Message(content) => format!("message {}", words(content)),
         EventBody::Reasoning(content) => format!("reasoning {}", words(content)),
-        EventBody::Notification(content) => format!("notification {}", words(content)),
+        EventBody::Notification(content) | EventBody::Compaction(content) => {
+            format!("notification {}", words(content))
+        }
         EventBody::Summary(content) => format!("summary {}", words(content)),
         EventBody::SlashCommand { command, arguments } => format!("slash command {command} {arguments:?}"),
         EventBody::ToolCall(call) => {

@@ -254,10 +254,10 @@ fn what_is_not_understood_is_reported_and_loses_nothing_else() {
             r#"message "{\"n\":1,\"type\":\"scent\"}\nYes""#,
             r#"Version("1.0")"#,
             r#"message "Twice""#,
-            r#"unrecognised Unreadable("a torn line")"#,
-            r#"unrecognised Unreadable("no JSON")"#,
-            r#"unrecognised Unreadable("no record of any known form")"#,
-            r#"unrecognised Unreadable("no record of any known form")"#,
+            r#"drift Unreadable("a torn line")"#,
+            r#"drift Unreadable("no JSON")"#,
+            r#"drift Unreadable("no record of any known form")"#,
+            r#"drift Unreadable("no record of any known form")"#,
         ]
     );
 }

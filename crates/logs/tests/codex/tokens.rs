@@ -58,7 +58,7 @@ fn claims(lines: &[String]) -> Vec<String> {
 #[test]
 fn a_total_that_is_told_again_does_not_count() {
     let found = claims(&[meta(OWN, ""), count(1, 1, 1), count(2, 1, 1), count(3, 3, 2), count(4, 3, 2)]);
-    assert_eq!(found, ["1000 Request", "1000 Not repeated", "2000 Request", "2000 Not repeated"]);
+    assert_eq!(found, ["1000 Request", "1000 Excluded repeated", "2000 Request", "2000 Excluded repeated"]);
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_total_alone_counts_by_what_was_added() {
     };
     assert_eq!(
         claims(&[total(3), total(7), total(7), total(2)]),
-        ["3000 Once", "4000 Once", "0 Not repeated", "2000 Once"]
+        ["3000 Once", "4000 Once", "0 Excluded repeated", "2000 Once"]
     );
 }
 
@@ -90,13 +90,13 @@ fn a_total_alone_counts_by_what_was_added() {
 #[test]
 fn estimates_do_not_count() {
     let found = claims(&[meta(OWN, ""), count(1, 4, 4), count(2, 4, 0), count(3, 0, 0), count(4, 2, 2)]);
-    assert_eq!(found, ["4000 Request", "0 Not repeated", "0 Not empty", "2000 Request"]);
+    assert_eq!(found, ["4000 Request", "0 Excluded repeated", "0 Excluded empty", "2000 Request"]);
 }
 
 #[test]
 fn nothing_told() {
     let null = record("event_msg", "09:00:01.000", r#"{"type":"token_count","info":null,"rate_limits":{}}"#);
-    assert_eq!(claims(&[null]), ["0 Not empty"]);
+    assert_eq!(claims(&[null]), ["0 Excluded empty"]);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn a_fork_does_not_count_what_it_copied() {
     ];
     assert_eq!(
         claims(&lines),
-        ["10000 Not inherited", "20000 Not inherited", "20000 Not repeated", "5000 Request"]
+        ["10000 Excluded inherited", "20000 Excluded inherited", "20000 Excluded repeated", "5000 Request"]
     );
 }
 
@@ -137,7 +137,7 @@ fn a_fork_does_not_count_what_it_copied() {
 #[test]
 fn an_old_fork_ends_its_copy_with_a_pause() {
     let lines = [meta("child", ""), meta("parent", ""), count(0, 10, 10), count(0, 30, 20), count(5, 36, 6)];
-    assert_eq!(claims(&lines), ["10000 Not inherited", "20000 Not inherited", "6000 Request"]);
+    assert_eq!(claims(&lines), ["10000 Excluded inherited", "20000 Excluded inherited", "6000 Request"]);
     assert!(render(&lines.join("\n")).contains(r#"Parent { id: "parent", relation: Fork }"#));
 }
 
@@ -146,7 +146,7 @@ fn an_old_fork_ends_its_copy_with_a_pause() {
 fn a_fork_without_a_copy_begins_with_its_parents_total() {
     let more = format!(r#","forked_from_id":"{PARENT}","history_base":{{"thread_id":"{PARENT}"}}"#);
     let lines = [meta(OWN, &more), count(1, 30, 20), answer(), count(2, 35, 5)];
-    assert_eq!(claims(&lines), ["20000 Not inherited", "5000 Request"]);
+    assert_eq!(claims(&lines), ["20000 Excluded inherited", "5000 Request"]);
     let lines = [meta(OWN, &more), answer(), count(2, 35, 5)];
     assert_eq!(claims(&lines), ["5000 Request"]);
 }
@@ -173,11 +173,11 @@ fn a_recorded_request_counts_and_its_echo_does_not() {
         claims(&lines),
         [
             "1000 Request",
-            "1000 Not repeated",
+            "1000 Excluded repeated",
             "2000 Request",
             "3000 Request",
-            "3000 Not repeated",
-            "9000 Not inherited",
+            "3000 Excluded repeated",
+            "9000 Excluded inherited",
             "4000 Request"
         ]
     );
@@ -199,7 +199,7 @@ fn counted<'a>(lines: impl Iterator<Item = &'a str>) -> Tokens {
     let mut record = ParsedRecord::default();
     lines.for_each(|line| reader.read(line, &mut record));
     let reports = record.events.iter().filter_map(|event| match &event.body {
-        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Not(_)) => Some(report.tokens),
+        EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Excluded(_)) => Some(report.tokens),
         _ => None,
     });
     reports.fold(Tokens::default(), Tokens::plus)

@@ -39,6 +39,7 @@ pub(crate) fn render(transcript: &LogTranscript) -> String {
             | EventBody::Message(content)
             | EventBody::Reasoning(content)
             | EventBody::Notification(content)
+            | EventBody::Compaction(content)
             | EventBody::Summary(content) => short(content),
         };
         text.push_str(&format!("{} {} {:?} {body}\n", time(event.at), event.stream.name(), event.kind()));

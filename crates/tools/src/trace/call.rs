@@ -1,4 +1,4 @@
-//! The way of every call: a place in the rate limit, an index that is up to date, an answer of the promised size.
+//! What every call goes through: the rate limit, an index that is up to date, an answer within its size limit.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -65,7 +65,7 @@ impl TraceCall<'_> {
         Ok(format!("No sessions were found. Looked in {}.", excerpt(&looked.join(", "), LONGEST_PLACES)))
     }
 
-    /// Whether nobody waits for the answer any more.
+    /// Whether the caller no longer waits for the answer.
     pub(crate) fn is_cancelled(&self) -> bool {
         self.cancellation.is_cancelled()
     }

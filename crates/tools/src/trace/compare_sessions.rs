@@ -12,10 +12,8 @@ use tamis_trace::{Session, ToolStats};
 
 use super::call::{TraceCall, answer};
 use super::failure::trace_failure;
-use super::list_sessions::model;
 use super::page::{Answer, COMPARISON, room, size};
-use super::show::time;
-use super::summary::tokens;
+use super::summary::{session_json, tokens};
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct CompareSessions;
@@ -77,15 +75,11 @@ fn side(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
     let summary = &session.summary;
     let account = call.trace.account(session).map_err(trace_failure)?;
     let used = account.requests().iter().fold(Tokens::default(), |sum, request| sum.plus(request.tokens));
-    let mut side = json!({
-        "session_id": session.id,
-        "provider": session.provider.name(),
-        "project_hash": session.project,
-        "start_time": time(session.started),
-        "end_time": time(session.ended),
-        "snippet": summary.snippet.clone().unwrap_or_default(),
-        "own_tokens": tokens(used.minus(session.inherited)),
-        "stats": {
+    let mut side = session_json(call, session)?;
+    side["session_id"] = session.id.as_str().into();
+    side["snippet"] = json!(summary.snippet.clone().unwrap_or_default());
+    side["own_tokens"] = tokens(used.minus(session.inherited));
+    side["stats"] = json!({
             "turns": summary.turns,
             "duration_seconds": summary.duration_seconds(),
             "total_tokens": call.trace.tokens_with_subagents(session).map_err(trace_failure)?,
@@ -94,11 +88,7 @@ fn side(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
             "failed_tools": summary.failed_tools,
             "messages": session.count(EventKind::Message),
             "subagents": call.trace.subagents(session).map_err(trace_failure)?.len(),
-        },
     });
-    if let Some(model) = model(call, session)? {
-        side["model"] = excerpt(&model, 100).into();
-    }
     Ok(side)
 }
 

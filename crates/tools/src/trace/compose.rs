@@ -1,7 +1,7 @@
 //! Turns and their steps, put together piece by piece until the answer is full.
 //!
 //! Every piece has a spot: its turn, its step in it, its slot in that, and an offset into its text. A cursor is the spot of
-//! the first piece that did not fit. A piece that is larger than an answer is given in parts, so everything can be had.
+//! the first piece that did not fit. A piece that is larger than an answer is given in parts, so nothing is out of reach.
 
 use std::ops::ControlFlow;
 
@@ -33,7 +33,7 @@ const MESSAGE: u64 = 2;
 const NOTES: u64 = 3;
 const TOOLS: u64 = 4;
 
-/// How much of a step is told.
+/// How much of a step is given.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Depth {
     /// One line for each step.
@@ -44,7 +44,7 @@ pub(crate) enum Depth {
     Whole,
 }
 
-/// Which turns are told.
+/// Which turns are given.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Selection {
     From(u64),
@@ -127,7 +127,7 @@ enum Place {
     Tool(usize, &'static str),
 }
 
-/// Something to be told: members, and a text that may be given in parts.
+/// A part of an answer: members, and a text that may be given in parts.
 struct Piece {
     place: Place,
     members: Map<String, Value>,
@@ -203,7 +203,7 @@ impl Composer<'_> {
             _ => call.arguments.shorten(CUT),
         };
         let mut text = None;
-        // What no answer can hold as JSON is told as the text of that JSON.
+        // JSON that is too large for an answer is given as its text, in parts.
         if size(&arguments) > self.room / 2 {
             text = Some(("arguments_json", arguments.to_text()));
         } else {
@@ -218,7 +218,7 @@ impl Composer<'_> {
 
     /// A step in one line.
     fn put_step(&mut self, turn: u64, number: u64, summary: Value) -> ControlFlow<()> {
-        // The tools' names are told once more, in the turn's key actions.
+        // The tools' names are repeated in the turn's key actions.
         let needed = size(&summary) + size(&summary["tools"]) + 1;
         let head = self.head_of(turn);
         let opening = head.as_ref().map_or(0, |head| size(head) + KEY_ACTIONS);
@@ -261,7 +261,7 @@ impl Composer<'_> {
             None if frame > self.left && !self.turns.is_empty() => return full(self, 0),
             None => {}
             Some((name, text)) => {
-                // A cursor of a session that was written anew may point past the text, or into a letter.
+                // A cursor of a session that was rewritten may point past the text, or into a letter.
                 let offset = text.floor_char_boundary(offset);
                 let rest = &text[offset..];
                 let whole = text_size(rest) + name.len() + FRAME;

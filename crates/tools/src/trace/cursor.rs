@@ -31,7 +31,7 @@ struct Written {
 }
 
 impl Binding {
-    /// `question` is told in any form, as long as the same question has the same.
+    /// `question` may have any form that is the same for the same question.
     pub(crate) fn new(tool: &'static str, question: &impl std::fmt::Debug) -> Binding {
         Binding { tool, question: hash(&format!("{question:?}")) }
     }

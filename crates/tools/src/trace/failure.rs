@@ -73,7 +73,7 @@ pub(crate) fn trace_failure(error: TraceError) -> Failure {
             }
             stated("invalid_event_index", error.to_string(), details, false)
         }
-        TraceError::Invalid(why) => invalid_parameter("query", why),
+        TraceError::InvalidQuery(why) => invalid_parameter("query", why),
         TraceError::TooSlow { seconds } => stated(
             "search_timeout",
             error.to_string(),

@@ -1,4 +1,4 @@
-//! `get_session_details`: a session, as closely as asked.
+//! `get_session_details`: a session at one of four levels of detail.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,17 +12,14 @@ use super::cursor::Binding;
 use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
 use super::input::Maybe;
-use super::list_sessions::model;
+use super::list_turns::put_turns;
 use super::page::{Answer, Page, STEPS, SUMMARY, TURNS, room, size};
-use super::show::time;
-use super::summary::{outcome, turn_stats};
+use super::summary::{session_json, turn_json, turn_stats};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct GetSessionDetails;
 
-/// Turns that are looked up together.
-const BATCH: usize = 256;
 /// Members' names and numbers beside a session's turns.
 const HEAD: usize = 300;
 
@@ -170,26 +167,18 @@ fn head(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
     let subagents = call.trace.subagents(session).map_err(trace_failure)?;
     let of_subagents: u64 = subagents.iter().map(|child| child.own_tokens).sum();
     let summary = &session.summary;
-    let mut head = json!({
-        "session_id": session.id,
-        "provider": session.provider.name(),
-        "project_hash": session.project,
-        "start_time": time(session.started),
-        "end_time": time(session.ended),
-        "stats": {
-            "total_turns": summary.turns,
-            "total_tokens": session.own_tokens.saturating_add(of_subagents),
-            "duration_seconds": summary.duration_seconds(),
-            "tool_calls": summary.tools.values().map(|used| used.calls).sum::<u64>(),
-            "failed_tools": summary.failed_tools,
-            "events": summary.events,
-        },
+    let mut head = session_json(call, session)?;
+    head["session_id"] = session.id.as_str().into();
+    head["stats"] = json!({
+        "total_turns": summary.turns,
+        "total_tokens": session.own_tokens.saturating_add(of_subagents),
+        "duration_seconds": summary.duration_seconds(),
+        "tool_calls": summary.tools.values().map(|used| used.calls).sum::<u64>(),
+        "failed_tools": summary.failed_tools,
+        "events": summary.events,
     });
     if let Some(title) = &summary.title {
         head["title"] = title.clone().into();
-    }
-    if let Some(model) = model(call, session)? {
-        head["model"] = excerpt(&model, 100).into();
     }
     if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
         head["parent"] = json!({"session_id": excerpt(parent, 100), "relation": relation});
@@ -224,34 +213,14 @@ fn summary(
             (numbers.first().copied().unwrap_or(0), numbers.last().copied().unwrap_or(0))
         }
     };
-    let mut from: u64 = binding.read(cursor)?.unwrap_or(first);
+    let from = binding.read(cursor)?.unwrap_or(first);
     let mut page = Page::new(SUMMARY, size(&body) + HEAD);
-    let mut next = None;
-    'turns: loop {
-        let turns = call.trace.turns(session, from, BATCH).map_err(trace_failure)?;
-        for turn in &turns {
-            if turn.number > last {
-                break 'turns;
-            }
-            let item = json!({
-                "id": format!("turn-{}", turn.number),
-                "turn_index": turn.number,
-                "timestamp": time(turn.at),
-                "user_message": turn.preview,
-                "step_count": turn.steps,
-                "outcome": outcome(turn),
-                "stats": turn_stats(turn),
-            });
-            if !page.take(fields.of(item)) {
-                next = Some(turn.number);
-                break 'turns;
-            }
-            from = turn.number + 1;
-        }
-        if turns.len() < BATCH {
-            break;
-        }
-    }
+    let next = put_turns(call, session, from..=last, &mut page, usize::MAX, |turn| {
+        let mut item = turn_json(turn);
+        item["id"] = format!("turn-{}", turn.number).into();
+        item["stats"] = turn_stats(turn);
+        Some(fields.of(item))
+    })?;
     let count = page.items.len();
     body["turns"] = page.items.into();
     let next = next.map(|number| binding.write(&number));

@@ -22,7 +22,7 @@ pub(crate) const MOST_ITEMS: u64 = 50;
 pub(crate) struct Limit(pub(crate) u64);
 
 impl Limit {
-    /// How many, and what the hint says when that is less than was asked for.
+    /// The limit, and a note for the hint when it is less than requested.
     pub(crate) fn of(requested: Maybe<Limit>, default: u64) -> (usize, Option<String>) {
         let requested = requested.0.map_or(default, |limit| limit.0);
         let note = (requested > MOST_ITEMS)
@@ -121,7 +121,7 @@ impl Moment {
         let text = text.trim();
         let exactly = |time: Timestamp| {
             let at = time.as_millisecond();
-            // What is told to the second means that second.
+            // A time without a fraction means that whole second.
             Moment { first: at, last: if at % 1000 == 0 { at + 999 } else { at } }
         };
         let in_utc = |time: DateTime| Some(time.to_zoned(TimeZone::UTC).ok()?.timestamp());
@@ -158,24 +158,19 @@ impl JsonSchema for Moment {
     }
 }
 
-/// Which sessions are wanted, as several tools ask.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Filters {
-    pub(crate) provider: Maybe<ProviderName>,
-    pub(crate) project_hash: Maybe<String>,
-    pub(crate) since: Maybe<Moment>,
-    pub(crate) until: Maybe<Moment>,
-}
-
-impl Filters {
-    pub(crate) fn sessions(&self) -> SessionFilter {
-        SessionFilter {
-            provider: self.provider.0.map(Provider::from),
-            project: self.project_hash.0.clone().filter(|hash| !hash.is_empty()),
-            since: self.since.0.map(|moment| moment.first),
-            until: self.until.0.map(|moment| moment.last),
-            ..SessionFilter::default()
-        }
+/// The sessions that a call asks for.
+pub(crate) fn session_filter(
+    provider: Maybe<ProviderName>,
+    project_hash: Maybe<String>,
+    since: Maybe<Moment>,
+    until: Maybe<Moment>,
+) -> SessionFilter {
+    SessionFilter {
+        provider: provider.0.map(Provider::from),
+        project: project_hash.0.filter(|hash| !hash.is_empty()),
+        since: since.0.map(|moment| moment.first),
+        until: until.0.map(|moment| moment.last),
+        ..SessionFilter::default()
     }
 }
 

@@ -1,7 +1,5 @@
 //! `list_sessions`: past sessions, the latest first.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -13,9 +11,9 @@ use super::call::{TraceCall, answer};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::fields::Fields;
-use super::input::{Filters, Limit, Maybe, Moment, ProviderName};
+use super::input::{Limit, Maybe, Moment, ProviderName, session_filter};
 use super::page::{Answer, LIST, Page};
-use super::show::time;
+use super::summary::session_json;
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -64,10 +62,10 @@ pub(crate) struct ListSessionsInput {
     /// ISO 8601: only sessions that began at this time or earlier.
     #[serde(default)]
     until: Maybe<Moment>,
-    /// Only sessions of at least so many total_tokens.
+    /// Only sessions with at least this many total_tokens.
     #[serde(default)]
     min_tokens: Maybe<Whole<0>>,
-    /// Only sessions of at most so many total_tokens.
+    /// Only sessions with at most this many total_tokens.
     #[serde(default)]
     max_tokens: Maybe<Whole<0>>,
     /// List subagents' sessions too, which otherwise count with their parents.
@@ -97,15 +95,9 @@ impl Operation for ListSessions {
 fn list(input: ListSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 10);
-    let filters = Filters {
-        provider: input.provider,
-        project_hash: input.project_hash,
-        since: input.since,
-        until: input.until,
-    };
     let tokens =
         (input.min_tokens.0.map_or(0, |least| least.0), input.max_tokens.0.map_or(u64::MAX, |most| most.0));
-    let mut filter = filters.sessions();
+    let mut filter = session_filter(input.provider, input.project_hash, input.since, input.until);
     filter.with_subagents = input.include_subagents.0.unwrap_or(false);
     let binding = Binding::new(ListSessions::NAME, &(&filter, tokens));
     let mut after: Option<(Millis, String)> = binding.read(input.cursor.0.as_deref())?;
@@ -156,17 +148,12 @@ fn owned(session: &Session) -> (Millis, String) {
 
 fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -> Result<Value, Failure> {
     let summary = &session.summary;
-    let mut item = json!({
-        "id": call.short_id(&session.id)?,
-        "project_hash": session.project,
-        "provider": session.provider.name(),
-        "start_time": time(session.started),
-        "end_time": time(session.ended),
-        "snippet": summary.snippet.clone().unwrap_or_default(),
-        "turn_count": summary.turns,
-        "duration_seconds": summary.duration_seconds(),
-        "total_tokens": total,
-    });
+    let mut item = session_json(call, session)?;
+    item["id"] = call.short_id(&session.id)?.into();
+    item["snippet"] = json!(summary.snippet.clone().unwrap_or_default());
+    item["turn_count"] = summary.turns.into();
+    item["duration_seconds"] = summary.duration_seconds().into();
+    item["total_tokens"] = total.into();
     let mut add = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             item[name] = value;
@@ -174,21 +161,9 @@ fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -
     };
     add("title", summary.title.clone().map(Value::from));
     add("failed_tools", (summary.failed_tools > 0).then(|| summary.failed_tools.into()));
-    add("model", model(call, session)?.map(|model| excerpt(&model, 100).into()));
     add("parent", session.parent.as_deref().map(|parent| excerpt(parent, 100).into()));
-    add("relation", session.relation.as_deref().map(Value::from));
+    add("relation", session.relation.map(|relation| relation.name().into()));
     add("agent", summary.agent_name.as_deref().map(|agent| excerpt(agent, 100).into()));
     add("subagents", (subagents > 0).then(|| subagents.into()));
     Ok(item)
-}
-
-/// The model that used most of a session's tokens.
-pub(crate) fn model(call: &TraceCall<'_>, session: &Session) -> Result<Option<String>, Failure> {
-    let account = call.trace.account(session).map_err(trace_failure)?;
-    let mut used: BTreeMap<&str, u64> = BTreeMap::new();
-    for request in account.requests() {
-        *used.entry(account.model_of(request)).or_default() += request.tokens.total();
-    }
-    let most = used.into_iter().filter(|(model, _)| !model.is_empty()).max_by_key(|(_, tokens)| *tokens);
-    Ok(most.map(|(model, _)| model.to_owned()))
 }

@@ -1,9 +1,11 @@
 //! `list_turns`: what a session's turns were about and came to.
 
+use std::ops::RangeInclusive;
+
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_trace::Turn;
+use tamis_trace::{Session, Turn};
 
 use super::call::{TraceCall, answer};
 use super::cursor::Binding;
@@ -11,8 +13,7 @@ use super::failure::trace_failure;
 use super::fields::Fields;
 use super::input::{Limit, Maybe};
 use super::page::{Answer, LIST, Page};
-use super::show::time;
-use super::summary::{outcome, tokens};
+use super::summary::{tokens, turn_json};
 use crate::input::Whole;
 use crate::{Context, Failure, Operation, Toolset};
 
@@ -50,10 +51,10 @@ pub(crate) struct ListTurnsInput {
     /// Only turns in which a tool failed.
     #[serde(default)]
     only_failed: Maybe<bool>,
-    /// Only turns of at least so many tokens.
+    /// Only turns with at least this many tokens.
     #[serde(default)]
     min_tokens: Maybe<Whole<0>>,
-    /// Only turns of at most so many tokens.
+    /// Only turns with at most this many tokens.
     #[serde(default)]
     max_tokens: Maybe<Whole<0>>,
     /// Only these fields of each turn.
@@ -84,25 +85,14 @@ fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> 
     let least = input.min_tokens.0.map_or(0, |least| least.0);
     let most = input.max_tokens.0.map_or(u64::MAX, |most| most.0);
     let binding = Binding::new(ListTurns::NAME, &(&session.id, only_failed, least, most));
-    let mut from: u64 = binding.read(input.cursor.0.as_deref())?.unwrap_or(0);
+    let from = binding.read(input.cursor.0.as_deref())?.unwrap_or(0);
     let wanted = |turn: &Turn| {
         (least..=most).contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0)
     };
     let mut page = Page::new(LIST, 200);
-    let mut next = None;
-    'turns: loop {
-        let turns = call.trace.turns(&session, from, BATCH).map_err(trace_failure)?;
-        for turn in &turns {
-            if wanted(turn) && (page.items.len() == limit || !page.take(fields.of(item(turn)))) {
-                next = Some(turn.number);
-                break 'turns;
-            }
-            from = turn.number + 1;
-        }
-        if turns.len() < BATCH {
-            break;
-        }
-    }
+    let next = put_turns(call, &session, from..=u64::MAX, &mut page, limit, |turn| {
+        wanted(turn).then(|| fields.of(item(turn)))
+    })?;
     let found = page.items.len();
     let next = next.map(|number| binding.write(&number));
     Ok(Answer::list(json!({"session_id": session.id, "turns": page.items}), found, next)
@@ -110,20 +100,45 @@ fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> 
         .hint_if(note))
 }
 
+/// Puts a session's turns on a page until it is full, and gives the first that is not on it. `item` is `None` for a turn
+/// that is not wanted.
+pub(crate) fn put_turns(
+    call: &TraceCall<'_>,
+    session: &Session,
+    turns: RangeInclusive<u64>,
+    page: &mut Page,
+    limit: usize,
+    item: impl Fn(&Turn) -> Option<Value>,
+) -> Result<Option<u64>, Failure> {
+    let mut from = *turns.start();
+    loop {
+        let batch = call.trace.turns(session, from, BATCH).map_err(trace_failure)?;
+        for turn in &batch {
+            if turn.number > *turns.end() {
+                return Ok(None);
+            }
+            if let Some(item) = item(turn)
+                && (page.items.len() == limit || !page.take(item))
+            {
+                return Ok(Some(turn.number));
+            }
+            from = turn.number + 1;
+        }
+        if batch.len() < BATCH {
+            return Ok(None);
+        }
+    }
+}
+
 fn item(turn: &Turn) -> Value {
     let seconds = turn.at.zip(turn.ended).map_or(0, |(from, to)| to.saturating_sub(from).max(0) / 1000);
-    json!({
-        "turn_index": turn.number,
-        "timestamp": time(turn.at),
-        "user_message": turn.preview,
-        "step_count": turn.steps,
-        "tool_calls": turn.tool_calls,
-        "failed_tools": turn.failed_tools,
-        "outcome": outcome(turn),
-        "duration_seconds": seconds,
-        "tokens": tokens(turn.tokens),
-        "largest_context": turn.largest_context,
-        "first_event": turn.first_event,
-        "event_count": turn.events,
-    })
+    let mut item = turn_json(turn);
+    item["tool_calls"] = turn.tool_calls.into();
+    item["failed_tools"] = turn.failed_tools.into();
+    item["duration_seconds"] = seconds.into();
+    item["tokens"] = tokens(turn.tokens);
+    item["largest_context"] = turn.largest_context.into();
+    item["first_event"] = turn.first_event.into();
+    item["event_count"] = turn.events.into();
+    item
 }

@@ -64,7 +64,7 @@ pub(crate) fn text_size(text: &str) -> usize {
     text.chars().map(letter_size).sum()
 }
 
-/// Where a text must end to have so many bytes in JSON at most.
+/// Where a text must end to take at most this many bytes in JSON.
 pub(crate) fn fitting(text: &str, bytes: usize) -> usize {
     let mut left = bytes;
     for (at, letter) in text.char_indices() {
@@ -84,7 +84,7 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// A page of an answer of at most so many bytes, of which `taken` are spoken for.
+    /// A page of an answer of at most `most` bytes, of which `taken` are used already.
     pub(crate) fn new(most: usize, taken: usize) -> Page {
         Page { items: Vec::new(), left: most.saturating_sub(AROUND + taken) }
     }

@@ -1,8 +1,8 @@
 //! How many calls a process answers: a bucket of calls that fills up again.
 
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use parking_lot::Mutex;
 use serde::Serialize;
 
 use super::failure::rate_limited;
@@ -12,11 +12,11 @@ use crate::Failure;
 const CALLS_A_MINUTE: u64 = 120;
 const REFILL: Duration = Duration::from_millis(60_000 / CALLS_A_MINUTE);
 
-/// The bucket, told by the time at which it is full.
+/// The bucket, represented by the time at which it is full.
 #[derive(Default)]
 pub(crate) struct RateLimit(Mutex<Option<Instant>>);
 
-/// What an answer tells of it.
+/// What an answer says of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RateState {
     pub(crate) limit: u64,
@@ -28,7 +28,7 @@ pub(crate) struct RateState {
 impl RateLimit {
     /// Takes a call out of the bucket.
     pub(crate) fn take(&self, now: Instant) -> Result<RateState, Failure> {
-        let mut full = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut full = self.0.lock();
         let missing = full.map_or(Duration::ZERO, |full| full.saturating_duration_since(now)) + REFILL;
         let most = REFILL * CALLS_A_MINUTE as u32;
         if missing > most {

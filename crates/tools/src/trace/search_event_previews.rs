@@ -12,7 +12,7 @@ use super::call::{TraceCall, answer};
 use super::cursor::Binding;
 use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
-use super::input::{EventType, Filters, Limit, Maybe, Moment, ProviderName, QueryMode};
+use super::input::{EventType, Limit, Maybe, Moment, ProviderName, QueryMode, session_filter};
 use super::page::{Answer, Page, of_search};
 use super::preview;
 use super::show::{finer_kind, time};
@@ -59,10 +59,10 @@ pub(crate) struct SearchEventPreviewsInput {
     /// ISO 8601: only in sessions that began at this time or earlier.
     #[serde(default)]
     until: Maybe<Moment>,
-    /// Only in sessions of at least so many tokens of their own.
+    /// Only in sessions with at least this many tokens of their own.
     #[serde(default)]
     min_tokens: Maybe<Whole<0>>,
-    /// Only in sessions of at most so many tokens of their own.
+    /// Only in sessions with at most this many tokens of their own.
     #[serde(default)]
     max_tokens: Maybe<Whole<0>>,
     /// Only results of tools that failed.
@@ -96,13 +96,7 @@ fn search(input: SearchEventPreviewsInput, call: &TraceCall<'_>) -> Result<Answe
     {
         return Err(invalid_parameter("only_failed", "only events of the type ToolResult can have failed"));
     }
-    let filters = Filters {
-        provider: input.provider,
-        project_hash: input.project_hash,
-        since: input.since,
-        until: input.until,
-    };
-    let mut sessions = filters.sessions();
+    let mut sessions = session_filter(input.provider, input.project_hash, input.since, input.until);
     sessions.least_tokens = input.min_tokens.0.map(|least| least.0);
     sessions.most_tokens = input.max_tokens.0.map(|most| most.0);
     let session = input.session_id.0.filter(|id| !id.is_empty());
@@ -133,7 +127,7 @@ fn item(found: &SearchMatch, finder: &QueryFinder) -> Value {
 /// What every match has.
 pub(crate) fn match_of(found: &SearchMatch) -> Value {
     let mut item = json!({
-        // The whole id; lists tell the shortest beginning of it that is unique.
+        // The whole id; lists give its shortest unique prefix.
         "session_id": found.place.session,
         "event_index": found.place.event,
         "timestamp": time(found.at),
@@ -171,9 +165,7 @@ impl Matches {
             Ok((call.trace.search(&search, LONGEST_SEARCH, &|| call.is_cancelled())?, finder))
         });
         let (found, finder) = found.map_err(|error| match error {
-            TraceError::Invalid(why) => {
-                invalid_parameter(parameter, why.strip_prefix("query ").unwrap_or(&why))
-            }
+            TraceError::InvalidQuery(why) => invalid_parameter(parameter, why),
             error => trace_failure(error),
         })?;
         Ok(Matches { binding, found, finder })

@@ -3,10 +3,11 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tamis_trace::{QueryFinder, SearchMatch, SearchRequest};
+use tamis_logs::event::Provider;
+use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter};
 
 use super::call::{TraceCall, answer};
-use super::input::{EventType, Filters, Limit, Maybe, ProviderName};
+use super::input::{EventType, Limit, Maybe, ProviderName};
 use super::page::{Answer, of_search, size};
 use super::preview;
 use super::search_event_previews::{Matches, match_of};
@@ -56,11 +57,13 @@ impl Operation for SearchEvents {
 
 fn search(input: SearchEventsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let (limit, note) = Limit::of(input.limit, 10);
-    let filters = Filters { provider: input.provider, ..Filters::default() };
     let search = SearchRequest {
         query: input.pattern,
         kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
-        sessions: filters.sessions(),
+        sessions: SessionFilter {
+            provider: input.provider.0.map(Provider::from),
+            ..SessionFilter::default()
+        },
         most: limit,
         ..SearchRequest::default()
     };

@@ -1,17 +1,22 @@
 //! What turns and steps came to, in few words.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 use tamis_logs::usage::Tokens;
 use tamis_redact::{Redacted, excerpt};
-use tamis_trace::{ToolStep, Turn, TurnStep};
+use tamis_trace::{Session, ToolStep, Turn, TurnStep};
+
+use super::call::TraceCall;
+use super::failure::trace_failure;
+use super::show::time;
+use crate::Failure;
 
 /// Characters of a step's summary.
 const SUMMARY: usize = 300;
 /// Tools that a summary names.
 const MOST_TOOLS: usize = 6;
-/// Arguments by which a call is told from others, the most telling first.
+/// Arguments that describe a call best, in this order.
 const TELLING: &[&str] = &[
     "file_path",
     "filePath",
@@ -27,13 +32,49 @@ const TELLING: &[&str] = &[
     "description",
 ];
 
-/// Whether a turn's tools did what they were asked to.
+/// Whether a turn's tools succeeded.
 pub(crate) fn outcome(turn: &Turn) -> &'static str {
     match turn.failed_tools {
         0 => "success",
         failed if failed >= turn.tool_calls => "failed",
         _ => "partial",
     }
+}
+
+/// What every answer says of a session: whose it is, its project, its times, its model.
+pub(crate) fn session_json(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
+    let mut item = json!({
+        "provider": session.provider.name(),
+        "project_hash": session.project,
+        "start_time": time(session.started),
+        "end_time": time(session.ended),
+    });
+    if let Some(model) = model(call, session)? {
+        item["model"] = excerpt(&model, 100).into();
+    }
+    Ok(item)
+}
+
+/// The model that used most of a session's tokens.
+fn model(call: &TraceCall<'_>, session: &Session) -> Result<Option<String>, Failure> {
+    let account = call.trace.account(session).map_err(trace_failure)?;
+    let mut used: BTreeMap<&str, u64> = BTreeMap::new();
+    for request in account.requests() {
+        *used.entry(account.model_of(request)).or_default() += request.tokens.total();
+    }
+    let most = used.into_iter().filter(|(model, _)| !model.is_empty()).max_by_key(|(_, tokens)| *tokens);
+    Ok(most.map(|(model, _)| model.to_owned()))
+}
+
+/// What every list of turns says of one.
+pub(crate) fn turn_json(turn: &Turn) -> Value {
+    json!({
+        "turn_index": turn.number,
+        "timestamp": time(turn.at),
+        "user_message": turn.preview,
+        "step_count": turn.steps,
+        "outcome": outcome(turn),
+    })
 }
 
 /// A turn's tokens. What the model read counts as input, from the cache or not.

@@ -188,7 +188,7 @@ fn uses_are_counted_with_their_sizes() {
     house.ask("list_sessions", json!({"limit": 1, "fields": ["id"]}));
     house.fail("list_sessions", json!({"limit": 0}));
     house.fail("get_session_details", json!({}));
-    let uses = house.trace.uses().unwrap();
+    let uses = house.trace.call_counts().unwrap();
     let counts: Vec<_> =
         uses.iter().map(|uses| (uses.tool.as_str(), uses.calls, uses.failures, uses.largest)).collect();
     assert_eq!(counts[0].0, "get_session_details");

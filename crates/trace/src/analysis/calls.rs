@@ -1,14 +1,14 @@
-//! Calls and what came of them, as the lenses look at them.
+//! Calls with their results, as the lenses look at them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
-
-use super::findings::Spot;
-use crate::summary::preview;
 use tamis_logs::event::{EventStream, LoggedCall, LoggedResult, Millis, output_of};
 use tamis_logs::tool_kinds::{CallDetails, ToolKind};
 use tamis_redact::Redacted;
+
+use super::findings::Spot;
+use crate::summary::preview;
 
 /// A call whose result is awaited.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ fn shown_target(tool_kind: ToolKind, target: &str) -> String {
     }
 }
 
-/// The end of a path: that is what tells files apart.
+/// The end of a path, which distinguishes files best.
 pub(super) fn shown_path(path: &str) -> String {
     let path = Redacted::from(path);
     let letters = path.chars().count();
@@ -70,7 +70,7 @@ pub(super) fn shown_path(path: &str) -> String {
     format!("…{end}")
 }
 
-/// What came of a call.
+/// A call with its result.
 pub(super) struct Answered<'c> {
     pub(super) call: &'c Called,
     pub(super) spot: Spot,
@@ -81,7 +81,7 @@ pub(super) struct Answered<'c> {
     pub(super) bytes: u64,
     /// The same for the same result, whatever time it took.
     pub(super) key: u64,
-    /// How long it ran, where the result tells.
+    /// How long it ran, where the result says so.
     pub(super) ran: Option<f64>,
 }
 

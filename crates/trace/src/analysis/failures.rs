@@ -6,11 +6,12 @@
 
 use std::collections::BTreeMap;
 
+use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};
+
 use super::calls::{Answered, Called, hash_of};
 use super::findings::{Findings, Severity, Spot, many};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};
 
 /// Failures that may still be put right; the oldest is given up beyond this.
 const MOST_OPEN: usize = 256;
@@ -119,7 +120,7 @@ impl Failures {
                 _ if lost >= 3 || lost == 2 && turn.calls <= 4 => Severity::Critical,
                 _ => Severity::Warning,
             };
-            findings.tell(Lens::Failures, severity, spot, &message);
+            findings.report(Lens::Failures, severity, spot, &message);
         }
         for again in self.again.into_values() {
             let (Some(spot), true) = (again.spot, again.failed > 1) else { continue };
@@ -129,7 +130,7 @@ impl Failures {
                 "the same call failed {} times with no file changed between: {}",
                 again.failed, again.shown
             );
-            findings.tell(Lens::Failures, severity, spot, &message);
+            findings.report(Lens::Failures, severity, spot, &message);
         }
     }
 }

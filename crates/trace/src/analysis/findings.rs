@@ -79,12 +79,12 @@ pub(super) struct Spot {
 }
 
 impl Findings {
-    /// Counts so many of what a rule looks for.
+    /// Adds to the count of a rule.
     pub(super) fn count(&mut self, rule: Rule, many: u64) {
         self.counts[rule as usize] += many;
     }
 
-    pub(super) fn tell(&mut self, lens: Lens, severity: Severity, spot: Spot, message: &str) {
+    pub(super) fn report(&mut self, lens: Lens, severity: Severity, spot: Spot, message: &str) {
         let same =
             self.insights.iter().filter(|known| known.lens == lens && known.severity == severity).count();
         if same >= MOST_OF_A_KIND {

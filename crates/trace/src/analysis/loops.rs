@@ -1,12 +1,13 @@
 //! Going in circles: one call again and again for the same result, two calls in turns, one file read and edited over and
 //! over.
 
+use tamis_logs::event::EventStream;
+use tamis_logs::tool_kinds::ToolKind;
+
 use super::calls::{Answered, Called, hash_of, shown_path};
 use super::findings::{Findings, Severity, Spot};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use tamis_logs::event::EventStream;
-use tamis_logs::tool_kinds::ToolKind;
 
 /// The same call with the same result is a loop from here on.
 const SAME: u64 = 3;
@@ -49,7 +50,7 @@ struct InTurns {
     spot: Option<Spot>,
 }
 
-/// Circles that are told of; more are only counted.
+/// Circles that are reported; more are only counted.
 const MOST_TOLD: usize = 1_000;
 
 impl Loops {
@@ -105,13 +106,13 @@ impl Loops {
             findings.count(Rule::SameCall, 1);
             let severity = if same.times >= 2 * SAME { Severity::Critical } else { Severity::Warning };
             let message = format!("the same call gave the same result {} times: {}", same.times, same.shown);
-            findings.tell(Lens::Loops, severity, spot, &message);
+            findings.report(Lens::Loops, severity, spot, &message);
         }
         let still = self.in_turns.iter_mut().filter_map(InTurns::ended);
         for (spot, length, shown) in self.found_in_turns.into_iter().chain(still) {
             findings.count(Rule::Alternating, 1);
             let severity = if length >= 2 * IN_TURNS { Severity::Critical } else { Severity::Warning };
-            findings.tell(
+            findings.report(
                 Lens::Loops,
                 severity,
                 spot,
@@ -124,7 +125,7 @@ impl Loops {
             let severity = if churn.rounds >= 2 * CHURNED { Severity::Warning } else { Severity::Info };
             let message =
                 format!("{} was read again after an edit {} times", shown_path(&churn.path), churn.rounds);
-            findings.tell(Lens::Loops, severity, spot, &message);
+            findings.report(Lens::Loops, severity, spot, &message);
         }
     }
 }

@@ -3,12 +3,13 @@
 //! A file counts as unchanged as long as no tool edited it, no command named it, and, where exactly the same part was read,
 //! the result was the same. After a compaction the agent no longer has what it read, so reading again is no waste.
 
+use tamis_logs::event::EventStream;
+use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};
+
 use super::calls::{Answered, hash_of, shown_path};
 use super::findings::{Findings, Severity, Spot, many, rounded};
 use super::recent::Recent;
 use super::rules::{Lens, Rule};
-use tamis_logs::event::EventStream;
-use tamis_logs::tool_kinds::{ToolKind, may_be_one_file};
 
 /// Parts of one file that are remembered.
 const MOST_PARTS: usize = 64;
@@ -99,7 +100,7 @@ impl Reads {
         }
         let exactly = |known: &&Part| known.first == part.first && known.last == part.last;
         if file.parts.iter().find(exactly).is_some_and(|known| known.result != part.result) {
-            // Something that the log does not tell of has changed it.
+            // Something outside the log changed it.
             file.parts.clear();
         } else if file.parts.iter().any(|known| known.first <= part.last && part.first <= known.last) {
             file.again += 1;
@@ -127,7 +128,7 @@ impl Reads {
                 many(file.again, "time", "times"),
                 rounded(tokens)
             );
-            findings.tell(Lens::RepeatedReads, severity, spot, &message);
+            findings.report(Lens::RepeatedReads, severity, spot, &message);
         }
     }
 }

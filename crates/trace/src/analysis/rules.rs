@@ -78,7 +78,7 @@ pub struct Deduction {
 
 pub(super) const RULES: usize = PRICES.len();
 
-/// The points that these counts cost, of a session with so many calls.
+/// The points that these counts cost in a session with `calls` calls.
 pub(super) fn deductions(counts: &[u64; RULES], calls: u64) -> Vec<Deduction> {
     PRICES
         .iter()

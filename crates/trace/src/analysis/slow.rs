@@ -1,18 +1,19 @@
 //! Calls that took long, from call to result.
 //!
-//! Waiting for the person is left out as far as it can be told: questions, what was declined, and tools that take no time of
-//! their own, so that what they took was an approval. Where a result tells how long the command ran, that counts instead.
+//! Waiting for the person is left out as far as it is known: questions, what was declined, and tools that take no time of
+//! their own, so that what they took was an approval. Where a result says how long the command ran, that counts instead.
+
+use tamis_logs::tool_kinds::ToolKind;
 
 use super::calls::Answered;
 use super::findings::{Findings, Severity, Spot, lasting, many};
 use super::rules::{Lens, Rule};
-use tamis_logs::tool_kinds::ToolKind;
 
 const SLOW: u64 = 60;
 const VERY_SLOW: u64 = 300;
 /// Longer than this, the machine slept or the session was left.
 const ASLEEP: u64 = 6 * 3_600;
-/// Slow calls that are told of one by one.
+/// Slow calls that are reported one by one.
 const MOST_TOLD: usize = 5;
 
 #[derive(Default)]
@@ -66,7 +67,7 @@ impl Slow {
                 );
                 message.push_str(&all);
             }
-            findings.tell(Lens::SlowSteps, severity, *spot, &message);
+            findings.report(Lens::SlowSteps, severity, *spot, &message);
         }
     }
 }

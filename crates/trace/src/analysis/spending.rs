@@ -1,20 +1,21 @@
 //! Tokens: turns far above the others, requests that lost the prompt cache, and how the context grew.
 
+use tamis_logs::event::{EventStream, Millis};
+use tamis_logs::usage::{Tokens, UsageReport};
+
 use super::calls::Answered;
 use super::findings::{Findings, Severity, Spot, lasting, many, rounded};
 use super::rules::{Lens, Rule};
 use crate::accounting::{ReportVerdict, UsageAccount};
-use tamis_logs::event::{EventStream, Millis};
-use tamis_logs::usage::{Tokens, UsageReport};
 
-/// A turn is large from so many times the median on, and from so many tokens on, where there are turns to compare with.
+/// A turn is large from this multiple of the median and this number of tokens on, where there are turns to compare with.
 const TIMES_THE_MEDIAN: u64 = 5;
 const LARGE_TURN: u64 = 100_000;
 const TURNS_TO_COMPARE: usize = 5;
 /// Below this a context is small, and its jumps and misses are of no account.
 const LARGE_CONTEXT: u64 = 20_000;
 const JUMP: u64 = 25_000;
-/// Jumps and misses that are told of one by one.
+/// Jumps and misses that are reported one by one.
 const MOST_TOLD: usize = 3;
 
 #[derive(Default)]
@@ -164,25 +165,25 @@ impl Spending {
                     rounded(median),
                     rounded(tokens.output)
                 );
-                findings.tell(Lens::TokenUsage, severity, *spot, &message);
+                findings.report(Lens::TokenUsage, severity, *spot, &message);
             }
         }
         findings.count(Rule::CacheMiss, self.misses.many);
-        self.misses.tell(Lens::TokenUsage, "such requests", findings);
+        self.misses.report(Lens::TokenUsage, "such requests", findings);
         findings.count(Rule::ContextJump, self.jumps.many);
-        self.jumps.tell(Lens::ContextGrowth, "jumps", findings);
+        self.jumps.report(Lens::ContextGrowth, "jumps", findings);
         self.sums
     }
 }
 
 impl Largest {
-    fn tell(self, lens: Lens, name: &str, findings: &mut Findings) {
+    fn report(self, lens: Lens, name: &str, findings: &mut Findings) {
         for (index, (tokens, spot, mut message)) in self.kept.into_iter().enumerate() {
             if index == 0 && self.many > MOST_TOLD as u64 {
                 message = format!("{message}; {} {name} together {} tokens", self.many, rounded(self.tokens));
             }
             let severity = if tokens >= 100_000 { Severity::Warning } else { Severity::Info };
-            findings.tell(lens, severity, spot, &message);
+            findings.report(lens, severity, spot, &message);
         }
     }
 }

@@ -1,15 +1,14 @@
-//! What is asked for, in the forms in which it is looked for: letters for the filters, raw bytes for the lines, texts for
-//! the events.
+//! A query, compiled for each stage of the search: n-grams for the Bloom filters, raw bytes for lines, patterns for events.
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
+use tamis_logs::discovery::LogFormat;
+use tamis_logs::event::{EventBody, EventKind, LogEvent, Provider};
 
 use super::{SearchMode, SearchRequest};
 use crate::bloom::{RequiredNgrams, is_foreign, is_plain, may_be_composed};
 use crate::error::TraceError;
 use crate::search_text;
-use tamis_logs::discovery::LogFormat;
-use tamis_logs::event::{EventBody, EventKind, LogEvent, Provider};
 
 /// Longer questions are refused.
 const LONGEST_QUERY: usize = 4096;
@@ -35,12 +34,12 @@ impl CompiledQuery {
         let query = search.query.as_str();
         if query.len() > LONGEST_QUERY {
             let length = query.len();
-            return Err(TraceError::Invalid(format!(
-                "query has {length} bytes, and {LONGEST_QUERY} is the most"
+            return Err(TraceError::InvalidQuery(format!(
+                "has {length} bytes, and {LONGEST_QUERY} is the most"
             )));
         }
         if query.trim().is_empty() {
-            return Err(TraceError::Invalid("query is empty".to_owned()));
+            return Err(TraceError::InvalidQuery("is empty".to_owned()));
         }
         let mut pieces = RequiredNgrams::default();
         let (mut patterns, mut raw) = (Vec::new(), Vec::new());
@@ -83,7 +82,7 @@ impl CompiledQuery {
         })
     }
 
-    /// Whether an event that stands in this line can match.
+    /// Whether an event in this line can match.
     pub(super) fn worth_line(&self, line: &[u8]) -> bool {
         self.raw.iter().all(|raw| raw.find(line).is_some())
     }
@@ -91,7 +90,7 @@ impl CompiledQuery {
     /// Whether any event of a block can match.
     pub(super) fn worth_block(&self, bytes: &[u8], format: LogFormat) -> bool {
         if !matches!(format, LogFormat::Lines(_)) {
-            // An event of a document stands in many lines, or all of them in one.
+            // An event of a document may span many lines, and one line may hold many events.
             return self.worth_line(bytes);
         }
         let Some(raw) = self.raw.first() else { return true };
@@ -112,7 +111,7 @@ impl CompiledQuery {
         false
     }
 
-    /// Of which one stands in every line that has an event of the wanted kind; none where that cannot be told.
+    /// Byte strings of which every line with an event of the wanted kind has one; empty when that is not known.
     fn signs(&self, format: LogFormat) -> &'static [&'static [u8]] {
         use EventKind::{Reasoning, ToolCall, ToolResult};
         // With the quote, since every result has a `tool_use_id` and a `call_id`.
@@ -154,7 +153,7 @@ impl CompiledQuery {
     }
 }
 
-/// The longest piece that is written in one way alone.
+/// The longest piece with a single written form.
 fn longest(pieces: &RequiredNgrams) -> Option<Raw> {
     pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters)
 }
@@ -177,7 +176,7 @@ fn compiled_as(pattern: &str, in_any_case: bool) -> Result<Regex, TraceError> {
         .size_limit(4 << 20)
         .dfa_size_limit(16 << 20)
         .build()
-        .map_err(|error| TraceError::Invalid(format!("query is no regular expression: {error}")))
+        .map_err(|error| TraceError::InvalidQuery(format!("is not a regular expression: {error}")))
 }
 
 /// A pattern for just this text in any case. An ASCII letter stands for its two cases alone, as in the filters.
@@ -329,19 +328,19 @@ mod tests {
         /// What a line's text matches, its raw bytes do.
         #[test]
         fn raw_bytes_are_never_passed_over_wrongly(
-            before in ".{0,20}", asked in "[a-zA-Z0-9 /\\\\<>&'+=_.:日éß-]{1,12}", after in ".{0,20}", deep: bool, words: bool,
+            before in ".{0,20}", sought in "[a-zA-Z0-9 /\\\\<>&'+=_.:日éß-]{1,12}", after in ".{0,20}", deep: bool, words: bool,
         ) {
-            let text = format!("{before}{asked}{after}");
+            let text = format!("{before}{sought}{after}");
             let mut raw = serde_json::to_string(&text).unwrap();
             if deep {
                 raw = serde_json::to_string(&raw).unwrap();
             }
             let mode = if words { SearchMode::Words } else { SearchMode::Substring };
-            let search = SearchRequest { query: asked.clone(), mode, most: 1, ..SearchRequest::default() };
+            let search = SearchRequest { query: sought.clone(), mode, most: 1, ..SearchRequest::default() };
             if let Ok(question) = CompiledQuery::of(&search) {
                 let matches = question.patterns.iter().all(|pattern| pattern.is_match(&text));
-                prop_assert!(words || matches, "{asked:?} in {text:?}");
-                prop_assert!(!matches || question.worth_line(raw.as_bytes()), "{asked:?} in {raw}");
+                prop_assert!(words || matches, "{sought:?} in {text:?}");
+                prop_assert!(!matches || question.worth_line(raw.as_bytes()), "{sought:?} in {raw}");
             }
         }
     }

@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &EventCommand) -> CliResult {
     };
     let named = arguments.index.map(|index| (arguments.session.as_str(), index)).or_else(both);
     let (session, index) = named.ok_or_else(|| {
-        CliError::usage("which event of the session is not said")
+        CliError::usage("no event index given")
             .hint("`tamis trace event SESSION INDEX`; `tamis trace search` and `turns` give the numbers")
     })?;
     let trace = arguments.source.open()?;

@@ -28,7 +28,7 @@ pub(crate) struct Index {
     source: Source,
 }
 
-/// Logs that are named for each thing, unless all are asked for.
+/// Logs that are named for each thing, unless all are requested.
 const FEW: usize = 3;
 
 pub(crate) fn run(arguments: &Index) -> CliResult {
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &Index) -> CliResult {
             "the index and the logs differ in {}",
             print::count(verified.differences.len() as u64, "place")
         ))
-        .hint("`tamis trace index --rebuild` builds it anew; please report what differed")),
+        .hint("`tamis trace index --rebuild` rebuilds it; please report what differed")),
         _ => Ok(()),
     }
 }
@@ -95,7 +95,7 @@ fn to_text(
         ("SESSIONS", Align::Right),
         ("EVENTS", Align::Right),
     ]);
-    // What nobody knows comes last.
+    // Unknown formats come last.
     let (unknown, known): (Vec<_>, Vec<_>) =
         report.clients.iter().partition(|(provider, _)| provider.is_none());
     for (provider, holding) in known.into_iter().chain(unknown) {

@@ -1,4 +1,4 @@
-//! Bringing the index up to date before anything is answered, and a bar on stderr for whoever waits.
+//! Bringing the index up to date before a command answers, with a progress bar on stderr.
 
 use std::ops::ControlFlow;
 
@@ -10,7 +10,7 @@ use crate::waiting::Waiting;
 
 const BAR: usize = 24;
 
-/// Brings the index up to date, and tells of places that could not be looked at.
+/// Brings the index up to date, and warns of folders that could not be read.
 pub(crate) fn refresh(trace: &Trace) -> Result<IndexRefresh, CliError> {
     let refreshed = with_bar("indexing", |watch| trace.refresh(watch))?;
     for problem in &refreshed.problems {
@@ -19,7 +19,7 @@ pub(crate) fn refresh(trace: &Trace) -> Result<IndexRefresh, CliError> {
     Ok(refreshed)
 }
 
-/// Does something that reads logs, with a bar when somebody looks on.
+/// Does something that reads logs, with a progress bar on a terminal.
 pub(crate) fn with_bar<T, E: Into<CliError>>(
     what: &str,
     work: impl FnOnce(&mut dyn FnMut(IndexProgress) -> ControlFlow<()>) -> Result<T, E>,

@@ -59,10 +59,10 @@ pub(crate) struct Which {
     /// Only what happened until then; a day counts whole
     #[arg(long, value_name = "TIME", value_parser = until)]
     until: Option<Millis>,
-    /// Only sessions that used so many tokens or more, their subagents included
+    /// Minimum number of tokens that a session used, subagents included
     #[arg(long, value_name = "N")]
     min_tokens: Option<u64>,
-    /// Only sessions that used so many tokens or fewer
+    /// Maximum number of tokens that a session used, subagents included
     #[arg(long, value_name = "N")]
     max_tokens: Option<u64>,
 }
@@ -84,7 +84,7 @@ impl Which {
         self.min_tokens.is_some() || self.max_tokens.is_some()
     }
 
-    /// Whether a session that used so many tokens is wanted.
+    /// Whether a session that used this many tokens is wanted.
     pub(crate) fn wants(&self, tokens: u64) -> bool {
         self.min_tokens.is_none_or(|least| tokens >= least)
             && self.max_tokens.is_none_or(|most| tokens <= most)

@@ -44,7 +44,7 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
             if hash.is_empty() { "-".to_owned() } else { hash },
             print::grouped(project.sessions),
             render::minute(project.last_activity),
-            root.unwrap_or_else(|| "(the logs do not tell)".to_owned()),
+            root.unwrap_or_else(|| "(not in the logs)".to_owned()),
         ]);
     }
     if table.is_empty() {

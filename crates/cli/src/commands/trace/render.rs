@@ -1,4 +1,4 @@
-//! How sessions, times and events are told, to people and to programs.
+//! Sessions, times and events as text and as JSON.
 
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
@@ -33,7 +33,7 @@ pub(crate) fn under_home(path: &str) -> String {
     }
 }
 
-/// Says that nothing is there to be shown: no sessions at all, with where they were looked for, or none that was asked for.
+/// Reports that there is nothing to show: no sessions at all, with the folders that were searched, or none that match.
 pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
     let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
     if !trace.sessions(&any, None, 1)?.is_empty() {
@@ -62,7 +62,7 @@ pub(crate) fn locations(trace: &Trace) -> impl Iterator<Item = String> {
 pub(crate) fn about(trace: &Trace, session: &Session) -> Result<String, CliError> {
     let mut text = String::new();
     if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
-        text.push_str(&format!("[{} of {}] ", escape::line(relation), short_parent(trace, parent)?));
+        text.push_str(&format!("[{} of {}] ", relation.name(), short_parent(trace, parent)?));
     }
     let summary = &session.summary;
     let words = summary.snippet.as_ref().or(summary.title.as_ref());

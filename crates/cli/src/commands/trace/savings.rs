@@ -21,7 +21,7 @@ pub(crate) struct SavingsCommand {
     /// Only this session and its subagents'
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The latest sessions, at most so many
+    /// Maximum number of sessions, the latest first
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
     /// Cut lines whose score is lower [default: the tools' own]

@@ -36,7 +36,7 @@ pub(crate) struct SearchCommand {
     /// Only results of tools that failed
     #[arg(long)]
     failed: bool,
-    /// At most so many
+    /// Maximum number of matches
     #[arg(long, value_name = "N", default_value_t = 20)]
     limit: usize,
     #[command(flatten)]

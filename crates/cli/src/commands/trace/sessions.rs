@@ -21,7 +21,7 @@ pub(crate) struct Sessions {
     /// List subagents too
     #[arg(long, help_heading = "Which sessions")]
     subagents: bool,
-    /// At most so many
+    /// Maximum number of sessions
     #[arg(long, value_name = "N", default_value_t = 20, help_heading = "Which sessions")]
     limit: usize,
 }

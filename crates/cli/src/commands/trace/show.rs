@@ -2,6 +2,7 @@ use std::ops::ControlFlow;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use tamis_logs::readers::Relation;
 use tamis_redact::{Redacted, redact_json};
 use tamis_trace::{Session, Trace, TurnPart, TurnStep};
 
@@ -66,14 +67,14 @@ fn each_part(
     trace: &Trace,
     session: &Session,
     from: u64,
-    mut tell: impl FnMut(TurnPart) -> CliResult,
+    mut print_part: impl FnMut(TurnPart) -> CliResult,
 ) -> CliResult {
-    let mut told = Ok(());
+    let mut printed = Ok(());
     trace.steps(session, from, usize::MAX, &mut |part| {
-        told = tell(part);
-        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        printed = print_part(part);
+        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     })?;
-    told
+    printed
 }
 
 fn head(trace: &Trace, session: &Session) -> CliResult {
@@ -90,7 +91,10 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     row("title", summary.title.as_ref().map(|title| escape::line(title)));
     row("project", session.root.as_ref().map(|root| escape::line(root)));
     let relation = session.relation.as_ref().zip(session.parent.as_ref());
-    row("comes from", relation.map(|(relation, parent)| escape::line(&format!("{parent} ({relation})"))));
+    row(
+        "comes from",
+        relation.map(|(relation, parent)| escape::line(&format!("{parent} ({})", relation.name()))),
+    );
     row("started", Some(render::second(session.started)));
     row(
         "ended",
@@ -118,10 +122,10 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     }
     row("tokens", Some(tokens));
     for child in trace.family(session)? {
-        let relation = child.relation.clone().unwrap_or_default();
+        let relation = child.relation.map_or("", Relation::name);
         let name = child.summary.agent_name.as_ref().map(|name| format!("{}, ", escape::line(name)));
         row(
-            &relation,
+            relation,
             Some(format!(
                 "{}  {}{} tokens",
                 escape::line(&trace.short_id(&child.id)?),
@@ -157,7 +161,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
     print::line(format_args!("{{\"session\": {},\n\"turns\": [", escape::json_line(&about)))?;
     let mut turn: Option<Value> = None;
     let mut first = true;
-    let mut tell = |turn: Option<Value>| {
+    let mut print_part = |turn: Option<Value>| {
         let Some(turn) = turn else { return Ok(()) };
         let comma = if std::mem::take(&mut first) { "" } else { ",\n" };
         print::bytes(format!("{comma}{}", escape::json_line(&turn)).as_bytes())
@@ -171,7 +175,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
                 "user_message": cut(&user, level),
                 "steps": [],
             });
-            tell(turn.replace(begun))
+            print_part(turn.replace(begun))
         }
         TurnPart::Step { step, .. } => {
             if let Some(Value::Array(steps)) = turn.as_mut().and_then(|turn| turn.get_mut("steps")) {
@@ -180,7 +184,7 @@ fn tell_json(trace: &Trace, session: &Session, from: u64, level: Level) -> CliRe
             Ok(())
         }
     })?;
-    tell(turn.take())?;
+    print_part(turn.take())?;
     print::line("\n]}")
 }
 
@@ -253,7 +257,7 @@ fn of_part(part: &TurnPart, level: Level, session: &str) -> String {
     }
 }
 
-/// A step in a line: its tools and what came of them, or the beginning of what was said.
+/// A step in a line: its tools and whether they failed, or the beginning of the message.
 fn outline(step: &TurnStep) -> String {
     let tools: Vec<String> = step
         .tools

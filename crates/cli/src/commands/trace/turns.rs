@@ -16,7 +16,7 @@ pub(crate) struct Turns {
     /// From this turn on
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
-    /// At most so many
+    /// Maximum number of turns
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
     #[command(flatten)]

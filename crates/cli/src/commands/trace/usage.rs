@@ -1,7 +1,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use tamis_logs::usage::Tokens;
-use tamis_trace::{ExplainedReport, Session, Trace, UsageGrouping};
+use tamis_logs::usage::{ExclusionReason, Tokens};
+use tamis_trace::{ExplainedReport, Session, Trace, UsageDecision, UsageGrouping};
 
 use super::options::{Source, Which};
 use super::render;
@@ -11,7 +11,7 @@ use crate::{escape, print};
 
 /// Say how many tokens were used
 ///
-/// Each request counts once, at its largest, however often the logs tell of it; subagents count too. --explain shows for
+/// Each request counts once, at its largest, however often the logs report it; subagents count too. --explain shows for
 /// every report in a session's logs whether it counted, and why.
 #[derive(Args)]
 pub(crate) struct Usage {
@@ -112,7 +112,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
     };
     for (name, used) in &rows {
         let name = match (arguments.by, name.as_str()) {
-            (_, "") => "(the logs do not tell)".to_owned(),
+            (_, "") => "(not in the logs)".to_owned(),
             (By::Session, id) => trace.short_id(id)?,
             (By::Project, root) => render::under_home(root),
             (_, name) => name.to_owned(),
@@ -125,7 +125,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
     print::bytes(table.render(table::screen()).as_bytes())
 }
 
-/// Every report of a session's own log and of its subagents', with what became of it.
+/// Every report of a session's own log and of its subagents', and whether it counted.
 fn explain(trace: &Trace, prefix: &str, as_json: bool) -> CliResult {
     let session = trace.session(prefix)?;
     let mut logs = vec![session.clone()];
@@ -208,7 +208,7 @@ fn reports_table(reports: &[ExplainedReport]) -> Table {
             print::grouped(reported.cache_read.saturating_add(reported.cache_creation)),
             print::grouped(reported.output),
             print::grouped(report.counted.total()),
-            report.reason.to_owned(),
+            reason(report.decision).to_owned(),
         ]);
     }
     table
@@ -225,9 +225,23 @@ fn log_json(log: &Session, reports: &[ExplainedReport]) -> Value {
                 "model": report.model,
                 "reported": render::tokens_json(report.reported),
                 "counted": render::tokens_json(report.counted),
-                "reason": report.reason,
+                "reason": reason(report.decision),
             })
         })
         .collect();
     json!({"session_id": log.id, "relation": log.relation, "reports": reports})
+}
+
+fn reason(decision: UsageDecision) -> &'static str {
+    match decision {
+        UsageDecision::First => "the first report of its request",
+        UsageDecision::Continued => "the same request again, further on; only what it adds counts",
+        UsageDecision::Repeated => "repeats a request that is counted",
+        UsageDecision::CountedElsewhere => "an earlier session's log has the same request",
+        UsageDecision::Excluded(ExclusionReason::Repeated) => "repeats the total before it",
+        UsageDecision::Excluded(ExclusionReason::Inherited) => {
+            "belongs to the session that this one was forked from"
+        }
+        UsageDecision::Excluded(ExclusionReason::Empty) => "reports no tokens",
+    }
 }

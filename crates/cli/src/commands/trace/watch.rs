@@ -31,12 +31,12 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
     let mut watch = trace.watch()?;
     let ended = signals::flag(&runtime)?;
     print::note(format_args!("following {}; Ctrl-C ends it", print::count(watch.logs() as u64, "log")));
-    let mut told = Ok(());
+    let mut printed = Ok(());
     let followed = watch.follow(&|| ended.load(Ordering::Relaxed), &mut |session, index, event| {
         if only.as_ref().is_none_or(|only| belongs(session, only)) {
-            told = tell(&trace, session, index, event, arguments.source.json);
+            printed = print_event(&trace, session, index, event, arguments.source.json);
         }
-        if told.is_ok() && !ended.load(Ordering::Relaxed) {
+        if printed.is_ok() && !ended.load(Ordering::Relaxed) {
             ControlFlow::Continue(())
         } else {
             ControlFlow::Break(())
@@ -44,14 +44,14 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
     });
     runtime.shutdown_background();
     followed?;
-    told
+    printed
 }
 
 fn belongs(session: &Session, only: &Session) -> bool {
     session.id == only.id || session.parent.as_ref() == Some(&only.native_id)
 }
 
-fn tell(
+fn print_event(
     trace: &tamis_trace::Trace,
     session: &Session,
     index: u64,
@@ -63,7 +63,7 @@ fn tell(
     }
     let place = format!("{}:{index}", escape::line(&trace.short_id(&session.id)?));
     let words = escape::line(&render::words(event.kind, &event.payload));
-    // An event may be a whole file; a line of it will do where nobody cuts it.
+    // An event may be a whole file; its first line is enough where nothing else cuts it.
     let line = format!(
         "{}  {place:<14}  {:<12}  {}",
         render::clock(event.at),

@@ -55,7 +55,7 @@ pub(super) fn read<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>)
         streamed.add(request, tokens);
     }
     let claim = match request {
-        _ if made_up || tokens.is_zero() => Claim::Not(ExclusionReason::Empty),
+        _ if made_up || tokens.is_zero() => Claim::Excluded(ExclusionReason::Empty),
         Some(request) => Claim::Request(request),
         None => Claim::Once,
     };

@@ -45,6 +45,7 @@ fn event(event: LogEvent<'_>) -> LogEvent<'static> {
         EventBody::Message(content) => EventBody::Message(content.into_owned()),
         EventBody::Reasoning(content) => EventBody::Reasoning(content.into_owned()),
         EventBody::Notification(content) => EventBody::Notification(content.into_owned()),
+        EventBody::Compaction(content) => EventBody::Compaction(content.into_owned()),
         EventBody::Summary(content) => EventBody::Summary(content.into_owned()),
         EventBody::ToolCall(call) => EventBody::ToolCall(LoggedCall {
             name: own(call.name),

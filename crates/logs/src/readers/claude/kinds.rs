@@ -1,4 +1,4 @@
-//! Which kinds of records, notices and attachments there are, and what becomes of each.
+//! The kinds of records, notices and attachments, and how each is handled.
 
 /// Records that say nothing of the conversation that another record does not say.
 pub(super) const SILENT: &[&str] = &[
@@ -21,7 +21,7 @@ pub(super) const SILENT: &[&str] = &[
     "prompt_suggestion",
     // The title again, by which other agents call the session.
     "agent-name",
-    // Sums over the session, of what its messages tell one by one.
+    // Sums over the session, of what its messages report one by one.
     "cost-state",
     "tools-used",
     // What was sent to the model: the conversation once more, and the client's own instructions and tools.
@@ -51,7 +51,7 @@ pub(super) const SILENT: &[&str] = &[
 
 /// Notices of type `system` that say nothing where they have no content.
 pub(super) const SILENT_NOTICES: &[&str] = &[
-    // How long it took, which the times of the events tell.
+    // How long it took, which the times of the events show.
     "turn_duration",
     "api_metrics",
     "stop_hook_summary",
@@ -73,7 +73,7 @@ pub(super) const SILENT_NOTICES: &[&str] = &[
     "thinking",
 ];
 
-/// What becomes of an attachment.
+/// How an attachment is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attached {
     /// A message that waited until the agent could take it.

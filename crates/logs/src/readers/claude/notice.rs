@@ -19,10 +19,11 @@ pub(super) fn system<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
         ("local_command", Some(content)) => user::local_command(content, out),
         ("away_summary", Some(content)) => out.push(EventBody::Summary(Content::Raw(content))),
         ("init", _) => {}
-        (_, Some(content)) => out.push(EventBody::Notification(Content::Raw(content))),
-        ("compact_boundary" | "microcompact_boundary", None) => {
-            out.push(EventBody::Notification(Content::text("Conversation compacted")));
+        ("compact_boundary" | "microcompact_boundary", words) => {
+            let content = words.map_or_else(|| Content::text("Conversation compacted"), Content::Raw);
+            out.push(EventBody::Compaction(content));
         }
+        (_, Some(content)) => out.push(EventBody::Notification(Content::Raw(content))),
         // Commands that print nothing.
         ("local_command", None) => {}
         (silent, None) if SILENT_NOTICES.contains(&silent) => {}
@@ -87,7 +88,7 @@ fn queued<'a>(attachment: Attachment<'a>, out: &mut Out<'_, 'a>) {
     }
 }
 
-/// The end of a turn in a transcript of stream-json; or of an agent in a journal, which its own log tells.
+/// The end of a turn in a transcript of stream-json; or of an agent in a journal, which its own log has.
 pub(super) fn result<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>) {
     if line.is_error
         && let Some(error) = line.errors.or(line.result).filter(|error| !is_empty(error))

@@ -20,7 +20,7 @@ pub(super) struct State {
     /// Whether it is a subagent's log, once that is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) subagent: Option<bool>,
-    /// A hash of the session's own id, once told.
+    /// A hash of the session's own id, once known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) id: Option<u64>,
     /// The file's name is the id: a record of another session came from there.
@@ -34,15 +34,15 @@ pub(super) struct State {
     pub(super) begun: bool,
     /// The best kind of title so far: 1 a summary, 2 of the model, 3 of the person.
     pub(super) title: u8,
-    /// The log has attachments, so whatever was queued is told by one.
+    /// The log has attachments, so whatever was queued is in one.
     pub(super) attachments: bool,
     /// Of a transcript of stream-json: the requests since the last result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) streamed: Option<Streamed>,
 }
 
-/// What a transcript's messages told of tokens since its last result. They are written before their requests end, so
-/// their output is too small, and the result tells the difference.
+/// Tokens that a transcript's messages reported since its last result. They are written before their requests end, so
+/// their output is too small, and the result adds the difference.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Streamed {
     pub(super) request: u64,

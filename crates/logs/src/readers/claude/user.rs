@@ -84,7 +84,7 @@ fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, '
                 }
             }
             (Some("image" | "document" | "container_upload"), _) => images += 1,
-            // Tools that the client found for the model, told beside their result.
+            // Tools that the client found for the model, listed beside their result.
             (Some("tool_reference" | "tool_addition" | "tool_removal"), _) => alone = false,
             (kind, _) => {
                 let kind = kind.unwrap_or("(none)");

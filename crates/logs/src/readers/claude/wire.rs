@@ -64,7 +64,7 @@ object! {
 }
 
 object! {
-    /// Who had a user's message written, where the client tells.
+    /// Who had a user's message written, where the client says so.
     Origin {
         kind: "kind" => Text<'a>,
     }

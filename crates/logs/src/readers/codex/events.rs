@@ -1,4 +1,4 @@
-//! `event_msg`: what the client told its user. Much of it mirrors the conversation's items, from the other side.
+//! `event_msg`: what the client showed its user. Much of it mirrors the conversation's items, from the other side.
 //!
 //! Which events are in a log depends on the version. Since 2026 it also depends on `history_mode`: `legacy` logs have
 //! events for messages and tools, `paginated` ones have `item_completed` instead.
@@ -11,7 +11,7 @@ use super::{CodexReader, EventBody, Out};
 use crate::event::Content;
 use crate::readers::SessionFact;
 
-/// Events that have nothing to tell.
+/// Events without content for us.
 const SILENT: &[&str] = &[
     // Bounds of turns and settings; models and errors are taken from them.
     "session_configured",
@@ -19,7 +19,7 @@ const SILENT: &[&str] = &[
     "task_started",
     "thread_queue_changed",
     "turn_started",
-    // Pieces of what is told whole later on.
+    // Pieces of what is logged whole later.
     "agent_message_content_delta",
     "agent_message_delta",
     "agent_reasoning_delta",
@@ -35,7 +35,7 @@ const SILENT: &[&str] = &[
     "reasoning_raw_content_delta",
     "terminal_interaction",
     "turn_diff",
-    // Calls of tools tell them.
+    // Tool calls have them.
     "plan_update",
     // Of the client's own state.
     "environment_connected",
@@ -59,7 +59,7 @@ const SILENT: &[&str] = &[
     "undo_started",
 ];
 
-/// Events that tell what the client did, or what befell it, and the key of the words.
+/// Events about the client itself, with the key of their text.
 const NOTICES: &[(&str, Key)] = &[
     ("background_event", Key::Message),
     ("deprecation_notice", Key::Summary),
@@ -72,7 +72,7 @@ const NOTICES: &[(&str, Key)] = &[
     ("warning", Key::Message),
 ];
 
-/// Events of which all is told, because no part of it says it alone.
+/// Events that are given whole, because no single field is enough.
 const WHOLE: &[&str] = &[
     "apply_patch_approval_request",
     "elicitation_request",
@@ -148,10 +148,10 @@ impl CodexReader {
         out.give(EventBody::SlashCommand { command: "/review".into(), arguments: hint });
     }
 
-    /// The conversation was cut short. `compacted` tells it with its summary, and an event tells it too.
+    /// The conversation was cut short. `compacted` has its summary, and an event reports it too.
     pub(super) fn compaction(&mut self, side: Side, out: &mut Out<'_, '_>) {
-        if !self.told(Twin::Compaction, side, 0) {
-            out.give(EventBody::Notification(Content::text("context compacted")));
+        if !self.is_repeated(Twin::Compaction, side, 0) {
+            out.give(EventBody::Compaction(Content::text("context compacted")));
         }
     }
 
@@ -161,7 +161,7 @@ impl CodexReader {
             // Its words are encrypted.
             None => self.compaction(Side::Item, out),
             Some(summary) => {
-                self.told(Twin::Compaction, Side::Item, 0);
+                self.is_repeated(Twin::Compaction, Side::Item, 0);
                 out.give(EventBody::Summary(Content::Raw(summary)));
             }
         }

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use serde_json::value::RawValue;
 
 use super::fields::{Fields, Key, inside};
-use super::state::{Side, Told, Twin};
+use super::state::{CallProgress, Side, Twin};
 use super::words::{Texts, hash_of_text, slash_command};
 use super::{CodexReader, EventBody, Out, outcome};
 use crate::event::{Content, LoggedCall, LoggedResult};
 
-/// Items that have nothing to tell.
+/// Items without content for us.
 const SILENT: &[&str] = &[
     // The state of the user's files, for undoing.
     "ghost_snapshot",
     // What the model was given, not what happened.
     "additional_tools",
     "item_reference",
-    // Encrypted, and told of by the record `compacted`.
+    // Encrypted; the record `compacted` covers them.
     "compaction",
     "compaction_summary",
     "compaction_trigger",
@@ -86,7 +86,7 @@ impl CodexReader {
     /// A text in the user's name.
     pub(super) fn user<'a>(&mut self, side: Side, content: &'a RawValue, out: &mut Out<'a, '_>) {
         let texts = out.texts(content);
-        if texts.is_empty() || self.told(Twin::User, side, texts.hash()) {
+        if texts.is_empty() || self.is_repeated(Twin::User, side, texts.hash()) {
             return;
         }
         let by_client = texts.is_context() || std::mem::take(&mut self.state.reviewing);
@@ -103,12 +103,12 @@ impl CodexReader {
         self.answers();
         self.state.reviewing = false;
         let texts = out.texts(content);
-        if !texts.is_empty() && !self.told(Twin::Message, side, texts.hash()) {
+        if !texts.is_empty() && !self.is_repeated(Twin::Message, side, texts.hash()) {
             out.give(EventBody::Message(Content::Raw(content)));
         }
     }
 
-    /// A text, or a list of them, which events tell one by one. What is only encrypted tells nothing.
+    /// A text, or a list of them, which events give one by one. What is only encrypted gives nothing.
     pub(super) fn reasoning<'a>(&mut self, side: Side, list: &'a RawValue, out: &mut Out<'a, '_>) {
         self.answers();
         let hashes = out.texts(list).texts.into_iter().map(hash_of_text);
@@ -164,7 +164,7 @@ impl CodexReader {
         self.answers();
         let id = item.word(Key::CallId).or_else(|| item.word(Key::Id));
         if let Some(id) = &id {
-            self.state.calls.tell(id, Told::Item);
+            self.state.calls.record(id, CallProgress::Item);
         }
         out.give(EventBody::ToolCall(LoggedCall { name, id, arguments }));
     }
@@ -172,8 +172,8 @@ impl CodexReader {
     fn result_item<'a>(&mut self, item: &Fields<'a>, out: &mut Out<'a, '_>) {
         let id = item.word(Key::CallId);
         let output = item.first(&[Key::Output, Key::Result, Key::Tools, Key::Content]);
-        let known = id.as_ref().and_then(|id| self.state.calls.told(id));
-        let failed = known == Some(Told::ItemFailed) || output.is_some_and(outcome::failed);
+        let known = id.as_ref().and_then(|id| self.state.calls.progress(id));
+        let failed = known == Some(CallProgress::ItemFailed) || output.is_some_and(outcome::failed);
         // `{"content": …, "success": …}`, of which the content is the result.
         let within = output.filter(|output| output.get().starts_with('{')).map(Fields::of);
         let content = within.and_then(|within| within.get(Key::Content)).or(output);
@@ -187,7 +187,7 @@ impl CodexReader {
             item.object(Key::Action).and_then(|action| action.get(Key::Query)).or(item.get(Key::Query));
         let what = query.or(action);
         self.answers();
-        if self.told(Twin::WebSearch, side, hash_of_text(what.map_or("", |what| what.get()))) {
+        if self.is_repeated(Twin::WebSearch, side, hash_of_text(what.map_or("", |what| what.get()))) {
             return;
         }
         let id = item.word(Key::CallId).or_else(|| item.word(Key::Id));
@@ -210,7 +210,7 @@ impl CodexReader {
     pub(super) fn image<'a>(&mut self, side: Side, item: &Fields<'a>, out: &mut Out<'a, '_>) {
         self.answers();
         let image = item.first(&[Key::Result, Key::Id, Key::CallId]);
-        if self.told(Twin::Image, side, hash_of_text(image.map_or("", |image| image.get()))) {
+        if self.is_repeated(Twin::Image, side, hash_of_text(image.map_or("", |image| image.get()))) {
             return;
         }
         let id = item.word(Key::CallId).or_else(|| item.word(Key::Id));
@@ -219,23 +219,23 @@ impl CodexReader {
         out.give(EventBody::ToolCall(LoggedCall { name: Cow::Borrowed("image_generation"), id, arguments }));
     }
 
-    /// Whether the other side has told this; if not, it is remembered for when it does.
-    pub(super) fn told(&mut self, twin: Twin, side: Side, hash: u64) -> bool {
-        let told = self.state.twins.take(twin, side, hash);
-        if !told {
+    /// Whether the other side has given this; if not, it is remembered for when it does.
+    pub(super) fn is_repeated(&mut self, twin: Twin, side: Side, hash: u64) -> bool {
+        let repeated = self.state.twins.take(twin, side, hash);
+        if !repeated {
             self.state.twins.put(twin, side, hash);
         }
-        told
+        repeated
     }
 
-    /// The model has said something.
+    /// The model has answered.
     pub(super) fn answers(&mut self) {
         self.state.answered |= self.state.prefix.is_none();
     }
 }
 
 impl<'a> Out<'a, '_> {
-    /// The texts of a content; parts that nobody knows are reported.
+    /// The texts of a content; parts of unknown types are reported.
     pub(super) fn texts(&mut self, content: &'a RawValue) -> Texts<'a> {
         let mut texts = Texts::of(content);
         for kind in texts.unknown.drain(..) {

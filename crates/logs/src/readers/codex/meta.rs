@@ -7,8 +7,8 @@
 //! - `paginated`, any other fork: nothing is copied, `history_base` says where in the parent's log the fork goes on.
 //!
 //! Where nothing marks the end, the first own record is the first that names the fork's thread, or else the first turn
-//! that is not older than the fork: turns and threads have version 7 UUIDs, which tell when they were made. Logs of 2025,
-//! whose turns have no such ids, are told by the time: a copy is written at once, a person needs a second.
+//! that is not older than the fork: turns and threads have version 7 UUIDs, which contain their time. Logs of 2025,
+//! whose turns have no such ids, are judged by the time: a copy is written at once, a person needs a second.
 
 use std::borrow::Cow;
 

@@ -1,15 +1,15 @@
-//! Tool calls as events tell them, in `event_msg`, `item_completed` and the stream of `codex exec --json`.
+//! Tool calls as events report them, in `event_msg`, `item_completed` and the stream of `codex exec --json`.
 //!
 //! In a rollout they mirror the conversation's items, which have the same call by the same id, and all that they add is
 //! that it failed. But some calls have no item: those of a program that the model wrote (`exec-…`), those whose items a
-//! fork did not copy, and all of a stream. They are told from here.
+//! fork did not copy, and all of a stream. They are given here.
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
 use super::fields::{Fields, Key};
-use super::state::{Side, Told};
+use super::state::{CallProgress, Side};
 use super::{CodexReader, EventBody, Out, outcome};
 use crate::event::{Content, LoggedCall, LoggedResult};
 
@@ -23,7 +23,7 @@ pub(super) enum Phase {
 struct Tool {
     /// The event's name without `_begin` or `_end`, and the item's without case and underscores.
     names: [&'static str; 2],
-    /// As the model knows it; where it is none of ours, the event tells it.
+    /// As the model knows it; where it is none of ours, the event has it.
     tool: Option<&'static str>,
     arguments: &'static [Key],
     results: &'static [Key],
@@ -164,23 +164,23 @@ impl CodexReader {
     fn mirror<'a>(&mut self, tool: &Tool, phase: Phase, event: &Fields<'a>, out: &mut Out<'a, '_>) {
         self.answers();
         let id = [Key::CallId, Key::CallIdCamel, Key::Id].iter().find_map(|key| event.word(*key));
-        let told = id.as_ref().and_then(|id| self.state.calls.told(id));
+        let progress = id.as_ref().and_then(|id| self.state.calls.progress(id));
         let failed = outcome::object_failed(event)
             || event.object(Key::Result).is_some_and(|r| outcome::object_failed(&r));
-        let now = match (phase, told) {
-            (Phase::Begin, Some(_)) | (Phase::End, Some(Told::ItemFailed)) => return,
-            (Phase::End, Some(Told::Item)) if failed => Told::ItemFailed,
-            (Phase::End, Some(Told::Item)) => return,
-            (Phase::Begin, None) => Told::Begun,
-            (Phase::End, _) => Told::Item,
+        let now = match (phase, progress) {
+            (Phase::Begin, Some(_)) | (Phase::End, Some(CallProgress::ItemFailed)) => return,
+            (Phase::End, Some(CallProgress::Item)) if failed => CallProgress::ItemFailed,
+            (Phase::End, Some(CallProgress::Item)) => return,
+            (Phase::Begin, None) => CallProgress::Begun,
+            (Phase::End, _) => CallProgress::Item,
         };
         if let Some(id) = &id {
-            self.state.calls.tell(id, now);
+            self.state.calls.record(id, now);
         }
-        if told.is_none() {
+        if progress.is_none() {
             out.give(EventBody::ToolCall(tool.call(id.clone(), event)));
         }
-        if phase == Phase::End && told != Some(Told::Item) {
+        if phase == Phase::End && progress != Some(CallProgress::Item) {
             let result = event.first(tool.results).map(innermost);
             let content = result.map_or_else(|| Content::text(""), Content::Raw);
             out.give(EventBody::ToolResult(LoggedResult { id, content, failed }));

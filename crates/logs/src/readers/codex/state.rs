@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::event::{EventStream, Millis};
 use crate::usage::Tokens;
 
-/// Most logs tell the same text within a few records; this many are remembered.
+/// Most logs repeat a text within a few records; this many are remembered.
 const REMEMBERED: usize = 16;
 
 /// Hashes are cut to this many bits: six hexadecimal digits, and one chance in a million for a wrong match.
@@ -30,7 +30,7 @@ pub(super) struct State {
     /// Running totals begin where another log's ended.
     #[serde(rename = "f", skip_serializing_if = "is_false")]
     pub(super) foreign_total: bool,
-    /// The model has said something in this session.
+    /// The model has answered in this session.
     #[serde(rename = "o", skip_serializing_if = "is_false")]
     pub(super) answered: bool,
     /// In a copy of another session's records.
@@ -52,7 +52,7 @@ pub(super) struct State {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Prefix {
-    /// The first record of the session's own, where the log tells.
+    /// The first record of the session's own, where the log says so.
     #[serde(rename = "s", skip_serializing_if = "Option::is_none")]
     pub(super) own_from: Option<u64>,
     /// When the session began.
@@ -61,7 +61,7 @@ pub(super) struct Prefix {
     /// When the last record was copied.
     #[serde(rename = "u")]
     pub(super) copied_at: Millis,
-    /// Turns in it have ids that tell their time, so the next own turn will.
+    /// Turns in it have ids that contain their time, so the next own turn will.
     #[serde(rename = "t", skip_serializing_if = "is_false")]
     pub(super) by_turn: bool,
 }
@@ -81,11 +81,11 @@ fn is_false(value: &bool) -> bool {
 pub(super) enum Side {
     /// What the model's API was sent or sent back: `response_item`.
     Item,
-    /// What the client told its user: `event_msg`.
+    /// What the client showed its user: `event_msg`.
     Event,
 }
 
-/// What is told twice.
+/// What Codex logs twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Twin {
     User,
@@ -96,7 +96,7 @@ pub(super) enum Twin {
     Compaction,
 }
 
-/// What was told once and may be told once more from the other side, oldest first. An entry is a letter for kind and
+/// What was given once and may come once more from the other side, oldest first. An entry is a letter for kind and
 /// side, and a hash.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -122,7 +122,7 @@ impl Twins {
         format!("{letter}{}", hex(hash))
     }
 
-    /// Whether the other side has told this. It is forgotten then: the same words may be said again.
+    /// Whether the other side has given this. It is forgotten then: the same words may be said again.
     pub(super) fn take(&mut self, twin: Twin, side: Side, hash: u64) -> bool {
         let other = if side == Side::Item { Side::Event } else { Side::Item };
         let wanted = Twins::entry(twin, other, hash);
@@ -139,14 +139,14 @@ impl Twins {
     }
 }
 
-/// How far a call has been told.
+/// How much of a call was already given as events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Told {
+pub(super) enum CallProgress {
     /// Its result comes, or came, with the conversation's items.
     Item,
     /// So it does, and the client has said that the call failed.
     ItemFailed,
-    /// Only events tell of it, and its result is still to come.
+    /// Only events report it, and its result is still to come.
     Begun,
 }
 
@@ -169,23 +169,23 @@ impl Calls {
         entries(&self.0, ENTRY).position(|entry| entry.starts_with(wanted.as_bytes()))
     }
 
-    pub(super) fn told(&self, id: &str) -> Option<Told> {
+    pub(super) fn progress(&self, id: &str) -> Option<CallProgress> {
         let position = self.position(id)?;
         Some(match entries(&self.0, ENTRY).nth(position)?.last()? {
-            b'f' => Told::ItemFailed,
-            b'b' => Told::Begun,
-            _ => Told::Item,
+            b'f' => CallProgress::ItemFailed,
+            b'b' => CallProgress::Begun,
+            _ => CallProgress::Item,
         })
     }
 
-    pub(super) fn tell(&mut self, id: &str, told: Told) {
+    pub(super) fn record(&mut self, id: &str, progress: CallProgress) {
         if let Some(position) = self.position(id) {
             self.0.replace_range(position * ENTRY..(position + 1) * ENTRY, "");
         }
-        let letter = match told {
-            Told::Item => 'i',
-            Told::ItemFailed => 'f',
-            Told::Begun => 'b',
+        let letter = match progress {
+            CallProgress::Item => 'i',
+            CallProgress::ItemFailed => 'f',
+            CallProgress::Begun => 'b',
         };
         self.0.push_str(&hex(hash_of(id)));
         self.0.push(letter);
@@ -193,7 +193,7 @@ impl Calls {
     }
 }
 
-/// A state may have been written by anybody, so its rings may be of any length.
+/// A state may come from any process, so its rings may be of any length.
 fn entries(ring: &str, size: usize) -> impl Iterator<Item = &[u8]> {
     ring.as_bytes().chunks_exact(size)
 }

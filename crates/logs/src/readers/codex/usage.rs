@@ -1,7 +1,7 @@
 //! Which reports of tokens count.
 //!
-//! - `token_usage_record` (since 2026) tells one request's tokens and names the request. It counts, by that name.
-//! - `token_count` tells a running total and the last request's tokens, and is written again whenever the rate limits
+//! - `token_usage_record` (since 2026) reports one request's tokens and names the request. It counts, by that name.
+//! - `token_count` reports a running total and the last request's tokens, and is written again whenever the rate limits
 //!   change. It does not count when its total is the one before it, or the one before it and the requests that were
 //!   recorded since. Else the last request's tokens count, and not the difference of the totals: where one is not the
 //!   other, either two programs write to one log, or the totals began again (when a session was resumed by an old version
@@ -12,7 +12,7 @@
 //!   model has not answered yet: it is the one that is written for the rate limits before the answer.
 //! - A running total that counts is named by its thread, its time and itself, so that a rollout and its copies (archived,
 //!   backed up, compressed) count once.
-//! - `turn.completed` of `codex exec --json` tells the running total of the thread.
+//! - `turn.completed` of `codex exec --json` reports the running total of the thread.
 
 use std::borrow::Cow;
 
@@ -23,7 +23,7 @@ use super::{EventBody, Out};
 use crate::event::Millis;
 use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 
-/// Tokens as Codex and its forerunners write them. `None` where nothing is told.
+/// Tokens as Codex and its forerunners write them. `None` where nothing is reported.
 fn tokens(fields: &Fields<'_>) -> Option<Tokens> {
     let keys = [Key::InputTokens, Key::OutputTokens, Key::PromptTokens, Key::CompletionTokens];
     let old = [Key::Prompt, Key::Completion];
@@ -57,21 +57,21 @@ impl CodexReader {
     fn running_total(&mut self, total: Tokens, last: Option<Tokens>) -> (Tokens, Claim) {
         let before = self.state.total.replace(total);
         let recorded = self.state.recorded.take();
-        let told = last.filter(|last| !last.is_zero());
+        let reported = last.filter(|last| !last.is_zero());
         let repeats = before == Some(total)
             || recorded.is_some_and(|recorded| {
                 last == Some(recorded) || total == before.unwrap_or_default().plus(recorded)
             });
         if repeats {
-            return (last.unwrap_or_default(), Claim::Not(ExclusionReason::Repeated));
+            return (last.unwrap_or_default(), Claim::Excluded(ExclusionReason::Repeated));
         }
-        if before.is_none() && self.state.foreign_total && told != Some(total) {
-            return match told {
+        if before.is_none() && self.state.foreign_total && reported != Some(total) {
+            return match reported {
                 Some(last) if self.state.answered => once(last),
-                _ => (last.unwrap_or_default(), Claim::Not(ExclusionReason::Inherited)),
+                _ => (last.unwrap_or_default(), Claim::Excluded(ExclusionReason::Inherited)),
             };
         }
-        once(told.unwrap_or_else(|| since(before, total)))
+        once(reported.unwrap_or_else(|| since(before, total)))
     }
 
     /// `token_usage_record`.
@@ -79,16 +79,16 @@ impl CodexReader {
         let used = payload.object(Key::Usage).as_ref().and_then(tokens).unwrap_or_default();
         let thread = payload.word(Key::ThreadId).unwrap_or_default();
         let claim = match payload.word(Key::ResponseId) {
-            _ if used.is_zero() => Claim::Not(ExclusionReason::Empty),
+            _ if used.is_zero() => Claim::Excluded(ExclusionReason::Empty),
             // A model of the user's own may number its responses from 1 in every session.
             Some(response) => Claim::Request(hash_of(&format!("{thread} {response}"))),
             None => Claim::Once,
         };
         if !thread.is_empty() && self.state.id.as_deref().is_some_and(|id| *id != *thread) {
-            return self.report(used, Claim::Not(ExclusionReason::Inherited), None, out);
+            return self.report(used, Claim::Excluded(ExclusionReason::Inherited), None, out);
         }
         let claim = self.unless_inherited(claim);
-        if claim != Claim::Not(ExclusionReason::Inherited) {
+        if claim != Claim::Excluded(ExclusionReason::Inherited) {
             self.state.recorded = Some(self.state.recorded.unwrap_or_default().plus(used));
         }
         self.report(used, claim, None, out);
@@ -100,7 +100,7 @@ impl CodexReader {
         let before = self.state.total.replace(total);
         let (tokens, claim) = match before {
             Some(before) if before == total && !total.is_zero() => {
-                (total, Claim::Not(ExclusionReason::Repeated))
+                (total, Claim::Excluded(ExclusionReason::Repeated))
             }
             before => once(since(before, total)),
         };
@@ -120,7 +120,7 @@ impl CodexReader {
     }
 
     fn unless_inherited(&self, claim: Claim) -> Claim {
-        if self.state.prefix.is_some() { Claim::Not(ExclusionReason::Inherited) } else { claim }
+        if self.state.prefix.is_some() { Claim::Excluded(ExclusionReason::Inherited) } else { claim }
     }
 
     fn report<'a>(&self, tokens: Tokens, claim: Claim, model: Option<Cow<'a, str>>, out: &mut Out<'a, '_>) {
@@ -130,7 +130,7 @@ impl CodexReader {
 }
 
 fn once(tokens: Tokens) -> (Tokens, Claim) {
-    (tokens, if tokens.is_zero() { Claim::Not(ExclusionReason::Empty) } else { Claim::Once })
+    (tokens, if tokens.is_zero() { Claim::Excluded(ExclusionReason::Empty) } else { Claim::Once })
 }
 
 /// What was added to a total; all of it, when it began again.

@@ -1,4 +1,4 @@
-//! Whose words a text is, and whether it has been told before.
+//! Whose words a text is, and whether it has been given before.
 
 use std::borrow::Cow;
 
@@ -76,7 +76,7 @@ const PARTS: &[&str] = &[
     "text",
 ];
 
-/// The first bytes of a text tell it apart, with its length.
+/// A text is compared by its first bytes and its length.
 const HASHED: usize = 4096;
 
 /// The texts of a content, as they stand in the log, escapes and all.
@@ -85,7 +85,7 @@ pub(super) struct Texts<'a> {
     pub(super) texts: Vec<&'a str>,
     /// It has parts that are no texts, an image say.
     pub(super) more: bool,
-    /// Types of parts that nobody knows.
+    /// Unknown types of parts.
     pub(super) unknown: Vec<Cow<'a, str>>,
 }
 

@@ -42,7 +42,7 @@ pub(super) struct Message {
     pub rewound: bool,
 }
 
-/// From this message on, so many were taken back.
+/// From this message on, this many were taken back.
 #[derive(Debug)]
 pub(super) struct Rewind {
     pub first: usize,

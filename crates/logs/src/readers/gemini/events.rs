@@ -133,7 +133,7 @@ impl Reader {
         self.event(at, body);
     }
 
-    /// The parts that are no tool's; a tool's are told as events.
+    /// The parts that are no tool's; a tool's become events of their own.
     fn parts(&mut self, pieces: Vec<Piece>, at: Option<Millis>) -> Vec<Value> {
         let mut parts = Vec::new();
         for piece in pieces {
@@ -255,7 +255,7 @@ impl Reader {
     }
 }
 
-/// The shell tool reports success for a command that failed, and tells its exit code among its last lines.
+/// The shell tool reports success for a command that failed, and has its exit code among its last lines.
 fn exited_badly(text: &str) -> bool {
     let code = text.lines().rev().take(6).find_map(|line| line.strip_prefix("Exit Code: "));
     code.is_some_and(|code| code.trim().parse::<i64>().is_ok_and(|code| code != 0))

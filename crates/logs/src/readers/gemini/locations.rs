@@ -1,4 +1,4 @@
-//! What only the place of a log tells.
+//! What only the path of a log says.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,8 +12,8 @@ const MOST: u64 = 4 << 20;
 /// The folder that the session of the log at `chat` was started in.
 ///
 /// The client writes it into `.project_root` beside the folder of chats. Where that is missing, `projects.json` in the
-/// client's own folder may have it: it names the folder of each project. Older logs lie under the SHA-256 of the path, and
-/// tell no more than that.
+/// client's own folder may have it: it names the folder of each project. Older logs are under the SHA-256 of the path, and
+/// have nothing else.
 pub fn root_of(chat: &Path) -> Option<String> {
     let project = chats_of(chat)?.parent()?;
     if let Some(root) = read(&project.join(".project_root")) {
@@ -29,7 +29,7 @@ pub fn root_of(chat: &Path) -> Option<String> {
     projects.iter().find(|(_, folder)| *folder == name).map(|(root, _)| root.clone())
 }
 
-/// The id of the session that began the subagent whose log lies at `chat`; `None` for a session of its own.
+/// The id of the session that began the subagent whose log is at `chat`; `None` for a session of its own.
 pub fn parent_of(chat: &Path) -> Option<String> {
     let folder = chat.parent()?;
     if folder.parent()?.file_name()? != "chats" {
@@ -38,7 +38,7 @@ pub fn parent_of(chat: &Path) -> Option<String> {
     folder.file_name()?.to_str().map(str::to_owned)
 }
 
-/// The folder of chats that a log lies in, its own or its parent's.
+/// The folder of chats that a log is in, its own or its parent's.
 fn chats_of(chat: &Path) -> Option<&Path> {
     chat.ancestors().skip(1).take(2).find(|folder| folder.file_name().is_some_and(|name| name == "chats"))
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::parts::{Told, part};
+use super::parts::{PartContent, part};
 use super::tokens::tokens;
 use super::{Message, Session};
 use crate::event::{Content, EventBody, EventStream, LogEvent, Millis};
@@ -29,9 +29,9 @@ pub(super) fn transcript(mut session: Session) -> LogTranscript {
         if here {
             let count = messages.len() - place;
             let what = if count == 1 { "message is" } else { "messages are" };
-            let said = format!("{count} {what} reverted, until the next prompt takes them away");
+            let text = format!("{count} {what} reverted, until the next prompt takes them away");
             if from_part.is_none() {
-                reader.event(message.created, EventBody::Notification(Content::text(said)));
+                reader.event(message.created, EventBody::Notification(Content::text(text)));
                 gone = true;
             }
         }
@@ -76,7 +76,7 @@ impl Reader {
         }
     }
 
-    /// Tells a message, of which only the tokens are told once it is `gone`, from the part `until` on where there is one.
+    /// Gives the events of a message, of which only the tokens count once it is `gone`, from the part `until` on where there is one.
     /// Gives whether what follows is gone.
     fn message(&mut self, message: &Message, mut gone: bool, until: Option<&str>) -> bool {
         let data = &message.data;
@@ -97,23 +97,23 @@ impl Reader {
         for stored in &message.parts {
             if until.is_some_and(|until| until == stored.id) {
                 self.in_order(&mut running);
-                let said = "the rest of the session is reverted, until the next prompt takes it away";
-                self.event(at, EventBody::Notification(Content::text(said)));
+                let text = "the rest of the session is reverted, until the next prompt takes it away";
+                self.event(at, EventBody::Notification(Content::text(text)));
                 gone = true;
             }
             // The row of a copied part has the time of the copying, and a prompt's parts are written before it is sent.
             let row = stored.created.filter(|_| !inherited && !person);
-            for told in part(&stored.data, person, summary, &mut self.unrecognised) {
-                match told {
-                    Told::Event(_) if gone => {}
-                    Told::Event(event) => {
+            for content in part(&stored.data, person, summary, &mut self.unrecognised) {
+                match content {
+                    PartContent::Event(_) if gone => {}
+                    PartContent::Event(event) => {
                         at = event.at.or(row).or(at);
                         if !matches!(event.body, EventBody::ToolCall(_) | EventBody::ToolResult(_)) {
                             self.in_order(&mut running);
                         }
                         running.push((at, event.body));
                     }
-                    Told::Step(tokens) => {
+                    PartContent::Step(tokens) => {
                         self.in_order(&mut running);
                         steps += 1;
                         at = row.or(at);
@@ -125,8 +125,8 @@ impl Reader {
         self.in_order(&mut running);
         let completed = data.pointer("/time/completed").and_then(Value::as_i64).or(at);
         if steps == 0 && !person {
-            let told = data.get("tokens").or_else(|| data.pointer("/metadata/assistant/tokens"));
-            let tokens = told.map(tokens).unwrap_or_default();
+            let reported = data.get("tokens").or_else(|| data.pointer("/metadata/assistant/tokens"));
+            let tokens = reported.map(tokens).unwrap_or_default();
             if !tokens.is_zero() {
                 self.usage(tokens, message, &message.id, inherited, completed);
             }
@@ -134,8 +134,8 @@ impl Reader {
         if let Some(error) = data.get("error").filter(|error| !error.is_null() && !gone) {
             let name = error.get("name").and_then(Value::as_str).unwrap_or("error");
             let why = error.pointer("/data/message").or_else(|| error.get("message"));
-            let said = why.and_then(Value::as_str).map_or(name.to_owned(), |why| format!("{name}: {why}"));
-            self.event(completed, EventBody::Notification(Content::text(said)));
+            let text = why.and_then(Value::as_str).map_or(name.to_owned(), |why| format!("{name}: {why}"));
+            self.event(completed, EventBody::Notification(Content::text(text)));
         }
         gone
     }
@@ -145,7 +145,7 @@ impl Reader {
         let locations = ["/modelID", "/model/modelID", "/metadata/assistant/modelID"];
         let model = locations.iter().find_map(|place| data.pointer(place).and_then(Value::as_str));
         let claim = match claim_of(&tokens, Some(name)) {
-            Claim::Request(_) if inherited => Claim::Not(ExclusionReason::Inherited),
+            Claim::Request(_) if inherited => Claim::Excluded(ExclusionReason::Inherited),
             claim => claim,
         };
         let model = model.map(|model| model.to_owned().into());

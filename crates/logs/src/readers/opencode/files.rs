@@ -13,13 +13,13 @@ use super::{Listed, MOST_BYTES, MOST_BYTES_OF_SESSION, Message, OpenCodeError, P
 use crate::event::Millis;
 use crate::readers::Unrecognised;
 
-/// Where things lie in a storage.
+/// The layout of a storage folder.
 struct Layout {
     /// Folders of sessions' files.
     sessions: Vec<PathBuf>,
     messages: PathBuf,
     parts: PathBuf,
-    /// Whether the parts of a message lie in a folder of its session first.
+    /// Whether the parts of a message are in a folder of its session first.
     by_session: bool,
 }
 

@@ -7,7 +7,7 @@ use crate::event::{Content, EventBody, LoggedCall, LoggedResult, Millis};
 use crate::readers::Unrecognised;
 use crate::usage::Tokens;
 
-pub(super) enum Told {
+pub(super) enum PartContent {
     Event(Moment),
     /// What a request used.
     Step(Tokens),
@@ -18,16 +18,16 @@ pub(super) struct Moment {
     pub body: EventBody<'static>,
 }
 
-/// What a part tells. `person` is whether it stands in a prompt, `summary` in what a compaction gave.
+/// What a part contains. `person`: it is part of a prompt. `summary`: it is part of a compaction's summary.
 pub(super) fn part(
     data: &Value,
     person: bool,
     summary: bool,
     unrecognised: &mut Vec<Unrecognised<'static>>,
-) -> Vec<Told> {
+) -> Vec<PartContent> {
     let text = |name: &str| data.get(name).and_then(Value::as_str).unwrap_or_default();
     let note =
-        |said: String| vec![told(time(data, "/time/created"), EventBody::Notification(Content::text(said)))];
+        |said: String| vec![event(time(data, "/time/created"), EventBody::Notification(Content::text(said)))];
     match data.get("type").and_then(Value::as_str).unwrap_or("none") {
         "text" | "reasoning" if text("text").is_empty() => Vec::new(),
         "text" => {
@@ -39,17 +39,17 @@ pub(super) fn part(
                 (_, true, _) => EventBody::User(content),
                 _ => EventBody::Message(content),
             };
-            vec![told(time(data, "/time/start"), body)]
+            vec![event(time(data, "/time/start"), body)]
         }
         "reasoning" => {
-            vec![told(
+            vec![event(
                 time(data, "/time/start"),
                 EventBody::Reasoning(Content::text(text("text").to_owned())),
             )]
         }
         "tool" => tool(data, unrecognised),
         "tool-invocation" => invocation(data.get("toolInvocation").unwrap_or(&Value::Null)),
-        "step-finish" => vec![Told::Step(data.get("tokens").map(tokens).unwrap_or_default())],
+        "step-finish" => vec![PartContent::Step(data.get("tokens").map(tokens).unwrap_or_default())],
         "file" => note(file(data)),
         "patch" => {
             let files = data.get("files").and_then(Value::as_array).into_iter().flatten();
@@ -64,7 +64,9 @@ pub(super) fn part(
         }
         "compaction" => {
             let auto = data.get("auto").is_some_and(|auto| *auto == true);
-            note(format!("the conversation was compacted {}", if auto { "by itself" } else { "by request" }))
+            let text =
+                format!("the conversation was compacted {}", if auto { "by itself" } else { "by request" });
+            vec![event(time(data, "/time/created"), EventBody::Compaction(Content::text(text)))]
         }
         "source-url" => note(format!("source: {}", text("url"))),
         "step-start" | "snapshot" | "agent" => Vec::new(),
@@ -75,8 +77,8 @@ pub(super) fn part(
     }
 }
 
-fn told(at: Option<Millis>, body: EventBody<'static>) -> Told {
-    Told::Event(Moment { at, body })
+fn event(at: Option<Millis>, body: EventBody<'static>) -> PartContent {
+    PartContent::Event(Moment { at, body })
 }
 
 fn time(data: &Value, pointer: &str) -> Option<Millis> {
@@ -96,19 +98,19 @@ fn file(data: &Value) -> String {
 }
 
 /// A person's command that begins a subagent; the prompt is the command's template.
-fn subtask(command: &str, prompt: &str) -> Vec<Told> {
+fn subtask(command: &str, prompt: &str) -> Vec<PartContent> {
     let prompt = Content::text(prompt.to_owned());
     if command.is_empty() {
-        return vec![told(None, EventBody::User(prompt))];
+        return vec![event(None, EventBody::User(prompt))];
     }
     let command = format!("/{}", command.trim_start_matches('/'));
     vec![
-        told(None, EventBody::SlashCommand { command: command.into(), arguments: "".into() }),
-        told(None, EventBody::Notification(prompt)),
+        event(None, EventBody::SlashCommand { command: command.into(), arguments: "".into() }),
+        event(None, EventBody::Notification(prompt)),
     ]
 }
 
-fn tool(data: &Value, unrecognised: &mut Vec<Unrecognised<'static>>) -> Vec<Told> {
+fn tool(data: &Value, unrecognised: &mut Vec<Unrecognised<'static>>) -> Vec<PartContent> {
     let text = |name: &str| data.get(name).and_then(Value::as_str);
     let state = data.get("state").unwrap_or(&Value::Null);
     let status = state.get("status").and_then(Value::as_str).unwrap_or("none").to_ascii_lowercase();
@@ -121,7 +123,7 @@ fn tool(data: &Value, unrecognised: &mut Vec<Unrecognised<'static>>) -> Vec<Told
         arguments: Content::Value(input.or_else(|| state.get("input")).cloned().unwrap_or_default()),
     };
     let id = call.id.clone();
-    let mut all = vec![told(start, EventBody::ToolCall(call))];
+    let mut all = vec![event(start, EventBody::ToolCall(call))];
     if !matches!(status.as_str(), "pending" | "running" | "completed" | "success" | "error") {
         unrecognised.push(Unrecognised::Part(format!("part.tool.{status}").into()));
     }
@@ -144,7 +146,7 @@ fn tool(data: &Value, unrecognised: &mut Vec<Unrecognised<'static>>) -> Vec<Told
         let failed = failed || exit.is_some_and(|exit| exit != 0);
         // Not before its call, whatever the clock did.
         let at = time(state, "/time/end").max(start);
-        all.push(told(at, EventBody::ToolResult(LoggedResult { id, content, failed })));
+        all.push(event(at, EventBody::ToolResult(LoggedResult { id, content, failed })));
     }
     all
 }
@@ -154,7 +156,7 @@ fn is_empty(input: &Value) -> bool {
 }
 
 /// A tool call of the first versions.
-fn invocation(data: &Value) -> Vec<Told> {
+fn invocation(data: &Value) -> Vec<PartContent> {
     let text = |name: &str| data.get(name).and_then(Value::as_str);
     let call = LoggedCall {
         name: text("toolName").unwrap_or("unknown").to_owned().into(),
@@ -162,13 +164,13 @@ fn invocation(data: &Value) -> Vec<Told> {
         arguments: Content::Value(data.get("args").cloned().unwrap_or_default()),
     };
     let id = call.id.clone();
-    let mut all = vec![told(None, EventBody::ToolCall(call))];
+    let mut all = vec![event(None, EventBody::ToolCall(call))];
     if let Some(result) = data.get("result").filter(|result| !result.is_null()) {
         let content = match result {
             Value::String(text) => Content::text(text.clone()),
             result => Content::Value(result.clone()),
         };
-        all.push(told(None, EventBody::ToolResult(LoggedResult { id, content, failed: false })));
+        all.push(event(None, EventBody::ToolResult(LoggedResult { id, content, failed: false })));
     }
     all
 }

@@ -33,13 +33,13 @@ pub(super) fn message(kind: &str, mut message: Message) -> Option<Message> {
             (json!({"role": "assistant"}), vec![tool])
         }
         "agent-switched" => {
-            let said = format!("switched to agent {}", text("agent"));
-            (json!({"role": "user"}), vec![json!({"type": "text", "text": said, "synthetic": true})])
+            let note = format!("switched to agent {}", text("agent"));
+            (json!({"role": "user"}), vec![json!({"type": "text", "text": note, "synthetic": true})])
         }
         "model-switched" => {
             let model = data.pointer("/model/id").and_then(Value::as_str).unwrap_or("another");
-            let said = format!("switched to model {model}");
-            (json!({"role": "user"}), vec![json!({"type": "text", "text": said, "synthetic": true})])
+            let note = format!("switched to model {model}");
+            (json!({"role": "user"}), vec![json!({"type": "text", "text": note, "synthetic": true})])
         }
         "assistant" => {
             let info = json!({

@@ -1,0 +1,50 @@
+//! Counts of calls of the session tools, in `state.db`: numbers and names, never a text.
+
+use tamis_store::Component;
+use tamis_store::rusqlite::{Connection, Row, params};
+
+use super::{Sql, count, number};
+use crate::call_stats::ToolCallCounts;
+
+pub(crate) const CALL_COUNTS: &[Component] = &[Component {
+    name: "trace_uses",
+    migrations: &["
+        CREATE TABLE trace_uses (
+            tool TEXT PRIMARY KEY,
+            calls INTEGER NOT NULL,
+            failures INTEGER NOT NULL,
+            bytes INTEGER NOT NULL,         -- of all its answers
+            largest INTEGER NOT NULL        -- of them, in bytes
+        ) STRICT;
+    "],
+}];
+
+pub(crate) fn count_call(connection: &Connection, tool: &str, failed: bool, bytes: u64) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT INTO trace_uses (tool, calls, failures, bytes, largest) VALUES (?1, 1, ?2, ?3, ?3)
+         ON CONFLICT (tool) DO UPDATE SET calls = calls + 1, failures = failures + ?2, bytes = bytes + ?3,
+             largest = max(largest, ?3)",
+    )?;
+    statement.execute(params![tool, failed, number(bytes)])?;
+    Ok(())
+}
+
+pub(crate) fn clear_call_counts(connection: &Connection) -> Sql<()> {
+    connection.execute("DELETE FROM trace_uses", [])?;
+    Ok(())
+}
+
+pub(crate) fn call_counts(connection: &Connection) -> Sql<Vec<ToolCallCounts>> {
+    let mut statement = connection
+        .prepare_cached("SELECT tool, calls, failures, bytes, largest FROM trace_uses ORDER BY tool")?;
+    let counts = |row: &Row<'_>| {
+        Ok(ToolCallCounts {
+            tool: row.get(0)?,
+            calls: count(row, 1)?,
+            failures: count(row, 2)?,
+            bytes: count(row, 3)?,
+            largest: count(row, 4)?,
+        })
+    };
+    statement.query_map([], counts)?.collect()
+}

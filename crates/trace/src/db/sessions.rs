@@ -1,0 +1,280 @@
+//! Sessions, their turns, and the requests that they count.
+
+use tamis_logs::event::{Millis, Provider};
+use tamis_logs::readers::Relation;
+use tamis_logs::usage::Tokens;
+use tamis_store::rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{LogRow, Sql, count, json, log, number, parsed};
+use crate::accounting::UsageAccount;
+use crate::summary::{SessionSummary, Turn};
+
+/// A session as the index has it.
+#[derive(Clone, Debug)]
+pub(crate) struct SessionRow {
+    pub(crate) log: i64,
+    pub(crate) id: String,
+    pub(crate) native: String,
+    pub(crate) provider: Provider,
+    pub(crate) project: String,
+    pub(crate) root: Option<String>,
+    pub(crate) parent: Option<String>,
+    pub(crate) relation: Option<Relation>,
+    pub(crate) started: Millis,
+    pub(crate) ended: Millis,
+    pub(crate) tokens: u64,
+    pub(crate) inherited: Tokens,
+    pub(crate) summary: SessionSummary,
+}
+
+/// Removes the session of a log that has none any more.
+pub(crate) fn remove_session(connection: &Connection, log: i64) -> Sql<()> {
+    connection.prepare_cached("DELETE FROM sessions WHERE log = ?1")?.execute([log])?;
+    Ok(())
+}
+
+pub(crate) fn remove_turns(connection: &Connection, log: i64) -> Sql<()> {
+    connection.prepare_cached("DELETE FROM turns WHERE log = ?1")?.execute([log])?;
+    Ok(())
+}
+
+pub(crate) fn put_turn(connection: &Connection, log: i64, turn: &Turn) -> Sql<()> {
+    let mut statement =
+        connection.prepare_cached("INSERT OR REPLACE INTO turns (log, number, turn) VALUES (?1, ?2, ?3)")?;
+    statement.execute(params![log, number(turn.number), json(turn)])?;
+    Ok(())
+}
+
+/// A session's turns from this one on.
+pub(crate) fn turns(connection: &Connection, log: i64, from: u64, most: usize) -> Sql<Vec<Turn>> {
+    let mut statement = connection
+        .prepare_cached("SELECT turn FROM turns WHERE log = ?1 AND number >= ?2 ORDER BY number LIMIT ?3")?;
+    let rows = statement
+        .query_map(params![log, number(from), number(most as u64)], |row| row.get::<_, String>(0))?;
+    rows.map(|row| parsed(&row?)).collect()
+}
+
+pub(crate) fn put_session(connection: &Connection, row: &SessionRow) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "INSERT OR REPLACE INTO sessions (log, id, native, provider, project, root, parent, relation, started, ended, tokens,
+             inherited, tally, ledger, keys)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+    )?;
+    let keys: Vec<u8> = row
+        .summary
+        .account
+        .requests()
+        .iter()
+        .filter_map(|request| request.key)
+        .flat_map(u64::to_le_bytes)
+        .collect();
+    statement.execute(params![
+        row.log,
+        row.id,
+        row.native,
+        row.provider.name(),
+        row.project,
+        row.root,
+        row.parent,
+        row.relation.map(Relation::name),
+        row.started,
+        row.ended,
+        number(row.tokens),
+        json(&row.inherited),
+        json(&row.summary),
+        row.summary.account.encode(),
+        keys,
+    ])?;
+    Ok(())
+}
+
+const SESSION: &str =
+    "SELECT log, id, native, provider, project, root, parent, relation, started, ended, tokens, inherited,
+    tally FROM sessions";
+
+fn session(row: &Row<'_>) -> Sql<SessionRow> {
+    let provider: String = row.get(3)?;
+    Ok(SessionRow {
+        log: row.get(0)?,
+        id: row.get(1)?,
+        native: row.get(2)?,
+        provider: Provider::named(&provider).unwrap_or(Provider::ClaudeCode),
+        project: row.get(4)?,
+        root: row.get(5)?,
+        parent: row.get(6)?,
+        relation: row.get::<_, Option<String>>(7)?.and_then(|name| Relation::named(&name)),
+        started: row.get(8)?,
+        ended: row.get(9)?,
+        tokens: count(row, 10)?,
+        inherited: parsed(&row.get::<_, String>(11)?)?,
+        summary: parsed(&row.get::<_, String>(12)?)?,
+    })
+}
+
+/// Which log has this session id.
+pub(crate) fn owner_of(connection: &Connection, id: &str) -> Sql<Option<i64>> {
+    connection
+        .prepare_cached("SELECT log FROM sessions WHERE id = ?1")?
+        .query_row([id], |row| row.get(0))
+        .optional()
+}
+
+pub(crate) fn session_of_log(connection: &Connection, log: i64) -> Sql<Option<SessionRow>> {
+    connection.prepare_cached(&format!("{SESSION} WHERE log = ?1"))?.query_row([log], session).optional()
+}
+
+/// Sessions whose id has this prefix, at most `most`.
+pub(crate) fn sessions_with_prefix(
+    connection: &Connection,
+    prefix: &str,
+    most: usize,
+) -> Sql<Vec<SessionRow>> {
+    let mut statement = connection.prepare_cached(&format!(
+        "{SESSION} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
+    ))?;
+    statement.query_map(params![prefix, number(most as u64)], session)?.collect()
+}
+
+/// The ids just before and just after one, other than those of its copies.
+pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<String>; 2]> {
+    let before = connection
+        .prepare_cached("SELECT id FROM sessions WHERE id < ?1 ORDER BY id DESC LIMIT 1")?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    let after = connection
+        .prepare_cached(
+            "SELECT id FROM sessions WHERE id > ?1 AND substr(id, 1, length(?1) + 1) != ?1 || '~' ORDER BY id LIMIT 1",
+        )?
+        .query_row([id], |row| row.get(0))
+        .optional()?;
+    Ok([before, after])
+}
+
+/// Which sessions to list.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wanted<'a> {
+    pub(crate) provider: Option<&'a str>,
+    pub(crate) project: Option<&'a str>,
+    pub(crate) since: Option<Millis>,
+    pub(crate) until: Option<Millis>,
+    pub(crate) least_tokens: Option<u64>,
+    pub(crate) most_tokens: Option<u64>,
+    /// Only those that are no subagent's.
+    pub(crate) only_roots: bool,
+    /// Only those that began before this one, in the order of the list.
+    pub(crate) after: Option<(Millis, &'a str)>,
+}
+
+const WHERE: &str =
+    "WHERE (?1 IS NULL OR provider = ?1) AND (?2 IS NULL OR substr(project, 1, length(?2)) = ?2)
+        AND (?3 IS NULL OR ended >= ?3) AND (?4 IS NULL OR started <= ?4)
+        AND (?5 IS NULL OR tokens >= ?5) AND (?6 IS NULL OR tokens <= ?6)
+        AND (NOT ?7 OR relation IS NULL OR relation != 'subagent')
+        AND (?8 IS NULL OR started < ?8 OR started = ?8 AND sessions.id > ?9)
+    ORDER BY started DESC, sessions.id LIMIT ?10";
+
+fn listed<T>(
+    connection: &Connection,
+    columns: &str,
+    wanted: &Wanted<'_>,
+    most: usize,
+    of: impl FnMut(&Row<'_>) -> Sql<T>,
+) -> Sql<Vec<T>> {
+    let mut statement = connection.prepare_cached(&format!("{columns} {WHERE}"))?;
+    let rows = statement.query_map(
+        params![
+            wanted.provider,
+            wanted.project,
+            wanted.since,
+            wanted.until,
+            wanted.least_tokens.map(number),
+            wanted.most_tokens.map(number),
+            wanted.only_roots,
+            wanted.after.map(|(started, _)| started),
+            wanted.after.map(|(_, id)| id),
+            number(most as u64),
+        ],
+        of,
+    )?;
+    rows.collect()
+}
+
+/// Sessions, the latest first.
+pub(crate) fn sessions(connection: &Connection, wanted: &Wanted<'_>, most: usize) -> Sql<Vec<SessionRow>> {
+    listed(connection, SESSION, wanted, most, session)
+}
+
+/// The same, with no more than a search needs: when they began, their ids, their logs.
+pub(crate) fn sessions_with_logs(
+    connection: &Connection,
+    wanted: &Wanted<'_>,
+    most: usize,
+) -> Sql<Vec<(Millis, String, LogRow)>> {
+    let columns = "SELECT logs.id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem,
+        started, sessions.id FROM sessions JOIN logs ON logs.id = log";
+    listed(connection, columns, wanted, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
+}
+
+/// The subagents and forks of a session.
+pub(crate) fn children(connection: &Connection, native: &str) -> Sql<Vec<SessionRow>> {
+    let mut statement =
+        connection.prepare_cached(&format!("{SESSION} WHERE parent = ?1 ORDER BY started, id"))?;
+    statement.query_map([native], session)?.collect()
+}
+
+/// A project as the index has it: hash, root, sessions, last activity.
+pub(crate) type ProjectRow = (String, Option<String>, u64, Millis);
+
+pub(crate) fn projects(connection: &Connection) -> Sql<Vec<ProjectRow>> {
+    let mut statement = connection.prepare_cached(
+        "SELECT project, max(root), count(*), max(ended) FROM sessions
+         WHERE relation IS NULL OR relation != 'subagent' GROUP BY project ORDER BY max(ended) DESC, project",
+    )?;
+    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, row.get(3)?)))?.collect()
+}
+
+/// A log's ledger.
+pub(crate) fn account_of(connection: &Connection, log: i64) -> Sql<UsageAccount> {
+    let mut statement = connection.prepare_cached("SELECT ledger FROM sessions WHERE log = ?1")?;
+    let bytes: Option<Vec<u8>> = statement.query_row([log], |row| row.get(0)).optional()?;
+    Ok(bytes.and_then(|bytes| UsageAccount::decode(&bytes)).unwrap_or_default())
+}
+
+/// Every log with the keys of its requests, in the order in which logs count requests: the session that began first comes
+/// first. A copy begins when its original did, so of those that began together it comes later.
+pub(crate) fn each_log_with_keys(connection: &Connection, mut visit: impl FnMut(i64, &[u8])) -> Sql<()> {
+    let mut statement = connection.prepare_cached(
+        "SELECT log, keys FROM sessions WHERE length(keys) > 0
+             ORDER BY started, relation IS NOT NULL, ended, id",
+    )?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        visit(row.get(0)?, row.get_ref(1)?.as_blob().unwrap_or_default());
+    }
+    Ok(())
+}
+
+pub(crate) fn put_inherited(connection: &Connection, log: i64, tokens: u64, inherited: Tokens) -> Sql<()> {
+    let mut statement =
+        connection.prepare_cached("UPDATE sessions SET tokens = ?2, inherited = ?3 WHERE log = ?1")?;
+    statement.execute(params![log, number(tokens), json(&inherited)])?;
+    Ok(())
+}
+
+/// Logs whose tokens another counts in part.
+pub(crate) fn with_inherited(connection: &Connection) -> Sql<Vec<i64>> {
+    let mut statement = connection.prepare_cached("SELECT log FROM sessions WHERE inherited != ?1")?;
+    statement.query_map([json(&Tokens::default())], |row| row.get(0))?.collect()
+}
+
+/// Fills in the folder of sessions whose logs have only its hash, from other sessions of the project.
+pub(crate) fn spread_roots(connection: &Connection) -> Sql<()> {
+    connection
+        .prepare_cached(
+            "UPDATE sessions SET root = told.root
+             FROM (SELECT project, max(root) AS root FROM sessions WHERE root IS NOT NULL GROUP BY project) AS told
+             WHERE sessions.root IS NULL AND sessions.project != '' AND told.project = sessions.project",
+        )?
+        .execute([])?;
+    Ok(())
+}

@@ -1,0 +1,227 @@
+//! Sessions and projects: listing them, finding one by the beginning of its id, and its subagents and forks.
+
+use std::collections::HashSet;
+
+use tamis_logs::event::{EventKind, EventStream, Millis, Provider};
+use tamis_logs::readers::Relation;
+use tamis_logs::usage::Tokens;
+
+use crate::db::{self, SessionRow};
+use crate::error::TraceError;
+use crate::index;
+use crate::summary::SessionSummary;
+use crate::trace::Trace;
+
+/// Letters of the shortest id in lists.
+const SHORT_ID: usize = 8;
+/// How many sessions an ambiguous prefix names.
+const MOST_NAMED: usize = 20;
+/// How deep subagents of subagents are followed.
+const DEEPEST_FAMILY: usize = 6;
+
+/// A session, as lists show it.
+#[derive(Clone, Debug)]
+pub struct Session {
+    pub(crate) log: i64,
+    /// Unique; the client's own id, but for copies.
+    pub id: String,
+    pub native_id: String,
+    pub provider: Provider,
+    /// SHA-256 of the root's path; empty when the log does not say.
+    pub project: String,
+    pub root: Option<String>,
+    pub parent: Option<String>,
+    pub relation: Option<Relation>,
+    pub started: Option<Millis>,
+    pub ended: Option<Millis>,
+    /// What its own log counts, less what it inherited.
+    pub own_tokens: u64,
+    /// What an earlier log counts already.
+    pub inherited: Tokens,
+    pub summary: SessionSummary,
+}
+
+/// A project, with what is known of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Project {
+    pub hash: String,
+    pub root: Option<String>,
+    pub sessions: u64,
+    pub last_activity: Option<Millis>,
+}
+
+impl Project {
+    /// The hash that identifies the project in this folder.
+    pub fn hash_of(root: &str) -> String {
+        index::hash(root)
+    }
+}
+
+/// Which sessions are wanted.
+#[derive(Clone, Debug, Default)]
+pub struct SessionFilter {
+    pub provider: Option<Provider>,
+    /// The beginning of a project's hash.
+    pub project: Option<String>,
+    pub since: Option<Millis>,
+    pub until: Option<Millis>,
+    pub least_tokens: Option<u64>,
+    pub most_tokens: Option<u64>,
+    /// Subagents' sessions are listed with their parents unless requested.
+    pub with_subagents: bool,
+}
+
+impl SessionFilter {
+    pub(crate) fn wanted<'a>(&'a self, after: Option<(Millis, &'a str)>) -> db::Wanted<'a> {
+        db::Wanted {
+            provider: self.provider.map(Provider::name),
+            project: self.project.as_deref(),
+            since: self.since,
+            until: self.until,
+            least_tokens: self.least_tokens,
+            most_tokens: self.most_tokens,
+            only_roots: !self.with_subagents,
+            after,
+        }
+    }
+}
+
+impl Trace {
+    /// Sessions, the latest first, after the one that a page ended with.
+    pub fn sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<(Millis, &str)>,
+        most: usize,
+    ) -> Result<Vec<Session>, TraceError> {
+        let wanted = filter.wanted(after);
+        let rows = self.database()?.read(|connection| db::sessions(connection, &wanted, most))?;
+        Ok(rows.into_iter().map(Session::of).collect())
+    }
+
+    /// The session whose id has this prefix.
+    pub fn session(&self, prefix: &str) -> Result<Session, TraceError> {
+        let missing = || TraceError::NoSuchSession { id: prefix.to_owned() };
+        if prefix.is_empty() {
+            return Err(missing());
+        }
+        let mut rows = self
+            .database()?
+            .read(|connection| db::sessions_with_prefix(connection, prefix, MOST_NAMED + 1))?;
+        if let Some(index) = rows.iter().position(|row| row.id == prefix) {
+            return Ok(Session::of(rows.swap_remove(index)));
+        }
+        // A copy's id begins with its original's, so a prefix that only the original and its copies share means the original.
+        let copies = |id: &str| rows.iter().filter(|row| is_copy(&row.id, id)).count();
+        if let Some(index) =
+            rows.iter().position(|row| copies(&row.id) + 1 == rows.len() && rows.len() <= MOST_NAMED)
+        {
+            return Ok(Session::of(rows.swap_remove(index)));
+        }
+        match rows.len() {
+            0 => Err(missing()),
+            1 => Ok(Session::of(rows.remove(0))),
+            _ => {
+                let more = rows.len() > MOST_NAMED;
+                rows.truncate(MOST_NAMED);
+                let matches: Result<Vec<String>, TraceError> =
+                    rows.iter().map(|row| self.short_id(&row.id)).collect();
+                Err(TraceError::Ambiguous { prefix: prefix.to_owned(), matches: matches?, more })
+            }
+        }
+    }
+
+    /// The shortest unique prefix of an id, of eight characters or more.
+    pub fn short_id(&self, id: &str) -> Result<String, TraceError> {
+        let neighbours = self.database()?.read(|connection| db::neighbours(connection, id))?;
+        let shared =
+            |other: &String| id.chars().zip(other.chars()).take_while(|(one, other)| one == other).count();
+        let needed = neighbours.iter().flatten().map(|other| shared(other) + 1).max().unwrap_or(0);
+        Ok(id.chars().take(needed.max(SHORT_ID)).collect())
+    }
+
+    /// The subagents and forks of a session, with theirs.
+    pub fn family(&self, session: &Session) -> Result<Vec<Session>, TraceError> {
+        let mut family: Vec<Session> = Vec::new();
+        // Logs may name each other for their parents.
+        let mut known = HashSet::from([session.log]);
+        let mut parents = vec![session.native_id.clone()];
+        for _ in 0..DEEPEST_FAMILY {
+            let mut next = Vec::new();
+            for parent in parents {
+                for row in self.database()?.read(|connection| db::children(connection, &parent))? {
+                    if known.insert(row.log) {
+                        next.push(row.native.clone());
+                        family.push(Session::of(row));
+                    }
+                }
+            }
+            parents = next;
+        }
+        Ok(family)
+    }
+
+    /// What a session used, its subagents included: they are billed.
+    pub fn tokens_with_subagents(&self, session: &Session) -> Result<u64, TraceError> {
+        let subagents = self.subagents(session)?;
+        Ok(subagents.iter().fold(session.own_tokens, |sum, child| sum.saturating_add(child.own_tokens)))
+    }
+
+    /// The subagents of a session, with theirs.
+    pub fn subagents(&self, session: &Session) -> Result<Vec<Session>, TraceError> {
+        let mut family = self.family(session)?;
+        family.retain(|child| child.relation == Some(Relation::Subagent));
+        Ok(family)
+    }
+
+    pub fn projects(&self) -> Result<Vec<Project>, TraceError> {
+        let rows = self.database()?.read(db::projects)?;
+        let project = |(hash, root, sessions, last): db::ProjectRow| Project {
+            hash,
+            root,
+            sessions,
+            last_activity: Some(last).filter(|last| *last > 0),
+        };
+        Ok(rows.into_iter().map(project).collect())
+    }
+}
+
+/// Whether this is the id of a second log of that session.
+fn is_copy(id: &str, of: &str) -> bool {
+    id.strip_prefix(of).is_some_and(|rest| rest.starts_with('~'))
+}
+
+impl Session {
+    pub(crate) fn of(row: SessionRow) -> Session {
+        Session {
+            log: row.log,
+            id: row.id,
+            native_id: row.native,
+            provider: row.provider,
+            project: row.project,
+            root: row.root,
+            parent: row.parent,
+            relation: row.relation,
+            started: row.summary.started,
+            ended: row.summary.ended,
+            own_tokens: row.tokens,
+            inherited: row.inherited,
+            summary: row.summary,
+        }
+    }
+
+    /// Which conversation this is, as a whole.
+    pub fn stream(&self) -> EventStream {
+        if self.relation == Some(Relation::Subagent) { EventStream::Subagent } else { EventStream::Main }
+    }
+
+    /// How many events of a kind it has.
+    pub fn count(&self, kind: EventKind) -> u64 {
+        self.summary.count(kind)
+    }
+
+    /// The place of this session in lists.
+    pub fn place(&self) -> (Millis, &str) {
+        (self.started.unwrap_or(0), &self.id)
+    }
+}
