@@ -26,13 +26,14 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("github", &["git", "http", "process", "text"]),
     ("agents", &["clients", "git", "github", "process", "redact", "store", "text"]),
     ("coordinator", &["agents", "http", "redact"]),
-    ("logs", &["store"]),
-    ("trace", &["logs", "redact", "store"]),
-    ("savings", &["logs", "prune", "redact", "sieve", "text", "trace"]),
+    ("logs", &["clients", "store"]),
+    ("trace", &["clients", "logs", "redact", "store"]),
+    ("savings", &["clients", "logs", "prune", "redact", "sieve", "text", "trace"]),
     (
         "tools",
         &[
             "agents",
+            "clients",
             "codebase",
             "coordinator",
             "http",

@@ -9,21 +9,15 @@ use serde_json::{Value, json};
 
 use crate::json::{items, string, text_of};
 use crate::provider::{ParsedLine, means_lost_server};
-use crate::{ClientEvent, ClientTool, McpServerStatus, OutputParser, OutputStream, Provider, RunOptions};
+use crate::{
+    Client, ClientEvent, ClientTool, McpServerStatus, OutputParser, OutputStream, Provider, RunOptions,
+};
 
 pub(crate) struct Claude;
 
 impl Provider for Claude {
-    fn name(&self) -> &'static str {
-        "claude"
-    }
-
-    fn program(&self) -> &'static str {
-        "claude"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "install Claude Code (`npm install -g @anthropic-ai/claude-code`), or name the program with --program"
+    fn client(&self) -> Client {
+        Client::ClaudeCode
     }
 
     fn arguments(&self, options: &RunOptions) -> Vec<String> {

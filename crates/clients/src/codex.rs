@@ -13,7 +13,8 @@ use toml_writer::{ToTomlKey, ToTomlValue, TomlKeyBuilder, TomlStringBuilder};
 use crate::json::{string, text_of};
 use crate::provider::{ParsedLine, means_lost_server};
 use crate::{
-    ClientEvent, ClientTool, McpServerStatus, OutputParser, OutputStream, PRUNER, Provider, RunOptions,
+    Client, ClientEvent, ClientTool, McpServerStatus, OutputParser, OutputStream, PRUNER, Provider,
+    RunOptions,
 };
 
 pub(crate) struct Codex;
@@ -24,16 +25,8 @@ const STARTED: &str = "rmcp::service: Service initialized as client";
 const PRUNERS_OWN_NAME: &str = "name: \"mcp-pruner\"";
 
 impl Provider for Codex {
-    fn name(&self) -> &'static str {
-        "codex"
-    }
-
-    fn program(&self) -> &'static str {
-        "codex"
-    }
-
-    fn install_hint(&self) -> &'static str {
-        "install Codex (`npm install -g @openai/codex`), or name the program with --program"
+    fn client(&self) -> Client {
+        Client::Codex
     }
 
     fn arguments(&self, options: &RunOptions) -> Vec<String> {

@@ -15,7 +15,7 @@ mod opencode;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use crate::RunOptions;
+use crate::{Client, RunOptions};
 
 /// What a session is started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,46 +49,21 @@ pub struct InteractiveLaunch {
 /// A client that can be started in a terminal.
 #[derive(Clone, Copy)]
 pub struct InteractiveAgent {
-    /// The name on the command line.
-    pub name: &'static str,
-    /// The program to look for on PATH.
-    pub program: &'static str,
-    /// How to install the program.
-    pub install_hint: &'static str,
+    pub client: Client,
     build: fn(&InteractiveOptions, &Task) -> InteractiveLaunch,
 }
 
 /// Every client that can be started in a terminal.
 pub const INTERACTIVE_AGENTS: &[InteractiveAgent] = &[
-    InteractiveAgent {
-        name: "claude",
-        program: "claude",
-        install_hint: "install Claude Code: `npm install -g @anthropic-ai/claude-code`",
-        build: claude::interactive,
-    },
-    InteractiveAgent {
-        name: "codex",
-        program: "codex",
-        install_hint: "install Codex: `npm install -g @openai/codex`",
-        build: codex::interactive,
-    },
-    InteractiveAgent {
-        name: "gemini",
-        program: "gemini",
-        install_hint: "install Gemini CLI: `npm install -g @google/gemini-cli`",
-        build: gemini::interactive,
-    },
-    InteractiveAgent {
-        name: "opencode",
-        program: "opencode",
-        install_hint: "install OpenCode: `npm install -g opencode-ai`",
-        build: opencode::interactive,
-    },
+    InteractiveAgent { client: Client::ClaudeCode, build: claude::interactive },
+    InteractiveAgent { client: Client::Codex, build: codex::interactive },
+    InteractiveAgent { client: Client::Gemini, build: gemini::interactive },
+    InteractiveAgent { client: Client::OpenCode, build: opencode::interactive },
 ];
 
 /// The client of this name.
 pub fn interactive_agent(name: &str) -> Option<&'static InteractiveAgent> {
-    INTERACTIVE_AGENTS.iter().find(|agent| agent.name == name)
+    INTERACTIVE_AGENTS.iter().find(|agent| agent.client.name() == name)
 }
 
 impl InteractiveAgent {

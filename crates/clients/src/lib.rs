@@ -11,6 +11,7 @@
 //! never restart a server or a client: what failed stays failed until the next run.
 
 mod claude;
+mod client;
 mod codex;
 mod event;
 mod interactive;
@@ -22,6 +23,7 @@ mod run;
 mod totals;
 mod wiring;
 
+pub use client::Client;
 pub use event::{ClientEvent, ClientTool, McpServerStatus, OutputStream};
 pub use interactive::{
     INTERACTIVE_AGENTS, InteractiveAgent, InteractiveLaunch, InteractiveOptions, interactive_agent,

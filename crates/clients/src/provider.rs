@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::{ClientEvent, ClientTool, OutputStream, PROVIDERS};
+use crate::{Client, ClientEvent, ClientTool, OutputStream, PROVIDERS};
 
 /// An MCP server over stdio that a client starts. It has no URL, because the contract has none.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -31,14 +31,7 @@ pub struct RunOptions {
 
 /// Our support for one client.
 pub trait Provider: Sync {
-    /// The name on the command line.
-    fn name(&self) -> &'static str;
-
-    /// The program to look for on PATH.
-    fn program(&self) -> &'static str;
-
-    /// How to install the program.
-    fn install_hint(&self) -> &'static str;
+    fn client(&self) -> Client;
 
     /// The program's arguments. The prompt is not among them but written to stdin: there it may be long or begin with a dash,
     /// and no list of processes shows it.
@@ -79,7 +72,7 @@ impl ParsedLine {
 
 /// The provider of this name.
 pub fn provider_named(name: &str) -> Option<&'static dyn Provider> {
-    PROVIDERS.iter().copied().find(|provider| provider.name() == name)
+    PROVIDERS.iter().copied().find(|provider| provider.client().name() == name)
 }
 
 /// Whether the error of a failed call means that the server is gone. A server that answers with an error is alive, and so

@@ -11,9 +11,9 @@ use std::path::Path;
 use serde_json::value::RawValue;
 
 use crate::discovery::LogFormat;
-use crate::event::Provider::{ClaudeCode, Codex, Gemini};
 use crate::lines::{CHUNK, Chunk, LogLines, open_regular};
 use crate::readers::claude;
+use tamis_clients::Client::{ClaudeCode, Codex, Gemini};
 
 /// Records that are looked at.
 const MOST_RECORDS: usize = 200;

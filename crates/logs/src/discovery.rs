@@ -9,7 +9,8 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::event::Provider;
+use tamis_clients::Client;
+
 use crate::readers::opencode;
 
 /// Folders of folders; deeper ones are not looked into.
@@ -25,33 +26,16 @@ pub struct LogLocations {
 }
 
 impl LogLocations {
-    /// The clients' own places, as their environment variables and defaults have them.
+    /// The clients' own folders, by their environment variables and defaults.
     pub fn of_clients(variable: impl Fn(&str) -> Option<OsString>, home: Option<&Path>) -> LogLocations {
-        let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let under = |folder: &str| home.map(|home| home.join(folder));
         let mut locations = LogLocations::default();
-        match variable("CLAUDE_CONFIG_DIR").filter(|value| !value.is_empty()) {
-            // Several may be named, with commas between.
-            Some(folders) => {
-                let folders = folders.to_string_lossy();
-                locations
-                    .logs
-                    .extend(folders.split(',').map(|folder| Path::new(folder.trim()).join("projects")));
-            }
-            None => {
-                locations.logs.extend(under(".claude").map(|folder| folder.join("projects")));
-                let config = set("XDG_CONFIG_HOME").or_else(|| under(".config"));
-                locations.logs.extend(config.map(|folder| folder.join("claude/projects")));
+        for client in Client::ALL {
+            let folders = client.log_folders(&variable, home);
+            match client {
+                Client::OpenCode => locations.opencode.extend(folders),
+                Client::ClaudeCode | Client::Codex | Client::Gemini => locations.logs.extend(folders),
             }
         }
-        if let Some(codex) = set("CODEX_HOME").or_else(|| under(".codex")) {
-            locations.logs.extend([codex.join("sessions"), codex.join("archived_sessions")]);
-        }
-        locations
-            .logs
-            .extend(set("GEMINI_CLI_HOME").or(home.map(Path::to_owned)).map(|home| home.join(".gemini/tmp")));
-        let data = set("XDG_DATA_HOME").or_else(|| under(".local/share"));
-        locations.opencode.extend(data.map(|folder| folder.join("opencode")));
         locations
     }
 
@@ -65,11 +49,11 @@ impl LogLocations {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
     /// Lines that only grow.
-    Lines(Provider),
+    Lines(Client),
     /// A file that is read whole.
-    Document(Provider),
+    Document(Client),
     /// One of several sessions in a database or folder.
-    Collection(Provider),
+    Collection(Client),
     /// No known one.
     Unknown,
 }
@@ -77,16 +61,16 @@ pub enum LogFormat {
 impl LogFormat {
     pub fn name(self) -> String {
         match self {
-            LogFormat::Lines(provider) => format!("lines/{}", provider.name()),
-            LogFormat::Document(provider) => format!("document/{}", provider.name()),
-            LogFormat::Collection(provider) => format!("collection/{}", provider.name()),
+            LogFormat::Lines(provider) => format!("lines/{}", provider.id()),
+            LogFormat::Document(provider) => format!("document/{}", provider.id()),
+            LogFormat::Collection(provider) => format!("collection/{}", provider.id()),
             LogFormat::Unknown => "unknown".to_owned(),
         }
     }
 
     pub fn named(name: &str) -> LogFormat {
         let Some((form, provider)) = name.split_once('/') else { return LogFormat::Unknown };
-        match (form, Provider::named(provider)) {
+        match (form, Client::with_id(provider)) {
             ("lines", Some(provider)) => LogFormat::Lines(provider),
             ("document", Some(provider)) => LogFormat::Document(provider),
             ("collection", Some(provider)) => LogFormat::Collection(provider),
@@ -94,7 +78,7 @@ impl LogFormat {
         }
     }
 
-    pub fn provider(self) -> Option<Provider> {
+    pub fn provider(self) -> Option<Client> {
         match self {
             LogFormat::Lines(provider) | LogFormat::Document(provider) | LogFormat::Collection(provider) => {
                 Some(provider)

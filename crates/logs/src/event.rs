@@ -14,33 +14,6 @@ use crate::usage::UsageReport;
 /// Milliseconds since 1970.
 pub type Millis = i64;
 
-/// Whose log it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Provider {
-    ClaudeCode,
-    Codex,
-    Gemini,
-    OpenCode,
-}
-
-impl Provider {
-    pub const ALL: &'static [Provider] =
-        &[Provider::ClaudeCode, Provider::Codex, Provider::Gemini, Provider::OpenCode];
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Provider::ClaudeCode => "claude_code",
-            Provider::Codex => "codex",
-            Provider::Gemini => "gemini",
-            Provider::OpenCode => "opencode",
-        }
-    }
-
-    pub fn named(name: &str) -> Option<Provider> {
-        Provider::ALL.iter().copied().find(|provider| provider.name() == name)
-    }
-}
-
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {

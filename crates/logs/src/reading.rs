@@ -4,9 +4,11 @@ use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use tamis_clients::Client;
+
 use crate::detection::{self, without_mark};
 use crate::discovery::{LogFormat, LogSource};
-use crate::event::{Content, EventBody, EventStream, LogEvent, Provider};
+use crate::event::{Content, EventBody, EventStream, LogEvent};
 use crate::lines::{Chunk, LONGEST_LINE, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
@@ -20,21 +22,21 @@ pub fn is_compressed(path: &str) -> bool {
 
 pub fn format_of(source: &LogSource) -> io::Result<LogFormat> {
     if !source.part.is_empty() {
-        return Ok(LogFormat::Collection(Provider::OpenCode));
+        return Ok(LogFormat::Collection(Client::OpenCode));
     }
     detection::format_of(Path::new(&source.path), is_compressed(&source.path))
 }
 
 /// A reader for this log, from a state on; none is the log's beginning.
-pub fn reader_of(provider: Provider, path: &str, state: &str) -> Option<Box<dyn LineReader>> {
+pub fn reader_of(provider: Client, path: &str, state: &str) -> Option<Box<dyn LineReader>> {
     match provider {
-        Provider::ClaudeCode if state.is_empty() => {
+        Client::ClaudeCode if state.is_empty() => {
             Some(Box::new(ClaudeReader::of_file(&stem_of(Path::new(path)))))
         }
-        Provider::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
-        Provider::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
-        Provider::Codex => Some(Box::new(CodexReader::resume(state)?)),
-        Provider::Gemini | Provider::OpenCode => None,
+        Client::ClaudeCode => Some(Box::new(ClaudeReader::resume(state)?)),
+        Client::Codex if state.is_empty() => Some(Box::new(CodexReader::default())),
+        Client::Codex => Some(Box::new(CodexReader::resume(state)?)),
+        Client::Gemini | Client::OpenCode => None,
     }
 }
 
@@ -131,8 +133,8 @@ pub fn transcript_of(source: &LogSource, format: LogFormat) -> io::Result<LogTra
             let text = String::from_utf8_lossy(&bytes);
             let text = without_mark(&text);
             let transcript = match format.provider() {
-                Some(Provider::Gemini) => gemini::read(text),
-                Some(Provider::ClaudeCode) => claude::read_document(text),
+                Some(Client::Gemini) => gemini::read(text),
+                Some(Client::ClaudeCode) => claude::read_document(text),
                 _ => None,
             };
             transcript.ok_or_else(unreadable)

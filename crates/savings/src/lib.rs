@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::ops::ControlFlow;
 
 use serde::Serialize;
-use tamis_logs::event::Provider;
+use tamis_clients::Client;
 use tamis_redact::Redacted;
 use tamis_sieve::{Sieve, SieveSettings};
 use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
@@ -256,7 +256,7 @@ struct Recorder {
     options: SavingsOptions,
     savings: SavingsReport,
     session: String,
-    provider: Option<Provider>,
+    provider: Option<Client>,
     met: HashSet<u64>,
 }
 
@@ -265,7 +265,7 @@ impl Recorder {
         enter(&mut self.savings.totals);
         enter(self.savings.by_tool.entry(tool.to_owned()).or_default());
         if let Some(provider) = self.provider {
-            enter(self.savings.by_provider.entry(provider.name()).or_default());
+            enter(self.savings.by_provider.entry(provider.id()).or_default());
         }
     }
 }

@@ -2,7 +2,8 @@
 
 use std::collections::HashSet;
 
-use tamis_logs::event::{EventKind, EventStream, Millis, Provider};
+use tamis_clients::Client;
+use tamis_logs::event::{EventKind, EventStream, Millis};
 use tamis_logs::readers::Relation;
 use tamis_logs::usage::Tokens;
 
@@ -26,7 +27,7 @@ pub struct Session {
     /// Unique; the client's own id, but for copies.
     pub id: String,
     pub native_id: String,
-    pub provider: Provider,
+    pub provider: Client,
     /// SHA-256 of the root's path; empty when the log does not say.
     pub project: String,
     pub root: Option<String>,
@@ -60,7 +61,7 @@ impl Project {
 /// Which sessions are wanted.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFilter {
-    pub provider: Option<Provider>,
+    pub provider: Option<Client>,
     /// The beginning of a project's hash.
     pub project: Option<String>,
     pub since: Option<Millis>,
@@ -74,7 +75,7 @@ pub struct SessionFilter {
 impl SessionFilter {
     pub(crate) fn wanted<'a>(&'a self, after: Option<(Millis, &'a str)>) -> db::Wanted<'a> {
         db::Wanted {
-            provider: self.provider.map(Provider::name),
+            provider: self.provider.map(Client::id),
             project: self.project.as_deref(),
             since: self.since,
             until: self.until,

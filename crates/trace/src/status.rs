@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tamis_logs::event::Provider;
+use tamis_clients::Client;
 
 use crate::error::TraceError;
 use crate::session::SessionFilter;
@@ -20,7 +20,7 @@ pub struct ClientTotals {
 /// Records of one type that a reader did not recognise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnrecognisedRecords {
-    pub provider: Provider,
+    pub provider: Client,
     /// As `record: name`, `part: name` or `unreadable: why`.
     pub what: String,
     pub count: u64,
@@ -32,7 +32,7 @@ pub struct UnrecognisedRecords {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct IndexStatus {
     /// `None` is for logs of no known format.
-    pub clients: BTreeMap<Option<Provider>, ClientTotals>,
+    pub clients: BTreeMap<Option<Client>, ClientTotals>,
     /// What occurs most often first.
     pub unrecognised: Vec<UnrecognisedRecords>,
     /// Logs of no known format.
@@ -63,7 +63,7 @@ impl Trace {
                 report.problems.push(log);
             }
         }
-        let mut unrecognised: BTreeMap<(Provider, String), UnrecognisedRecords> = BTreeMap::new();
+        let mut unrecognised: BTreeMap<(Client, String), UnrecognisedRecords> = BTreeMap::new();
         let all = SessionFilter { with_subagents: true, ..SessionFilter::default() };
         for session in self.sessions(&all, None, usize::MAX >> 1)? {
             let holding = report.clients.entry(Some(session.provider)).or_default();

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
+use tamis_clients::Client;
 use tamis_logs::discovery::{self, LogLocations};
-use tamis_logs::event::{LogEvent, Provider};
+use tamis_logs::event::LogEvent;
 use tamis_store::{DataDir, Database, Lock, StoreError};
 
 use crate::accounting::UsageAccount;
@@ -44,7 +45,7 @@ pub struct LogState {
     pub(crate) id: i64,
     pub path: String,
     pub part: String,
-    pub provider: Option<Provider>,
+    pub provider: Option<Client>,
     pub size: u64,
     pub read_to: u64,
     /// Bytes of a last line that is not whole yet.

@@ -126,7 +126,7 @@ impl Trace {
                 let name = match by {
                     UsageGrouping::Day => request.at.map(day).unwrap_or_default(),
                     UsageGrouping::Model => account.model_of(request).to_owned(),
-                    UsageGrouping::Provider => session.provider.name().to_owned(),
+                    UsageGrouping::Provider => session.provider.id().to_owned(),
                     UsageGrouping::Project => session.root.clone().unwrap_or_else(|| session.project.clone()),
                     UsageGrouping::Session => session.id.clone(),
                 };

@@ -6,8 +6,8 @@ use std::fs;
 use std::ops::ControlFlow;
 
 use serde_json::{Value, json};
+use tamis_clients::Client;
 use tamis_logs::discovery::LogLocations;
-use tamis_logs::event::Provider;
 use tamis_store::DataDir;
 use tamis_trace::Trace;
 
@@ -35,7 +35,7 @@ fn lines(records: &[Value]) -> String {
 }
 
 /// The provider that a log is taken for, its events, and what of it was not understood.
-type Taken = (Option<Provider>, u64, u64);
+type Taken = (Option<Client>, u64, u64);
 
 fn taken_for(name: &str, content: &[u8]) -> Taken {
     let folder = tempfile::tempdir().unwrap();
@@ -53,7 +53,7 @@ fn taken_for(name: &str, content: &[u8]) -> Taken {
 
 #[test]
 fn a_log_is_known_however_it_begins() {
-    let (is_claude, is_codex) = (Some(Provider::ClaudeCode), Some(Provider::Codex));
+    let (is_claude, is_codex) = (Some(Client::ClaudeCode), Some(Client::Codex));
     let long = "x".repeat(700_000);
     let snapshot = json!({"type": "file-history-snapshot", "messageId": "m", "snapshot": {}});
     let mode = json!({"type": "permission-mode", "permissionMode": "plan", "sessionId": "s1"});
@@ -93,7 +93,7 @@ fn a_log_is_known_however_it_begins() {
     }
     for document in [gemini().to_string(), serde_json::to_string_pretty(&gemini()).unwrap()] {
         let document = format!("\u{feff}{document}");
-        assert_eq!(taken_for("session-1.json", document.as_bytes()), (Some(Provider::Gemini), 1, 0));
+        assert_eq!(taken_for("session-1.json", document.as_bytes()), (Some(Client::Gemini), 1, 0));
     }
 }
 

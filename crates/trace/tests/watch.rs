@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 
 use serde_json::json;
+use tamis_clients::Client;
 use tamis_logs::discovery::LogLocations;
-use tamis_logs::event::{EventKind, Provider};
+use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
 use tamis_trace::{
@@ -197,7 +198,7 @@ fn nothing_that_is_not_understood_goes_unsaid() {
     logs.append("only-odd.jsonl", &format!("{odd}\n"));
     logs.refresh();
     let report = logs.trace.report().unwrap();
-    let claude = report.clients[&Some(Provider::ClaudeCode)];
+    let claude = report.clients[&Some(Client::ClaudeCode)];
     assert_eq!((claude.logs, claude.sessions, claude.events), (3, 2, 2));
     assert_eq!(report.clients[&None].logs, 1);
     let one = logs.path(&format!("{ONE}.jsonl")).to_str().unwrap().to_owned();

@@ -1,5 +1,6 @@
 //! The settings that live in the database: the limits of the review loop, and what agents are started with.
 
+use tamis_clients::Client;
 use tamis_store::rusqlite::{self, Connection};
 
 use crate::instances::records::{EventKind, NewEvent};
@@ -25,7 +26,7 @@ pub struct UserSetting {
     pub about: &'static str,
 }
 
-pub const AGENTS: &[&str] = &["claude", "codex", "gemini", "opencode"];
+pub const AGENTS: &[&str] = Client::NAMES;
 
 pub(crate) const MAX_ITERATIONS: &str = "review.max_iterations";
 pub(crate) const AUTO_ABANDON_AFTER: &str = "review.auto_abandon_after";

@@ -154,10 +154,13 @@ fn program_of(choice: &AgentChoice) -> Result<PathBuf> {
                 format!("there is no agent {:?}", choice.agent),
             ));
         };
-        return find_program(agent.program, path.as_deref()).ok_or_else(|| {
-            AgentsError::new(Code::AgentNotFound, format!("there is no program {:?} on PATH", agent.program))
-                .suggest(agent.install_hint)
-                .suggest("or choose another agent with `--agent`, or a command after `--`")
+        return find_program(agent.client.name(), path.as_deref()).ok_or_else(|| {
+            AgentsError::new(
+                Code::AgentNotFound,
+                format!("there is no program {:?} on PATH", agent.client.name()),
+            )
+            .suggest(format!("install {}: `{}`", agent.client.display_name(), agent.client.install_command()))
+            .suggest("or choose another agent with `--agent`, or a command after `--`")
         });
     }
     let Some(name) = choice.args.first().filter(|name| !name.is_empty()) else {

@@ -91,10 +91,14 @@ impl Launch {
         options: &InteractiveOptions,
         env: Environment,
     ) -> Result<Launch> {
-        let program = find_program(agent.program, env.get(OsStr::new("PATH")).map(OsString::as_os_str));
+        let program = find_program(agent.client.name(), env.get(OsStr::new("PATH")).map(OsString::as_os_str));
         let program = program.ok_or_else(|| {
-            AgentsError::new(Code::AgentNotFound, format!("there is no `{}` on PATH", agent.program))
-                .suggest(agent.install_hint)
+            AgentsError::new(Code::AgentNotFound, format!("there is no `{}` on PATH", agent.client.name()))
+                .suggest(format!(
+                    "install {}: `{}`",
+                    agent.client.display_name(),
+                    agent.client.install_command()
+                ))
         })?;
         let interactive = agent.interactive(options);
         for (path, contents) in &interactive.files {

@@ -20,7 +20,7 @@ use crate::error::CliError;
 #[derive(Args)]
 pub(crate) struct Run {
     /// Which agent
-    #[arg(long, value_parser = PossibleValuesParser::new(PROVIDERS.iter().map(|provider| provider.name())))]
+    #[arg(long, value_parser = PossibleValuesParser::new(PROVIDERS.iter().map(|provider| provider.client().name())))]
     provider: String,
     /// The model that the agent should use [default: the agent's choice]
     #[arg(long)]
@@ -130,9 +130,8 @@ mod unix {
         let path_variable = std::env::var_os("PATH");
         let program = match arguments.program {
             Some(named) => named_program(&named, &surroundings.working_dir, path_variable.as_deref())?,
-            None => {
-                find_program(provider.program(), path_variable.as_deref()).ok_or_else(|| missing(provider))?
-            }
+            None => find_program(provider.client().name(), path_variable.as_deref())
+                .ok_or_else(|| missing(provider))?,
         };
         let own_program = std::env::current_exe().map_err(CliError::internal)?;
         let mut minder = Command::new(&own_program);
@@ -163,7 +162,7 @@ mod unix {
         let mut streams = streams::Streams::new(arguments.json);
         let outcome = running.follow(|output| streams.show(output));
 
-        savings::summarise(provider.name(), &outcome, wired, &streams.prune_ids, begun, &config);
+        savings::summarise(provider.client().name(), &outcome, wired, &streams.prune_ids, begun, &config);
         judge(provider, outcome)
     }
 
@@ -205,8 +204,11 @@ mod unix {
     }
 
     fn missing(provider: &dyn Provider) -> CliError {
-        CliError::failed(anyhow::anyhow!("there is no `{}` on PATH", provider.program()))
-            .hint(provider.install_hint())
+        CliError::failed(anyhow::anyhow!("there is no `{}` on PATH", provider.client().name())).hint(format!(
+            "install {} (`{}`), or name the program with --program",
+            provider.client().display_name(),
+            provider.client().install_command()
+        ))
     }
 
     /// Watches for SIGINT and SIGTERM from now on. The first ends the run that the sender is given, as soon as it is;
@@ -252,14 +254,14 @@ mod unix {
             return Err(CliError::failed(error));
         }
         if outcome.cancelled {
-            let error = anyhow::anyhow!("the run was ended before {} was through", provider.name());
+            let error = anyhow::anyhow!("the run was ended before {} was through", provider.client().name());
             return Err(CliError { kind: Kind::Interrupted, error, hint: None });
         }
         let how = match outcome.code {
             Some(0) if outcome.totals.failure.is_none() => return Ok(()),
-            Some(0) => format!("{} reports that it failed", provider.name()),
-            Some(code) => format!("{} failed with exit code {code}", provider.name()),
-            None => format!("{} was ended, since its minder was killed", provider.name()),
+            Some(0) => format!("{} reports that it failed", provider.client().name()),
+            Some(code) => format!("{} failed with exit code {code}", provider.client().name()),
+            None => format!("{} was ended, since its minder was killed", provider.client().name()),
         };
         Err(CliError::failed(match outcome.totals.failure {
             Some(why) => anyhow::anyhow!(why).context(how),

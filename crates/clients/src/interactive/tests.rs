@@ -128,7 +128,7 @@ fn a_prompt_that_cannot_be_an_argument_is_read_from_a_file() {
             let built = agent.interactive(&options(prompt));
             let instruction = "Read your task in the file /d/state/task.md and do what it says.";
             let last = built.args.last().unwrap();
-            assert!(last.ends_with(instruction), "{} {last}", agent.name);
+            assert!(last.ends_with(instruction), "{} {last}", agent.client.name());
             assert_eq!(built.files.last(), Some(&("/d/state/task.md".into(), prompt.to_owned())));
         }
     }

@@ -8,7 +8,8 @@ use jiff::tz::TimeZone;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
-use tamis_logs::event::{EventKind, Millis, Provider};
+use tamis_clients::Client;
+use tamis_logs::event::{EventKind, Millis};
 use tamis_trace::{SearchMode, SessionFilter};
 
 pub(crate) use crate::input::Maybe;
@@ -59,13 +60,13 @@ pub(crate) enum ProviderName {
     OpenCode,
 }
 
-impl From<ProviderName> for Provider {
-    fn from(name: ProviderName) -> Provider {
+impl From<ProviderName> for Client {
+    fn from(name: ProviderName) -> Client {
         match name {
-            ProviderName::ClaudeCode => Provider::ClaudeCode,
-            ProviderName::Codex => Provider::Codex,
-            ProviderName::Gemini => Provider::Gemini,
-            ProviderName::OpenCode => Provider::OpenCode,
+            ProviderName::ClaudeCode => Client::ClaudeCode,
+            ProviderName::Codex => Client::Codex,
+            ProviderName::Gemini => Client::Gemini,
+            ProviderName::OpenCode => Client::OpenCode,
         }
     }
 }
@@ -166,7 +167,7 @@ pub(crate) fn session_filter(
     until: Maybe<Moment>,
 ) -> SessionFilter {
     SessionFilter {
-        provider: provider.0.map(Provider::from),
+        provider: provider.0.map(Client::from),
         project: project_hash.0.filter(|hash| !hash.is_empty()),
         since: since.0.map(|moment| moment.first),
         until: until.0.map(|moment| moment.last),

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::Value;
-use tamis_logs::event::Provider;
+use tamis_clients::Client;
 use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter};
 
 use super::call::{TraceCall, answer};
@@ -60,10 +60,7 @@ fn search(input: SearchEventsInput, call: &TraceCall<'_>) -> Result<Answer, Fail
     let search = SearchRequest {
         query: input.pattern,
         kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
-        sessions: SessionFilter {
-            provider: input.provider.0.map(Provider::from),
-            ..SessionFilter::default()
-        },
+        sessions: SessionFilter { provider: input.provider.0.map(Client::from), ..SessionFilter::default() },
         most: limit,
         ..SearchRequest::default()
     };

@@ -44,7 +44,7 @@ pub(crate) fn outcome(turn: &Turn) -> &'static str {
 /// What every answer says of a session: whose it is, its project, its times, its model.
 pub(crate) fn session_json(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
     let mut item = json!({
-        "provider": session.provider.name(),
+        "provider": session.provider.id(),
         "project_hash": session.project,
         "start_time": time(session.started),
         "end_time": time(session.ended),

@@ -1,6 +1,7 @@
 //! Sessions, their turns, and the requests that they count.
 
-use tamis_logs::event::{Millis, Provider};
+use tamis_clients::Client;
+use tamis_logs::event::Millis;
 use tamis_logs::readers::Relation;
 use tamis_logs::usage::Tokens;
 use tamis_store::rusqlite::{Connection, OptionalExtension, Row, params};
@@ -15,7 +16,7 @@ pub(crate) struct SessionRow {
     pub(crate) log: i64,
     pub(crate) id: String,
     pub(crate) native: String,
-    pub(crate) provider: Provider,
+    pub(crate) provider: Client,
     pub(crate) project: String,
     pub(crate) root: Option<String>,
     pub(crate) parent: Option<String>,
@@ -72,7 +73,7 @@ pub(crate) fn put_session(connection: &Connection, row: &SessionRow) -> Sql<()> 
         row.log,
         row.id,
         row.native,
-        row.provider.name(),
+        row.provider.id(),
         row.project,
         row.root,
         row.parent,
@@ -98,7 +99,7 @@ fn session(row: &Row<'_>) -> Sql<SessionRow> {
         log: row.get(0)?,
         id: row.get(1)?,
         native: row.get(2)?,
-        provider: Provider::named(&provider).unwrap_or(Provider::ClaudeCode),
+        provider: Client::with_id(&provider).unwrap_or(Client::ClaudeCode),
         project: row.get(4)?,
         root: row.get(5)?,
         parent: row.get(6)?,

@@ -5,8 +5,9 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
+use tamis_clients::Client;
 use tamis_logs::discovery::{LogFormat, LogSource};
-use tamis_logs::event::{EventKind, Provider};
+use tamis_logs::event::EventKind;
 use tamis_logs::lines::{CHUNK, Chunk, LogLines, open_regular};
 use tamis_logs::readers::LogTranscript;
 use tamis_logs::reading::{
@@ -159,7 +160,7 @@ impl Draft {
 
 fn read_lines(
     log: &mut LogRow,
-    provider: Provider,
+    provider: Client,
     mut summary: SessionSummary,
     last: Option<BlockRow>,
     sink: &mut dyn Sink,

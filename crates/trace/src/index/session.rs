@@ -4,7 +4,7 @@ use std::io::Read;
 use std::path::Path;
 
 use sha2::{Digest, Sha256};
-use tamis_logs::event::Provider;
+use tamis_clients::Client;
 use tamis_logs::lines::open_regular;
 use tamis_logs::readers::{Relation, gemini};
 use tamis_logs::reading::stem_of;
@@ -24,13 +24,13 @@ pub(super) fn put_session(
         return db::remove_session(connection, log);
     };
     let path = Path::new(&row.source.path);
-    if provider == Provider::ClaudeCode && summary.agent_name.is_none() && summary.parent.is_some() {
+    if provider == Client::ClaudeCode && summary.agent_name.is_none() && summary.parent.is_some() {
         summary.agent_name = agent_type(path);
     }
     let native = summary.native_id.clone().unwrap_or_else(|| stem_of(path));
     let parent = summary.parent.clone().or_else(|| match provider {
-        Provider::Gemini => Some((gemini::parent_of(path)?, Relation::Subagent)),
-        Provider::ClaudeCode if native.starts_with("agent-") => {
+        Client::Gemini => Some((gemini::parent_of(path)?, Relation::Subagent)),
+        Client::ClaudeCode if native.starts_with("agent-") => {
             // Some subagents' records name their own id as their parent's, but the log is in the parent's folder.
             let session = path.ancestors().find(|folder| folder.ends_with("subagents"))?.parent()?;
             Some((session.file_name()?.to_str()?.to_owned(), Relation::Subagent))
@@ -43,7 +43,7 @@ pub(super) fn put_session(
         id = format!("{native}~{}", &hash(&format!("{}\0{}", row.source.path, row.source.part))[..6]);
     }
     let root = summary.root.clone().or_else(|| match provider {
-        Provider::Gemini => gemini::root_of(path),
+        Client::Gemini => gemini::root_of(path),
         _ => None,
     });
     let project = match (&root, &summary.root_hash) {

@@ -2,8 +2,9 @@
 
 use regex::{Regex, RegexBuilder};
 use regex_syntax::hir::{Hir, HirKind};
+use tamis_clients::Client;
 use tamis_logs::discovery::LogFormat;
-use tamis_logs::event::{EventBody, EventKind, LogEvent, Provider};
+use tamis_logs::event::{EventBody, EventKind, LogEvent};
 
 use super::{SearchMode, SearchRequest};
 use crate::bloom::{RequiredNgrams, is_foreign, is_plain, may_be_composed};
@@ -125,16 +126,15 @@ impl CompiledQuery {
             b"_result\"",
             b"\"item",
         ];
-        const SIGNS: [(Provider, EventKind, &[&[u8]]); 5] = [
-            (Provider::ClaudeCode, ToolCall, &[b"tool_use\""]),
-            (Provider::ClaudeCode, ToolResult, &[b"tool_result\""]),
-            (Provider::ClaudeCode, Reasoning, &[b"thinking"]),
-            (Provider::Codex, ToolCall, CODEX),
-            (Provider::Codex, ToolResult, CODEX),
+        const SIGNS: [(Client, EventKind, &[&[u8]]); 5] = [
+            (Client::ClaudeCode, ToolCall, &[b"tool_use\""]),
+            (Client::ClaudeCode, ToolResult, &[b"tool_result\""]),
+            (Client::ClaudeCode, Reasoning, &[b"thinking"]),
+            (Client::Codex, ToolCall, CODEX),
+            (Client::Codex, ToolResult, CODEX),
         ];
         let LogFormat::Lines(provider) = format else { return &[] };
-        let of =
-            |(whose, kind, _): &&(Provider, EventKind, _)| *whose == provider && self.kinds == kind.bit();
+        let of = |(whose, kind, _): &&(Client, EventKind, _)| *whose == provider && self.kinds == kind.bit();
         SIGNS.iter().find(of).map_or(&[], |(_, _, signs)| *signs)
     }
 

@@ -1,6 +1,6 @@
 use clap::Args;
 use serde_json::{Value, json};
-use tamis_logs::event::Provider;
+use tamis_clients::Client;
 use tamis_trace::{IndexRefresh, IndexStatus, IndexVerification, LogState, Trace, UnrecognisedRecords};
 
 use super::indexing;
@@ -69,8 +69,8 @@ fn index_size(trace: &Trace) -> u64 {
     ["", "-wal", "-shm"].into_iter().map(size).sum()
 }
 
-fn provider_name(provider: Option<Provider>) -> &'static str {
-    provider.map_or("(unknown)", Provider::name)
+fn provider_name(provider: Option<Client>) -> &'static str {
+    provider.map_or("(unknown)", Client::id)
 }
 
 fn to_text(
@@ -141,7 +141,7 @@ fn unrecognised(entry: &UnrecognisedRecords, few: usize) -> String {
         print::count(entry.count, "time"),
         escape::line(&entry.what),
         print::count(entry.logs.len() as u64, "log"),
-        entry.provider.name(),
+        entry.provider.id(),
     );
     for log in entry.logs.iter().take(few) {
         text.push_str(&format!("    {}\n", escape::line(log)));
@@ -213,7 +213,7 @@ fn to_json(
         .iter()
         .map(|(provider, holding)| {
             json!({
-                "provider": provider.map(Provider::name),
+                "provider": provider.map(Client::id),
                 "logs": holding.logs,
                 "bytes": holding.bytes,
                 "sessions": holding.sessions,
@@ -226,7 +226,7 @@ fn to_json(
         .iter()
         .map(|entry| {
             json!({
-                "provider": entry.provider.name(),
+                "provider": entry.provider.id(),
                 "what": escape::line(&entry.what),
                 "count": entry.count,
                 "logs": entry.logs,

@@ -8,8 +8,9 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
+use tamis_clients::Client;
 use tamis_config::Surroundings;
-use tamis_logs::event::{Millis, Provider};
+use tamis_logs::event::Millis;
 use tamis_trace::{Project, SessionFilter, Trace};
 
 use super::indexing;
@@ -49,7 +50,7 @@ impl Source {
 pub(crate) struct Which {
     /// Only sessions of this agent
     #[arg(long, value_parser = providers())]
-    provider: Option<Provider>,
+    provider: Option<Client>,
     /// Only sessions in this folder, or of the project whose hash begins so
     #[arg(long, value_name = "PATH|HASH")]
     project: Option<String>,
@@ -91,25 +92,13 @@ impl Which {
     }
 }
 
-fn providers() -> impl TypedValueParser<Value = Provider> {
-    let value = |provider: &Provider| {
-        let aliases: &[&str] = match provider {
-            Provider::ClaudeCode => &["claude", "claude-code"],
-            Provider::Gemini => &["gemini-cli"],
-            _ => &[],
-        };
-        PossibleValue::new(provider.name()).aliases(aliases.iter().copied())
-    };
-    PossibleValuesParser::new(Provider::ALL.iter().map(value)).map(|name| {
-        let short = name.split(['-', '_']).next().unwrap_or_default();
-        *Provider::ALL
-            .iter()
-            .find(|provider| provider.name().starts_with(short))
-            .expect("every name and alias begins as its provider does")
-    })
+fn providers() -> impl TypedValueParser<Value = Client> {
+    let value = |client: &Client| PossibleValue::new(client.id()).aliases(client.aliases());
+    PossibleValuesParser::new(Client::ALL.iter().map(value))
+        .map(|name| Client::named(&name).expect("a possible value is an id or an alias"))
 }
 
-/// The project in a folder, or the one whose hash begins so.
+/// The project in a folder, or the one whose hash has this prefix.
 fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
     let projects = trace.projects()?;
     let absolute = std::path::absolute(named).map_err(CliError::failed)?;

@@ -84,7 +84,7 @@ pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Res
     Ok(json!({
         "id": session.id,
         "short_id": trace.short_id(&session.id)?,
-        "provider": session.provider.name(),
+        "provider": session.provider.id(),
         "project_hash": session.project,
         "root_path": session.root,
         "parent": session.parent,
@@ -138,7 +138,7 @@ pub(crate) fn event_json(session: &Session, index: u64, event: &EventDetails) ->
         "timestamp": utc(event.at),
         "event_type": event.kind.wire_name(),
         "stream": event.stream.name(),
-        "provider": session.provider.name(),
+        "provider": session.provider.id(),
         "payload": event.payload,
     })
 }

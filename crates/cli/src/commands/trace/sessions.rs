@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
     for (session, tokens) in &sessions {
         table.row([
             escape::line(&trace.short_id(&session.id)?),
-            session.provider.name().to_owned(),
+            session.provider.id().to_owned(),
             render::minute(session.started),
             print::grouped(session.summary.turns),
             render::duration(session.summary.duration_seconds()),

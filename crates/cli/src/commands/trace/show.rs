@@ -82,7 +82,7 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     let subagents = trace.subagents(session)?;
     let mut rows = vec![
         ["session", &escape::line(&session.id)].map(str::to_owned),
-        ["provider", session.provider.name()].map(str::to_owned),
+        ["provider", session.provider.id()].map(str::to_owned),
     ];
     let mut row = |name: &str, value: Option<String>| {
         rows.extend(value.filter(|value| !value.is_empty()).map(|value| [name.to_owned(), value]));
