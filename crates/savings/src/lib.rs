@@ -1,11 +1,11 @@
-//! What pruning would have done to your own past sessions: what it would have saved, and what it would have cost.
+//! What pruning would have saved in past sessions, and what it would have cost.
 //!
-//! Every tool result of some size is put through the same engine and the same markers as the product's tools use, for the
-//! goal that the agent would have asked with. Then the rest of the session tells what the agent needed of what was cut: a
-//! cut line that it edited or quoted afterwards is a cost, and is shown.
+//! [`estimate`] replays sessions. Every tool result of some size goes through the same engine and markers as in the product's
+//! tools, with the goal that the agent would have given. The rest of the session then shows what the agent needed of what was
+//! cut: a cut line that it edited or quoted afterwards is a cost, and is listed.
 //!
-//! It is an estimate. Nobody knows what the agent would have done with less before its eyes, and a line can be needed
-//! without being edited or quoted.
+//! It is an estimate: an agent that had seen less might have acted differently, and a line can be needed without being edited
+//! or quoted. This crate never writes anything, neither originals nor the ledger.
 
 mod cut_lines;
 mod lines;
@@ -23,7 +23,7 @@ use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
 use cut_lines::{Cutout, Need};
 use replay::{Pending, Replay, ReplaySink};
 
-/// How a report is to be read; part of it.
+/// How to read the report; part of it.
 const RULES: &[&str] = &[
     "Results of reading, searching, fetching and running are put through the sieve with the defaults of tamis's tools, each \
      for the person's last words and the agent's last words before the call. Line numbers that a client puts before a file's \

@@ -1,7 +1,13 @@
-//! Past sessions of coding agents: read into one event model, indexed, searched and diagnosed.
+//! Past sessions of coding agents: an index over their logs, search, usage and analysis.
 //!
-//! The logs are their agents' own and are only ever read. The index is a structural one: where each block of a log lies,
-//! what kinds of events it has, which letters may occur in it. The text stays in the logs.
+//! [`Trace`] is the entry point. [`Trace::refresh`] brings the index up to date; [`Trace::sessions`], [`Trace::events`] and
+//! [`Trace::steps`] read sessions, [`Trace::search`] searches them, [`Trace::usage`] adds up tokens, [`Trace::analyze`]
+//! diagnoses one session, and [`Trace::watch`] follows them while they are written.
+//!
+//! The index holds where each block of a log is, which kinds of events it has and a Bloom filter of its text. The text itself
+//! stays in the logs, which are never changed. The index may be deleted at any time: it is rebuilt from the logs.
+//!
+//! This crate never prunes and knows nothing of tools, answers or their sizes.
 
 pub mod accounting;
 mod analysis;
