@@ -303,7 +303,7 @@ fn what_is_found_can_be_seen_whole() {
     assert_eq!(placed(&["read|bake", "--regex", "--type", "user"]), [("019a".to_owned(), 0)]);
     assert_eq!(placed(&["file", "--failed"]), [shop(5)]);
     assert_eq!(placed(&["file_path", "--type", "ToolCall", "--session", "fb3c"]), [shop(3)]);
-    assert_eq!(past.run(&["search", "nothing like it"]).stderr, "nothing was found\n");
+    assert_eq!(past.run(&["search", "nothing like it"]).stderr, "no matches\n");
     assert_eq!(
         past.said(&["event", "fb3cff44:3"]),
         lines(&[
@@ -442,7 +442,7 @@ fn where_no_agent_ever_ran_it_says_where_it_looked() {
 
     let past = Past::new();
     let none = past.run(&["sessions", "--provider", "opencode"]);
-    assert!(none.stderr.starts_with("there are no such sessions; "), "{}", none.stderr);
+    assert!(none.stderr.starts_with("no sessions match; "), "{}", none.stderr);
 }
 
 #[test]

@@ -6,12 +6,12 @@ use super::options::Source;
 use crate::error::{CliError, CliResult};
 use crate::{escape, print};
 
-/// Diagnose a session: failures, loops, waste, and a score whose parts are shown
+/// Diagnose a session: failures, loops, waste, and a score with its deductions
 #[derive(Args)]
 pub(crate) struct Analyze {
-    /// The session, by the beginning of its id
+    /// Session ID, or a unique prefix of it
     session: String,
-    /// Look at its subagents' sessions too
+    /// Include the sessions of its subagents
     #[arg(long)]
     subagents: bool,
     #[command(flatten)]

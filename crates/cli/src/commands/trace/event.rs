@@ -7,12 +7,12 @@ use super::render;
 use crate::error::{CliError, CliResult};
 use crate::{escape, print};
 
-/// Show one event, whole
+/// Show one event in full
 #[derive(Args)]
 pub(crate) struct EventCommand {
-    /// The session, by the beginning of its id; or SESSION:INDEX, as `search` prints it
+    /// Session ID or a unique prefix of it; or SESSION:INDEX, as `search` prints it
     session: String,
-    /// The event's number
+    /// Index of the event
     index: Option<u64>,
     #[command(flatten)]
     source: Source,

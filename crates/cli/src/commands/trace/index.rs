@@ -10,25 +10,25 @@ use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// Bring the index up to date, and say what it holds and what was not understood
+/// Update the index and show what it holds, with unrecognised records
 ///
-/// The index is a file that can be removed at any time: it says where things are in the logs, and is built from them.
+/// The index can be deleted at any time: it holds positions in the logs and is rebuilt from them.
 #[derive(Args)]
 pub(crate) struct Index {
-    /// Throw it away first, and read everything again
+    /// Delete the index first and read every log again
     #[arg(long)]
     rebuild: bool,
-    /// Read everything again beside it, and compare
+    /// Read every log again into a second index and compare the two
     #[arg(long, conflicts_with = "rebuild")]
     verify: bool,
-    /// Name every log, not only the first few
+    /// List every log, not only the first few
     #[arg(long)]
     all: bool,
     #[command(flatten)]
     source: Source,
 }
 
-/// Logs that are named for each thing, unless all are requested.
+/// Logs that are listed for each problem, unless all are requested.
 const FEW: usize = 3;
 
 pub(crate) fn run(arguments: &Index) -> CliResult {

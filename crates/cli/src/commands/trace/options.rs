@@ -18,46 +18,46 @@ use crate::commands::data;
 use crate::error::CliError;
 use crate::setup;
 
-/// Which logs, and how the answer looks.
+/// Which logs to read, and the form of the output.
 #[derive(Args)]
 pub(crate) struct Source {
-    /// Only these files and folders, instead of the agents' own places; may be given again
+    /// Read these files and folders instead of the agents' own; may be repeated
     #[arg(long, value_name = "PATH")]
     logs: Vec<PathBuf>,
-    /// Print JSON, for programs
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
 impl Source {
-    /// Past sessions, as the logs have them now.
+    /// Past sessions, with an index that is up to date.
     pub(crate) fn open(&self) -> Result<Trace, CliError> {
         let trace = self.unread()?;
         indexing::refresh(&trace)?;
         Ok(trace)
     }
 
-    /// Past sessions, as they were when they were last looked at.
+    /// Past sessions, with the index as it is.
     pub(crate) fn unread(&self) -> Result<Trace, CliError> {
         let config = setup::load(&Surroundings::of_process())?;
         setup::trace(&config, &self.logs)
     }
 }
 
-/// Which sessions.
+/// Which sessions to look at.
 #[derive(Args)]
 #[command(next_help_heading = "Which sessions")]
 pub(crate) struct Which {
     /// Only sessions of this agent
     #[arg(long, value_parser = providers())]
     provider: Option<Client>,
-    /// Only sessions in this folder, or of the project whose hash begins so
+    /// Only sessions in this folder, or of the project with this hash prefix
     #[arg(long, value_name = "PATH|HASH")]
     project: Option<String>,
-    /// Only what happened since: 2026-01-31, 2026-01-31T14:00, 7d, 12h
+    /// Only sessions active since this time: 2026-01-31, 2026-01-31T14:00, 7d, 12h
     #[arg(long, value_name = "TIME", value_parser = since)]
     since: Option<Millis>,
-    /// Only what happened until then; a day counts whole
+    /// Only sessions active until this time; a date includes the whole day
     #[arg(long, value_name = "TIME", value_parser = until)]
     until: Option<Millis>,
     /// Minimum number of tokens that a session used, subagents included
@@ -120,7 +120,7 @@ fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
             begun.len()
         ))
         .hint("give more of it; `tamis trace projects --json` has them whole")),
-        _ => Err(CliError::failed(anyhow::anyhow!("no session was in {named}"))
+        _ => Err(CliError::failed(anyhow::anyhow!("no session was started in `{named}`"))
             .hint("`tamis trace projects` lists the projects")),
     }
 }
@@ -133,7 +133,7 @@ fn until(text: &str) -> Result<Millis, String> {
     moment(text, true)
 }
 
-/// A time as a person writes it: an age, a day, a time of a day here, or one with its offset.
+/// A time: an age, a date, a local time, or a time with its offset.
 fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
     let wrong =
         || "a time is written as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();

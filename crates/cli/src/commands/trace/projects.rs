@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Projects) -> CliResult {
         ]);
     }
     if table.is_empty() {
-        return render::nothing(&trace, "there are no projects");
+        return render::nothing(&trace, "no projects");
     }
     print::bytes(table.render(table::screen()).as_bytes())
 }

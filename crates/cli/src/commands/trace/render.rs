@@ -9,7 +9,7 @@ use crate::error::{CliError, CliResult};
 pub(crate) use crate::times::{clock, duration, minute, second, seconds, utc};
 use crate::{escape, print, table};
 
-/// What a project's column takes at most.
+/// Maximum width of a project's column.
 const PROJECT_WIDTH: usize = 28;
 
 /// A project's folder, short enough for a column.
@@ -48,7 +48,7 @@ pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
     Ok(())
 }
 
-/// The files and folders in which logs are looked for.
+/// The files and folders that are searched for logs.
 pub(crate) fn locations(trace: &Trace) -> impl Iterator<Item = String> {
     let locations = trace.locations();
     locations
@@ -78,7 +78,7 @@ fn short_parent(trace: &Trace, native: &str) -> Result<String, CliError> {
     }
 }
 
-/// A session for programs, with all that it used.
+/// A session as JSON.
 pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Result<Value, CliError> {
     let summary = &session.summary;
     Ok(json!({
@@ -101,7 +101,7 @@ pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Res
     }))
 }
 
-/// Tokens for programs.
+/// Tokens as JSON.
 pub(crate) fn tokens_json(tokens: Tokens) -> Value {
     json!({
         "input": tokens.input,
@@ -113,7 +113,7 @@ pub(crate) fn tokens_json(tokens: Tokens) -> Value {
     })
 }
 
-/// A turn for programs.
+/// A turn as JSON.
 pub(crate) fn turn_json(turn: &Turn) -> Value {
     json!({
         "turn_index": turn.number,
@@ -130,7 +130,7 @@ pub(crate) fn turn_json(turn: &Turn) -> Value {
     })
 }
 
-/// An event for programs, whole.
+/// A whole event as JSON.
 pub(crate) fn event_json(session: &Session, index: u64, event: &EventDetails) -> Value {
     json!({
         "session_id": session.id,

@@ -12,22 +12,22 @@ use crate::table::{self, Align, Table};
 use crate::waiting::Waiting;
 use crate::{escape, print};
 
-/// Replay pruning over past tool results: what it would have saved, and what it would have cost
+/// Estimate what pruning would have saved in past sessions, and what it would have cost
 ///
-/// Every result of reading, searching and running is pruned for what the person and the agent had just said. What was cut
-/// and then edited or quoted is the cost. An estimate; nothing is written anywhere.
+/// Every result of reading, searching and running is pruned for the last messages before it. Cut lines that the agent
+/// edited or quoted afterwards are the cost. Nothing is written.
 #[derive(Args)]
 pub(crate) struct SavingsCommand {
-    /// Only this session and its subagents'
+    /// Only this session and its subagents
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     /// Maximum number of sessions, the latest first
     #[arg(long, value_name = "N", default_value_t = 100)]
     limit: usize,
-    /// Cut lines whose score is lower [default: the tools' own]
+    /// Cut lines with a lower score [default: as the tools do]
     #[arg(long, value_name = "0..1", value_parser = threshold)]
     threshold: Option<f32>,
-    /// Results that are shown one by one
+    /// Number of results to show one by one
     #[arg(long, value_name = "N", default_value_t = 5)]
     examples: usize,
     #[command(flatten)]
@@ -44,7 +44,7 @@ fn threshold(text: &str) -> Result<f32, String> {
 pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
     let trace = arguments.source.open()?;
     if arguments.which.limits_tokens() {
-        return Err(CliError::usage("--min-tokens and --max-tokens have no part in a replay")
+        return Err(CliError::usage("--min-tokens and --max-tokens cannot be used with `savings`")
             .hint("`tamis trace sessions --min-tokens N` finds a session, and --session ID replays it"));
     }
     let mut options = SavingsOptions {
@@ -73,7 +73,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
         return print::json(&Redacted::new(serde_json::to_value(&savings).map_err(CliError::internal)?));
     }
     if savings.sessions == 0 && savings.sessions_unread == 0 {
-        return render::nothing(&trace, "there are no such sessions");
+        return render::nothing(&trace, "no sessions match");
     }
     print::bytes(to_text(&savings).as_bytes())
 }

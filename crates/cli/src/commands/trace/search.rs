@@ -13,27 +13,27 @@ use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// Search what was said, called and answered, in the latest sessions first
+/// Search messages, tool calls and results, the latest sessions first
 ///
-/// Case does not matter. The query occurs just so in the text or in the arguments of a call, unless --words or --regex
-/// says otherwise. `tamis trace event SESSION:EVENT` shows what was found.
+/// Ignores case. Finds QUERY as a substring of a text or of the arguments of a call, unless --words or --regex is given.
+/// `tamis trace event SESSION:EVENT` shows a match.
 #[derive(Args)]
 pub(crate) struct SearchCommand {
-    /// What to look for
+    /// Text to search for
     query: String,
-    /// Find its words, in any order
+    /// Find the words of QUERY, in any order
     #[arg(long, conflicts_with = "regex")]
     words: bool,
-    /// Take it for a regular expression
+    /// Treat QUERY as a regular expression
     #[arg(long)]
     regex: bool,
-    /// Only events of this type; may be given again
+    /// Only events of this type; may be repeated
     #[arg(long = "type", value_name = "TYPE", value_parser = types(), ignore_case = true)]
     types: Vec<String>,
-    /// Only in this session and its subagents'
+    /// Only in this session and its subagents
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// Only results of tools that failed
+    /// Only results of failed tools
     #[arg(long)]
     failed: bool,
     /// Maximum number of matches
@@ -95,7 +95,7 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
         return print::json(&json!({"matches": matches, "has_more": more}));
     }
     if matches.is_empty() {
-        return render::nothing(&trace, "nothing was found");
+        return render::nothing(&trace, "no matches");
     }
     let mut rows = Vec::new();
     for found in matches {

@@ -10,15 +10,15 @@ use crate::{escape, print};
 
 /// List sessions, the latest first
 ///
-/// Tokens are those of the session and its subagents, each request counted once. Subagents are listed with their
-/// parents' figures unless --subagents lists them apart.
+/// Tokens include subagents, each request counted once. Subagents count with their
+/// parents unless --subagents is given.
 #[derive(Args)]
 pub(crate) struct Sessions {
     #[command(flatten)]
     source: Source,
     #[command(flatten)]
     which: Which,
-    /// List subagents too
+    /// List subagents separately
     #[arg(long, help_heading = "Which sessions")]
     subagents: bool,
     /// Maximum number of sessions
@@ -26,7 +26,7 @@ pub(crate) struct Sessions {
     limit: usize,
 }
 
-/// Sessions that are looked at between two questions to the index.
+/// Sessions that are read from the index at once.
 const AT_ONCE: usize = 200;
 
 pub(crate) fn run(arguments: &Sessions) -> CliResult {
@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
     if sessions.is_empty() {
         return render::nothing(
             &trace,
-            "there are no such sessions; `tamis trace sessions` without options lists the latest",
+            "no sessions match; `tamis trace sessions` without options lists the latest",
         );
     }
     let mut table = Table::new(&[

@@ -11,15 +11,15 @@ use super::{render, turns};
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, table};
 
-/// Show a session: its figures, its turns, and as much of them as asked for
+/// Show a session: its figures, its turns, and their steps
 #[derive(Args)]
 pub(crate) struct Show {
-    /// The session, by the beginning of its id
+    /// Session ID, or a unique prefix of it
     session: String,
-    /// How much of it
+    /// Level of detail
     #[arg(long, value_enum, default_value_t = Level::Summary)]
     level: Level,
-    /// From this turn on
+    /// First turn to show
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     #[command(flatten)]
@@ -32,9 +32,9 @@ enum Level {
     Summary,
     /// A line for each step: its tools and their outcome
     Turns,
-    /// What was thought, said, called and answered, long texts cut
+    /// Reasoning, messages, calls and results, with long texts cut
     Steps,
-    /// All of it
+    /// Everything, in full
     Full,
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn run(arguments: &Show) -> CliResult {
     }
 }
 
-/// Tells the turns and steps one after the other.
+/// Visits the turns and steps in order.
 fn each_part(
     trace: &Trace,
     session: &Session,

@@ -8,12 +8,12 @@ use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// List a session's turns: what was said, and what it took
+/// List the turns of a session
 #[derive(Args)]
 pub(crate) struct Turns {
-    /// The session, by the beginning of its id
+    /// Session ID, or a unique prefix of it
     session: String,
-    /// From this turn on
+    /// First turn to show
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     /// Maximum number of turns

@@ -9,16 +9,16 @@ use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
-/// Say how many tokens were used
+/// Show token usage
 ///
-/// Each request counts once, at its largest, however often the logs report it; subagents count too. --explain shows for
-/// every report in a session's logs whether it counted, and why.
+/// Each request counts once, at its largest report; subagents count too. --explain shows whether each report in a
+/// session's logs counted, and why.
 #[derive(Args)]
 pub(crate) struct Usage {
-    /// A line for each of these; days are those of UTC
+    /// Group by; days are in UTC
     #[arg(long, value_enum, default_value_t = By::Day)]
     by: By,
-    /// Explain one session's sum, report by report
+    /// Explain the usage of one session, report by report
     #[arg(long, value_name = "SESSION")]
     explain: Option<String>,
     #[command(flatten)]
@@ -90,7 +90,7 @@ fn sums(trace: &Trace, arguments: &Usage) -> CliResult {
         }));
     }
     if rows.is_empty() {
-        return render::nothing(trace, "nothing was used");
+        return render::nothing(trace, "no usage");
     }
     let mut table = Table::new(&[
         ("REQUESTS", Align::Right),

@@ -9,10 +9,10 @@ use super::render;
 use crate::error::{CliError, CliResult};
 use crate::{escape, print, signals, table};
 
-/// Follow live sessions: each new event is a line, until Ctrl-C
+/// Follow sessions as they are written, one line per event, until Ctrl-C
 #[derive(Args)]
 pub(crate) struct WatchCommand {
-    /// Only this session and its subagents'
+    /// Only this session and its subagents
     #[arg(long, value_name = "ID")]
     session: Option<String>,
     #[command(flatten)]
