@@ -9,7 +9,7 @@ use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
 use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
 use tamis_coordinator::{AgentService, AgentServiceSettings};
-use tamis_http::{HttpUrl, ModelKey};
+use tamis_http::{BearerSecret, HttpUrl};
 use tamis_logs::discovery::LogLocations;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_research::{Model, ModelSettings, ModelUse, ResearchLimits, ResearchSettings, Researcher, Role};
@@ -255,7 +255,7 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
         (Role::Thoughts, Key::ModelThoughts),
     ];
     let settings = ModelSettings {
-        key: config.text(Key::ModelKey).and_then(ModelKey::new),
+        key: config.text(Key::ModelKey).and_then(BearerSecret::new),
         name: text(Key::ModelName),
         role_names: roles.into_iter().filter_map(|(role, key)| Some((role, text(key)?))).collect(),
         usage,

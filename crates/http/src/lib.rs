@@ -13,7 +13,6 @@
 //! binary. reqwest costs 32 packages, 22 s and 1.0 MB. ureq blocks, so a cancelled call could not close its connection.
 
 mod background;
-mod chat;
 mod connector;
 mod request;
 mod secret;
@@ -21,9 +20,6 @@ mod url;
 
 use std::time::Duration;
 
-pub use chat::{
-    ChatAnswer, ChatClient, ChatMessage, ChatRequest, ChatTool, ListedModel, ModelKey, TokenUsage, ToolCall,
-};
 pub use request::{HttpMethod, JsonRequest, JsonResponse, ResponseHeaders};
 pub use secret::BearerSecret;
 pub use url::{HttpUrl, HttpUrlError};
@@ -41,16 +37,8 @@ pub enum HttpError {
     CutShort,
     #[error("the response is not HTTP: {0}")]
     NotHttp(#[source] Box<dyn std::error::Error + Send + Sync>),
-    #[error("the response has status {0}")]
-    Status(u16),
-    #[error("the response has status {status}: {message}")]
-    Failed { status: u16, message: String },
     #[error("the response is larger than {0} bytes")]
     TooLarge(usize),
-    #[error("the response is not a JSON object: {0}")]
-    NotJsonObject(String),
     #[error("the response is not JSON: {0}")]
     NotJson(String),
-    #[error("the response is not a chat completion: {0}")]
-    NotAChat(&'static str),
 }

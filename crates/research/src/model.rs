@@ -7,6 +7,7 @@
 
 mod answer;
 mod arguments;
+mod chat;
 mod evidence;
 mod prompts;
 mod provider;

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tamis_codebase::{Halt, Halted};
-use tamis_http::{ChatAnswer, ChatClient, ChatRequest, HttpError, ListedModel};
+use tamis_http::HttpError;
 use tamis_redact::Redacted;
 use tokio::sync::Semaphore;
 
+use super::chat::{ChatAnswer, ChatClient, ChatError, ChatRequest, ListedModel};
 use super::{ModelLimits, ModelSettings, ModelUse};
 use crate::{Role, RoleError, RoleErrorKind};
 
@@ -84,9 +85,9 @@ impl Model {
         let outcome = wait(halt, async {
             match self.client.models(self.settings.probe_timeout).await {
                 // It cannot list its models, and need not where a name is configured.
-                Err(
-                    HttpError::Status(404 | 405 | 501) | HttpError::Failed { status: 404 | 405 | 501, .. },
-                ) if self.settings.name.is_some() => Ok(Vec::new()),
+                Err(ChatError::Status { status: 404 | 405 | 501, .. }) if self.settings.name.is_some() => {
+                    Ok(Vec::new())
+                }
                 Err(error) => {
                     let message = format!("no model at {}: {error}", self.settings.url);
                     Err(RoleError::new(
@@ -112,12 +113,8 @@ impl Model {
                 let permit = self.permits.acquire().await;
                 let outcome = self.client.chat(request, self.settings.turn_timeout).await;
                 drop(permit);
-                let passing = match &outcome {
-                    Err(HttpError::Status(status) | HttpError::Failed { status, .. }) => {
-                        PASSING.contains(status)
-                    }
-                    _ => false,
-                };
+                let passing =
+                    matches!(&outcome, Err(ChatError::Status { status, .. }) if PASSING.contains(status));
                 match waits.next().filter(|_| passing) {
                     Some(time) => tokio::time::sleep(*time).await,
                     None => return outcome.map_err(error_of),
@@ -131,12 +128,14 @@ impl Model {
     }
 }
 
-fn error_of(error: HttpError) -> RoleError {
+fn error_of(error: ChatError) -> RoleError {
     let kind = match &error {
-        HttpError::Timeout(_) => RoleErrorKind::Timeout,
-        HttpError::Connect { .. } => RoleErrorKind::ProviderUnavailable,
+        ChatError::Http(HttpError::Timeout(_)) => RoleErrorKind::Timeout,
+        ChatError::Http(HttpError::Connect { .. }) => RoleErrorKind::ProviderUnavailable,
         // Servers have no code for it, only words.
-        HttpError::Failed { message, .. } if message.contains("context") => RoleErrorKind::ContextTooLong,
+        ChatError::Status { message: Some(message), .. } if message.contains("context") => {
+            RoleErrorKind::ContextTooLong
+        }
         _ => RoleErrorKind::ProviderError,
     };
     // A server's message may contain anything.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use tamis_http::{HttpUrl, ModelKey};
+use tamis_http::{BearerSecret, HttpUrl};
 
 use crate::Role;
 
@@ -63,7 +63,7 @@ impl Default for ModelLimits {
 pub struct ModelSettings {
     /// What its paths begin with, as in `http://127.0.0.1:1234/v1`.
     pub url: HttpUrl,
-    pub key: Option<ModelKey>,
+    pub key: Option<BearerSecret>,
     /// The first that the server lists when there is none.
     pub name: Option<String>,
     /// For these roles another.

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 use tamis_codebase::{Halt, Halted};
-use tamis_http::ToolCall;
 use tamis_redact::Redacted;
 
+use super::chat::ToolCall;
 use super::tools::{self, ToolError};
 use crate::{BoundedReader, Role};
 

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use tamis_codebase::Halt;
-use tamis_http::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
 use tamis_redact::Redacted;
 
 use super::answer::{self, UnusableAnswer};
+use super::chat::{ChatAnswer, ChatMessage, ChatRequest, ChatTool};
 use super::tool_calls::ToolCaller;
 use super::{Model, prompts, tools};
 use crate::{BoundedReader, NoteFact, ResearchFinding, Role, RoleError, RoleErrorKind};

@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use tamis_codebase::{
     AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
 };
-use tamis_http::ChatTool;
 use tamis_redact::Redacted;
 use tamis_text::split_lines;
 
 use super::arguments::{Arguments, flag, number, optional_text, text};
+use super::chat::ChatTool;
 use super::tool_calls::ToolCaller;
 use crate::Role;
 use crate::reader::{ReadError, SourceFile};

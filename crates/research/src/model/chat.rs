@@ -1,123 +1,135 @@
-//! A chat model somewhere else, asked as LM Studio, Ollama and llama.cpp all understand it: `POST …/chat/completions` with
-//! tools, and `GET …/models`.
+//! The wire format of chat models, in the form that LM Studio, Ollama and llama.cpp share with OpenAI's API:
+//! `POST …/chat/completions` with tools, and `GET …/models`.
 //!
-//! What comes back is read generously, since servers differ: arguments of a call as a string or as an object, contents as
-//! a string or in parts, calls without an id.
+//! Responses are read leniently, because servers differ: arguments of a call may be a string or an object, contents a string or
+//! parts, and calls may have no id.
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
-use crate::{BearerSecret, HttpError, HttpUrl, JsonRequest, JsonResponse};
+use tamis_http::{BearerSecret, HttpError, HttpUrl, JsonRequest, JsonResponse};
 
-/// A turn of a chat has some thousand tokens; what is larger comes from something else.
-const LARGEST_ANSWER: usize = 4 << 20;
+/// A turn of a chat has some thousand tokens, so a larger response is not one.
+const MAX_RESPONSE_BYTES: usize = 4 << 20;
 
-/// As much as is read of an answer that tells of a failure, and as much of that as is passed on.
-const LARGEST_FAILURE: usize = 64 << 10;
-const LONGEST_MESSAGE: usize = 300;
+/// How much of a failure's body is read, and how many characters of its message are reported.
+const MAX_FAILURE_BYTES: usize = 64 << 10;
+const MAX_MESSAGE_CHARS: usize = 300;
 
-/// What a model's server wants to see before it answers.
-pub type ModelKey = BearerSecret;
-
-/// A server of chat models.
+/// A client of one model server.
 #[derive(Clone, Debug)]
-pub struct ChatClient {
+pub(crate) struct ChatClient {
     base: HttpUrl,
-    key: Option<ModelKey>,
+    key: Option<BearerSecret>,
 }
 
-/// A model that a server has.
+/// A model that a server lists.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
-pub struct ListedModel {
-    pub id: String,
-    /// What LM Studio says it is for.
+pub(crate) struct ListedModel {
+    pub(crate) id: String,
+    /// Its kind; only LM Studio has this.
     #[serde(default, rename = "type")]
-    pub kind: Option<String>,
+    pub(crate) kind: Option<String>,
 }
 
-/// One turn to be taken.
+/// A request for one turn.
 #[derive(Debug, Serialize)]
-pub struct ChatRequest<'a> {
-    pub model: &'a str,
-    pub messages: &'a [ChatMessage],
+pub(crate) struct ChatRequest<'a> {
+    pub(crate) model: &'a str,
+    pub(crate) messages: &'a [ChatMessage],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
-    pub tools: &'a [ChatTool],
-    pub max_tokens: u32,
-    pub temperature: f32,
+    pub(crate) tools: &'a [ChatTool],
+    pub(crate) max_tokens: u32,
+    pub(crate) temperature: f32,
 }
 
-/// What was said so far.
+/// A message of the conversation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ChatMessage {
+pub(crate) enum ChatMessage {
     System(String),
     User(String),
     Assistant { content: String, calls: Vec<ToolCall> },
     Tool { call: String, content: String },
 }
 
-/// A call that the model wants made.
+/// A tool call by the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ToolCall {
-    pub id: String,
-    pub name: String,
-    /// JSON, or what the model takes for it.
-    pub arguments: String,
+pub(crate) struct ToolCall {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// Supposed to be JSON.
+    pub(crate) arguments: String,
 }
 
 /// A function that the model may call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ChatTool {
-    pub name: &'static str,
-    pub description: &'static str,
+pub(crate) struct ChatTool {
+    pub(crate) name: &'static str,
+    pub(crate) description: &'static str,
     /// A JSON schema.
-    pub parameters: Value,
+    pub(crate) parameters: Value,
 }
 
 /// The model's turn.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ChatAnswer {
-    pub content: String,
-    pub calls: Vec<ToolCall>,
-    /// Why the model will not answer.
-    pub refusal: Option<String>,
-    /// Whether it ended because it became too long.
-    pub cut_off: bool,
-    pub usage: Option<TokenUsage>,
+pub(crate) struct ChatAnswer {
+    pub(crate) content: String,
+    pub(crate) calls: Vec<ToolCall>,
+    /// Why the model refuses to answer.
+    pub(crate) refusal: Option<String>,
+    /// Whether it was cut off at the token limit.
+    pub(crate) cut_off: bool,
+    pub(crate) usage: Option<TokenUsage>,
+}
+
+/// Why there is no turn.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ChatError {
+    #[error(transparent)]
+    Http(#[from] HttpError),
+    #[error("the response has status {status}{}", .message.as_ref().map_or(String::new(), |text| format!(": {text}")))]
+    Status { status: u16, message: Option<String> },
+    #[error("the response is not a JSON object: {0}")]
+    NotJsonObject(String),
+    #[error("the response is not a chat completion: {0}")]
+    NotAChat(&'static str),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-pub struct TokenUsage {
+pub(crate) struct TokenUsage {
     #[serde(default)]
-    pub prompt_tokens: u64,
+    pub(crate) prompt_tokens: u64,
     #[serde(default)]
-    pub completion_tokens: u64,
+    pub(crate) completion_tokens: u64,
 }
 
 impl ChatClient {
-    /// A server by the address that its paths begin with, such as `http://127.0.0.1:1234/v1`.
-    pub fn new(base: HttpUrl, key: Option<ModelKey>) -> ChatClient {
+    /// A client of the server whose paths begin with `base`, such as `http://127.0.0.1:1234/v1`.
+    pub(crate) fn new(base: HttpUrl, key: Option<BearerSecret>) -> ChatClient {
         ChatClient { base, key }
     }
 
     /// The models that the server has, in its order.
-    pub async fn models(&self, timeout: Duration) -> Result<Vec<ListedModel>, HttpError> {
+    pub(crate) async fn models(&self, timeout: Duration) -> Result<Vec<ListedModel>, ChatError> {
         #[derive(Deserialize)]
         struct Listing {
             data: Vec<ListedModel>,
         }
-        let body = successful(self.send("models", None, timeout).await?)?;
-        let listing: Value = json_object(&body)?;
+        let listing = json_object(&self.send("models", None, timeout).await?)?;
         let listing: Listing =
-            serde_json::from_value(listing).map_err(|_| HttpError::NotAChat("it lists no models"))?;
+            serde_json::from_value(listing).map_err(|_| ChatError::NotAChat("it lists no models"))?;
         Ok(listing.data)
     }
 
-    /// Takes a turn.
-    pub async fn chat(&self, request: &ChatRequest<'_>, timeout: Duration) -> Result<ChatAnswer, HttpError> {
-        /// Whole answers only: nobody watches the words come.
+    /// Requests a turn.
+    pub(crate) async fn chat(
+        &self,
+        request: &ChatRequest<'_>,
+        timeout: Duration,
+    ) -> Result<ChatAnswer, ChatError> {
+        /// Whole responses only; streaming has no use here.
         #[derive(Serialize)]
         struct Whole<'a> {
             #[serde(flatten)]
@@ -126,8 +138,8 @@ impl ChatClient {
         }
         let body = serde_json::to_string(&Whole { request, stream: false })
             .map_err(|error| HttpError::Broken(error.into()))?;
-        let body = successful(self.send("chat/completions", Some(body), timeout).await?)?;
-        ChatAnswer::read(&json_object(&body)?)
+        let response = self.send("chat/completions", Some(body), timeout).await?;
+        ChatAnswer::read(&json_object(&response)?)
     }
 
     async fn send(
@@ -139,41 +151,34 @@ impl ChatClient {
         let url = self.base.join(path).map_err(|error| HttpError::Broken(error.into()))?;
         let request = JsonRequest {
             secret: self.key.as_ref(),
-            max_failure_bytes: LARGEST_FAILURE,
-            ..JsonRequest::new(&url, body, LARGEST_ANSWER)
+            max_failure_bytes: MAX_FAILURE_BYTES,
+            ..JsonRequest::new(&url, body, MAX_RESPONSE_BYTES)
         };
         request.send(timeout).await
     }
 }
 
-fn successful(response: JsonResponse) -> Result<Bytes, HttpError> {
+/// The JSON object of a successful response.
+fn json_object(response: &JsonResponse) -> Result<Value, ChatError> {
     if response.is_success() {
-        return Ok(response.body);
+        return match response.json() {
+            Ok(value @ Value::Object(_)) => Ok(value),
+            Ok(_) => Err(ChatError::NotJsonObject("it is another value".to_owned())),
+            Err(error) => Err(ChatError::NotJsonObject(error.to_string())),
+        };
     }
-    let status = response.status;
     // `{"error": {"message": …}}`, `{"error": …}` or `{"message": …}`, depending on the server.
-    let body: Value = serde_json::from_slice(&response.body).unwrap_or_default();
+    let body: Value = response.json().unwrap_or_default();
     let messages = [&body["error"]["message"], &body["error"], &body["message"]];
-    match messages.into_iter().find_map(Value::as_str).map(str::trim) {
-        None | Some("") => Err(HttpError::Status(status)),
-        Some(message) => {
-            Err(HttpError::Failed { status, message: message.chars().take(LONGEST_MESSAGE).collect() })
-        }
-    }
-}
-
-fn json_object(body: &[u8]) -> Result<Value, HttpError> {
-    match serde_json::from_slice::<Value>(body) {
-        Ok(value) if value.is_object() => Ok(value),
-        Ok(_) => Err(HttpError::NotJsonObject("it is another value".to_owned())),
-        Err(error) => Err(HttpError::NotJsonObject(error.to_string())),
-    }
+    let message = messages.into_iter().find_map(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
+    let message = message.map(|text| text.chars().take(MAX_MESSAGE_CHARS).collect());
+    Err(ChatError::Status { status: response.status, message })
 }
 
 impl ChatAnswer {
-    fn read(body: &Value) -> Result<ChatAnswer, HttpError> {
-        let choice = body["choices"].get(0).ok_or(HttpError::NotAChat("it has no choices"))?;
-        let message = choice.get("message").ok_or(HttpError::NotAChat("it has no message"))?;
+    fn read(body: &Value) -> Result<ChatAnswer, ChatError> {
+        let choice = body["choices"].get(0).ok_or(ChatError::NotAChat("it has no choices"))?;
+        let message = choice.get("message").ok_or(ChatError::NotAChat("it has no message"))?;
         let calls = message["tool_calls"].as_array().map_or(&[][..], Vec::as_slice);
         Ok(ChatAnswer {
             content: text_of(&message["content"]),
@@ -200,7 +205,7 @@ impl ChatAnswer {
     }
 }
 
-/// A text, or the texts of its parts.
+/// A text, or the joined texts of its parts.
 fn text_of(content: &Value) -> String {
     match content {
         Value::String(text) => text.clone(),
@@ -211,7 +216,7 @@ fn text_of(content: &Value) -> String {
 
 impl Serialize for ChatMessage {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let told = match self {
+        let message = match self {
             ChatMessage::System(content) => json!({"role": "system", "content": content}),
             ChatMessage::User(content) => json!({"role": "user", "content": content}),
             ChatMessage::Assistant { content, calls } if calls.is_empty() => {
@@ -224,7 +229,7 @@ impl Serialize for ChatMessage {
                 json!({"role": "tool", "tool_call_id": call, "content": content})
             }
         };
-        told.serialize(serializer)
+        message.serialize(serializer)
     }
 }
 
@@ -246,28 +251,28 @@ impl Serialize for ChatTool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ResponseHeaders;
+    use tamis_http::ResponseHeaders;
 
     fn read(message: Value) -> ChatAnswer {
         ChatAnswer::read(&json!({"choices": [{"message": message, "finish_reason": "stop"}]})).unwrap()
     }
 
     #[test]
-    fn answers_are_read_as_servers_write_them() {
+    fn responses_of_all_servers_are_read() {
         let call = |id: &str, arguments: &str| ToolCall {
             id: id.into(),
             name: "grep".into(),
             arguments: arguments.into(),
         };
-        let said = |content: &str| ChatAnswer { content: content.into(), ..ChatAnswer::default() };
+        let text = |content: &str| ChatAnswer { content: content.into(), ..ChatAnswer::default() };
         let called = |calls| ChatAnswer { calls, ..ChatAnswer::default() };
         for (message, answer) in [
-            (json!({"content": "a"}), said("a")),
+            (json!({"content": "a"}), text("a")),
             (
                 json!({"content": [{"type": "text", "text": "a"}, {"text": "b"}, {"type": "image"}]}),
-                said("ab"),
+                text("ab"),
             ),
-            (json!({"content": null, "tool_calls": null, "refusal": ""}), said("")),
+            (json!({"content": null, "tool_calls": null, "refusal": ""}), text("")),
             (
                 json!({"tool_calls": [{"id": "x", "function": {"name": "grep", "arguments": "{\"a\":1}"}},
                     {"function": {"name": "grep", "arguments": {"a": 1}}}, {"id": "", "function": {"name": "grep"}}]}),
@@ -290,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn a_conversation_is_told_in_the_usual_form() {
+    fn a_conversation_is_written_in_openais_format() {
         let calls = vec![ToolCall { id: "1".into(), name: "ls".into(), arguments: "{}".into() }];
         let messages = [
             ChatMessage::System("s".into()),
@@ -316,30 +321,30 @@ mod tests {
 
     #[test]
     fn a_key_is_never_shown() {
-        let key = ModelKey::new(" a-key-that-is-secret ").unwrap();
+        let key = BearerSecret::new(" a-key-that-is-secret ").unwrap();
         let client = ChatClient::new("http://h/v1".parse().unwrap(), Some(key));
         assert!(!format!("{client:?}").contains("secret"));
-        assert!(ModelKey::new(" ").is_none() && ModelKey::new("a\nb").is_none());
+        assert!(BearerSecret::new(" ").is_none() && BearerSecret::new("a\nb").is_none());
     }
 
     #[test]
-    fn what_a_failing_server_says_is_passed_on() {
-        for (body, told) in [
+    fn the_message_of_a_failing_server_is_reported() {
+        for (body, message) in [
             (r#"{"error":{"message":"no such model"}}"#, "the response has status 404: no such model"),
             (r#"{"error":"gone"}"#, "the response has status 404: gone"),
             ("<html>", "the response has status 404"),
         ] {
             let response =
                 JsonResponse { status: 404, headers: ResponseHeaders::default(), body: body.into() };
-            assert_eq!(successful(response).unwrap_err().to_string(), told);
+            assert_eq!(json_object(&response).unwrap_err().to_string(), message);
         }
     }
 
     #[tokio::test]
-    async fn a_key_goes_along_where_there_is_one() {
+    async fn a_key_is_sent_if_there_is_one() {
         use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
-        for (key, told) in [(ModelKey::new("k-1"), true), (None, false)] {
+        for (key, is_sent) in [(BearerSecret::new("k-1"), true), (None, false)] {
             let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
             let url = format!("http://{}/v1", listener.local_addr().unwrap());
             let server = tokio::spawn(async move {
@@ -362,7 +367,7 @@ mod tests {
             );
             let head = server.await.unwrap();
             assert!(head.starts_with("GET /v1/models HTTP/1.1\r\n"), "{head}");
-            assert_eq!(head.contains("authorization: Bearer k-1\r\n"), told, "{head}");
+            assert_eq!(head.contains("authorization: Bearer k-1\r\n"), is_sent, "{head}");
         }
     }
 }
