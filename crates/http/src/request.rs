@@ -19,9 +19,6 @@ use crate::{BearerSecret, HttpError, HttpUrl};
 pub enum HttpMethod {
     Get,
     Post,
-    Put,
-    Patch,
-    Delete,
 }
 
 /// A request. Its secret is in no text that is made of it.
@@ -51,7 +48,6 @@ pub struct JsonResponse {
 /// The headers that callers use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResponseHeaders {
-    pub location: Option<String>,
     /// From a number of seconds; dates, which JSON APIs do not send, are ignored.
     pub retry_after: Option<Duration>,
     pub rate_limit_remaining: Option<u64>,
@@ -198,7 +194,6 @@ impl ResponseHeaders {
     fn read(headers: &HeaderMap) -> ResponseHeaders {
         let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
         ResponseHeaders {
-            location: text("location").map(str::to_owned),
             retry_after: text("retry-after").and_then(|text| text.parse().ok()).map(Duration::from_secs),
             rate_limit_remaining: text("x-ratelimit-remaining").and_then(|text| text.parse().ok()),
             rate_limit_reset: text("x-ratelimit-reset").and_then(|text| text.parse().ok()),
@@ -211,9 +206,6 @@ impl From<HttpMethod> for Method {
         match method {
             HttpMethod::Get => Method::GET,
             HttpMethod::Post => Method::POST,
-            HttpMethod::Put => Method::PUT,
-            HttpMethod::Patch => Method::PATCH,
-            HttpMethod::Delete => Method::DELETE,
         }
     }
 }

@@ -59,13 +59,7 @@ fn answer(head: &str, body: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn requests_and_responses_arrive_whole() {
-    for (method, word) in [
-        (HttpMethod::Get, "GET"),
-        (HttpMethod::Post, "POST"),
-        (HttpMethod::Put, "PUT"),
-        (HttpMethod::Patch, "PATCH"),
-        (HttpMethod::Delete, "DELETE"),
-    ] {
+    for (method, word) in [(HttpMethod::Get, "GET"), (HttpMethod::Post, "POST")] {
         let body = json!({"é": [1]});
         let head = "201 Created\r\ncontent-length: 8\r\nlocation: /x\r\nretry-after: 3\r\n\
             X-RateLimit-Remaining: 0\r\nx-ratelimit-reset: 17";
@@ -75,7 +69,6 @@ async fn requests_and_responses_arrive_whole() {
         assert_eq!(
             response.headers,
             ResponseHeaders {
-                location: Some("/x".to_owned()),
                 retry_after: Some(Duration::from_secs(3)),
                 rate_limit_remaining: Some(0),
                 rate_limit_reset: Some(17),
