@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tamis_agents::{AgentsError, Coordinator, Result};
 
-/// A coordinator that can be asked: this process's own, another process's, or whichever holds the leader lock.
+/// A coordinator: this process's own, another process's, or whichever holds the leader lock.
 pub trait CoordinatorApi {
     fn send<R: CoordinatorRequest>(
         &self,

@@ -10,7 +10,7 @@ use crate::{CallOptions, CoordinatorApi, CoordinatorRequest};
 
 /// The header of a forwarded call's idempotency key. A process that gets it does not forward the call again.
 pub const IDEMPOTENCY_KEY_HEADER: &str = "tamis-call";
-/// The header that says for how long the caller still waits.
+/// The header with the time that the caller still waits, in milliseconds.
 pub const TIME_LEFT_HEADER: &str = "tamis-time-left-ms";
 
 /// A coordinator whose own time is up needs a little more to answer so.

@@ -74,7 +74,7 @@ const FETCHES: (&str, &str) = ("remote", "uploadpack");
 /// The program for pushing, which is the same. It can be given as an argument.
 pub(super) const RECEIVES: &str = "--receive-pack=git-receive-pack";
 
-/// Nobody is there to answer a question.
+/// There is no user to answer a prompt.
 const SSH: &str = "ssh -o BatchMode=yes";
 
 /// Keys that decide whom a secured connection trusts. With one of them from a repository, no credential is sent.

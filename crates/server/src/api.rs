@@ -1,4 +1,4 @@
-//! REST for agents and their reviews, below `/api`; and what is counted, at `/metrics`.
+//! REST for agents and their reviews, below `/api`; and counters, at `/metrics`.
 //!
 //! Everything here requires the server's token, but for `/api/call/TOOL`: there the server of an instance forwards its
 //! agent's calls, validated, with the instance's identity. Errors are the contract's object, with a status by its code.

@@ -1,4 +1,4 @@
-//! `create_issues`: what a planning agent planned, as issues.
+//! `create_issues`: a planning agent opens issues.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `create_pull_request`: the work is done, and is offered to be pulled.
+//! `create_pull_request`: an agent opens a pull request for its branch.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

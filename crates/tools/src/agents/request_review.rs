@@ -1,4 +1,4 @@
-//! `request_review`: a coding agent wants its work looked at.
+//! `request_review`: a coding agent requests a review of its work.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! `send_feedback`: a review agent says what it thinks, and is done.
+//! `send_feedback`: a review agent gives its feedback, and ends.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

@@ -1,4 +1,4 @@
-//! One call of the `tmux` program: bounded in time, with nothing secret in its environment, and its words told as errors.
+//! One call of the `tmux` program: bounded in time, with nothing secret in its environment, and its messages turned into errors.
 
 use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind;
@@ -16,11 +16,11 @@ const LIMIT: Duration = Duration::from_secs(30);
 const RACE_LIMIT: Duration = Duration::from_secs(20);
 const RACE_PAUSE: Duration = Duration::from_millis(15);
 
-/// What the server, which outlives whoever started it, needs of an environment. It passes it on to all its sessions.
+/// What the server, which outlives the process that started it, needs of an environment. All its sessions inherit it.
 const ENVIRONMENT: &[&str] =
     &["HOME", "LANG", "LC_ALL", "LC_CTYPE", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TMUX_TMPDIR", "USER"];
 
-/// What tmux says when there is no server, with the end of the line where that matters.
+/// The messages of tmux when there is no server, with the end of the line where that matters.
 const NO_SERVER: &[(&str, &str)] = &[
     ("no server running on", ""),
     ("error connecting to", "(No such file or directory)"),
@@ -37,7 +37,7 @@ const NO_SERVER: &[(&str, &str)] = &[
 struct Answer {
     succeeded: bool,
     stdout: String,
-    /// The first line of what it said went wrong.
+    /// The first line of its error output.
     complaint: String,
 }
 
@@ -46,7 +46,7 @@ pub(super) fn program(tmux: &Tmux) -> Program {
     Program::new("tmux").args(["-u", "-L", &tmux.server, "-f", "/dev/null"])
 }
 
-/// Asks something. None when there is no server.
+/// Runs a query. None when there is no server.
 pub(super) fn ask(tmux: &Tmux, words: &[&str]) -> Result<Option<String>> {
     let answer = call(tmux, words, None)?;
     if answer.succeeded {
@@ -107,7 +107,7 @@ impl Answer {
 }
 
 fn failed(doing: &str, complaint: &str) -> AgentsError {
-    let complaint = if complaint.is_empty() { "it does not say why" } else { complaint };
+    let complaint = if complaint.is_empty() { "no message" } else { complaint };
     AgentsError::new(Code::TmuxError, format!("tmux {doing}: {complaint}"))
 }
 

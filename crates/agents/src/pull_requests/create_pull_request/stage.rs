@@ -133,7 +133,7 @@ impl Stage {
         (reviewer, token)
     }
 
-    /// Feedback of an earlier review, as it lies in the coding agent's tree.
+    /// Feedback of an earlier review, as it is in the coding agent's tree.
     pub(crate) fn notes(&self, coding: &Instance, text: &str) {
         let (reviewer, _) = self.review(coding);
         self.commit(coding, "REVIEW_FEEDBACK.md", text);
@@ -195,21 +195,21 @@ impl Stage {
         self.coordinator.create_pull_request(&call(token), input)
     }
 
-    /// Nothing is under way, and every status is as the last event of it says.
+    /// No operation is under way, and every status is that of its last event.
     pub(crate) fn assert_consistent(&self) {
         let events = self.coordinator.archive.events(0, None, 1000).unwrap();
         for instance in self.coordinator.archive.instances().unwrap() {
             let under_way = |connection: &Connection| db::operations_of_family(connection, &instance.id);
             assert_eq!(self.coordinator.archive.database.read(under_way).unwrap(), [], "under way");
-            let told = events.iter().rfind(|event| {
+            let last = events.iter().rfind(|event| {
                 event.instance_id.as_ref() == Some(&instance.id) && event.status_after.is_some()
             });
-            let told = told.and_then(|event| event.status_after).unwrap_or(Status::Started);
-            assert_eq!(instance.status, told, "{}", instance.id);
+            let last = last.and_then(|event| event.status_after).unwrap_or(Status::Started);
+            assert_eq!(instance.status, last, "{}", instance.id);
         }
     }
 
-    /// What the last call of a tool was told as.
+    /// The event of the last tool call.
     pub(crate) fn last_call(&self) -> (bool, Option<String>) {
         let events = self.coordinator.archive.events(0, None, 1000).unwrap();
         let last = events.iter().rfind(|event| event.kind == EventKind::ToolCalled).unwrap();
@@ -234,7 +234,7 @@ fn coordinator(folder: &Path, github_url: &str) -> Coordinator {
             return coordinator;
         }
         // A child that another test is about to start has the lock until it is the program that it will be.
-        assert!(begun.elapsed() < PATIENCE, "somebody else coordinates");
+        assert!(begun.elapsed() < PATIENCE, "another process holds the leader lock");
         std::thread::sleep(Duration::from_millis(2));
     }
 }

@@ -59,7 +59,7 @@ fn opened(path: &Path) -> io::Result<Option<File>> {
 }
 
 /// The lines of a log as they come, without what a terminal obeys. An escape sequence may come in two parts, so a line is
-/// told when it ends.
+/// returned when it ends.
 #[derive(Default)]
 pub(super) struct Lines {
     pending: Vec<u8>,
@@ -94,12 +94,12 @@ mod tests {
 
     #[test]
     fn lines_are_told_when_they_end_without_what_a_terminal_obeys() {
-        let mut told = Lines::default();
-        assert_eq!(told.of(b"one\r\n\x1b[3"), ["one"]);
-        assert_eq!(told.of(b"1mtwo"), Vec::<String>::new());
-        assert_eq!(told.of(b"\x1b[0m\n\n  \nthree\xff"), ["two"]);
-        assert_eq!(told.rest(), ["three\u{fffd}"]);
-        assert_eq!(told.of(&[b'x'; LONGEST_LINE + 1]).len(), 1);
+        let mut lines = Lines::default();
+        assert_eq!(lines.of(b"one\r\n\x1b[3"), ["one"]);
+        assert_eq!(lines.of(b"1mtwo"), Vec::<String>::new());
+        assert_eq!(lines.of(b"\x1b[0m\n\n  \nthree\xff"), ["two"]);
+        assert_eq!(lines.rest(), ["three\u{fffd}"]);
+        assert_eq!(lines.of(&[b'x'; LONGEST_LINE + 1]).len(), 1);
     }
 
     #[test]

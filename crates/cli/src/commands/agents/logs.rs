@@ -12,25 +12,24 @@ use crate::{escape, print, signals};
 
 /// How often a log that is followed is looked at.
 const LOOK_AGAIN: Duration = Duration::from_millis(100);
-/// So many looks pass before it is asked again whether the agent still runs.
+/// How many looks at the log there are between two queries whether the agent still runs.
 const LOOKS_PER_TMUX_CALL: u32 = 10;
 
-/// Show what an agent showed
+/// Show the output of an agent
 ///
-/// While its session is there, that is its screen and what has scrolled off it. Afterwards, and with --follow, it is the log
-/// that is kept of it, 4 to 8 MiB at most, without what a terminal obeys; agents that draw their screen leave a log that is
-/// best seen with --raw, in a terminal.
+/// While its session exists, shows its screen and scrollback. Afterwards, and with --follow, shows its log (the last 4 to
+/// 8 MiB) without terminal control sequences. View the log of an agent with a full-screen interface with --raw.
 #[derive(Args)]
 pub(crate) struct Logs {
     /// Id of the instance, as in `tamis agents list`
     id: InstanceId,
-    /// Go on showing what comes, until the agent ends or Ctrl-C
+    /// Follow the log until the agent ends or Ctrl-C
     #[arg(long, short)]
     follow: bool,
-    /// At most so many lines, the last ones
+    /// Maximum number of lines, from the end
     #[arg(long, short = 'n', value_name = "N", default_value_t = 200)]
     lines: usize,
-    /// The log that is kept as it was written, every byte
+    /// Print the log unchanged
     #[arg(long, conflicts_with = "lines")]
     raw: bool,
 }
