@@ -19,19 +19,24 @@ mod wrap;
 use std::panic::UnwindSafe;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use tamis_process::{WARDEN_ARGUMENT, run_warden};
 
 use error::{CliResult, Kind};
 
-/// A fine sieve between coding agents and what they read.
+/// A fine sieve between coding agents and what they read
 ///
-/// Prunes long texts for the task at hand, marks every cut, and gives back anything it cut.
+/// Prunes long texts for the task at hand, marks every cut, and recovers anything it cut.
 #[derive(Parser)]
 #[command(name = "tamis", version, propagate_version = true, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: commands::Command,
+}
+
+/// Every command of `tamis`, for the reference and the man pages.
+pub fn command() -> clap::Command {
+    Arguments::command()
 }
 
 /// The `tamis` program.

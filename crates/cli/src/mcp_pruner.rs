@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tamis_clients::DEFAULT_PRUNER_URL;
 use tamis_codebase::WorkingFolder;
 use tamis_http::HttpUrl;
 use tamis_process::{ProcessGroups, WardenProgram};
@@ -17,8 +18,6 @@ use tamis_tools::{Pruner, Registry, RemotePruner, Services, Toolset, Workbench};
 use crate::error::{CliError, CliResult};
 use crate::{setup, stdio};
 
-/// Unless `PRUNER_URL` says otherwise.
-const DEFAULT_URL: &str = "http://localhost:8000/prune";
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const SHORTEST_TIMEOUT_MS: u64 = 100;
 const LONGEST_TIMEOUT_MS: u64 = 300_000;
@@ -75,7 +74,7 @@ fn folder(named: Option<OsString>) -> Result<WorkingFolder, CliError> {
 
 /// An empty address turns pruning off; one that cannot be asked does too, and is warned about.
 fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
-    let url = url.map_or_else(|| DEFAULT_URL.to_owned(), |url| url.to_string_lossy().into_owned());
+    let url = url.map_or_else(|| DEFAULT_PRUNER_URL.to_owned(), |url| url.to_string_lossy().into_owned());
     if url.is_empty() {
         tracing::info!("PRUNER_URL is empty: nothing will be pruned");
         return Pruner::Off;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tamis_config::Surroundings;
+use tamis_config::ConfigEnvironment;
 use tamis_sieve::{PruneWarning, Pruned};
 use tamis_tools::{Access, Context, Failure, PruneJob, Services};
 use tokio::runtime::Runtime;
@@ -14,17 +14,17 @@ use crate::{print, setup, signals};
 pub(crate) struct Operations {
     pub(crate) services: Arc<Services>,
     command: &'static str,
-    surroundings: Surroundings,
+    environment: ConfigEnvironment,
     runtime: Runtime,
 }
 
 impl Operations {
     pub(crate) fn new(command: &'static str) -> Result<Operations, CliError> {
-        let surroundings = Surroundings::of_process();
-        let config = setup::load(&surroundings)?;
+        let environment = ConfigEnvironment::of_process();
+        let config = setup::load(&environment)?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
-        Ok(Operations { services: setup::services(&config)?, command, surroundings, runtime })
+        Ok(Operations { services: setup::services(&config)?, command, environment, runtime })
     }
 
     /// Runs an operation to its end. Ctrl-C cancels it, and ends every process that it started.
@@ -32,7 +32,7 @@ impl Operations {
         &self,
         operation: impl AsyncFnOnce(Context) -> Result<T, Failure>,
     ) -> Result<T, CliError> {
-        let caller = setup::person(&self.surroundings, self.command);
+        let caller = setup::person(&self.environment, self.command);
         let context = Context::new(Arc::clone(&self.services), caller, Access::Full);
         let cancellation = context.cancellation.clone();
         let outcome = self.runtime.block_on(async {

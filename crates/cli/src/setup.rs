@@ -7,7 +7,7 @@ use std::time::Duration;
 use tamis_agents::Identity;
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
-use tamis_config::{Config, ConfigError, Key, Source, Surroundings, project_root};
+use tamis_config::{Config, ConfigEnvironment, ConfigError, ConfigSource, RunConfig, project_root};
 use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_http::{BearerSecret, HttpUrl};
 use tamis_logs::discovery::LogLocations;
@@ -34,32 +34,27 @@ const FLUSH_PATIENCE: Duration = Duration::from_secs(2);
 const MOST_WORKERS: usize = 256;
 
 /// The configuration of this process, with logging started by it.
-pub(crate) fn load(surroundings: &Surroundings) -> Result<Config, CliError> {
-    let config = Config::load(surroundings)?;
+pub(crate) fn load(environment: &ConfigEnvironment) -> Result<Config, CliError> {
+    let config = Config::load(environment)?;
     announce(&config)?;
     Ok(config)
 }
 
 fn announce(config: &Config) -> Result<(), CliError> {
-    start_logging(config.text(Key::Log).unwrap_or("info"))?;
-    for remark in &config.remarks {
-        tracing::warn!("{remark}");
+    start_logging(&config.log.filter.value)?;
+    for warning in &config.warnings {
+        tracing::warn!("{warning}");
     }
     Ok(())
 }
 
-/// The configuration of this process, likewise, when these settings may be unusable: what is wrong with them is told,
-/// and they count as unset.
-pub(crate) fn load_despite(
-    surroundings: &Surroundings,
-    lenient: &[Key],
-) -> Result<(Config, Option<String>), CliError> {
-    let (config, errors) = Config::explain(surroundings);
-    let names: Vec<_> = lenient.iter().map(|key| key.setting().name).collect();
+/// The same for `tamis run`, whose own settings may be unusable: they then count as unset, and the first error is returned.
+pub(crate) fn load_for_run(environment: &ConfigEnvironment) -> Result<(Config, Option<String>), CliError> {
+    let (config, errors) = Config::explain(environment);
     let mut problem = None;
     for error in errors {
         match error {
-            ConfigError::Invalid { name, .. } if names.contains(&name) => {
+            ConfigError::Invalid { name, .. } if name.starts_with(RunConfig::PREFIX) => {
                 problem.get_or_insert(error.to_string());
             }
             error => return Err(error.into()),
@@ -72,7 +67,7 @@ pub(crate) fn load_despite(
 /// A bare level is for our own crates: at `debug` the libraries below log whole requests, and so what people read.
 pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
     let refuse = || {
-        CliError::usage(format!("the log filter {filter:?} is neither a level nor a list of target=level"))
+        CliError::usage(format!("invalid log filter `{filter}`: expected a level, or a list of target=level"))
             .hint("the levels are error, warn, info, debug, trace and off")
     };
     // As other programs call them.
@@ -96,23 +91,22 @@ pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
     Ok(())
 }
 
-/// The sieve that this configuration asks for.
+/// The configured sieve.
 pub(crate) fn sieve(config: &Config) -> Sieve {
-    let number = |key| config.number(key).unwrap_or(u64::MAX);
-    let settings = SieveSettings {
+    Sieve::new(SieveSettings {
         data_dir: Some(DataDir::at(config.data_dir())),
-        max_input_chars: usize::try_from(number(Key::MaxInputChars)).unwrap_or(usize::MAX),
-        recovery_ttl: Duration::from_secs(number(Key::RecoveryTtlSeconds)),
-        recovery_max_bytes: number(Key::RecoveryMaxBytes),
-        ledger_keep: Duration::from_secs(number(Key::LedgerKeepDays).saturating_mul(24 * 60 * 60)),
-    };
-    Sieve::new(settings)
+        max_input_chars: config.sieve.max_input_chars.value,
+        recovery_ttl: config.sieve.recovery_ttl.value,
+        recovery_max_bytes: config.sieve.recovery_max_bytes.value,
+        ledger_keep: config.sieve.ledger_keep.value,
+    })
 }
 
-/// The services that this configuration asks for.
+/// The configured services.
 pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     let workbench = Workbench {
-        folder: WorkingFolder::at(config.text(Key::WorkbenchDir).unwrap_or(".")).map_err(CliError::failed)?,
+        folder: WorkingFolder::at(config.workbench.dir.value.as_deref().unwrap_or(Path::new(".")))
+            .map_err(CliError::failed)?,
         process_groups: ProcessGroups::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
     };
@@ -122,7 +116,7 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     let services = Services::new(sieve(config), workbench)
         // A server starts even if the configured logs do not exist, or not yet.
         .with_sessions(move || {
-            Sessions::new(Arc::new(trace_of(&for_sessions, for_sessions.paths(Key::TraceLogs))))
+            Sessions::new(Arc::new(trace_of(&for_sessions, for_sessions.trace.logs.value.clone())))
         })
         .with_research(move || research(&for_research))
         .with_agents(move || {
@@ -136,8 +130,7 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
 
 /// The tables of agents.
 pub(crate) fn agents_database(config: &Config) -> PathBuf {
-    let named = config.text(Key::AgentsDatabase).map(PathBuf::from);
-    named.unwrap_or_else(|| DataDir::at(config.data_dir()).state_db())
+    config.agents.database.value.clone().unwrap_or_else(|| DataDir::at(config.data_dir()).state_db())
 }
 
 /// This program, for those of its own processes that it starts.
@@ -148,8 +141,8 @@ pub(crate) fn this_program() -> Result<PathBuf, CliError> {
 /// What there is to know of agents, from whatever process.
 pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentServiceSettings {
     let data_dir = DataDir::at(config.data_dir());
-    let token = match config.text(Key::Token) {
-        Some(chosen) => Some(chosen.to_owned()),
+    let token = match &config.http.token.value {
+        Some(chosen) => Some(chosen.reveal().to_owned()),
         // Where it cannot be read, whoever coordinates says that it wants one.
         None => ServerToken::load(&data_dir.token()).ok().flatten().map(|token| token.reveal().to_owned()),
     };
@@ -157,17 +150,17 @@ pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentService
         data_dir,
         database: agents_database(config),
         program,
-        github_token: config.text(Key::GithubToken).map(str::to_owned),
-        github_url: config.text(Key::GithubUrl).map(str::to_owned),
-        tool_timeout: Duration::from_millis(config.number(Key::ToolTimeoutMs).unwrap_or(u64::MAX)),
+        github_token: config.github.token.value.as_ref().map(|token| token.reveal().to_owned()),
+        github_url: config.github.url.value.clone(),
+        tool_timeout: config.agents.tool_timeout.value,
     };
     AgentServiceSettings { token, ..AgentServiceSettings::new(coordinator) }
 }
 
 /// The identity of the instance that this process was started for, if it was. A file that is named must hold one.
 pub(crate) fn identity(config: &Config) -> Result<Option<Identity>, CliError> {
-    let named = config.text(Key::AgentsIdentity).map(|path| Identity::load(Path::new(path)));
-    named.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })
+    let loaded = config.agents.identity.value.as_deref().map(Identity::load);
+    loaded.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })
 }
 
 /// Research for a server. One that cannot look anywhere serves its other tools, and says why when it is asked.
@@ -176,8 +169,8 @@ fn research(config: &Config) -> Research {
         Ok(researcher) => Research::new(Arc::new(researcher)),
         Err(error) => {
             let why = format!("{:#}", error.error);
-            // Whoever starts a server somewhere need not want research there; whoever names folders does.
-            if config.resolved(Key::ResearchRoots).source != Source::Default {
+            // The default folder need not be meant for research; folders that were named are.
+            if config.research.roots.source != ConfigSource::Default {
                 tracing::warn!("research will not answer: {why}");
             }
             Research::unusable(why)
@@ -185,35 +178,29 @@ fn research(config: &Config) -> Research {
     }
 }
 
-/// The researcher that this configuration asks for. Its folders must be there. One that is there for long makes an index of
-/// a large codebase; a short command uses it, and makes one only when it is told to.
+/// The configured researcher; its folders must exist. A server builds an index of a large codebase; a short command uses
+/// the index, and builds one only when it is configured to.
 pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, CliError> {
     let refused = |error: &dyn std::fmt::Display| {
         CliError::usage(error).hint("TAMIS_ROOTS, or --root, names the folders of the codebase to look into")
     };
     let policy = || {
-        Policy::denying(&config.texts(Key::ResearchDeny))
+        Policy::denying(&config.research.deny.value)
             .map_err(|error| CliError::usage(format_args!("research.deny: {error}")))
     };
-    let roots = Roots::open(&config.paths(Key::ResearchRoots), policy()?).map_err(|error| refused(&error))?;
-    let thoughts = config.text(Key::ResearchThoughts).map(|folder| {
-        Roots::open(&[PathBuf::from(folder)], policy()?).map_err(|error| {
+    let roots = Roots::open(&config.research.roots.value, policy()?).map_err(|error| refused(&error))?;
+    let thoughts = config.research.thoughts.value.as_ref().map(|folder| {
+        Roots::open(std::slice::from_ref(folder), policy()?).map_err(|error| {
             CliError::usage(format_args!("research.thoughts: {error}"))
                 .hint("TAMIS_THOUGHTS names a folder of notes; unset, there is no role for them")
         })
     });
-    let used = match config.text(Key::ResearchIndex) {
-        Some("on") => IndexUse::Always,
-        Some("off") => IndexUse::Never,
-        _ => IndexUse::Large,
-    };
-    let number = |key| config.number(key).unwrap_or(u64::MAX);
-    let count = |key| usize::try_from(number(key)).unwrap_or(usize::MAX);
+    let used = config.research.index.value;
     let limits = ResearchLimits {
-        deadline: Duration::from_millis(number(Key::DefaultDeadlineMs)),
-        max_files_read: number(Key::MaxFilesRead),
-        max_bytes_read: number(Key::MaxBytesRead),
-        max_tokens: number(Key::MaxTokens),
+        deadline: config.research.deadline.value,
+        max_files_read: config.research.max_files_read.value,
+        max_bytes_read: config.research.max_bytes_read.value,
+        max_tokens: config.research.max_tokens.value,
     };
     Ok(Researcher::new(ResearchSettings {
         roots,
@@ -226,40 +213,38 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
             used,
             builds: stays || used == IndexUse::Always,
         }),
-        workers: count(Key::MaxConcurrentTasks).min(MOST_WORKERS),
-        most_waiting: count(Key::MaxQueuedTasks),
+        workers: config.research.max_concurrent_tasks.value.min(MOST_WORKERS),
+        most_waiting: config.research.max_queued_tasks.value,
     }))
 }
 
-/// Where memos and handoffs lie.
+/// The folder of memos and handoffs.
 pub(crate) fn artifacts(config: &Config) -> PathBuf {
-    let named = config.text(Key::ResearchArtifacts).map(PathBuf::from);
-    named.unwrap_or_else(|| DataDir::at(config.data_dir()).artifacts())
+    config.research.artifacts.value.clone().unwrap_or_else(|| DataDir::at(config.data_dir()).artifacts())
 }
 
 /// The local model that roles may use, if they may.
 fn model(config: &Config) -> Result<Option<Model>, CliError> {
-    let usage = config.text(Key::ModelUse).unwrap_or_default().parse().unwrap_or_default();
+    let usage = config.model.usage.value;
     if usage == ModelUse::Never {
         return Ok(None);
     }
-    let address = config.text(Key::ModelUrl).unwrap_or_default().parse::<HttpUrl>().map_err(|error| {
+    let address = config.model.url.value.parse::<HttpUrl>().map_err(|error| {
         CliError::usage(format_args!("model.url: {error}"))
             .hint("TAMIS_MODEL_URL is an address such as http://127.0.0.1:1234/v1")
     })?;
-    let text = |key| config.text(key).map(str::to_owned);
     let roles = [
-        (Role::Locator, Key::ModelLocator),
-        (Role::Analyzer, Key::ModelAnalyzer),
-        (Role::Patterns, Key::ModelPatterns),
-        (Role::Thoughts, Key::ModelThoughts),
+        (Role::Locator, &config.model.locator),
+        (Role::Analyzer, &config.model.analyzer),
+        (Role::Patterns, &config.model.patterns),
+        (Role::Thoughts, &config.model.thoughts),
     ];
     let settings = ModelSettings {
-        key: config.text(Key::ModelKey).and_then(BearerSecret::new),
-        name: text(Key::ModelName),
-        role_names: roles.into_iter().filter_map(|(role, key)| Some((role, text(key)?))).collect(),
+        key: config.model.key.value.as_ref().and_then(|key| BearerSecret::new(key.reveal())),
+        name: config.model.name.value.clone(),
+        role_names: roles.into_iter().filter_map(|(role, name)| Some((role, name.value.clone()?))).collect(),
         usage,
-        concurrent: usize::try_from(config.number(Key::ModelConcurrent).unwrap_or(1)).unwrap_or(usize::MAX),
+        concurrent: config.model.concurrent.value,
         ..ModelSettings::at(address)
     };
     Ok(Some(Model::new(settings)))
@@ -268,7 +253,7 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
 /// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.
 /// Logs that are named have an index of their own.
 pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError> {
-    let named = if only.is_empty() { config.paths(Key::TraceLogs) } else { only.to_vec() };
+    let named = if only.is_empty() { config.trace.logs.value.clone() } else { only.to_vec() };
     for path in &named {
         // A path that is misspelt would otherwise be an agent that never worked.
         std::fs::metadata(path).map_err(|error| {
@@ -303,7 +288,7 @@ pub(crate) fn registry(toolsets: &[String]) -> Result<Registry, CliError> {
         .iter()
         .map(|name| {
             Toolset::named(name).ok_or_else(|| {
-                CliError::usage(format!("there is no toolset {name:?}"))
+                CliError::usage(format!("unknown toolset `{name}`"))
                     .hint(format!("the toolsets are: {}", known()))
             })
         })
@@ -312,18 +297,18 @@ pub(crate) fn registry(toolsets: &[String]) -> Result<Registry, CliError> {
 }
 
 /// Where the user works, for the ledger.
-pub(crate) fn project(surroundings: &Surroundings) -> Option<String> {
-    let root = project_root(&surroundings.working_dir);
+pub(crate) fn project(environment: &ConfigEnvironment) -> Option<String> {
+    let root = project_root(&environment.working_dir);
     (root != Path::new("/")).then(|| root.to_string_lossy().into_owned())
 }
 
 /// The person at the terminal.
-pub(crate) fn person(surroundings: &Surroundings, command: &str) -> Caller {
+pub(crate) fn person(environment: &ConfigEnvironment, command: &str) -> Caller {
     Caller {
         tool: command.to_owned(),
         door: "cli".to_owned(),
         client: Some(format!("tamis/{}", env!("CARGO_PKG_VERSION"))),
-        project: project(surroundings),
+        project: project(environment),
         ..Caller::default()
     }
 }

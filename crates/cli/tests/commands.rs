@@ -92,7 +92,7 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["mcp", "--tools", "prune,none"], 2),
-        "error: there is no toolset \"none\"\n\nhint: the toolsets are: prune, workbench, trace, research, agents\n"
+        "error: unknown toolset `none`\n\nhint: the toolsets are: prune, workbench, trace, research, agents\n"
     );
     assert!(said(&["call", "health", "{"], 2).starts_with("error: the input is not JSON: "));
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));
@@ -205,7 +205,7 @@ fn a_configuration_that_cannot_be_used_is_shown_with_its_flaw() {
     assert!(ran.stdout.contains("http.port = 3001"), "{}", ran.stdout);
     assert_eq!(
         ran.stderr,
-        "error: http.port from MCP_SERVER_PORT is \"abc\", but must be a port, 0 to 65535\n"
+        "error: invalid value `abc` for `http.port` from MCP_SERVER_PORT: must be a port, 0 to 65535\n"
     );
     for filter in ["inof", "tamis=loud"] {
         let mut command = house.tamis(&["data", "show"]);
@@ -256,6 +256,38 @@ fn config_explains_where_each_value_comes_from() {
     assert!(explained.stdout.contains("http.token = (set)"), "{}", explained.stdout);
     assert!(explained.stdout.contains("set by TAMIS_HTTP_PORT or MCP_SERVER_PORT"), "{}", explained.stdout);
     assert!(!explained.stdout.contains("0123456789abcdef"));
+}
+
+#[test]
+fn config_sets_gets_and_finds_the_file() {
+    let house = House::new();
+    let path = house.folder.path().join("home/.config/tamis/config.toml");
+    let said = house.run(&["config", "path"], b"");
+    assert_eq!((said.code, said.stdout.trim()), (Some(0), path.to_str().unwrap()));
+    assert_eq!(house.run(&["config", "set", "http.port", "4001"], b"").code, Some(0));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "[http]\nport = 4001\n");
+    assert_eq!(house.run(&["config", "get", "http.port"], b"").stdout, "4001\n");
+    assert_eq!(house.run(&["config", "set", "github.token", "s3cret"], b"").code, Some(0));
+    let secret = house.run(&["config", "get", "github.token", "--json"], b"");
+    assert_eq!(secret.json()["value"], "(set)");
+    assert!(!format!("{}{}", secret.stdout, secret.stderr).contains("s3cret"));
+    let overridden =
+        finish(house.tamis(&["config", "set", "http.port", "4002"]).env("TAMIS_HTTP_PORT", "5"), b"");
+    assert!(overridden.stderr.contains("TAMIS_HTTP_PORT overrides it here"), "{}", overridden.stderr);
+    for (arguments, code, error) in [
+        (&["config", "get", "http.prot"][..], 2, "error: unknown setting `http.prot`\n\nhint: "),
+        (&["config", "get", "http.token"], 1, "error: `http.token` is not set\n\nhint: "),
+        (&["config", "set", "http.prot", "1"], 2, "error: unknown setting `http.prot`\n\nhint: "),
+        (
+            &["config", "set", "http.port", "x"],
+            2,
+            "error: invalid value `x` for `http.port` from the command line",
+        ),
+    ] {
+        let ran = house.run(arguments, b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with(error), "{}", ran.stderr);
+    }
 }
 
 #[test]

@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("process", &[]),
     ("clients", &["process"]),
-    ("config", &[]),
+    ("config", &["code-index", "research", "sieve"]),
     ("sieve", &["prune", "store", "text"]),
     ("codebase", &["process"]),
     ("http", &[]),

@@ -197,7 +197,7 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
             ("JEEVES_MCP_PRUNER_PATH", "nowhere".into()),
             "/nowhere` cannot be the pruner's server: No such file",
         ),
-        (("JEEVES_MCP_PRUNER_PATH", bad_path), "but must be UTF-8"),
+        (("JEEVES_MCP_PRUNER_PATH", bad_path), ": must be UTF-8"),
     ] {
         let ran = finish(command(&house, &["x"]).env("JEEVES_PRUNER_ENABLED", "on").env(name, value), b"");
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use tamis_agents::{
     AgentType, Code, Environment, InstanceId, Launch, SessionFiles, Tmux, agent_environment, plain_text,
 };
-use tamis_config::{Form, SETTINGS};
+use tamis_config::Setting;
 use tempfile::TempDir;
 
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -85,7 +85,7 @@ fn environment() -> Environment {
 
 #[test]
 fn no_secret_of_the_settings_reaches_an_agent() {
-    let secrets = SETTINGS.iter().filter(|setting| setting.form == Form::Secret);
+    let secrets = Setting::all().iter().filter(|setting| setting.is_secret());
     let variables: Vec<&str> = secrets.flat_map(|setting| setting.variables).copied().collect();
     assert!(variables.contains(&"GITHUB_TOKEN") && variables.contains(&"TAMIS_TOKEN"), "{variables:?}");
     let own = variables.iter().map(|name| (OsString::from(name), OsString::from("s3cret")));

@@ -26,12 +26,12 @@ const SCRIPT_EXTENSIONS: [&str; 3] = ["js", "mjs", "cjs"];
 /// The settings as given; none where unset.
 #[derive(Clone, Debug, Default)]
 pub struct PrunerSettings {
-    pub enabled: Option<String>,
+    pub enabled: bool,
     /// Empty turns pruning off but keeps the server.
     pub url: Option<String>,
     pub path: Option<PathBuf>,
     /// Whether the client may use `bash` without asking.
-    pub allow_bash: Option<String>,
+    pub allow_bash: bool,
     /// Why one of them could not be read.
     pub problem: Option<String>,
 }
@@ -80,7 +80,7 @@ pub fn wire_pruner(
     settings: &PrunerSettings,
     lookup: &ServerLookup<'_>,
 ) -> Result<PrunerWiring, WiringError> {
-    if !settings.enabled.as_deref().is_some_and(is_truthy) {
+    if !settings.enabled {
         return Ok(PrunerWiring::Disabled);
     }
     if let Some(problem) = &settings.problem {
@@ -104,7 +104,7 @@ pub fn wire_pruner(
 /// What the client may use without asking when the server is wired in. `bash` needs a setting of its own: enabling the pruner
 /// does not mean that a client may leave its sandbox.
 pub fn approved_tools(settings: &PrunerSettings) -> Vec<ClientTool> {
-    let shell = settings.allow_bash.as_deref().is_some_and(is_truthy).then_some(SHELL);
+    let shell = settings.allow_bash.then_some(SHELL);
     READ_ONLY.into_iter().chain(shell).map(pruner_tool).collect()
 }
 
@@ -115,11 +115,6 @@ pub(crate) fn is_shell(tool: &ClientTool) -> bool {
 
 fn pruner_tool(name: &str) -> ClientTool {
     ClientTool { server: Some(PRUNER.to_owned()), name: name.to_owned() }
-}
-
-/// `1`, `true`, `yes` and `on`.
-fn is_truthy(value: &str) -> bool {
-    ["1", "true", "yes", "on"].iter().any(|yes| value.trim().eq_ignore_ascii_case(yes))
 }
 
 fn is_absolute_http(url: &str) -> bool {

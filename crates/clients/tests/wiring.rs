@@ -69,12 +69,12 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-fn settings(enabled: &str, url: Option<&str>, path: Option<&Path>) -> PrunerSettings {
+fn settings(enabled: bool, url: Option<&str>, path: Option<&Path>) -> PrunerSettings {
     PrunerSettings {
-        enabled: Some(enabled.to_owned()),
+        enabled,
         url: url.map(str::to_owned),
         path: path.map(Path::to_owned),
-        allow_bash: None,
+        allow_bash: false,
         problem: None,
     }
 }
@@ -83,30 +83,26 @@ fn settings(enabled: &str, url: Option<&str>, path: Option<&Path>) -> PrunerSett
 fn jeeves_pruner_enabled() {
     let fixture = Fixture::new();
     let server = fixture.file("beside/mcp-pruner", 0o755);
-    for yes in ["1", "true", "yes", "on", "TRUE", "On", " yes "] {
-        let wired = fixture.wired(&text(&server), &[], DEFAULT_PRUNER_URL);
-        assert_eq!(fixture.wire(&settings(yes, None, None)), Ok(wired), "{yes:?}");
-    }
-    for no in ["", "0", "false", "no", "off", "2", "enabled", "y", "truee"] {
-        assert_eq!(fixture.wire(&settings(no, None, None)), Ok(PrunerWiring::Disabled), "{no:?}");
-    }
+    let wired = fixture.wired(&text(&server), &[], DEFAULT_PRUNER_URL);
+    assert_eq!(fixture.wire(&settings(true, None, None)), Ok(wired));
+    assert_eq!(fixture.wire(&settings(false, None, None)), Ok(PrunerWiring::Disabled));
     assert_eq!(fixture.wire(&PrunerSettings::default()), Ok(PrunerWiring::Disabled));
     // When the pruner is disabled, its other settings are not checked.
     assert_eq!(
-        fixture.wire(&settings("no", Some("nonsense"), Some(Path::new("/nowhere")))),
+        fixture.wire(&settings(false, Some("nonsense"), Some(Path::new("/nowhere")))),
         Ok(PrunerWiring::Disabled)
     );
     let unreadable =
         |enabled| PrunerSettings { problem: Some("why".to_owned()), ..settings(enabled, None, None) };
-    assert_eq!(fixture.wire(&unreadable("no")), Ok(PrunerWiring::Disabled));
-    assert_eq!(fixture.wire(&unreadable("yes")), Err(WiringError::Setting("why".to_owned())));
+    assert_eq!(fixture.wire(&unreadable(false)), Ok(PrunerWiring::Disabled));
+    assert_eq!(fixture.wire(&unreadable(true)), Err(WiringError::Setting("why".to_owned())));
 }
 
 #[test]
 fn jeeves_pruner_url() {
     let fixture = Fixture::new();
     let server = text(&fixture.file("beside/mcp-pruner", 0o755));
-    let forwarded = |given: Option<&str>| fixture.wire(&settings("1", given, None));
+    let forwarded = |given: Option<&str>| fixture.wire(&settings(true, given, None));
     // Unset: the default. Empty: forwarded, which turns pruning off. Otherwise forwarded unchanged.
     assert_eq!(forwarded(None), Ok(fixture.wired(&server, &[], "http://localhost:8000/prune")));
     for url in [
@@ -142,7 +138,7 @@ fn jeeves_mcp_pruner_path() {
     let fixture = Fixture::new();
     // It takes precedence over the search.
     fixture.file("beside/mcp-pruner", 0o755);
-    let wire = |path: &Path| fixture.wire(&settings("1", None, Some(path)));
+    let wire = |path: &Path| fixture.wire(&settings(true, None, Some(path)));
     let program = fixture.file("first/my-pruner", 0o755);
     assert_eq!(wire(&program), Ok(fixture.wired(&text(&program), &[], DEFAULT_PRUNER_URL)));
 
@@ -177,22 +173,19 @@ fn jeeves_mcp_pruner_path() {
 
 #[test]
 fn the_shell_is_approved_only_when_the_user_allows_it() {
-    let approved = |allow_bash: Option<&str>| {
-        let settings =
-            PrunerSettings { allow_bash: allow_bash.map(str::to_owned), ..settings("1", None, None) };
+    let approved = |allow_bash| {
+        let settings = PrunerSettings { allow_bash, ..settings(true, None, None) };
         approved_tools(&settings).iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     let harmless = ["mcp:pruner/read", "mcp:pruner/grep"];
-    for no in [None, Some(""), Some("false"), Some("perhaps")] {
-        assert_eq!(approved(no), harmless);
-    }
-    assert_eq!(approved(Some("yes")), [&harmless[..], &["mcp:pruner/bash"]].concat());
+    assert_eq!(approved(false), harmless);
+    assert_eq!(approved(true), [&harmless[..], &["mcp:pruner/bash"]].concat());
 }
 
 #[test]
 fn the_server_is_searched_beside_the_program_then_on_path() {
     let fixture = Fixture::new();
-    let found = || fixture.wire(&settings("on", None, None));
+    let found = || fixture.wire(&settings(true, None, None));
     assert_eq!(found(), Err(WiringError::NotFound));
     // A file that is not executable is skipped.
     fixture.file("first/mcp-pruner", 0o644);
@@ -215,6 +208,6 @@ fn a_folder_that_is_not_utf_8_is_an_error() {
     let cwd = PathBuf::from(OsString::from_vec(b"/caf\xe9".to_vec()));
     let own_program = fixture.at("beside/tamis");
     let lookup = ServerLookup { cwd: &cwd, own_program: Some(&own_program), path_variable: None };
-    let wired = wire_pruner(&settings("1", None, None), &lookup);
+    let wired = wire_pruner(&settings(true, None, None), &lookup);
     assert_eq!(wired, Err(WiringError::NotText(cwd)));
 }

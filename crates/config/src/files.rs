@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use crate::{ConfigError, Form, SETTINGS, Setting, Surroundings, folders};
+use crate::environment::CONFIG_VARIABLE;
+use crate::{ConfigEnvironment, ConfigError, Setting};
 
-/// Larger files are no configuration.
+/// Larger files are refused.
 const MAX_FILE_BYTES: u64 = 1 << 20;
 
-/// A configuration file's settings, as text, by name.
+/// The settings of a configuration file as text, by name.
 #[derive(Debug)]
 pub(crate) struct File {
     path: PathBuf,
@@ -16,28 +17,24 @@ pub(crate) struct File {
 }
 
 impl File {
-    pub(crate) fn value(&self, setting: &Setting) -> Option<(&Path, &str)> {
-        self.values.get(setting.name).map(|value| (self.path.as_path(), value.as_str()))
+    pub(crate) fn value(&self, name: &str) -> Option<(&Path, &str)> {
+        self.values.get(name).map(|value| (self.path.as_path(), value.as_str()))
     }
 }
 
-/// The user's file: the one that TAMIS_CONFIG names, which must be there, or the platform's, which need not.
-pub(crate) fn read_user_file(surroundings: &Surroundings) -> Result<Option<File>, ConfigError> {
-    match surroundings.variable("TAMIS_CONFIG") {
-        Some(path) => {
-            let path = surroundings.working_dir.join(path);
-            read(&path)?.map(Some).ok_or(ConfigError::Missing { path })
-        }
-        None => match folders::config(surroundings) {
-            Some(folder) => read(&folder.join("config.toml")),
-            None => Ok(None),
-        },
+/// The user's file: the one that TAMIS_CONFIG names, which must exist, or the platform's, which need not.
+pub(crate) fn read_user_file(environment: &ConfigEnvironment) -> Result<Option<File>, ConfigError> {
+    let Some(path) = environment.user_file() else { return Ok(None) };
+    let file = read(&path)?;
+    if file.is_none() && environment.variable(CONFIG_VARIABLE).is_some() {
+        return Err(ConfigError::Missing { path });
     }
+    Ok(file)
 }
 
 /// The file's settings, or None where there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
-    let unreadable = |why: String| ConfigError::Unreadable { path: path.to_owned(), why };
+    let unreadable = |reason: String| ConfigError::Unreadable { path: path.to_owned(), reason };
     match std::fs::metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error.to_string())),
@@ -57,7 +54,7 @@ pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
         };
         for (name, value) in entries {
             let name = format!("{table}.{name}");
-            let Some(setting) = SETTINGS.iter().find(|setting| setting.name == name) else {
+            let Some(setting) = Setting::named(&name) else {
                 return Err(unknown(name));
             };
             let Some(value) = text_of(value, setting) else {
@@ -69,24 +66,25 @@ pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
     Ok(Some(File { path: path.to_owned(), values }))
 }
 
-/// A value as a variable would give it.
+/// A value as a variable would hold it.
 fn text_of(value: toml::Value, setting: &Setting) -> Option<String> {
     match value {
         toml::Value::String(text) => Some(text),
         toml::Value::Integer(number) => Some(number.to_string()),
-        toml::Value::Boolean(yes) if setting.form == Form::Switch => Some(yes.to_string()),
+        toml::Value::Boolean(yes) if setting.is_switch() => Some(yes.to_string()),
         toml::Value::Array(items) => {
             let texts: Option<Vec<_>> = items.iter().map(|item| item.as_str()).collect();
-            match setting.form {
-                Form::PathList => std::env::join_paths(texts?).ok()?.into_string().ok(),
-                _ => Some(texts?.join(",")),
+            if setting.is_path_list() {
+                std::env::join_paths(texts?).ok()?.into_string().ok()
+            } else {
+                Some(texts?.join(","))
             }
         }
         _ => None,
     }
 }
 
-/// The nearest `.tamis.toml`, from the working directory up to the root of its repository.
+/// The nearest `.tamis.toml`, from the working folder up to the root of its repository.
 pub(crate) fn find_project_file(working_dir: &Path) -> Option<PathBuf> {
     let root = project_root(working_dir);
     working_dir
@@ -96,7 +94,7 @@ pub(crate) fn find_project_file(working_dir: &Path) -> Option<PathBuf> {
         .find(|path| path.exists())
 }
 
-/// The root of the repository that `folder` lies in, or `folder` itself where there is none.
+/// The root of the repository that `folder` is in, or `folder` itself outside of a repository.
 pub fn project_root(folder: &Path) -> PathBuf {
     folder.ancestors().find(|ancestor| ancestor.join(".git").exists()).unwrap_or(folder).to_owned()
 }

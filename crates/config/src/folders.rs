@@ -2,37 +2,37 @@
 
 use std::path::PathBuf;
 
-use crate::Surroundings;
+use crate::ConfigEnvironment;
 
-pub(crate) fn data(surroundings: &Surroundings) -> Option<PathBuf> {
+pub(crate) fn data(environment: &ConfigEnvironment) -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
-        return home(surroundings).map(|home| home.join("Library/Application Support/tamis"));
+        return home(environment).map(|home| home.join("Library/Application Support/tamis"));
     }
     if cfg!(windows) {
-        return absolute(surroundings, "LOCALAPPDATA").map(|folder| folder.join("tamis"));
+        return absolute(environment, "LOCALAPPDATA").map(|folder| folder.join("tamis"));
     }
-    absolute(surroundings, "XDG_DATA_HOME")
-        .or_else(|| home(surroundings).map(|home| home.join(".local/share")))
+    absolute(environment, "XDG_DATA_HOME")
+        .or_else(|| home(environment).map(|home| home.join(".local/share")))
         .map(|folder| folder.join("tamis"))
 }
 
-pub(crate) fn config(surroundings: &Surroundings) -> Option<PathBuf> {
+pub(crate) fn config(environment: &ConfigEnvironment) -> Option<PathBuf> {
     if cfg!(target_os = "macos") {
-        return data(surroundings);
+        return data(environment);
     }
     if cfg!(windows) {
-        return absolute(surroundings, "APPDATA").map(|folder| folder.join("tamis"));
+        return absolute(environment, "APPDATA").map(|folder| folder.join("tamis"));
     }
-    absolute(surroundings, "XDG_CONFIG_HOME")
-        .or_else(|| home(surroundings).map(|home| home.join(".config")))
+    absolute(environment, "XDG_CONFIG_HOME")
+        .or_else(|| home(environment).map(|home| home.join(".config")))
         .map(|folder| folder.join("tamis"))
 }
 
-fn home(surroundings: &Surroundings) -> Option<PathBuf> {
-    absolute(surroundings, "HOME")
+fn home(environment: &ConfigEnvironment) -> Option<PathBuf> {
+    absolute(environment, "HOME")
 }
 
-/// XDG says that relative paths in its variables are to be ignored.
-fn absolute(surroundings: &Surroundings, variable: &str) -> Option<PathBuf> {
-    surroundings.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+/// The XDG specification ignores relative paths in its variables.
+fn absolute(environment: &ConfigEnvironment, variable: &str) -> Option<PathBuf> {
+    environment.variable(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

@@ -1,362 +1,255 @@
-//! Configuration: flag, then environment, then the project's `.tamis.toml`, then the user's `config.toml`, then
-//! the default.
+//! Settings: flag, then environment, then the project's `.tamis.toml`, then the user's `config.toml`, then the default.
 //!
-//! A project's file comes with somebody's repository and is not trusted: it may lower limits, narrow where research looks,
-//! add to what is never read, and nothing else.
-//! What it tries beyond that is ignored and told as a remark.
+//! [`Config::load`] resolves every setting into a typed group, each value with its source (`config.http.port`).
+//! `settings.rs` declares each setting once; [`Config::settings`] lists them for people, and [`set_user_setting`] changes
+//! the user's file.
+//!
+//! A project's file is part of a repository and not trusted: it may lower limits, narrow what research reads, and deny
+//! more. Anything else in it is ignored, with a warning.
+//!
+//! Never: printing, logging, or a secret in a text that is meant for people.
 
+mod edit;
+mod environment;
 mod files;
 mod folders;
+mod kinds;
+mod resolve;
 mod settings;
 
-use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+pub use edit::set_user_setting;
+pub use environment::ConfigEnvironment;
 pub use files::project_root;
-pub use settings::{Form, FromProject, Key, SETTINGS, Setting};
+pub use kinds::SecretText;
+pub use settings::{
+    AgentsConfig, DataConfig, GithubConfig, HttpConfig, LogConfig, ModelConfig, ResearchConfig, RunConfig,
+    SieveConfig, TraceConfig, WorkbenchConfig,
+};
+
+use kinds::Form;
+use resolve::Resolver;
 
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum ConfigSource {
     Flag,
     Variable(&'static str),
     ProjectFile(PathBuf),
     UserFile(PathBuf),
     Default,
-    /// Nobody set it, and it has no default.
+    /// Not set, and without a default.
     Unset,
 }
 
 /// A value and where it came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Resolved {
+pub struct Sourced<T> {
+    pub value: T,
+    pub source: ConfigSource,
+}
+
+impl<T: Default> Sourced<Option<T>> {
+    fn or_default(self) -> Sourced<T> {
+        Sourced { value: self.value.unwrap_or_default(), source: self.source }
+    }
+}
+
+/// What a project's own file, which the authors of the repository control, may do to a setting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProjectRule {
+    Ignored,
+    /// Set a smaller value than what holds without it.
+    MayLower,
+    /// Set folders in those that hold without it.
+    MayNarrow,
+    /// Add to the list that holds without it.
+    MayAdd,
+}
+
+/// A setting as people see it.
+#[derive(Clone, Debug)]
+pub struct Setting {
+    /// As in `config.toml` and `.tamis.toml`: `table.key`.
+    pub name: &'static str,
+    /// The first one that is set counts: ours, then those of the contracts.
+    pub variables: &'static [&'static str],
+    /// What its values look like.
+    pub kind: String,
+    form: Form,
+    pub default: Option<String>,
+    pub project: ProjectRule,
+    pub about: &'static str,
+    /// As text; `(set)` for a secret, None when it is unset.
     pub value: Option<String>,
-    pub source: Source,
+    pub source: ConfigSource,
 }
 
-impl Resolved {
-    /// What holds when nobody says anything.
-    fn default_of(setting: &Setting, working_dir: &Path) -> Resolved {
-        let value = match setting.form {
-            Form::Path | Form::PathList => setting.default.and_then(|default| {
-                let path: PathBuf = working_dir.join(default).components().collect();
-                path.into_os_string().into_string().ok()
-            }),
-            _ => setting.default.map(str::to_owned),
-        };
-        let source = if value.is_some() { Source::Default } else { Source::Unset };
-        Resolved { value, source }
-    }
-}
-
-/// What to resolve from: given, so that tests need not touch the process.
-pub struct Surroundings {
-    pub working_dir: PathBuf,
-    pub variables: BTreeMap<String, OsString>,
-    pub flags: BTreeMap<Key, String>,
-}
-
-impl Surroundings {
-    /// Those of this process, with no flags yet.
-    pub fn of_process() -> Surroundings {
-        Surroundings {
-            working_dir: std::env::current_dir().unwrap_or_else(|_| PathBuf::from(".")),
-            variables: std::env::vars_os()
-                .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-                .collect(),
-            flags: BTreeMap::new(),
-        }
+impl Setting {
+    /// Every setting with its default, in the order of the reference.
+    pub fn all() -> &'static [Setting] {
+        static ALL: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+            let environment = ConfigEnvironment::empty(Path::new("."));
+            let mut resolver = Resolver::new(&environment);
+            Config::resolve(&mut resolver);
+            resolver.settings
+        });
+        &ALL
     }
 
-    /// Adds a flag that was given on the command line.
-    pub fn flag(mut self, key: Key, value: Option<impl ToString>) -> Surroundings {
-        if let Some(value) = value {
-            self.flags.insert(key, value.to_string());
-        }
-        self
+    pub fn named(name: &str) -> Option<&'static Setting> {
+        Setting::all().iter().find(|setting| setting.name == name)
     }
 
-    /// A variable that is set to something. Empty counts as unset, as it does for XDG.
-    fn variable(&self, name: &str) -> Option<&OsString> {
-        self.variables.get(name).filter(|value| !value.is_empty())
+    pub fn is_secret(&self) -> bool {
+        self.form == Form::Secret
     }
 
-    /// A variable of a setting, to some of which emptiness means something.
-    fn variable_of(&self, setting: &Setting, name: &str) -> Option<&OsString> {
-        let may_be_empty = matches!(setting.form, Form::Verbatim | Form::Switch);
-        if may_be_empty { self.variables.get(name) } else { self.variable(name) }
+    fn is_switch(&self) -> bool {
+        self.form == Form::Switch
+    }
+
+    fn is_path_list(&self) -> bool {
+        self.form == Form::PathList
     }
 }
 
 /// Every setting, resolved.
 #[derive(Clone, Debug)]
 pub struct Config {
-    values: BTreeMap<Key, Resolved>,
+    pub data: DataConfig,
+    pub log: LogConfig,
+    pub http: HttpConfig,
+    pub sieve: SieveConfig,
+    pub workbench: WorkbenchConfig,
+    pub run: RunConfig,
+    pub trace: TraceConfig,
+    pub research: ResearchConfig,
+    pub model: ModelConfig,
+    pub agents: AgentsConfig,
+    pub github: GithubConfig,
+    settings: Vec<Setting>,
     /// What was ignored, and why; one sentence each.
-    pub remarks: Vec<String>,
+    pub warnings: Vec<String>,
 }
 
 /// A configuration that cannot be used.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum ConfigError {
-    #[error("{name} from {origin} is {value:?}, but {complaint}")]
-    Invalid { name: &'static str, origin: String, value: String, complaint: String },
-    #[error("cannot read {path}: {why}")]
-    Unreadable { path: PathBuf, why: String },
-    #[error("{path} has the unknown setting {name}")]
+    #[error("invalid value `{value}` for `{name}` from {origin}: {reason}")]
+    Invalid { name: &'static str, origin: String, value: String, reason: String },
+    #[error("cannot read `{path}`: {reason}")]
+    Unreadable { path: PathBuf, reason: String },
+    #[error("cannot write `{path}`: {reason}")]
+    Unwritable { path: PathBuf, reason: String },
+    #[error("unknown setting `{name}` in `{path}`")]
     Unknown { path: PathBuf, name: String },
-    #[error("TAMIS_CONFIG names {path}, which does not exist")]
+    #[error("unknown setting `{name}`")]
+    UnknownName { name: String },
+    #[error("`{path}`, named by TAMIS_CONFIG, does not exist")]
     Missing { path: PathBuf },
-    #[error("there is no home folder to keep data in")]
-    Homeless,
+    #[error("cannot find a home folder")]
+    NoHome,
 }
 
 impl ConfigError {
     /// What the reader can do about it.
     pub fn hint(&self) -> &'static str {
         match self {
-            ConfigError::Invalid { .. } | ConfigError::Unknown { .. } => {
-                "`tamis config --explain` lists every setting and where its value comes from"
+            ConfigError::Invalid { .. } | ConfigError::Unknown { .. } | ConfigError::UnknownName { .. } => {
+                "`tamis config --explain` lists every setting and the source of its value"
             }
-            ConfigError::Unreadable { .. } | ConfigError::Missing { .. } => {
-                "mend or move the file; TAMIS_CONFIG names another user configuration"
+            ConfigError::Unreadable { .. } | ConfigError::Unwritable { .. } | ConfigError::Missing { .. } => {
+                "fix or move the file; TAMIS_CONFIG names another user configuration"
             }
-            ConfigError::Homeless => "set TAMIS_DATA_DIR to a folder that you own",
+            ConfigError::NoHome => "set TAMIS_DATA_DIR to a folder that you own",
         }
     }
 }
 
 impl Config {
-    /// Resolves every setting. The first thing that cannot be used is an error.
-    pub fn load(surroundings: &Surroundings) -> Result<Config, ConfigError> {
-        let (config, errors) = Config::explain(surroundings);
+    /// Resolves every setting. The first value that cannot be used is an error.
+    pub fn load(environment: &ConfigEnvironment) -> Result<Config, ConfigError> {
+        let (config, errors) = Config::explain(environment);
         errors.into_iter().next().map_or(Ok(config), Err)
     }
 
-    /// Resolves every setting as far as possible: what cannot be used counts as unset, and is told.
-    pub fn explain(surroundings: &Surroundings) -> (Config, Vec<ConfigError>) {
-        let mut errors = Vec::new();
-        let user = files::read_user_file(surroundings).unwrap_or_else(|error| {
-            errors.push(error);
+    /// Resolves every setting as far as possible: a value that cannot be used counts as unset, and its error is returned.
+    pub fn explain(environment: &ConfigEnvironment) -> (Config, Vec<ConfigError>) {
+        let mut resolver = Resolver::new(environment);
+        resolver.user = files::read_user_file(environment).unwrap_or_else(|error| {
+            resolver.errors.push(error);
             None
         });
-        let mut config = Config { values: BTreeMap::new(), remarks: Vec::new() };
-        // A repository must not be able to keep tamis from starting: what is wrong in its file is remarked on.
-        let project = files::find_project_file(&surroundings.working_dir).and_then(|path| {
+        // A repository must not be able to keep tamis from starting: errors in its file are warnings.
+        resolver.project = files::find_project_file(&environment.working_dir).and_then(|path| {
             files::read(&path).unwrap_or_else(|error| {
-                config.remarks.push(format!("{error}; the file is ignored"));
+                resolver.warnings.push(format!("{error}; the file is ignored"));
                 None
             })
         });
-
-        for setting in SETTINGS {
-            let mut resolved =
-                without_project(setting, surroundings, user.as_ref()).unwrap_or_else(|error| {
-                    errors.push(error);
-                    Resolved::default_of(setting, &surroundings.working_dir)
-                });
-            if let Some((path, value)) = project.as_ref().and_then(|file| file.value(setting)) {
-                config.let_project_narrow(setting, &mut resolved, path, value);
-            }
-            config.values.insert(setting.key, resolved);
+        let mut config = Config::resolve(&mut resolver);
+        if config.data.dir.source == ConfigSource::Unset {
+            resolver.errors.push(ConfigError::NoHome);
         }
-        if let Some(resolved) = config.values.get_mut(&Key::DataDir)
-            && resolved.value.is_none()
-        {
-            match folders::data(surroundings).map(|folder| folder.into_os_string().into_string()) {
-                Some(Ok(folder)) => *resolved = Resolved { value: Some(folder), source: Source::Default },
-                _ => errors.push(ConfigError::Homeless),
-            }
-        }
-        config.remark_on_unknown_variables(surroundings);
-        (config, errors)
+        config.settings = resolver.settings;
+        config.warnings = resolver.warnings;
+        config.warnings.extend(unknown_variables(environment));
+        (config, resolver.errors)
     }
 
-    /// A variable with a typing error in its name would otherwise do nothing, and say nothing.
-    fn remark_on_unknown_variables(&mut self, surroundings: &Surroundings) {
-        let known = |name: &String| {
-            name == "TAMIS_CONFIG"
-                || SETTINGS.iter().any(|setting| setting.variables.contains(&name.as_str()))
-        };
-        for name in surroundings.variables.keys().filter(|name| name.starts_with("TAMIS_") && !known(name)) {
-            self.remarks.push(format!("{name} is no setting; ignored"));
+    /// Every group, without what there is to report.
+    fn resolve(from: &mut Resolver<'_>) -> Config {
+        Config {
+            data: DataConfig::resolve(from),
+            log: LogConfig::resolve(from),
+            http: HttpConfig::resolve(from),
+            sieve: SieveConfig::resolve(from),
+            workbench: WorkbenchConfig::resolve(from),
+            run: RunConfig::resolve(from),
+            trace: TraceConfig::resolve(from),
+            research: ResearchConfig::resolve(from),
+            model: ModelConfig::resolve(from),
+            agents: AgentsConfig::resolve(from),
+            github: GithubConfig::resolve(from),
+            settings: Vec::new(),
+            warnings: Vec::new(),
         }
-    }
-
-    /// Takes over a project's value when it is a narrower one, and remarks on it when it is not.
-    fn let_project_narrow(
-        &mut self,
-        setting: &'static Setting,
-        resolved: &mut Resolved,
-        path: &Path,
-        value: &str,
-    ) {
-        let source = Source::ProjectFile(path.to_owned());
-        if let Err(error) = check(setting, value, &source) {
-            self.remarks.push(format!("{error}; ignored"));
-            return;
-        }
-        if matches!(resolved.source, Source::Flag | Source::Variable(_)) {
-            return;
-        }
-        let held = resolved.value.as_deref();
-        let narrowed = match setting.from_project {
-            FromProject::Ignored => Err("may not set"),
-            FromProject::MayLower => {
-                let number = |text: &str| text.parse::<u64>().ok();
-                let lower = number(value) <= held.and_then(number);
-                lower.then(|| value.to_owned()).ok_or("may only lower")
-            }
-            FromProject::MayNarrow => {
-                let folder = path.parent().unwrap_or(Path::new("."));
-                narrowed_paths(value, folder, held.unwrap_or_default()).ok_or("may only narrow")
-            }
-            FromProject::MayAdd => {
-                Ok(held.map_or_else(|| value.to_owned(), |held| format!("{held},{value}")))
-            }
-        };
-        match narrowed {
-            Ok(value) => *resolved = Resolved { value: Some(value), source },
-            Err(may) => {
-                let remark = format!("{}: a project {may} {}; ignored", path.display(), setting.name);
-                self.remarks.push(remark);
-            }
-        }
-    }
-
-    /// How a setting was resolved.
-    pub fn resolved(&self, key: Key) -> &Resolved {
-        self.values.get(&key).expect("load resolves every row of the table")
-    }
-
-    /// The value of a setting that has one.
-    pub fn text(&self, key: Key) -> Option<&str> {
-        self.resolved(key).value.as_deref()
-    }
-
-    /// The value of a [`Form::Count`] or [`Form::Port`] setting that has one.
-    pub fn number(&self, key: Key) -> Option<u64> {
-        self.text(key).and_then(|value| value.parse().ok())
-    }
-
-    /// The paths of a [`Form::PathList`] setting; none when it is unset.
-    pub fn paths(&self, key: Key) -> Vec<PathBuf> {
-        let list = self.text(key).unwrap_or_default();
-        std::env::split_paths(list).filter(|path| !path.as_os_str().is_empty()).collect()
-    }
-
-    /// The texts of a [`Form::TextList`] setting; none when it is unset.
-    pub fn texts(&self, key: Key) -> Vec<String> {
-        let mut texts = vec![String::new()];
-        let mut depth = 0usize;
-        for letter in self.text(key).unwrap_or_default().chars() {
-            match letter {
-                '{' => depth += 1,
-                '}' => depth = depth.saturating_sub(1),
-                ',' if depth == 0 => {
-                    texts.push(String::new());
-                    continue;
-                }
-                _ => {}
-            }
-            texts.last_mut().expect("there is always one").push(letter);
-        }
-        texts.into_iter().map(|text| text.trim().to_owned()).filter(|text| !text.is_empty()).collect()
     }
 
     /// The data folder.
     pub fn data_dir(&self) -> PathBuf {
-        PathBuf::from(self.text(Key::DataDir).unwrap_or_default())
+        self.data.dir.value.clone()
+    }
+
+    /// Every setting with its value, in the order of the reference.
+    pub fn settings(&self) -> &[Setting] {
+        &self.settings
     }
 }
 
-/// Paths from a project's folder as a list of paths, if all of them are there and lie in the paths that hold.
-fn narrowed_paths(value: &str, folder: &Path, held: &str) -> Option<String> {
-    let held: Vec<PathBuf> =
-        std::env::split_paths(held).filter_map(|path| path.canonicalize().ok()).collect();
-    let mut narrowed = Vec::new();
-    for path in std::env::split_paths(value).filter(|path| !path.as_os_str().is_empty()) {
-        // Links are followed before it is judged.
-        let path = folder.join(path).canonicalize().ok()?;
-        held.iter().any(|root| path.starts_with(root)).then(|| narrowed.push(path))?;
-    }
-    (!narrowed.is_empty()).then(|| std::env::join_paths(narrowed).ok())??.into_string().ok()
+/// A misspelt variable would otherwise do nothing, silently.
+fn unknown_variables(environment: &ConfigEnvironment) -> impl Iterator<Item = String> {
+    let is_known = |name: &String| {
+        name == environment::CONFIG_VARIABLE
+            || Setting::all().iter().any(|setting| setting.variables.contains(&name.as_str()))
+    };
+    let ours = environment.variables.keys().filter(|name| name.starts_with("TAMIS_"));
+    ours.filter(move |name| !is_known(name)).map(|name| format!("`{name}` is not a setting; ignored"))
 }
 
-/// What holds when the project says nothing.
-fn without_project(
-    setting: &'static Setting,
-    surroundings: &Surroundings,
-    user: Option<&files::File>,
-) -> Result<Resolved, ConfigError> {
-    let flag = surroundings.flags.get(&setting.key).map(|value| (OsString::from(value), Source::Flag));
-    let variable = || {
-        setting
-            .variables
-            .iter()
-            .find_map(|name| Some((surroundings.variable_of(setting, name)?.clone(), Source::Variable(name))))
-    };
-    let from_file = || {
-        let (path, value) = user?.value(setting)?;
-        Some((OsString::from(value), Source::UserFile(path.to_owned())))
-    };
-    let Some((value, source)) = flag.or_else(variable).or_else(from_file) else {
-        return Ok(Resolved::default_of(setting, &surroundings.working_dir));
-    };
-    // A path that is changed on the way would quietly be another folder.
-    let text = |value: OsString| {
-        value.into_string().map_err(|value| ConfigError::Invalid {
-            name: setting.name,
-            origin: source.to_string(),
-            value: value.to_string_lossy().into_owned(),
-            complaint: "must be UTF-8".to_owned(),
-        })
-    };
-    let value = text(value)?;
-    check(setting, &value, &source)?;
-    // A path in a file means the same from wherever tamis is started.
-    let folder = match &source {
-        Source::UserFile(file) => file.parent().unwrap_or(&surroundings.working_dir),
-        _ => &surroundings.working_dir,
-    };
-    let value = match setting.form {
-        Form::Path => text(folder.join(value).into_os_string())?,
-        Form::PathList => {
-            let paths = std::env::split_paths(&value).filter(|path| !path.as_os_str().is_empty());
-            let joined = std::env::join_paths(paths.map(|path| folder.join(path)));
-            text(joined.map_err(|error| ConfigError::Invalid {
-                name: setting.name,
-                origin: source.to_string(),
-                value,
-                complaint: error.to_string(),
-            })?)?
-        }
-        _ => value,
-    };
-    Ok(Resolved { value: Some(value), source })
-}
-
-fn check(setting: &'static Setting, value: &str, source: &Source) -> Result<(), ConfigError> {
-    match setting.complaint(value) {
-        None => Ok(()),
-        Some(complaint) => Err(ConfigError::Invalid {
-            name: setting.name,
-            origin: source.to_string(),
-            value: if setting.form == Form::Secret { "(secret)".into() } else { value.to_owned() },
-            complaint,
-        }),
-    }
-}
-
-impl std::fmt::Display for Source {
+impl std::fmt::Display for ConfigSource {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Source::Flag => write!(out, "the command line"),
-            Source::Variable(name) => write!(out, "{name}"),
-            Source::ProjectFile(path) | Source::UserFile(path) => write!(out, "{}", path.display()),
-            Source::Default => write!(out, "default"),
-            Source::Unset => write!(out, "unset"),
+            ConfigSource::Flag => write!(out, "the command line"),
+            ConfigSource::Variable(name) => write!(out, "{name}"),
+            ConfigSource::ProjectFile(path) | ConfigSource::UserFile(path) => {
+                write!(out, "{}", path.display())
+            }
+            ConfigSource::Default => write!(out, "default"),
+            ConfigSource::Unset => write!(out, "unset"),
         }
     }
 }

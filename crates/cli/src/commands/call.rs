@@ -3,7 +3,7 @@ use std::sync::Arc;
 
 use clap::Args;
 use serde_json::Value;
-use tamis_config::Surroundings;
+use tamis_config::ConfigEnvironment;
 use tamis_tools::{Access, Context, Progress, Registry, Reply};
 
 use crate::error::{CliError, CliResult};
@@ -22,8 +22,8 @@ pub(crate) struct Call {
 }
 
 pub(crate) fn run(arguments: Call) -> CliResult {
-    let surroundings = Surroundings::of_process();
-    let config = setup::load(&surroundings)?;
+    let environment = ConfigEnvironment::of_process();
+    let config = setup::load(&environment)?;
     let mut input = arguments.input;
     if input == "-" {
         input.clear();
@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
     let reply = runtime.block_on(async {
-        let mut context = Context::new(Arc::clone(&services), setup::person(&surroundings, ""), Access::Full);
+        let mut context = Context::new(Arc::clone(&services), setup::person(&environment, ""), Access::Full);
         let (progress, mut updates) = Progress::channel();
         context.progress = progress;
         let cancellation = context.cancellation.clone();

@@ -1,68 +1,157 @@
-use clap::Args;
+use clap::{Args, Subcommand};
 use serde_json::json;
-use tamis_config::{Config, ConfigError, Form, SETTINGS, Setting, Surroundings};
+use tamis_config::{Config, ConfigEnvironment, ConfigError, ConfigSource, Setting, set_user_setting};
 
 use crate::error::{CliError, CliResult};
 use crate::{escape, print};
 
-/// Show every setting
+/// Show and change settings
+///
+/// A setting comes from a flag, else from the environment, else from the project's .tamis.toml, else from your config.toml.
+/// Without a subcommand, prints every setting with its value.
 #[derive(Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct ConfigCommand {
-    /// Say where each value came from, and how to change it
+    /// Also show where each value comes from, and its variables
     #[arg(long)]
     explain: bool,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Path(Path),
+    Get(Get),
+    Set(Set),
+}
+
+/// Print the path of your configuration file
+///
+/// The file need not exist. TAMIS_CONFIG names another one.
+#[derive(Args)]
+struct Path {}
+
+/// Print the value of a setting
+///
+/// Prints `(set)` in place of a secret. Exits with 1 when the setting is unset.
+#[derive(Args)]
+struct Get {
+    /// Name of the setting, such as http.port
+    name: String,
+    /// Print JSON, with the source of the value
     #[arg(long)]
     json: bool,
 }
 
+/// Change a setting in your configuration file
+///
+/// Creates the file if needed, and keeps its comments and order.
+#[derive(Args)]
+struct Set {
+    /// Name of the setting, such as http.port
+    name: String,
+    /// New value; lists are written as in the setting's variable
+    #[arg(allow_hyphen_values = true)]
+    value: String,
+}
+
 pub(crate) fn run(arguments: ConfigCommand) -> CliResult {
-    let (config, errors) = Config::explain(&Surroundings::of_process());
-    let value_of = |setting: &Setting| match (&config.resolved(setting.key).value, setting.form) {
-        (Some(_), Form::Secret) => "(set)".to_owned(),
-        // An address may have a password in it.
-        (Some(value), _) => escape::text(value),
-        (None, _) => "(unset)".to_owned(),
-    };
-    if arguments.json {
-        let settings: Vec<_> = SETTINGS
-            .iter()
-            .map(|setting| {
-                let resolved = config.resolved(setting.key);
-                json!({
-                    "name": setting.name,
-                    "value": resolved.value.as_ref().map(|_| value_of(setting)),
-                    "source": resolved.source.to_string(),
-                    "variables": setting.variables,
-                    "about": setting.about,
-                })
-            })
-            .collect();
-        print::json(&json!({"settings": settings, "remarks": config.remarks}))?;
+    let environment = ConfigEnvironment::of_process();
+    match arguments.command {
+        None => list(&environment, arguments.explain, arguments.json),
+        Some(Command::Path(_)) => path(&environment),
+        Some(Command::Get(get)) => self::get(&environment, &get),
+        Some(Command::Set(set)) => self::set(&environment, &set),
+    }
+}
+
+fn list(environment: &ConfigEnvironment, explain: bool, json: bool) -> CliResult {
+    let (config, errors) = Config::explain(environment);
+    if json {
+        let settings: Vec<_> = config.settings().iter().map(as_json).collect();
+        print::json(&json!({"settings": settings, "remarks": config.warnings}))?;
         return first_of(errors);
     }
-    if !arguments.explain {
-        let rows: Vec<_> =
-            SETTINGS.iter().map(|setting| [setting.name.to_owned(), value_of(setting)]).collect();
-        print::columns(&rows)?;
-    } else {
-        for setting in SETTINGS {
+    if explain {
+        for setting in config.settings() {
             print::line(format_args!(
                 "{} = {}\n    {}\n    from {}; set by {}",
                 setting.name,
                 value_of(setting),
                 setting.about,
-                config.resolved(setting.key).source,
+                setting.source,
                 setting.variables.join(" or "),
             ))?;
         }
+    } else {
+        let row = |setting: &Setting| [setting.name.to_owned(), value_of(setting)];
+        print::columns(&config.settings().iter().map(row).collect::<Vec<_>>())?;
     }
-    for remark in &config.remarks {
-        print::note(format_args!("warning: {remark}"));
+    for warning in &config.warnings {
+        print::note(format_args!("warning: {warning}"));
     }
     first_of(errors)
 }
 
-/// Everything is shown first: whoever looks for a mistake needs to see the rest.
+fn path(environment: &ConfigEnvironment) -> CliResult {
+    let path = environment.user_file().ok_or(ConfigError::NoHome)?;
+    print::line(path.display())?;
+    if !path.exists() {
+        print::note("the file does not exist yet; `tamis config set` creates it");
+    }
+    Ok(())
+}
+
+fn get(environment: &ConfigEnvironment, arguments: &Get) -> CliResult {
+    let config = Config::load(environment)?;
+    let setting = find(&config, &arguments.name)?;
+    if arguments.json {
+        return print::json(&as_json(setting));
+    }
+    if setting.value.is_none() {
+        return Err(CliError::failed(anyhow::anyhow!("`{}` is not set", setting.name))
+            .hint(format!("`tamis config set {} VALUE` sets it", setting.name)));
+    }
+    print::line(value_of(setting))
+}
+
+fn set(environment: &ConfigEnvironment, arguments: &Set) -> CliResult {
+    let path = set_user_setting(environment, &arguments.name, &arguments.value)?;
+    print::note(format_args!("set {} in {}", arguments.name, path.display()));
+    // A variable or a project may still decide otherwise.
+    let (config, _) = Config::explain(environment);
+    let setting = find(&config, &arguments.name)?;
+    if !matches!(setting.source, ConfigSource::UserFile(_)) {
+        print::note(format_args!("warning: {} overrides it here", setting.source));
+    }
+    Ok(())
+}
+
+fn find<'a>(config: &'a Config, name: &str) -> Result<&'a Setting, CliError> {
+    let found = config.settings().iter().find(|setting| setting.name == name);
+    Ok(found.ok_or_else(|| ConfigError::UnknownName { name: name.to_owned() })?)
+}
+
+fn as_json(setting: &Setting) -> serde_json::Value {
+    json!({
+        "name": setting.name,
+        "value": setting.value.as_ref().map(|_| value_of(setting)),
+        "source": setting.source.to_string(),
+        "variables": setting.variables,
+        "about": setting.about,
+    })
+}
+
+fn value_of(setting: &Setting) -> String {
+    // A URL may hold a password.
+    setting.value.as_deref().map_or_else(|| "(unset)".to_owned(), escape::text)
+}
+
+/// Everything is shown first: the reader looks for a mistake, and needs to see the rest.
 fn first_of(errors: Vec<ConfigError>) -> CliResult {
     errors.into_iter().next().map_or(Ok(()), |error| Err(CliError { hint: None, ..error.into() }))
 }

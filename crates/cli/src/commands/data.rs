@@ -3,7 +3,7 @@ use std::time::{Duration, SystemTime};
 
 use clap::{Args, Subcommand};
 use serde_json::json;
-use tamis_config::{Config, Surroundings};
+use tamis_config::{Config, ConfigEnvironment};
 use tamis_sieve::{LedgerTotals, PurgeRequest, StorageReport};
 use tamis_store::DataDir;
 use tamis_trace::{ToolCallCounts, erase_indexes, index_files};
@@ -71,7 +71,7 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
 }
 
 pub(crate) fn run(arguments: Data) -> CliResult {
-    let config = setup::load(&Surroundings::of_process())?;
+    let config = setup::load(&ConfigEnvironment::of_process())?;
     match arguments.command {
         DataCommand::Show(show) => self::show(&config, &show),
         DataCommand::Purge(erase) => self::erase(&config, &erase),

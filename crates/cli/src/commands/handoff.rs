@@ -1,7 +1,7 @@
 use clap::{Args, Subcommand};
 use jiff::Timestamp;
 use serde_json::json;
-use tamis_config::Surroundings;
+use tamis_config::ConfigEnvironment;
 use tamis_research::{
     Handoff, Reference, ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff,
     write_handoff,
@@ -153,7 +153,7 @@ fn render(resumed: &ResumedHandoff, width: usize) -> String {
 
 fn list(arguments: &List) -> CliResult {
     // Their folder does not depend on the roots.
-    let config = setup::load(&Surroundings::of_process())?;
+    let config = setup::load(&ConfigEnvironment::of_process())?;
     let names = list_handoffs(&setup::artifacts(&config)).map_err(resume_error)?;
     if arguments.json {
         return print::json(&json!({"handoffs": names}));

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use clap::Args;
-use tamis_config::{Config, Surroundings};
+use tamis_config::{Config, ConfigEnvironment};
 use tamis_server::{Served, ServerProfile};
 use tamis_tools::{Registry, Toolset};
 
@@ -20,8 +20,8 @@ pub(crate) struct Mcp {
 }
 
 pub(crate) fn run(arguments: Mcp) -> CliResult {
-    let surroundings = Surroundings::of_process();
-    let config = setup::load(&surroundings)?;
+    let environment = ConfigEnvironment::of_process();
+    let config = setup::load(&environment)?;
     let registry = registry(&config, &arguments.tools)?;
     let services = setup::services(&config)?;
     let served = Served {
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
     };
     // Not at once: the client waits for its first answer.
     let clean_up = setup::clean_up_now_and_then(Arc::clone(&services), setup::CLEAN_UP_CHECK);
-    let ended = stdio::serve(served, setup::project(&surroundings), clean_up);
+    let ended = stdio::serve(served, setup::project(&environment), clean_up);
     setup::finish(&services);
     ended
 }

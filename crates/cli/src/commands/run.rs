@@ -97,15 +97,13 @@ mod unix {
 
     use anyhow::Context;
     use tamis_clients::{Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program};
-    use tamis_config::{Config, Key, Surroundings};
+    use tamis_config::{Config, ConfigEnvironment};
     use tamis_process::Canceller;
 
     use super::{prompt, savings, streams};
     use crate::error::{CliError, CliResult, Kind};
     use crate::{setup, signals};
 
-    const PRUNER_KEYS: [Key; 4] =
-        [Key::RunPrunerEnabled, Key::RunPrunerUrl, Key::RunPrunerPath, Key::RunAllowBash];
     /// Signals that come closer together than this are one.
     const ONCE: Duration = Duration::from_millis(300);
 
@@ -115,21 +113,21 @@ mod unix {
             (_, true) => Some("false"),
             _ => None,
         };
-        let surroundings = Surroundings::of_process()
-            .flag(Key::RunPrunerEnabled, switch)
-            .flag(Key::RunAllowBash, arguments.allow_bash.then_some("true"));
+        let environment = ConfigEnvironment::of_process()
+            .flag("run.pruner_enabled", switch)
+            .flag("run.allow_bash", arguments.allow_bash.then_some("true"));
         // What is wrong with the pruner's settings costs the pruner, not the run.
-        let (config, problem) = setup::load_despite(&surroundings, &PRUNER_KEYS)?;
+        let (config, problem) = setup::load_for_run(&environment)?;
         let provider = tamis_clients::provider_named(&arguments.provider)
             .ok_or_else(|| CliError::usage("there is no such provider"))?;
         let prompt = prompt(arguments.prompt.as_deref())?;
         let cwd = match &arguments.cwd {
             Some(folder) => working_dir(folder)?,
-            None => surroundings.working_dir.clone(),
+            None => environment.working_dir.clone(),
         };
         let path_variable = std::env::var_os("PATH");
         let program = match arguments.program {
-            Some(named) => named_program(&named, &surroundings.working_dir, path_variable.as_deref())?,
+            Some(named) => named_program(&named, &environment.working_dir, path_variable.as_deref())?,
             None => find_program(provider.client().name(), path_variable.as_deref())
                 .ok_or_else(|| missing(provider))?,
         };
@@ -167,12 +165,11 @@ mod unix {
     }
 
     fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
-        let text = |key| config.text(key).map(str::to_owned);
         PrunerSettings {
-            enabled: text(Key::RunPrunerEnabled),
-            url: text(Key::RunPrunerUrl),
-            path: text(Key::RunPrunerPath).map(PathBuf::from),
-            allow_bash: text(Key::RunAllowBash),
+            enabled: config.run.pruner_enabled.value,
+            url: config.run.pruner_url.value.clone(),
+            path: config.run.pruner_path.value.clone(),
+            allow_bash: config.run.allow_bash.value,
             problem,
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 use tamis_agents::LockHolder;
-use tamis_config::{Config, Key, Surroundings};
+use tamis_config::{Config, ConfigEnvironment};
 use tamis_coordinator::{AgentService, Leadership};
 use tamis_server::{
     BoundListener, Exposure, HostPolicy, HttpDoor, HttpSettings, Served, ServerProfile, ServerToken, bind,
@@ -40,12 +40,12 @@ pub(crate) struct Serve {
 }
 
 pub(crate) fn run(arguments: Serve) -> CliResult {
-    let surroundings = Surroundings::of_process()
-        .flag(Key::HttpHost, arguments.host)
-        .flag(Key::HttpPort, arguments.port)
-        .flag(Key::PrunerPort, arguments.pruner_port)
-        .flag(Key::PrunePort, arguments.prune_port);
-    let config = setup::load(&surroundings)?;
+    let environment = ConfigEnvironment::of_process()
+        .flag("http.host", arguments.host)
+        .flag("http.port", arguments.port)
+        .flag("http.pruner_port", arguments.pruner_port)
+        .flag("http.prune_port", arguments.prune_port);
+    let config = setup::load(&environment)?;
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::internal)?;
     let served = runtime.block_on(serve(&config));
@@ -61,23 +61,8 @@ async fn serve(config: &Config) -> CliResult {
     let services = setup::services(config)?;
     let shutdown = CancellationToken::new();
     let settings = HttpSettings {
-        max_body_bytes: config
-            .number(Key::HttpMaxBodyBytes)
-            .and_then(|bytes| bytes.try_into().ok())
-            .unwrap_or(usize::MAX),
-        hosts: HostPolicy {
-            allowed_names: config
-                .text(Key::AllowedHosts)
-                .map(|names| {
-                    names
-                        .split(',')
-                        .map(str::trim)
-                        .filter(|name| !name.is_empty())
-                        .map(str::to_owned)
-                        .collect()
-                })
-                .unwrap_or_default(),
-        },
+        max_body_bytes: config.http.max_body_bytes.value,
+        hosts: HostPolicy { allowed_names: config.http.allowed_hosts.value.clone() },
         token,
     };
     let served = Served {
@@ -154,18 +139,13 @@ fn resign(agents: &AgentService) {
 }
 
 async fn listeners(config: &Config) -> Result<Vec<BoundListener>, CliError> {
-    let port = |key| config.number(key).and_then(|port| u16::try_from(port).ok());
-    let mut wanted = Vec::new();
-    for (host, port) in [
-        (Key::HttpHost, port(Key::HttpPort)),
-        (Key::PrunerHost, port(Key::PrunerPort)),
-        (Key::PrunerHost, port(Key::PrunePort)),
-    ] {
-        if let (Some(host), Some(port)) = (config.text(host), port) {
-            // Every listener has every route, so one of an address is enough.
-            if port == 0 || !wanted.contains(&(host, port)) {
-                wanted.push((host, port));
-            }
+    let http = &config.http;
+    let mut wanted = vec![(http.host.value.as_str(), http.port.value)];
+    for port in [http.pruner_port.value, http.prune_port.value].into_iter().flatten() {
+        let listener = (http.pruner_host.value.as_str(), port);
+        // Every listener has every route, so one per address is enough.
+        if port == 0 || !wanted.contains(&listener) {
+            wanted.push(listener);
         }
     }
     let mut bound = Vec::new();
@@ -177,8 +157,8 @@ async fn listeners(config: &Config) -> Result<Vec<BoundListener>, CliError> {
 
 /// The token that opens everything. On loopback tamis does without one if it must; the network never gets in without.
 fn token(config: &Config, bound: &[BoundListener]) -> Result<Option<ServerToken>, CliError> {
-    if let Some(chosen) = config.text(Key::Token) {
-        return Ok(Some(ServerToken::chosen(chosen)?));
+    if let Some(chosen) = &config.http.token.value {
+        return Ok(Some(ServerToken::chosen(chosen.reveal())?));
     }
     let data = DataDir::at(config.data_dir());
     let exposed = bound.iter().find(|bound| bound.exposure == Exposure::Network);

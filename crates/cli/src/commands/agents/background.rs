@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow};
 use tamis_agents::{LockHolder, is_leader_lock_held, lock_holder};
-use tamis_config::{Config, Key};
+use tamis_config::Config;
 use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
 use crate::commands::serve::START_LOCK;
@@ -117,10 +117,9 @@ fn start(config: &Config, data_dir: &DataDir, port: Option<u16>) -> Result<Child
     }
     // Where it was started may be a worktree that is removed one day. So relative paths are passed in full.
     command.current_dir(data_dir.root());
-    for key in [Key::DataDir, Key::AgentsDatabase] {
-        if let (Some(value), Some(name)) = (config.text(key), key.setting().variables.first()) {
-            command.env(name, value);
-        }
+    command.env("TAMIS_DATA_DIR", config.data_dir());
+    if let Some(database) = &config.agents.database.value {
+        command.env("TAMIS_AGENTS_DATABASE", database);
     }
     let errors = log.try_clone()?;
     command.stdin(Stdio::null()).stdout(log).stderr(errors).process_group(0);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tamis_agents::{AgentsError, Archive, Instance, InstanceId, Tmux};
-use tamis_config::{Config, Surroundings};
+use tamis_config::{Config, ConfigEnvironment};
 use tamis_coordinator::{AbsentCoordinator, AgentService, AgentServiceSettings};
 use tamis_store::DataDir;
 
@@ -21,7 +21,7 @@ pub(super) struct AgentsFolder {
 
 impl AgentsFolder {
     pub(super) fn of_process() -> Result<AgentsFolder, CliError> {
-        let config = setup::load(&Surroundings::of_process())?;
+        let config = setup::load(&ConfigEnvironment::of_process())?;
         let data_dir = DataDir::at(config.data_dir());
         Ok(AgentsFolder { config, data_dir })
     }

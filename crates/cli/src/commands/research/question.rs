@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
-use tamis_config::{Key, Surroundings};
+use tamis_config::ConfigEnvironment;
 use tamis_research::{
     ResearchConstraints, ResearchFinding, ResearchReport, ResearchRequest, Researcher, Role, RoleErrorKind,
 };
@@ -61,7 +61,7 @@ impl RootArgs {
                 Some(joined.into_string().map_err(|_| CliError::usage("--root must be UTF-8"))?)
             }
         };
-        let config = setup::load(&Surroundings::of_process().flag(Key::ResearchRoots, roots))?;
+        let config = setup::load(&ConfigEnvironment::of_process().flag("research.roots", roots))?;
         setup::researcher(&config, false)
     }
 }

@@ -9,7 +9,7 @@ use jiff::civil::{Date, DateTime};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 use tamis_clients::Client;
-use tamis_config::Surroundings;
+use tamis_config::ConfigEnvironment;
 use tamis_logs::event::Millis;
 use tamis_trace::{Project, SessionFilter, Trace};
 
@@ -39,7 +39,7 @@ impl Source {
 
     /// Past sessions, with the index as it is.
     pub(crate) fn unread(&self) -> Result<Trace, CliError> {
-        let config = setup::load(&Surroundings::of_process())?;
+        let config = setup::load(&ConfigEnvironment::of_process())?;
         setup::trace(&config, &self.logs)
     }
 }

@@ -1,0 +1,151 @@
+//! The reference in `docs/`, the man pages and the help are what the code says.
+//!
+//! Each is rendered anew and compared with the committed file. `UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference`
+//! writes the files instead.
+
+#![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
+
+mod common;
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+use clap::builder::Resettable;
+use common::House;
+use tamis_config::{ProjectRule, Setting};
+
+const WIDTH: &str = "100";
+const REGENERATE: &str = "`UPDATE_SNAPSHOTS=1 cargo test -p tamis --test reference` writes it anew";
+
+/// Compares a file of the repository with what it should be, or writes it.
+fn check(path: &str, content: &str) {
+    let path = root().join(path);
+    if std::env::var_os("UPDATE_SNAPSHOTS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, content).unwrap();
+        return;
+    }
+    let committed = std::fs::read_to_string(&path).unwrap_or_default();
+    let differs = committed.lines().zip(content.lines()).find(|(old, new)| old != new);
+    assert!(committed == content, "{} is out of date ({differs:?}); {REGENERATE}", path.display());
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Every command that people see, with its full name, parents first.
+fn commands(mut command: Command) -> Vec<(Vec<String>, Command)> {
+    fn walk(command: &Command, name: Vec<String>, found: &mut Vec<(Vec<String>, Command)>) {
+        found.push((name.clone(), command.clone()));
+        for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set() && sub.get_name() != "help") {
+            walk(sub, [name.clone(), vec![sub.get_name().to_owned()]].concat(), found);
+        }
+    }
+    command.build();
+    let mut found = Vec::new();
+    walk(&command, vec!["tamis".to_owned()], &mut found);
+    found
+}
+
+fn trimmed(text: &str) -> String {
+    text.lines().map(str::trim_end).collect::<Vec<_>>().join("\n").trim_end().to_owned()
+}
+
+/// What the program prints for `-h` and `--help`, with exit code 0.
+#[test]
+fn help_of_every_command_is_as_committed() {
+    let house = House::new();
+    let mut short = String::new();
+    let mut long =
+        String::from("# Commands\n\nGenerated from the code: the output of `--help` of every command.\n");
+    for (name, _) in commands(tamis_cli::command()) {
+        let help = |flag: &str| {
+            let arguments: Vec<&str> = name[1..].iter().map(String::as_str).chain([flag]).collect();
+            let mut program = house.tamis(&arguments);
+            let ran = common::finish(program.env("COLUMNS", WIDTH), b"");
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{name:?} {flag}");
+            trimmed(&ran.stdout)
+        };
+        let name = name.join(" ");
+        write!(short, "$ {name} -h\n{}\n\n", help("-h")).unwrap();
+        write!(long, "\n## `{name}`\n\n```text\n{}\n```\n", help("--help")).unwrap();
+    }
+    check("crates/cli/tests/short_help.txt", &short);
+    check("docs/reference/commands.md", &long);
+}
+
+#[test]
+fn docs_list_every_setting() {
+    let mut text = String::from(
+        "# Settings\n\n\
+         Generated from the code. A setting comes from a flag, else from a variable (the first of its variables that is\n\
+         set), else from the project's `.tamis.toml`, else from your `config.toml`, else it has its default. A name such as\n\
+         `http.port` is the key `port` in the table `[http]` of these files.\n\n\
+         `tamis config --explain` shows every value and its source; `tamis config set NAME VALUE` changes `config.toml`.\n\n\
+         | | Linux | macOS | Windows |\n| --- | --- | --- | --- |\n\
+         | `config.toml` | `$XDG_CONFIG_HOME/tamis` or `~/.config/tamis` | `~/Library/Application Support/tamis` | `%APPDATA%\\tamis` |\n\
+         | data folder | `$XDG_DATA_HOME/tamis` or `~/.local/share/tamis` | `~/Library/Application Support/tamis` | `%LOCALAPPDATA%\\tamis` |\n\n\
+         `tamis config path` prints the path of `config.toml`; `TAMIS_CONFIG` names another file.\n\n\
+         A project's `.tamis.toml` comes with the repository and is not trusted: it may do what the column \"project\"\n\
+         says, and anything else in it is ignored with a warning. Relative paths start at the working folder, or at the\n\
+         folder of the file that they are in.\n",
+    );
+    let mut tables: Vec<(&str, Vec<&Setting>)> = Vec::new();
+    for setting in Setting::all() {
+        let table = setting.name.split_once('.').unwrap().0;
+        match tables.last_mut() {
+            Some((name, settings)) if *name == table => settings.push(setting),
+            _ => tables.push((table, vec![setting])),
+        }
+    }
+    for (table, settings) in tables {
+        write!(text, "\n## `[{table}]`\n").unwrap();
+        for setting in settings {
+            let project = match setting.project {
+                ProjectRule::Ignored => "may not set it",
+                ProjectRule::MayLower => "may lower it",
+                ProjectRule::MayNarrow => "may narrow it",
+                ProjectRule::MayAdd => "may add to it",
+            };
+            let default =
+                setting.default.as_ref().map_or("unset".to_owned(), |default| format!("`{default}`"));
+            let default = if setting.name == "data.dir" { "see above".to_owned() } else { default };
+            let variables: Vec<_> = setting.variables.iter().map(|name| format!("`{name}`")).collect();
+            write!(
+                text,
+                "\n### `{}`\n\n{}.\n\n| variables | type | default | project |\n| --- | --- | --- | --- |\n| {} | {} | {default} | {project} |\n",
+                setting.name,
+                setting.about,
+                variables.join(", "),
+                setting.kind,
+            )
+            .unwrap();
+        }
+    }
+    check("docs/reference/settings.md", &text);
+}
+
+#[test]
+fn every_command_has_a_man_page() {
+    let mut pages = BTreeMap::new();
+    for (name, command) in commands(tamis_cli::command().disable_help_subcommand(true)) {
+        let name = name.join("-");
+        let mut page = Vec::new();
+        // A date or a version would change every page with every release.
+        let man = clap_mangen::Man::new(command.display_name(name.clone()).version(Resettable::Reset));
+        let man = man.date("").source("tamis").manual("tamis");
+        man.render(&mut page).unwrap();
+        pages.insert(format!("{name}.1"), trimmed(&String::from_utf8(page).unwrap()) + "\n");
+    }
+    let folder = root().join("docs/man");
+    for (name, page) in &pages {
+        check(&format!("docs/man/{name}"), page);
+    }
+    for entry in std::fs::read_dir(&folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(pages.contains_key(&name), "docs/man/{name} is of no command; remove it");
+    }
+}
