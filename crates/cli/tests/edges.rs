@@ -1,5 +1,5 @@
-//! The dependencies between the crates, as `docs/architecture.md` draws them: they point one way, and a library that only one
-//! crate may know is used and re-exported by no other.
+//! Rules for the whole workspace: dependencies between crates point one way, as in `docs/architecture.md`; a library that one
+//! crate wraps is used and re-exported by no other; and public types have unique names.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -145,7 +145,7 @@ fn what_one_crate_hides_the_others_do_not_know() {
                 dependency == hidden
                     || dependency.strip_prefix(hidden).is_some_and(|rest| rest.starts_with('-'))
             });
-            // `tokio-util` has the cancellation tokens that everybody passes on.
+            // `tokio-util` has the cancellation tokens that most crates pass on.
             let excused = *hidden == "tokio" && !dependencies.iter().any(|dependency| dependency == "tokio");
             assert!(!knows || excused || knowing.contains(&name.as_str()), "{name} must not know {hidden}");
         }
@@ -204,6 +204,29 @@ fn each_crates_sql_is_in_its_db_rs() {
             }
         }
     }
+}
+
+/// A name has one meaning in the workspace, so that a reader never has to ask which crate's type is meant.
+#[test]
+fn public_types_have_unique_names() {
+    let mut declared = BTreeMap::new();
+    for name in dependencies().into_keys() {
+        for path in sources(&crates().join(name).join("src")) {
+            for declaration in fs::read_to_string(&path).unwrap().lines().filter_map(public_type) {
+                if let Some(other) = declared.insert(declaration.to_owned(), path.clone()) {
+                    panic!("{declaration} is declared in {} and in {}", other.display(), path.display());
+                }
+            }
+        }
+    }
+    assert!(!declared.is_empty());
+}
+
+/// The name of the public type or trait that this line declares at the top level of its file.
+fn public_type(line: &str) -> Option<&str> {
+    let name =
+        ["pub struct ", "pub enum ", "pub trait "].iter().find_map(|start| line.strip_prefix(start))?;
+    name.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
 }
 
 fn sources(folder: &Path) -> Vec<PathBuf> {

@@ -41,7 +41,7 @@ pub use changes::ChangeSummary;
 pub use disposal::{Reason, few};
 pub use error::{GitError, GitErrorKind};
 pub use names::{BranchName, Commit};
-pub use notes::{Delivery, Note, Notes};
+pub use notes::{Delivery, Notes, ReviewNote};
 pub use push::Credential;
 pub use repository::{Head, Remote, Repository};
 pub use worktrees::{Removal, Worktree};

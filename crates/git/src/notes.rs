@@ -26,7 +26,7 @@ const TRAILER: &str = "Review-Notes";
 
 /// Notes in a tree: where, and which content.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Note {
+pub struct ReviewNote {
     pub path: String,
     pub blob: Commit,
 }
@@ -61,11 +61,11 @@ enum Forward {
 
 impl Repository {
     /// Commits notes on top of the commit that was reviewed. No branch moves.
-    pub fn commit_notes(&self, notes: &Notes<'_>) -> Result<(Commit, Note)> {
+    pub fn commit_notes(&self, notes: &Notes<'_>) -> Result<(Commit, ReviewNote)> {
         let blob = self.write_blob(notes.content.as_bytes())?;
         let tree = self.tree_with(notes.reviewed, &[(notes.path, Some(&blob))])?;
         let commit = self.commit_tree(&tree, &[notes.reviewed], notes.message, notes.at)?;
-        Ok((commit, Note { path: notes.path.to_owned(), blob }))
+        Ok((commit, ReviewNote { path: notes.path.to_owned(), blob }))
     }
 
     /// Lets a review branch have the notes too, if its agent has left it where it was. Gives whether it does.
@@ -117,7 +117,12 @@ impl Repository {
 impl Worktree {
     /// A free path for notes: no other file, folder or link is there, not even an ignored one. Earlier notes of ours are
     /// replaced when they are unchanged; so is a leftover of the very same notes.
-    pub fn choose_notes_path(&self, reviewed: &Commit, delivered: &[Note], content: &str) -> Result<String> {
+    pub fn choose_notes_path(
+        &self,
+        reviewed: &Commit,
+        delivered: &[ReviewNote],
+        content: &str,
+    ) -> Result<String> {
         let tip = self.head()?;
         for number in 1..=MOST_NAMES {
             let path =
@@ -227,7 +232,7 @@ impl Worktree {
         branch: &BranchName,
         notes: &Notes<'_>,
         commit: &Commit,
-        delivered: &[Note],
+        delivered: &[ReviewNote],
     ) -> Result<Delivery> {
         let Notes { path, content, at, reviewed, .. } = *notes;
         let Entry::File(blob) = self.repository.entry(commit, path)? else {

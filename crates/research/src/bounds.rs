@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use tamis_redact::Redacted;
 
 use crate::report::cut_notes;
-use crate::{KeyFinding, Note, Reference, ResearchFinding, RoleError};
+use crate::{KeyFinding, Reference, ReportNote, ResearchFinding, RoleError};
 
 /// Characters of a summary, of a finding, of notes. A pattern's snippet is a finding, and the longest.
 const SUMMARY: usize = 1200;
@@ -44,9 +44,9 @@ pub(crate) fn finding(finding: ResearchFinding) -> ResearchFinding {
     }
 }
 
-fn notes(notes: Vec<Note>) -> Vec<Note> {
-    let mut notes: Vec<Note> =
-        notes.into_iter().map(|note| Note { text: short(&note.text, NOTES), ..note }).collect();
+fn notes(notes: Vec<ReportNote>) -> Vec<ReportNote> {
+    let mut notes: Vec<ReportNote> =
+        notes.into_iter().map(|note| ReportNote { text: short(&note.text, NOTES), ..note }).collect();
     notes.retain(|note| !note.text.is_empty());
     cut_notes(&mut notes, NOTES);
     notes

@@ -33,9 +33,9 @@ pub use handoff::{
 pub use limits::{ReadBudget, ResearchConstraints, ResearchLimits, ResearchUsage};
 pub use locate::Category;
 pub use model::{Model, ModelLimits, ModelSettings, ModelTask, ModelUse};
-pub use reader::{BoundedReader, ReadError, SourceFile};
+pub use reader::{BoundedReader, SourceFile, SourceReadError};
 pub use report::{
-    Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, Reference, ResearchFinding,
+    Confidence, FindingKind, KeyFinding, NotFound, NoteFact, Reference, ReportNote, ResearchFinding,
     ResearchReport, Role, RoleOutcome, RoleTiming, RunRecord, joined,
 };
 pub use researcher::{ResearchError, ResearchProgress, ResearchRequest, ResearchSettings, Researcher};

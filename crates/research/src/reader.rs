@@ -45,7 +45,7 @@ pub struct SourceFile {
 
 /// Why a file was not read.
 #[derive(Debug, thiserror::Error)]
-pub enum ReadError {
+pub enum SourceReadError {
     #[error(transparent)]
     Access(#[from] AccessError),
     #[error("the limits of this request are used up")]
@@ -87,7 +87,7 @@ impl BoundedReader {
     }
 
     /// The text of a file, which counts against the budget the first time.
-    pub fn read(&self, place: &Place) -> Result<Arc<SourceFile>, ReadError> {
+    pub fn read(&self, place: &Place) -> Result<Arc<SourceFile>, SourceReadError> {
         let mut texts = self.texts.lock();
         if let Some(source) = texts.get(place) {
             return self.pay(place, source.text.len() as u64).map(|()| Arc::clone(source));
@@ -97,13 +97,13 @@ impl BoundedReader {
             Err(AccessError::TooLarge { bytes, .. }) if bytes <= LARGEST_READ => {
                 // It exceeds this request's limit only.
                 self.budget.take_file(u64::MAX);
-                return Err(ReadError::LimitReached);
+                return Err(SourceReadError::LimitReached);
             }
             outcome => outcome?,
         };
         self.pay(place, text.len() as u64)?;
         if !self.budget.take_file(text.len() as u64) {
-            return Err(ReadError::LimitReached);
+            return Err(SourceReadError::LimitReached);
         }
         let source = Arc::new(SourceFile { place: place.clone(), text, outline: OnceLock::new() });
         texts.insert(place.clone(), Arc::clone(&source));
@@ -111,7 +111,7 @@ impl BoundedReader {
     }
 
     /// Takes a file from the share, where there is one.
-    fn pay(&self, place: &Place, bytes: u64) -> Result<(), ReadError> {
+    fn pay(&self, place: &Place, bytes: u64) -> Result<(), SourceReadError> {
         let Some(share) = &self.share else { return Ok(()) };
         let mut share = share.lock();
         if share.paid.contains(place) {
@@ -119,7 +119,7 @@ impl BoundedReader {
         }
         if share.files == 0 || share.bytes < bytes {
             self.budget.note_limited();
-            return Err(ReadError::LimitReached);
+            return Err(SourceReadError::LimitReached);
         }
         share.files -= 1;
         share.bytes -= bytes;

@@ -12,7 +12,7 @@ use tamis_redact::Redact;
 
 pub use key_finding::{FindingKind, KeyFinding};
 pub(crate) use note::cut_notes;
-pub use note::{Note, NoteFact, joined};
+pub use note::{NoteFact, ReportNote, joined};
 
 use crate::{ResearchLimits, ResearchUsage, RoleError};
 
@@ -86,7 +86,7 @@ pub struct ResearchFinding {
     pub key_findings: Vec<KeyFinding>,
     pub confidence: Confidence,
     #[serde(serialize_with = "note::serialize_joined")]
-    pub notes: Vec<Note>,
+    pub notes: Vec<ReportNote>,
     /// Set when the summary says that nothing was found.
     #[serde(skip)]
     pub not_found: Option<NotFound>,
@@ -199,7 +199,7 @@ pub struct RunRecord {
     /// Roles that ran out of time.
     pub timeouts: Vec<Role>,
     /// What is missing in the answer, and why.
-    pub partial: Vec<Note>,
+    pub partial: Vec<ReportNote>,
     pub limits: ResearchLimits,
     pub used: ResearchUsage,
 }
@@ -263,7 +263,7 @@ impl Redact for KeyFinding {
     }
 }
 
-impl Redact for Note {
+impl Redact for ReportNote {
     fn redact(&mut self) {
         self.text.redact();
     }

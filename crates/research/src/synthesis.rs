@@ -8,8 +8,8 @@ pub(crate) use fit::fit;
 
 use crate::bounds::finding as bounded;
 use crate::{
-    Category, Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, Reference, ResearchFinding,
-    Role, RoleError, RoleOutcome,
+    Category, Confidence, FindingKind, KeyFinding, NotFound, NoteFact, Reference, ReportNote,
+    ResearchFinding, Role, RoleError, RoleOutcome,
 };
 
 /// Key findings of the answer, over all roles.
@@ -62,7 +62,7 @@ impl Priority {
 }
 
 /// The answer from all outcomes. `run_notes` are notes of the run and not of a role, such as that a limit was reached.
-pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], run_notes: &[Note]) -> ResearchFinding {
+pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], run_notes: &[ReportNote]) -> ResearchFinding {
     let found: Vec<(Role, &ResearchFinding)> =
         outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().ok()?))).collect();
     let missing: Vec<(Role, &RoleError)> =
@@ -227,9 +227,9 @@ fn confidence(
 fn notes(
     found: &[(Role, &ResearchFinding)],
     missing: &[(Role, &RoleError)],
-    run_notes: &[Note],
-) -> Vec<Note> {
-    let mut notes: Vec<Note> = run_notes.to_vec();
+    run_notes: &[ReportNote],
+) -> Vec<ReportNote> {
+    let mut notes: Vec<ReportNote> = run_notes.to_vec();
     notes.extend(missing.iter().map(|(role, error)| NoteFact::RoleFailed(*role, (*error).clone()).into()));
     let mut known: Vec<NoteFact> = notes.iter().map(|note| note.fact.clone()).collect();
     for (role, finding) in found {

@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{SearchMode, SearchRequest, SessionFilter, Trace};
+use tamis_trace::{SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
 fn main() {
     let home = PathBuf::from(std::env::args().nth(1).expect("the home folder of the logs"));
@@ -86,7 +86,7 @@ fn main() {
 /// Needles that were planted, and what people ask for.
 fn questions(home: &Path) -> Vec<SearchRequest> {
     let mut questions = Vec::new();
-    let mut ask = |query: &str, mode: SearchMode, kinds: &[EventKind]| {
+    let mut ask = |query: &str, mode: TraceSearchMode, kinds: &[EventKind]| {
         questions.push(SearchRequest {
             query: query.to_owned(),
             mode,
@@ -102,9 +102,9 @@ fn questions(home: &Path) -> Vec<SearchRequest> {
     };
     let phrases: std::collections::BTreeSet<String> = needles.lines().map(phrase).collect();
     for phrase in &phrases {
-        ask(phrase, SearchMode::Substring, &[]);
-        ask(phrase, SearchMode::Substring, &[EventKind::ToolResult]);
-        ask(phrase, SearchMode::Words, &[]);
+        ask(phrase, TraceSearchMode::Substring, &[]);
+        ask(phrase, TraceSearchMode::Substring, &[EventKind::ToolResult]);
+        ask(phrase, TraceSearchMode::Words, &[]);
     }
     for query in [
         "error",
@@ -119,9 +119,9 @@ fn questions(home: &Path) -> Vec<SearchRequest> {
         "e",
         "\"command\":",
     ] {
-        ask(query, SearchMode::Substring, &[]);
-        ask(query, SearchMode::Substring, &[EventKind::ToolCall]);
-        ask(query, SearchMode::Words, &[EventKind::ToolResult]);
+        ask(query, TraceSearchMode::Substring, &[]);
+        ask(query, TraceSearchMode::Substring, &[EventKind::ToolCall]);
+        ask(query, TraceSearchMode::Words, &[EventKind::ToolResult]);
     }
     for query in [
         "zzqqxyzzy",
@@ -130,12 +130,12 @@ fn questions(home: &Path) -> Vec<SearchRequest> {
         "日本語の",
         "connection refused by peer 42",
     ] {
-        ask(query, SearchMode::Substring, &[]);
-        ask(query, SearchMode::Words, &[]);
-        ask(query, SearchMode::Substring, &[EventKind::Notification]);
+        ask(query, TraceSearchMode::Substring, &[]);
+        ask(query, TraceSearchMode::Words, &[]);
+        ask(query, TraceSearchMode::Substring, &[EventKind::Notification]);
     }
     for query in [r"error\[E\d{4}\]", r"fn \w+_test\(", r"exit code: [1-9]", r"\bpanic(ked)? at\b"] {
-        ask(query, SearchMode::Regex, &[]);
+        ask(query, TraceSearchMode::Regex, &[]);
     }
     questions
 }

@@ -41,7 +41,7 @@ pub use error::TraceError;
 pub use event_details::EventDetails;
 pub use index::{IndexProgress, IndexRefresh};
 pub use index_files::{erase_indexes, index_files, index_of_named};
-pub use search::{MatchPosition, QueryFinder, SearchMatch, SearchMode, SearchRequest, SearchResults};
+pub use search::{MatchPosition, QueryFinder, SearchMatch, SearchRequest, SearchResults, TraceSearchMode};
 pub use session::{Project, Session, SessionFilter};
 pub use status::{ClientTotals, IndexStatus, UnrecognisedRecords};
 pub use steps::{CallStep, ResultStep, ToolStep, TurnPart, TurnStep};

@@ -37,7 +37,7 @@ const REMEMBERED: usize = 64;
 
 /// How a query is meant.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum SearchMode {
+pub enum TraceSearchMode {
     /// It occurs just so.
     #[default]
     Substring,
@@ -51,7 +51,7 @@ pub enum SearchMode {
 #[derive(Clone, Debug, Default)]
 pub struct SearchRequest {
     pub query: String,
-    pub mode: SearchMode,
+    pub mode: TraceSearchMode,
     /// Only events of these kinds; all when empty.
     pub kinds: Vec<EventKind>,
     /// Only in this session and its subagents'.

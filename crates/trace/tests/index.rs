@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{SearchMode, SearchRequest, SessionFilter, Trace, TraceError};
+use tamis_trace::{SearchRequest, SessionFilter, Trace, TraceError, TraceSearchMode};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";
@@ -50,7 +50,7 @@ impl Logs {
         self.trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap()
     }
 
-    fn found(&self, query: &str, mode: SearchMode) -> Vec<(String, u64)> {
+    fn found(&self, query: &str, mode: TraceSearchMode) -> Vec<(String, u64)> {
         let search = SearchRequest { query: query.to_owned(), mode, most: 1000, ..SearchRequest::default() };
         let found = self.trace.search(&search, Duration::from_secs(30), &|| false).unwrap();
         found.matches.into_iter().map(|found| (found.place.session, found.place.event)).collect()
@@ -194,7 +194,7 @@ fn however_a_log_grows_the_index_is_as_if_read_at_once() {
         }
         assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), &format!("in steps of {step}"));
         assert_eq!(logs.refresh().read, 0, "nothing is new");
-        assert_eq!(logs.found("number_59()", SearchMode::Substring).len(), 1);
+        assert_eq!(logs.found("number_59()", TraceSearchMode::Substring).len(), 1);
     }
 }
 
@@ -227,7 +227,7 @@ fn a_log_that_was_rewritten_is_read_anew() {
     fs::write(logs.path(&name), session(ONE, 3)).unwrap();
     logs.refresh();
     assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
-    assert!(logs.found("number 19", SearchMode::Substring).is_empty());
+    assert!(logs.found("number 19", TraceSearchMode::Substring).is_empty());
     // Gone.
     fs::remove_file(logs.path(&name)).unwrap();
     assert_eq!(logs.refresh().removed, 1);
@@ -284,20 +284,20 @@ fn search_finds_in_any_case_by_words_and_by_substring() {
     );
     logs.refresh();
     let count = |query: &str, mode| logs.found(query, mode).len();
-    assert_eq!(count("FILE NUMBER 7,", SearchMode::Substring), 1);
-    assert_eq!(count("überraschung", SearchMode::Substring), 30);
-    assert_eq!(count("ÜBERRASCHUNG", SearchMode::Substring), 30);
-    assert_eq!(count("日本", SearchMode::Substring), 30);
-    assert_eq!(count("a \"function\" with", SearchMode::Substring), 30);
-    assert_eq!(count("src/file_7.rs", SearchMode::Substring), 1);
-    assert_eq!(count("\"file_path\":\"/home/dev/project/src/file_7.rs\"", SearchMode::Substring), 1);
-    assert_eq!(count("{}\nfn number_7", SearchMode::Substring), 1);
-    assert_eq!(count("c:\\PATH\\to", SearchMode::Substring), 1);
-    assert_eq!(count("grüsse", SearchMode::Substring), 1);
-    assert_eq!(count("numb 7", SearchMode::Words), 0, "words are whole");
-    assert_eq!(count("7 file", SearchMode::Words), 1, "in any order");
-    assert_eq!(count(r"file_(7|8)\.rs$", SearchMode::Regex), 2);
-    assert_eq!(count("no such thing", SearchMode::Substring), 0);
+    assert_eq!(count("FILE NUMBER 7,", TraceSearchMode::Substring), 1);
+    assert_eq!(count("überraschung", TraceSearchMode::Substring), 30);
+    assert_eq!(count("ÜBERRASCHUNG", TraceSearchMode::Substring), 30);
+    assert_eq!(count("日本", TraceSearchMode::Substring), 30);
+    assert_eq!(count("a \"function\" with", TraceSearchMode::Substring), 30);
+    assert_eq!(count("src/file_7.rs", TraceSearchMode::Substring), 1);
+    assert_eq!(count("\"file_path\":\"/home/dev/project/src/file_7.rs\"", TraceSearchMode::Substring), 1);
+    assert_eq!(count("{}\nfn number_7", TraceSearchMode::Substring), 1);
+    assert_eq!(count("c:\\PATH\\to", TraceSearchMode::Substring), 1);
+    assert_eq!(count("grüsse", TraceSearchMode::Substring), 1);
+    assert_eq!(count("numb 7", TraceSearchMode::Words), 0, "words are whole");
+    assert_eq!(count("7 file", TraceSearchMode::Words), 1, "in any order");
+    assert_eq!(count(r"file_(7|8)\.rs$", TraceSearchMode::Regex), 2);
+    assert_eq!(count("no such thing", TraceSearchMode::Substring), 0);
 }
 
 #[test]
@@ -308,7 +308,7 @@ fn pages_of_a_search_give_each_match_once() {
         logs.append(&format!("{id}.jsonl"), session(&id, 20));
     }
     logs.refresh();
-    let all = logs.found("number_1", SearchMode::Substring);
+    let all = logs.found("number_1", TraceSearchMode::Substring);
     assert_eq!(all.len(), 7 * 11);
     for most in [1, 2, 3, 10] {
         let mut paged = Vec::new();
@@ -343,14 +343,14 @@ fn a_torn_last_line_waits_for_its_rest() {
     logs.append(&name, session(ONE, 2) + torn);
     logs.refresh();
     assert_eq!(logs.trace.logs().unwrap()[0].pending, 60);
-    assert_eq!(logs.found("the last words", SearchMode::Substring), []);
+    assert_eq!(logs.found("the last words", TraceSearchMode::Substring), []);
     logs.append(&name, rest.trim_end());
     logs.refresh();
     assert_eq!(logs.trace.logs().unwrap()[0].pending, 0, "whole, though its line break is missing");
-    assert_eq!(logs.found("the last words", SearchMode::Substring).len(), 1);
+    assert_eq!(logs.found("the last words", TraceSearchMode::Substring).len(), 1);
     logs.append(&name, "\n".to_owned() + &user(ONE, 901, "not the last"));
     logs.refresh();
-    assert_eq!(logs.found("the last", SearchMode::Substring).len(), 2);
+    assert_eq!(logs.found("the last", TraceSearchMode::Substring).len(), 2);
     assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
 }
 
@@ -374,7 +374,7 @@ fn whatever_stands_in_a_log_is_counted_and_the_rest_is_read() {
     let session = logs.trace.session(ONE).unwrap();
     assert!(session.summary.unrecognised.values().sum::<u64>() >= 7, "{:?}", session.summary.unrecognised);
     for said in ["after the jump", "far away", "no time at all", "the end"] {
-        assert_eq!(logs.found(said, SearchMode::Substring).len(), 1, "{said}");
+        assert_eq!(logs.found(said, TraceSearchMode::Substring).len(), 1, "{said}");
     }
     assert_eq!(session.summary.turns, 5);
 }
@@ -391,8 +391,8 @@ fn a_line_of_two_hundred_megabytes_costs_one_event_and_no_memory() {
     logs.refresh();
     let session = logs.trace.session(ONE).unwrap();
     assert_eq!(session.summary.unrecognised, [("unreadable: a line that is too long".to_owned(), 1)].into());
-    assert_eq!(logs.found("which is more than", SearchMode::Substring).len(), 1);
-    let found = logs.found("after the long line", SearchMode::Substring);
+    assert_eq!(logs.found("which is more than", TraceSearchMode::Substring).len(), 1);
+    let found = logs.found("after the long line", TraceSearchMode::Substring);
     assert_eq!(found.len(), 1);
     let event = logs.trace.event(&session, found[0].1).unwrap();
     assert_eq!(*event.payload, json!({"text": "after the long line"}));
@@ -410,7 +410,7 @@ fn two_logs_of_one_id_are_both_to_be_had() {
     assert_eq!(ids[0], ONE);
     assert!(ids[1].starts_with(&format!("{ONE}~")), "{ids:?}");
     assert_eq!(logs.trace.session(ONE).unwrap().id, ONE);
-    let copy = &logs.found("only in the copy", SearchMode::Substring)[0].0;
+    let copy = &logs.found("only in the copy", TraceSearchMode::Substring)[0].0;
     assert_eq!(logs.trace.session(copy).unwrap().summary.turns, 3);
     // The requests that both tell of are counted once.
     let total: u64 = sessions.iter().map(|session| session.own_tokens).sum();

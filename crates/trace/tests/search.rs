@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
-use tamis_trace::{SearchMode, SearchRequest, SessionFilter, Trace};
+use tamis_trace::{SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
 const FRAGMENTS: &[&str] = &[
     "src/main.rs",
@@ -245,26 +245,26 @@ fn all_events(trace: &Trace) -> Vec<(String, u64, EventKind, Vec<String>)> {
     all
 }
 
-fn patterns(query: &str, mode: SearchMode) -> Option<Vec<Regex>> {
+fn patterns(query: &str, mode: TraceSearchMode) -> Option<Vec<Regex>> {
     let of_word =
         |letter: Option<char>| letter.is_some_and(|letter| letter.is_alphanumeric() || letter == '_');
     let edge = |letter| if of_word(letter) { r"\b" } else { "" };
     let all: Vec<String> = match mode {
-        SearchMode::Substring => vec![regex::escape(query)],
-        SearchMode::Words => query
+        TraceSearchMode::Substring => vec![regex::escape(query)],
+        TraceSearchMode::Words => query
             .split_whitespace()
             .map(|word| {
                 let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
                 format!("{before}{}{after}", regex::escape(word))
             })
             .collect(),
-        SearchMode::Regex => vec![query.to_owned()],
+        TraceSearchMode::Regex => vec![query.to_owned()],
     };
     all.iter().map(|pattern| Regex::new(&format!("(?i){pattern}")).ok()).collect()
 }
 
 /// A question that may have an answer: part of what is there, said in some way.
-fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, SearchMode) {
+fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, TraceSearchMode) {
     let part = |from: &Index, length: &Index| {
         let letters: Vec<char> = from.get(texts).chars().collect();
         let from = length.index(letters.len().max(1));
@@ -274,19 +274,19 @@ fn query_of(texts: &[String], picks: &[Index; 4], form: u8) -> (String, SearchMo
     let (one, other) = (part(&picks[0], &picks[1]), part(&picks[2], &picks[3]));
     let (first, second) = (regex::escape(&one), regex::escape(&other));
     match form % 16 {
-        0..=3 => (one, SearchMode::Substring),
-        4 => (one.to_uppercase(), SearchMode::Substring),
-        5 => (FRAGMENTS[picks[0].index(FRAGMENTS.len())].to_owned(), SearchMode::Substring),
-        6 => (one, SearchMode::Words),
-        7 => (format!("{one} {other}"), SearchMode::Words),
-        8 => (first, SearchMode::Regex),
-        9 => (format!("(?s){first}.*{second}"), SearchMode::Regex),
-        10 => (format!("(?:{first})?{second}"), SearchMode::Regex),
-        11 => (format!("{first}|{second}"), SearchMode::Regex),
-        12 => (format!("(?:{first}){{0}}{second}"), SearchMode::Regex),
-        13 => (format!("(?m)^{first}"), SearchMode::Regex),
-        14 => (format!("(?-i){first}(?i)"), SearchMode::Regex),
-        _ => (format!("(?x) (?:{second})+ # {first}"), SearchMode::Regex),
+        0..=3 => (one, TraceSearchMode::Substring),
+        4 => (one.to_uppercase(), TraceSearchMode::Substring),
+        5 => (FRAGMENTS[picks[0].index(FRAGMENTS.len())].to_owned(), TraceSearchMode::Substring),
+        6 => (one, TraceSearchMode::Words),
+        7 => (format!("{one} {other}"), TraceSearchMode::Words),
+        8 => (first, TraceSearchMode::Regex),
+        9 => (format!("(?s){first}.*{second}"), TraceSearchMode::Regex),
+        10 => (format!("(?:{first})?{second}"), TraceSearchMode::Regex),
+        11 => (format!("{first}|{second}"), TraceSearchMode::Regex),
+        12 => (format!("(?:{first}){{0}}{second}"), TraceSearchMode::Regex),
+        13 => (format!("(?m)^{first}"), TraceSearchMode::Regex),
+        14 => (format!("(?-i){first}(?i)"), TraceSearchMode::Regex),
+        _ => (format!("(?x) (?:{second})+ # {first}"), TraceSearchMode::Regex),
     }
 }
 

@@ -20,7 +20,7 @@ use crate::{
     AgentCall, AgentType, AgentsError, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
     tools,
 };
-use tamis_git::{Commit, Delivery, Note, Notes, Repository};
+use tamis_git::{Commit, Delivery, Notes, Repository, ReviewNote};
 
 /// How often a path for the notes may be taken at the last moment.
 const MOST_NAMES_TRIED: u32 = 8;
@@ -37,7 +37,7 @@ struct Plan {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Committed {
     commit: Commit,
-    note: Note,
+    note: ReviewNote,
 }
 
 /// A review of which feedback is given.
@@ -201,11 +201,11 @@ impl Coordinator {
     }
 
     /// The notes that a coding agent got.
-    pub(crate) fn notes_for(&self, coding: &InstanceId) -> Result<Vec<Note>> {
+    pub(crate) fn notes_for(&self, coding: &InstanceId) -> Result<Vec<ReviewNote>> {
         let given = self.archive.feedback(Some(coding))?;
-        let notes = given
-            .into_iter()
-            .filter_map(|feedback| Some(Note { path: feedback.path, blob: feedback.blob?.parse().ok()? }));
+        let notes = given.into_iter().filter_map(|feedback| {
+            Some(ReviewNote { path: feedback.path, blob: feedback.blob?.parse().ok()? })
+        });
         Ok(notes.collect())
     }
 }

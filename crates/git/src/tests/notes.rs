@@ -5,15 +5,15 @@ use std::os::unix::fs::symlink;
 
 use super::support::{AT, World, branch};
 use crate::GitErrorKind;
-use crate::{CheckedOut, Commit, Delivery, Note, Notes, Worktree};
+use crate::{CheckedOut, Commit, Delivery, Notes, ReviewNote, Worktree};
 
 /// Chooses a name, commits and merges, as a delivery does.
 pub(super) fn deliver(
     worktree: &Worktree,
     reviewed: &Commit,
-    earlier: &[Note],
+    earlier: &[ReviewNote],
     content: &str,
-) -> (Commit, Commit, Note) {
+) -> (Commit, Commit, ReviewNote) {
     for _ in 0..3 {
         let path = worktree.choose_notes_path(reviewed, earlier, content).unwrap();
         let notes = Notes { path: &path, content, message: "Review notes\n", at: AT, reviewed };
@@ -28,7 +28,7 @@ pub(super) fn deliver(
 fn again(
     worktree: &Worktree,
     reviewed: &Commit,
-    note: &Note,
+    note: &ReviewNote,
     content: &str,
     notes: &Commit,
 ) -> crate::error::Result<Delivery> {

@@ -8,7 +8,7 @@ use tamis_redact::Redacted;
 
 use super::evidence::{self, Evidence};
 use crate::{
-    BoundedReader, Category, Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, Reference,
+    BoundedReader, Category, Confidence, FindingKind, KeyFinding, NotFound, NoteFact, Reference, ReportNote,
     ResearchFinding, Role,
 };
 
@@ -72,7 +72,7 @@ pub(super) fn read(
         }));
     }
     let notes = clean(&texts(members.get("notes")).join(" "), MAX_NOTES_LENGTH);
-    let mut notes: Vec<Note> = Some(notes)
+    let mut notes: Vec<ReportNote> = Some(notes)
         .filter(|notes| !notes.is_empty())
         .map(|notes| NoteFact::Text(notes).into())
         .into_iter()
@@ -270,7 +270,7 @@ mod tests {
         references: &[&str],
         findings: &[&str],
         confidence: Confidence,
-        notes: &[Note],
+        notes: &[ReportNote],
     ) -> ResearchFinding {
         ResearchFinding {
             summary: "It is so.".into(),

@@ -13,7 +13,7 @@ use super::arguments::{Arguments, flag, number, optional_text, text};
 use super::chat::ChatTool;
 use super::tool_calls::ToolCaller;
 use crate::Role;
-use crate::reader::{ReadError, SourceFile};
+use crate::reader::{SourceFile, SourceReadError};
 
 /// Why a call has no result.
 pub(super) enum ToolError {
@@ -262,16 +262,16 @@ fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile
     for place in places {
         match caller.reader.read(&place) {
             Ok(source) => return Ok(source),
-            Err(ReadError::LimitReached) => {
+            Err(SourceReadError::LimitReached) => {
                 return Err(ToolError::Limited(format!(
                     "error: {} Answer from what you have seen.",
                     "the limits of this request are used up: no further file can be read."
                 )));
             }
-            Err(ReadError::Access(error @ AccessError::TooLarge { .. })) => {
+            Err(SourceReadError::Access(error @ AccessError::TooLarge { .. })) => {
                 trouble = tool_error(format!("{error}; search in it with grep"));
             }
-            Err(ReadError::Access(error)) => trouble = tool_error(error),
+            Err(SourceReadError::Access(error)) => trouble = tool_error(error),
         }
     }
     Err(trouble)

@@ -17,7 +17,7 @@ const MAX_REASON_LENGTH: usize = 160;
 
 /// A fact, and the sentence for it. In JSON it is the sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Note {
+pub struct ReportNote {
     pub fact: NoteFact,
     pub text: String,
 }
@@ -59,9 +59,9 @@ pub enum NoteFact {
     Text(String),
 }
 
-impl From<NoteFact> for Note {
-    fn from(fact: NoteFact) -> Note {
-        Note { text: fact.render(), fact }
+impl From<NoteFact> for ReportNote {
+    fn from(fact: NoteFact) -> ReportNote {
+        ReportNote { text: fact.render(), fact }
     }
 }
 
@@ -145,19 +145,22 @@ fn list(items: impl IntoIterator<Item = impl Display>) -> String {
     items.into_iter().map(|item| item.to_string()).collect::<Vec<_>>().join(", ")
 }
 
-impl Serialize for Note {
+impl Serialize for ReportNote {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(&self.text)
     }
 }
 
 /// The notes as one text.
-pub fn joined(notes: &[Note]) -> String {
+pub fn joined(notes: &[ReportNote]) -> String {
     notes.iter().map(|note| note.text.as_str()).collect::<Vec<_>>().join(" ")
 }
 
 /// Notes as the contract has them: one text, or null.
-pub(super) fn serialize_joined<S: Serializer>(notes: &[Note], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn serialize_joined<S: Serializer>(
+    notes: &[ReportNote],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
     if notes.is_empty() {
         return serializer.serialize_none();
     }
@@ -165,7 +168,7 @@ pub(super) fn serialize_joined<S: Serializer>(notes: &[Note], serializer: S) -> 
 }
 
 /// Cuts notes to this many characters in all. The first that does not fit is cut, and the rest are dropped.
-pub(crate) fn cut_notes(notes: &mut Vec<Note>, most: usize) -> bool {
+pub(crate) fn cut_notes(notes: &mut Vec<ReportNote>, most: usize) -> bool {
     let mut left = most;
     for at in 0..notes.len() {
         let separator = usize::from(at > 0);

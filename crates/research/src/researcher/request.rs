@@ -18,7 +18,7 @@ use crate::question::Question;
 use crate::role_runner::{RoleContext, RoleRunner};
 use crate::synthesis::{fit, synthesise};
 use crate::{
-    BoundedReader, Note, NoteFact, ReadBudget, ResearchLimits, ResearchReport, Role, RoleError,
+    BoundedReader, NoteFact, ReadBudget, ReportNote, ResearchLimits, ResearchReport, Role, RoleError,
     RoleErrorKind, RoleOutcome, RoleTiming, RunRecord, bounds, write_artifact,
 };
 
@@ -40,14 +40,14 @@ pub(super) struct RequestRun<'a> {
     begun: Instant,
     report: ResearchReport,
     /// Roots that no longer exist.
-    gone: Vec<Note>,
+    gone: Vec<ReportNote>,
     progress: ProgressReporter<'a>,
 }
 
 /// A note in the run's record, without secrets.
-fn bounded(fact: NoteFact) -> Note {
-    let note = Note::from(fact);
-    Note { text: bounds::short(&note.text, MESSAGE), ..note }
+fn bounded(fact: NoteFact) -> ReportNote {
+    let note = ReportNote::from(fact);
+    ReportNote { text: bounds::short(&note.text, MESSAGE), ..note }
 }
 
 impl<'a> RequestRun<'a> {
@@ -76,7 +76,7 @@ impl<'a> RequestRun<'a> {
             [] => there,
             some => there.narrowed(some)?,
         };
-        let gone: Vec<Note> = match request.roots.as_slice() {
+        let gone: Vec<ReportNote> = match request.roots.as_slice() {
             [] => gone.into_iter().map(|path| bounded(NoteFact::RootGone(path))).collect(),
             _ => Vec::new(),
         };
@@ -167,7 +167,7 @@ impl<'a> RequestRun<'a> {
     }
 
     /// Notes of the run: roots that are gone, and that the limits left files unread, unless a role has that note.
-    fn run_notes(&self) -> Vec<Note> {
+    fn run_notes(&self) -> Vec<ReportNote> {
         let limits = NoteFact::read_limits(self.limits);
         let mut findings = self.report.outcomes().filter_map(|(_, outcome)| outcome.result.as_ref().ok());
         let is_noted = findings.any(|finding| finding.notes.iter().any(|note| note.fact == limits));

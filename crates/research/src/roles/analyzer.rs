@@ -22,7 +22,7 @@ use super::format::{MAX_FINDING_LENGTH, brief};
 use super::name_search::{WantedName, search_names};
 use crate::locate::Locations;
 use crate::question::subject::QuestionSubject;
-use crate::{Confidence, NotFound, Note, NoteFact, Reference, ResearchFinding, RoleError};
+use crate::{Confidence, NotFound, NoteFact, Reference, ReportNote, ResearchFinding, RoleError};
 
 /// Names that one search looks for.
 const MAX_SOUGHT: usize = 120;
@@ -38,7 +38,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let searched = SearchedNames { wanted: &wanted_names, hits: &hits };
     choose_from_search(&mut chosen, &subject, &wanted_names, &hits, &job.reader);
     let missing = names_in_no_file(&subject, searched);
-    let mut notes: Vec<Note> = Vec::new();
+    let mut notes: Vec<ReportNote> = Vec::new();
     if chosen.limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
@@ -137,7 +137,7 @@ const COVERED_BY_MAP: f64 = 0.6;
 /// The definition's file must be among this many of the locator's best.
 const AGREED: usize = 3;
 
-fn not_found(missing: &[String], similar: Vec<SimilarName>, mut notes: Vec<Note>) -> ResearchFinding {
+fn not_found(missing: &[String], similar: Vec<SimilarName>, mut notes: Vec<ReportNote>) -> ResearchFinding {
     let names = missing.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
     let (summary, not_found) = match missing {
         [] => ("not found: no definition here has the words of the question".to_owned(), NotFound::Words),

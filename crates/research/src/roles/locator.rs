@@ -7,8 +7,8 @@ use crate::bounds;
 use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
 use crate::{
-    BoundedReader, Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, ReadError, Reference,
-    ResearchFinding,
+    BoundedReader, Confidence, FindingKind, KeyFinding, NotFound, NoteFact, Reference, ReportNote,
+    ResearchFinding, SourceReadError,
 };
 
 /// The coverage from which on the locator is confident.
@@ -21,7 +21,7 @@ const TOGETHER: usize = 6;
 
 /// The locator's finding.
 pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &Locations) -> ResearchFinding {
-    let mut notes: Vec<Note> = Vec::new();
+    let mut notes: Vec<ReportNote> = Vec::new();
     if !locations.absent.is_empty() {
         notes.push(NoteFact::InNoFile(locations.absent.clone()).into());
     }
@@ -111,9 +111,9 @@ impl Location {
 fn shown_line(reader: &BoundedReader, location: &Location) -> Result<Option<String>, ()> {
     let source = match reader.read(&location.place) {
         Ok(source) => source,
-        Err(ReadError::LimitReached) => return Err(()),
+        Err(SourceReadError::LimitReached) => return Err(()),
         // Gone or too large to be read: the location stays.
-        Err(ReadError::Access(_)) => return Ok(None),
+        Err(SourceReadError::Access(_)) => return Ok(None),
     };
     let line = location.line.and_then(|line| source.text.split('\n').nth(line - 1)).map(str::trim);
     Ok(line.filter(|line| !line.is_empty()).map(|line| bounds::short(line, SHOWN_CHARACTERS)))

@@ -17,7 +17,7 @@ use super::format::{MAX_FINDING_LENGTH, References, brief};
 use super::name_search::{HitKind, WantedName, search_names};
 use crate::locate::is_test;
 use crate::question::subject::QuestionSubject;
-use crate::{Confidence, KeyFinding, NotFound, Note, NoteFact, Reference, ResearchFinding, RoleError};
+use crate::{Confidence, KeyFinding, NotFound, NoteFact, Reference, ReportNote, ResearchFinding, RoleError};
 
 const MAX_EXAMPLES: usize = 6;
 
@@ -38,7 +38,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let (subject, occurrences, missing) = occurrences(&subject, job, halt)?;
     let total = occurrences.len();
     let (examples, limited) = examples(&subject, occurrences, job, halt)?;
-    let mut notes: Vec<Note> = Vec::new();
+    let mut notes: Vec<ReportNote> = Vec::new();
     if limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }

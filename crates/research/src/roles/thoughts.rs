@@ -13,7 +13,8 @@ use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
 use crate::question::subject::QuestionSubject;
 use crate::{
-    Confidence, FindingKind, KeyFinding, NotFound, Note, NoteFact, ReadError, ResearchFinding, RoleError,
+    Confidence, FindingKind, KeyFinding, NotFound, NoteFact, ReportNote, ResearchFinding, RoleError,
+    SourceReadError,
 };
 
 const MAX_NOTES: usize = 6;
@@ -52,11 +53,11 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         halt.check()?;
         let source = match reader.read(place) {
             Ok(source) => source,
-            Err(ReadError::LimitReached) => {
+            Err(SourceReadError::LimitReached) => {
                 limited = true;
                 continue;
             }
-            Err(ReadError::Access(_)) => continue,
+            Err(SourceReadError::Access(_)) => continue,
         };
         let note = NoteFile::of(&source);
         coverage = coverage.max(*share);
@@ -81,7 +82,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         described += 1;
     }
     findings.truncate(MAX_FINDINGS);
-    let mut notes: Vec<Note> = Vec::new();
+    let mut notes: Vec<ReportNote> = Vec::new();
     if limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
     }
@@ -105,7 +106,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     })
 }
 
-fn not_found(reason: &str, notes: Vec<Note>) -> ResearchFinding {
+fn not_found(reason: &str, notes: Vec<ReportNote>) -> ResearchFinding {
     ResearchFinding {
         summary: format!("not found: {reason}"),
         references: Vec::new(),

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tamis_codebase::Halt;
 use tamis_research::{
-    FindingKind, Model, ModelLimits, ModelSettings, ModelTask, Note, NoteFact, Reference, ResearchFinding,
-    Role, RoleError, RoleErrorKind,
+    FindingKind, Model, ModelLimits, ModelSettings, ModelTask, NoteFact, Reference, ReportNote,
+    ResearchFinding, Role, RoleError, RoleErrorKind,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 
@@ -135,7 +135,7 @@ fn a_model_that_never_stops_calling_is_stopped() {
 
     // When it then answers after all, that is its answer.
     let server = ChatServer::start([calls(12), vec![ChatStep::say(good())]].concat());
-    let note = Note::from(NoteFact::EarlyAnswer("the limit of 12 turns is reached".into()));
+    let note = ReportNote::from(NoteFact::EarlyAnswer("the limit of 12 turns is reached".into()));
     assert_eq!(note.text, "The model had to answer early: the limit of 12 turns is reached.");
     assert_eq!(outcome(&server), Ok(ResearchFinding { notes: vec![note], ..good_finding() }));
 

@@ -10,7 +10,7 @@ use serde::de::{Deserializer, Error};
 use serde::{Deserialize, Serialize};
 use tamis_clients::Client;
 use tamis_logs::event::{EventKind, Millis};
-use tamis_trace::{SearchMode, SessionFilter};
+use tamis_trace::{SessionFilter, TraceSearchMode};
 
 pub(crate) use crate::input::Maybe;
 use crate::input::Whole;
@@ -100,12 +100,12 @@ pub(crate) enum QueryMode {
     Regex,
 }
 
-impl From<QueryMode> for SearchMode {
-    fn from(mode: QueryMode) -> SearchMode {
+impl From<QueryMode> for TraceSearchMode {
+    fn from(mode: QueryMode) -> TraceSearchMode {
         match mode {
-            QueryMode::Substring => SearchMode::Substring,
-            QueryMode::Words => SearchMode::Words,
-            QueryMode::Regex => SearchMode::Regex,
+            QueryMode::Substring => TraceSearchMode::Substring,
+            QueryMode::Words => TraceSearchMode::Words,
+            QueryMode::Regex => TraceSearchMode::Regex,
         }
     }
 }

@@ -6,7 +6,7 @@ use tamis_clients::Client;
 use tamis_logs::discovery::LogFormat;
 use tamis_logs::event::{EventBody, EventKind, LogEvent};
 
-use super::{SearchMode, SearchRequest};
+use super::{SearchRequest, TraceSearchMode};
 use crate::bloom::{RequiredNgrams, is_foreign, is_plain, may_be_composed};
 use crate::error::TraceError;
 use crate::search_text;
@@ -45,7 +45,7 @@ impl CompiledQuery {
         let mut pieces = RequiredNgrams::default();
         let (mut patterns, mut raw) = (Vec::new(), Vec::new());
         match search.mode {
-            SearchMode::Substring => {
+            TraceSearchMode::Substring => {
                 pieces.require(query);
                 patterns.push(compiled(&literal(query))?);
                 let whole = Raw::of(query, false);
@@ -54,7 +54,7 @@ impl CompiledQuery {
                 }
                 raw.extend(whole);
             }
-            SearchMode::Words => {
+            TraceSearchMode::Words => {
                 for word in query.split_whitespace() {
                     pieces.require(word);
                     let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
@@ -63,7 +63,7 @@ impl CompiledQuery {
                 }
                 raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
             }
-            SearchMode::Regex => {
+            TraceSearchMode::Regex => {
                 patterns.push(compiled_as(query, true)?);
                 if let Ok(parsed) = regex_syntax::parse(query) {
                     required(&parsed, &mut pieces);
@@ -335,7 +335,7 @@ mod tests {
             if deep {
                 raw = serde_json::to_string(&raw).unwrap();
             }
-            let mode = if words { SearchMode::Words } else { SearchMode::Substring };
+            let mode = if words { TraceSearchMode::Words } else { TraceSearchMode::Substring };
             let search = SearchRequest { query: sought.clone(), mode, most: 1, ..SearchRequest::default() };
             if let Ok(question) = CompiledQuery::of(&search) {
                 let matches = question.patterns.iter().all(|pattern| pattern.is_match(&text));

@@ -3,7 +3,7 @@
 use crate::error::Result;
 use crate::instances::records::Instance;
 use crate::{AgentsError, Code, InstanceId};
-use tamis_git::{Commit, Note, Repository};
+use tamis_git::{Commit, Repository, ReviewNote};
 
 /// What there is to review.
 pub(super) struct Work {
@@ -12,7 +12,7 @@ pub(super) struct Work {
 }
 
 /// What is committed on the coding agent's branch and can be reviewed.
-pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[Note]) -> Result<Work> {
+pub(super) fn work(repository: &Repository, coding: &Instance, notes: &[ReviewNote]) -> Result<Work> {
     let branch = &coding.branch;
     let state = repository.state_of(&coding.worktree)?;
     if let Some(hindrance) = state.hindrance(branch) {

@@ -6,7 +6,7 @@ use crate::error::Result;
 use crate::instances::records::{OperationState, Phase, ReviewOutcome};
 use crate::journal::operations::{Caller, finish, record_success};
 use crate::{AgentsError, Coordinator, FeedbackSent, Status, db, tools};
-use tamis_git::{Commit, Note};
+use tamis_git::{Commit, ReviewNote};
 
 /// The reviewer is ended once it has the answer.
 const SCHEDULED: &str = "scheduled";
@@ -16,7 +16,7 @@ impl Coordinator {
     pub(super) fn record_feedback(
         &self,
         context: &Context,
-        note: &Note,
+        note: &ReviewNote,
         delivered: &Commit,
         caller: Option<&Caller<'_>>,
     ) -> Result<FeedbackSent> {

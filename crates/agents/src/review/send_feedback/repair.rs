@@ -6,7 +6,7 @@ use super::{Committed, Context, Plan};
 use crate::error::Result;
 use crate::instances::records::Operation;
 use crate::{AgentsError, Code, Coordinator, db};
-use tamis_git::{Commit, Note};
+use tamis_git::{Commit, ReviewNote};
 
 impl Coordinator {
     /// After a crash: notes that are on the coding branch, or can be brought there, are recorded; otherwise the feedback is undone.
@@ -37,7 +37,7 @@ impl Coordinator {
         }
     }
 
-    fn bring_again(&self, context: &Context, notes: Option<Committed>) -> Result<(Note, Commit)> {
+    fn bring_again(&self, context: &Context, notes: Option<Committed>) -> Result<(ReviewNote, Commit)> {
         let repository = self.repository(&context.coding.repository)?;
         let (branch, reviewed) = (&context.coding.branch, &context.review.reviewed_commit);
         let since =

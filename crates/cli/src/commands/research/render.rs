@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tamis_research::{
-    FindingKind, KeyFinding, Note, Reference, ResearchFinding, ResearchReport, Role, joined,
+    FindingKind, KeyFinding, Reference, ReportNote, ResearchFinding, ResearchReport, Role, joined,
 };
 
 use super::question::answer_of;
@@ -14,7 +14,7 @@ use crate::{escape, print, wrap};
 pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
     let Some(answer) = answer_of(report, role) else { return Ok(()) };
     print::bytes(render(report, answer, role, wrap::width()).as_bytes())?;
-    let is_noted = |missing: &&Note| answer.notes.iter().any(|note| note.fact == missing.fact);
+    let is_noted = |missing: &&ReportNote| answer.notes.iter().any(|note| note.fact == missing.fact);
     for missing in report.run.partial.iter().filter(|missing| !is_noted(missing)) {
         print::note(format_args!("warning: {}", escape::line(&missing.text)));
     }

@@ -5,7 +5,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
 use tamis_redact::excerpt_around;
-use tamis_trace::{QueryFinder, SearchMatch, SearchMode, SearchRequest, SessionFilter, Trace};
+use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter, Trace, TraceSearchMode};
 
 use super::options::{Source, Which};
 use super::render;
@@ -64,9 +64,9 @@ pub(crate) fn run(arguments: &SearchCommand) -> CliResult {
     let search = SearchRequest {
         query: arguments.query.clone(),
         mode: match (arguments.words, arguments.regex) {
-            (true, _) => SearchMode::Words,
-            (_, true) => SearchMode::Regex,
-            _ => SearchMode::Substring,
+            (true, _) => TraceSearchMode::Words,
+            (_, true) => TraceSearchMode::Regex,
+            _ => TraceSearchMode::Substring,
         },
         kinds: EventKind::ALL.iter().filter(wanted).copied().collect(),
         session: arguments.session.clone(),

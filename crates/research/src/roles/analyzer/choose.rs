@@ -10,7 +10,7 @@ use crate::question::subject::{QuestionSubject, SubjectName};
 use crate::roles::definitions::Outlined;
 use crate::roles::name_search::{HitKind, NameHits, WantedName};
 use crate::roles::paths::{is_prose_or_data, is_test_module};
-use crate::{BoundedReader, ReadError, SourceFile};
+use crate::{BoundedReader, SourceFile, SourceReadError};
 
 /// Maximum files to read; fewer once all names are found.
 const MAX_SPOTS: usize = 6;
@@ -103,11 +103,11 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
         }
         let source = match reader.read(&location.place) {
             Ok(source) => source,
-            Err(ReadError::LimitReached) => {
+            Err(SourceReadError::LimitReached) => {
                 chosen.limited = true;
                 continue;
             }
-            Err(ReadError::Access(_)) => continue,
+            Err(SourceReadError::Access(_)) => continue,
         };
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
@@ -188,8 +188,8 @@ pub(super) fn choose_from_search(
     let mut candidates = Vec::new();
     for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MAX_UNNAMED) {
         match reader.read(&hits.files[at].place) {
-            Err(ReadError::LimitReached) => chosen.limited = true,
-            Err(ReadError::Access(_)) => {}
+            Err(SourceReadError::LimitReached) => chosen.limited = true,
+            Err(SourceReadError::Access(_)) => {}
             Ok(source) => {
                 let lines = source.lines();
                 let outlined = Outlined { lines: &lines, outline: source.outline() };

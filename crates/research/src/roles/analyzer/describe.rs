@@ -7,7 +7,7 @@ use crate::locate::is_test;
 use crate::question::subject::QuestionSubject;
 use crate::roles::format::{Item, MAX_FINDING_LENGTH, References, brief, list_items, spelled_places};
 use crate::roles::name_search::HitKind;
-use crate::{Confidence, FindingKind, KeyFinding, Note, NoteFact, Reference, ResearchFinding};
+use crate::{Confidence, FindingKind, KeyFinding, NoteFact, Reference, ReportNote, ResearchFinding};
 
 const MAX_FINDINGS: usize = 8;
 const MAX_REFERENCES: usize = 12;
@@ -176,7 +176,7 @@ impl Description {
     pub(super) fn finding(
         self,
         targets: &[Target],
-        mut notes: Vec<Note>,
+        mut notes: Vec<ReportNote>,
         confidence: Confidence,
     ) -> ResearchFinding {
         let summary = match targets.first() {

@@ -12,7 +12,7 @@ use crate::roles::Job;
 use crate::roles::format::shorten;
 use crate::roles::name_search::HitKind;
 use crate::roles::paths::folder;
-use crate::{ReadError, RoleError};
+use crate::{RoleError, SourceReadError};
 
 /// Examples shown when all occurrences are alike.
 const MAX_ALIKE: usize = 2;
@@ -54,11 +54,11 @@ pub(super) fn examples(
         }
         let source = match job.reader.read(&occurrence.place) {
             Ok(source) => source,
-            Err(ReadError::LimitReached) => {
+            Err(SourceReadError::LimitReached) => {
                 limited = true;
                 continue;
             }
-            Err(ReadError::Access(_)) => continue,
+            Err(SourceReadError::Access(_)) => continue,
         };
         let lines = source.lines();
         let Some((first, code)) = snippet(&lines, occurrence.line, occurrence.kind) else { continue };
