@@ -40,7 +40,7 @@ pub(crate) async fn prune(
     let _gone = context.cancellation.clone().drop_guard();
     match served.registry.route("prune_code", input, context).await {
         Ok(output) => ([(header::CONTENT_TYPE, "application/json")], output).into_response(),
-        Err(Failure::InvalidInput { detail }) => failed(StatusCode::UNPROCESSABLE_ENTITY, &detail),
+        Err(Failure::InvalidInput { detail, .. }) => failed(StatusCode::UNPROCESSABLE_ENTITY, &detail),
         Err(failure) => {
             tracing::error!(?failure, "/prune failed");
             failed(StatusCode::INTERNAL_SERVER_ERROR, "internal error")

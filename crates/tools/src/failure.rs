@@ -8,8 +8,8 @@ use tamis_agents::AgentsError;
 pub enum Failure {
     /// There is no such tool, or not for this caller.
     UnknownTool { name: String },
-    /// The input does not have the form that the tool asks for.
-    InvalidInput { detail: String },
+    /// The input does not fit the tool's schema: which parameter (`options.name`), unless it is the input itself, and why.
+    InvalidInput { parameter: Option<String>, detail: String },
     /// The operation's own kind of failure, named by its contract.
     Domain { rpc_code: i32, code: &'static str, data: Map<String, Value> },
     /// The same, in the contract's own words, for whoever called the tool rather than for its client.
@@ -23,10 +23,6 @@ pub enum Failure {
 }
 
 impl Failure {
-    pub fn invalid_input(detail: impl ToString) -> Failure {
-        Failure::InvalidInput { detail: detail.to_string() }
-    }
-
     /// What it is called, for whoever counts.
     pub(crate) fn code(&self) -> &'static str {
         match self {

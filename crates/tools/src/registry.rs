@@ -71,6 +71,8 @@ pub struct Tool {
 
 impl Tool {
     pub fn of<O: Operation>() -> Tool {
+        let input_schema = Arc::new(schema::of::<O::Input>());
+        let schema = Arc::clone(&input_schema);
         Tool {
             name: O::NAME,
             aliases: O::ALIASES,
@@ -78,11 +80,11 @@ impl Tool {
             description: O::DESCRIPTION,
             read_only: O::READ_ONLY,
             exposed: O::EXPOSED,
-            input_schema: Arc::new(schema::of::<O::Input>()),
-            handler: Box::new(|arguments, context| {
+            input_schema,
+            handler: Box::new(move |arguments, context| {
+                let schema = Arc::clone(&schema);
                 Box::pin(async move {
-                    let input =
-                        serde_path_to_error::deserialize(arguments).map_err(Failure::invalid_input)?;
+                    let input = schema::parse(&schema, arguments)?;
                     context.request.step(Event::ArgumentsValid);
                     O::render(O::run(input, context).await?)
                 })
@@ -99,16 +101,13 @@ impl Tool {
         outcome
     }
 
-    /// Checks the arguments and runs the handler.
+    /// Runs the handler, which checks the arguments first.
     async fn attempt(&self, arguments: Value, mut context: Context) -> Result<String, Failure> {
         static CALLS: AtomicU64 = AtomicU64::new(1);
         context.caller.tool = self.name.to_owned();
         let call = CALLS.fetch_add(1, Ordering::Relaxed);
         let span = tracing::info_span!("call", call, tool = self.name, door = context.caller.door);
         let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
-        if let Some(mismatch) = schema::mismatch(&self.input_schema, &arguments) {
-            return Err(Failure::InvalidInput { detail: mismatch });
-        }
         let begun = Instant::now();
         let outcome = caught((self.handler)(arguments, context)).instrument(span.clone()).await;
         let failure = outcome.as_ref().err();

@@ -1,12 +1,18 @@
-//! JSON Schemas of inputs, as plain as the contracts print them.
+//! JSON Schemas of inputs, as plain as the contracts print them, and parsing of inputs against them.
 //!
 //! No `$schema`, no titles, no references and no `format`: Gemini CLI and OpenCode warn about `uint` formats, and
 //! the contracts' schemas have none of it.
 
+use std::fmt;
+
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, RemoveRefSiblings, Transform};
 use schemars::{JsonSchema, Schema};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use serde_path_to_error::Segment;
+
+use crate::Failure;
 
 pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     let mut settings = SchemaSettings::draft2020_12();
@@ -17,7 +23,7 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     RecursiveTransform(|schema: &mut Schema| {
         schema.remove("format");
         schema.remove("title");
-        // Of what may be left out, it says nothing more, and that it may be null is not said.
+        // The contracts print no default for what may be left out.
         if schema.get("default").is_some_and(Value::is_null) {
             schema.remove("default");
         }
@@ -29,36 +35,78 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// Where `value` is not of the type that the schema says, in words. Only types: what else is wrong, deserialising tells.
-/// It would take an array for an object, though, and a map for an enum.
-pub(crate) fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<String> {
-    let wrong = match (schema.get("type").and_then(Value::as_str), value) {
+/// A value in an input whose type is not the one in the schema.
+#[derive(Debug, PartialEq, Eq)]
+struct Mismatch {
+    /// Names and indexes, outermost first; empty for the input itself.
+    path: Vec<String>,
+    found: &'static str,
+    expected: &'static str,
+}
+
+impl Mismatch {
+    fn parameter(&self) -> Option<String> {
+        (!self.path.is_empty()).then(|| self.path.join("."))
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(parameter) = self.parameter() {
+            write!(out, "{parameter}: ")?;
+        }
+        write!(out, "{} is given where {} is expected", self.found, self.expected)
+    }
+}
+
+/// Deserializes an input after checking its types against the schema.
+pub(crate) fn parse<T: DeserializeOwned>(schema: &Map<String, Value>, input: Value) -> Result<T, Failure> {
+    if let Some(mismatch) = mismatch(schema, &input) {
+        return Err(Failure::InvalidInput { parameter: mismatch.parameter(), detail: mismatch.to_string() });
+    }
+    let missing = missing_parameter(schema, &input);
+    serde_path_to_error::deserialize(input).map_err(|error| {
+        let is_known = |segment: &Segment| !matches!(segment, Segment::Unknown);
+        let path = error.path().iter().any(is_known).then(|| error.path().to_string());
+        // A missing parameter has no path in the input; every other error has one.
+        Failure::InvalidInput { parameter: path.or(missing), detail: error.to_string() }
+    })
+}
+
+/// The first parameter that the schema requires and the input lacks.
+fn missing_parameter(schema: &Map<String, Value>, input: &Value) -> Option<String> {
+    let mut required = schema.get("required")?.as_array()?.iter().filter_map(Value::as_str);
+    required.find(|name| input.get(name).is_none()).map(str::to_owned)
+}
+
+/// The first value of a wrong type that deserialization would accept (an array for an object) or describe in terms of Rust
+/// (a map for an enum). It reports everything else itself.
+fn mismatch(schema: &Map<String, Value>, value: &Value) -> Option<Mismatch> {
+    let expected = match (schema.get("type").and_then(Value::as_str), value) {
         (Some("object"), Value::Object(_)) => None,
         (Some("object"), _) => Some("an object"),
         (Some("array"), Value::Array(_)) => None,
         (Some("array"), _) => Some("an array"),
         (Some("string"), Value::Object(_) | Value::Array(_)) => Some("a string"),
-        // Of an enum, deserialising would say that it may be a map.
+        // For an enum, the error of deserialization would offer a map, too.
         (Some("string"), Value::Number(_) | Value::Bool(_)) if schema.contains_key("enum") => {
             Some("a string")
         }
         _ => None,
     };
-    if let Some(wanted) = wrong {
-        return Some(format!("{} is given where {wanted} is expected", kind(value)));
+    if let Some(expected) = expected {
+        return Some(Mismatch { path: Vec::new(), found: kind(value), expected });
     }
-    let inner = |schema: Option<&Value>, value: &Value, place: &str| {
-        let found = mismatch(schema?.as_object()?, value)?;
-        Some(match found.split_once(": ") {
-            Some((deeper, rest)) => format!("{place}.{deeper}: {rest}"),
-            None => format!("{place}: {found}"),
-        })
+    let inner = |schema: Option<&Value>, value: &Value, name: &str| {
+        let mut mismatch = mismatch(schema?.as_object()?, value)?;
+        mismatch.path.insert(0, name.to_owned());
+        Some(mismatch)
     };
     match value {
         Value::Object(members) => {
             let properties = schema.get("properties")?;
             let required = schema.get("required").and_then(Value::as_array);
-            // Models write null for what they leave out. Whoever does not take that says so.
+            // Models write null for what they leave out. Deserialization rejects it where null is not allowed.
             let left_out = |name: &str, value: &Value| {
                 value.is_null() && !required.is_some_and(|names| names.iter().any(|one| one == name))
             };
@@ -92,8 +140,60 @@ mod tests {
 
     use super::*;
 
+    #[derive(Debug, serde::Deserialize, JsonSchema)]
+    #[serde(deny_unknown_fields)]
+    #[expect(dead_code, reason = "only deserialized")]
+    struct Input {
+        session: String,
+        limit: u32,
+        options: Vec<Options>,
+    }
+
+    #[derive(Debug, serde::Deserialize, JsonSchema)]
+    #[expect(dead_code, reason = "only deserialized")]
+    struct Options {
+        name: String,
+    }
+
     #[test]
-    fn arrays_are_no_objects_and_objects_no_strings() {
+    fn an_invalid_input_names_the_parameter() {
+        let schema = of::<Input>();
+        let whole = || json!({"session": "a: b", "limit": 1, "options": [{"name": "x"}]});
+        assert!(parse::<Input>(&schema, whole()).is_ok());
+        let with = |name: &str, value: Value| {
+            let mut input = whole();
+            input[name] = value;
+            input
+        };
+        for (input, parameter, detail) in [
+            (json!({"limit": 1}), Some("session"), "missing field `session`"),
+            (json!({"session": "x", "options": []}), Some("limit"), "missing field `limit`"),
+            (
+                with("limit", json!("a: b")),
+                Some("limit"),
+                "limit: invalid type: string \"a: b\", expected u32",
+            ),
+            (
+                with("a: b", json!(1)),
+                Some("a: b"),
+                "a: b: unknown field `a: b`, expected one of `session`, `limit`, `options`",
+            ),
+            (with("options", json!([{}])), Some("options[0]"), "options[0]: missing field `name`"),
+            (
+                with("options", json!([[]])),
+                Some("options.[0]"),
+                "options.[0]: an array is given where an object is expected",
+            ),
+            (json!([]), None, "an array is given where an object is expected"),
+        ] {
+            let (parameter, detail) = (parameter.map(str::to_owned), detail.to_owned());
+            let failure = parse::<Input>(&schema, input).unwrap_err();
+            assert_eq!(failure, Failure::InvalidInput { parameter, detail });
+        }
+    }
+
+    #[test]
+    fn an_array_is_not_an_object_and_an_object_not_a_string() {
         let schema = json!({
             "type": "object",
             "properties": {
@@ -102,19 +202,20 @@ mod tests {
                 "ranges": {"type": "array", "items": {"type": "object"}},
             },
         });
-        let said = |value: Value| mismatch(schema.as_object().unwrap(), &value);
-        assert_eq!(said(json!({"kind": "x", "options": {"name": 3}, "ranges": [{}], "more": []})), None);
-        assert_eq!(said(json!([])).unwrap(), "an array is given where an object is expected");
+        let found =
+            |value: Value| mismatch(schema.as_object().unwrap(), &value).map(|mismatch| mismatch.to_string());
+        assert_eq!(found(json!({"kind": "x", "options": {"name": 3}, "ranges": [{}], "more": []})), None);
+        assert_eq!(found(json!([])).unwrap(), "an array is given where an object is expected");
         assert_eq!(
-            said(json!({"options": [1]})).unwrap(),
+            found(json!({"options": [1]})).unwrap(),
             "options: an array is given where an object is expected"
         );
         assert_eq!(
-            said(json!({"options": {"name": {"a": null}}})).unwrap(),
+            found(json!({"options": {"name": {"a": null}}})).unwrap(),
             "options.name: an object is given where a string is expected"
         );
         assert_eq!(
-            said(json!({"ranges": [{}, [1, 2]]})).unwrap(),
+            found(json!({"ranges": [{}, [1, 2]]})).unwrap(),
             "ranges.[1]: an array is given where an object is expected"
         );
     }

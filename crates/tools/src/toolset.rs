@@ -108,10 +108,7 @@ impl Toolset {
 fn stated(failure: Failure) -> Result<Value, Failure> {
     let (code, message, details, retryable) = match failure {
         Failure::Stated { code, message, details, retryable } => (code, message, details, retryable),
-        Failure::InvalidInput { detail } => {
-            // What is wrong is told with the path of the parameter in front, but for one that is missing.
-            let missing = || detail.strip_prefix("missing field `")?.strip_suffix('`');
-            let parameter = detail.split_once(": ").map(|(parameter, _)| parameter).or_else(missing);
+        Failure::InvalidInput { parameter, detail } => {
             let parameter = parameter.map(|parameter| ("parameter".to_owned(), parameter.into()));
             let details =
                 [("detail".to_owned(), detail.clone().into())].into_iter().chain(parameter).collect();
@@ -130,7 +127,7 @@ pub(crate) fn agents_error(failure: Failure) -> Result<AgentsError, Failure> {
     match failure {
         Failure::Agents(error) => Ok(*error),
         // It may quote the input, which may be anything.
-        Failure::InvalidInput { detail } => Ok(AgentsError::new(Code::ValidationError, bounded(detail))),
+        Failure::InvalidInput { detail, .. } => Ok(AgentsError::new(Code::ValidationError, bounded(detail))),
         Failure::Internal { detail } => Ok(AgentsError::new(Code::InternalError, detail)),
         Failure::Domain { code, .. } => Ok(AgentsError::new(Code::InternalError, code)),
         Failure::Stated { message, .. } => Ok(AgentsError::new(Code::InternalError, message)),
@@ -153,7 +150,7 @@ impl From<Failure> for RpcError {
                 format!("Unknown tool: {name}"),
                 Some(json!({"code": "unknown_tool", "tool": name})),
             ),
-            Failure::InvalidInput { detail } => (
+            Failure::InvalidInput { detail, .. } => (
                 INVALID_PARAMS,
                 format!("Invalid params: {detail}"),
                 Some(json!({"code": "invalid_params", "detail": detail})),
