@@ -12,7 +12,7 @@ use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::uri::Authority;
 use serde_json::json;
-use tamis_tools::{Access, IDENTITY_PREFIX, Shown};
+use tamis_tools::{Access, Credentials, IDENTITY_PREFIX};
 
 use crate::{ServerToken, body};
 
@@ -52,15 +52,15 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    pub(crate) fn shown(&self) -> Shown {
-        Shown { access: self.access, has_identity: self.identity.is_some() }
+    pub(crate) fn credentials(&self) -> Credentials {
+        Credentials { access: self.access, has_identity: self.identity.is_some() }
     }
 }
 
 /// Without the identity, which is a secret.
 impl std::fmt::Debug for Admitted {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(out, "{:?}", self.shown())
+        write!(out, "{:?}", self.credentials())
     }
 }
 
@@ -125,16 +125,16 @@ impl Guard {
                 return Err(Refusal::ForeignOrigin);
             }
         }
-        let shown = only(headers, &header::AUTHORIZATION).map_err(|_| Refusal::WrongToken)?;
+        let authorization = only(headers, &header::AUTHORIZATION).map_err(|_| Refusal::WrongToken)?;
         let open = match self.exposure {
             Exposure::Loopback => Access::Open,
             Exposure::Network => Access::None,
         };
-        if let Some(identity) = shown.and_then(identity) {
+        if let Some(identity) = authorization.and_then(identity) {
             return Ok(Admitted { access: open, identity: Some(identity) });
         }
-        let access = match (shown.map(bearer), &self.token) {
-            (Some(Some(shown)), Some(token)) if token.matches(shown) => Access::Full,
+        let access = match (authorization.map(bearer), &self.token) {
+            (Some(Some(sent)), Some(token)) if token.matches(sent) => Access::Full,
             (Some(_), Some(_)) => return Err(Refusal::WrongToken),
             // Where the server has no token, sending one is not an error.
             (_, _) if open == Access::Open => open,
@@ -152,15 +152,15 @@ impl Guard {
 }
 
 /// The token in a `Bearer` header.
-fn bearer(shown: &HeaderValue) -> Option<&[u8]> {
-    let (scheme, shown) = shown.as_bytes().split_at_checked(7)?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then_some(shown)
+fn bearer(authorization: &HeaderValue) -> Option<&[u8]> {
+    let (scheme, token) = authorization.as_bytes().split_at_checked(7)?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then_some(token)
 }
 
 /// The identity in the header, if it is one and not the server's token.
-fn identity(shown: &HeaderValue) -> Option<String> {
-    let shown = std::str::from_utf8(bearer(shown)?).ok()?;
-    shown.starts_with(IDENTITY_PREFIX).then(|| shown.to_owned())
+fn identity(authorization: &HeaderValue) -> Option<String> {
+    let token = std::str::from_utf8(bearer(authorization)?).ok()?;
+    token.starts_with(IDENTITY_PREFIX).then(|| token.to_owned())
 }
 
 /// The only header of that name. With several, another program might use a different one than we do.

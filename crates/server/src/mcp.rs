@@ -16,7 +16,7 @@ use rmcp::{ErrorData, ServerHandler};
 use serde_json::{Value, json};
 use tamis_tools::request::{Event, RequestLog};
 use tamis_tools::{
-    Access, Caller, Context, Progress, ProgressUpdate, Registry, Reply, RpcError, Shown, Tool,
+    Access, Caller, Context, Credentials, Progress, ProgressUpdate, Registry, Reply, RpcError, Tool,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -113,8 +113,8 @@ impl ServerHandler for McpDoor {
         request: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let profile = self.served.profile;
-        let shown = self.admitted(&request).shown();
-        let tools = self.served.registry.list(shown).map(|tool| mcp_tool(tool, profile)).collect();
+        let credentials = self.admitted(&request).credentials();
+        let tools = self.served.registry.list(credentials).map(|tool| mcp_tool(tool, profile)).collect();
         Ok(ListToolsResult::with_all_items(tools))
     }
 
@@ -245,8 +245,8 @@ fn error_data(error: RpcError) -> ErrorData {
 }
 
 /// The tools in MCP's form, for doors without rmcp.
-pub(crate) fn plain_list(registry: &Registry, shown: Shown, profile: &ServerProfile) -> Value {
-    registry.list(shown).map(|tool| json!(mcp_tool(tool, profile))).collect()
+pub(crate) fn plain_list(registry: &Registry, credentials: Credentials, profile: &ServerProfile) -> Value {
+    registry.list(credentials).map(|tool| json!(mcp_tool(tool, profile))).collect()
 }
 
 /// MCP's handshake, for doors without rmcp: the client's protocol version if it is supported, else the newest that has a

@@ -96,7 +96,7 @@ impl RpcDoor {
             "initialize" => mcp::plain_initialize(&params, self.served.profile),
             "ping" => json!({}),
             "tools/list" => {
-                json!({"tools": mcp::plain_list(&self.served.registry, self.admitted.shown(), self.served.profile)})
+                json!({"tools": mcp::plain_list(&self.served.registry, self.admitted.credentials(), self.served.profile)})
             }
             "tools/call" => return self.call_tool(params).await,
             "health" => return self.tool("health", Value::Null).await.map(|(text, _)| text),

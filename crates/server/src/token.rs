@@ -74,12 +74,9 @@ impl ServerToken {
     }
 
     /// Compares in constant time.
-    pub fn matches(&self, shown: &[u8]) -> bool {
-        let difference = self
-            .0
-            .bytes()
-            .zip(shown)
-            .fold(self.0.len() ^ shown.len(), |sum, (a, b)| sum | usize::from(a ^ b));
+    pub fn matches(&self, sent: &[u8]) -> bool {
+        let difference =
+            self.0.bytes().zip(sent).fold(self.0.len() ^ sent.len(), |sum, (a, b)| sum | usize::from(a ^ b));
         difference == 0
     }
 

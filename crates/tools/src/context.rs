@@ -1,4 +1,4 @@
-//! What a handler is told about the call it answers.
+//! What a handler knows about its call.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use tokio_util::sync::CancellationToken;
 use crate::Services;
 use crate::request::RequestLog;
 
-/// Everything that travels from a door to a handler beside the input.
+/// Everything that a door passes to a handler besides the input.
 #[derive(Clone)]
 pub struct Context {
     pub caller: Caller,
     pub access: Access,
-    /// The token of an instance's identity, as it was shown. Whoever coordinates judges it.
+    /// The token of an instance's identity, as sent. The coordinator checks it.
     pub identity: Option<String>,
     /// Cancelled when the caller no longer wants the answer.
     pub cancellation: CancellationToken,
@@ -24,7 +24,7 @@ pub struct Context {
 }
 
 impl Context {
-    /// A call with no way to report progress.
+    /// A call that reports no progress.
     pub fn new(services: Arc<Services>, caller: Caller, access: Access) -> Context {
         Context {
             caller,
@@ -37,39 +37,38 @@ impl Context {
         }
     }
 
-    /// What the caller has shown.
-    pub fn shown(&self) -> Shown {
-        Shown { access: self.access, has_identity: self.identity.is_some() }
+    pub fn credentials(&self) -> Credentials {
+        Credentials { access: self.access, has_identity: self.identity.is_some() }
     }
 }
 
-/// What a caller has shown, which decides what it may use.
+/// What the caller has presented, which decides which tools it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Shown {
+pub struct Credentials {
     pub access: Access,
-    /// Whether it says which instance it is.
+    /// Whether it has sent the identity of an instance; not whether that is valid.
     pub has_identity: bool,
 }
 
-impl Shown {
-    /// All that there is to be shown.
-    pub const EVERYTHING: Shown = Shown { access: Access::Full, has_identity: true };
+impl Credentials {
+    /// Those that open every tool.
+    pub const ALL: Credentials = Credentials { access: Access::Full, has_identity: true };
 }
 
-impl From<Access> for Shown {
-    fn from(access: Access) -> Shown {
-        Shown { access, has_identity: false }
+impl From<Access> for Credentials {
+    fn from(access: Access) -> Credentials {
+        Credentials { access, has_identity: false }
     }
 }
 
 /// What a caller may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Access {
-    /// Nothing but what an identity opens: from the network, without the token.
+    /// Only the tools that an identity opens: from the network, without the token.
     None,
-    /// No token was shown: only toolsets that are open.
+    /// Without the token: only open toolsets.
     Open,
-    /// The token was shown, or the caller started this process.
+    /// With the token, or from the process that started this one.
     Full,
 }
 
@@ -81,7 +80,7 @@ pub struct ProgressUpdate {
     pub message: Option<String>,
 }
 
-/// Where a handler reports how far it is. Reports to a door that has no use for them vanish.
+/// Where a handler reports its progress. Reports are dropped where the door does not use them.
 #[derive(Clone, Default)]
 pub struct Progress(Option<mpsc::UnboundedSender<ProgressUpdate>>);
 
@@ -94,7 +93,7 @@ impl Progress {
 
     pub fn report(&self, update: ProgressUpdate) {
         if let Some(sender) = &self.0 {
-            // The door may have gone away; then nobody wants to know.
+            // The door may be gone.
             let _ = sender.send(update);
         }
     }

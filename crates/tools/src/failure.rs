@@ -1,4 +1,4 @@
-//! Why an operation gave no output. How it looks on the wire is the toolset's business.
+//! Why an operation failed. Its toolset decides how a failure looks on the wire.
 
 use serde_json::{Map, Value};
 use tamis_agents::AgentsError;
@@ -10,20 +10,20 @@ pub enum Failure {
     UnknownTool { name: String },
     /// The input does not fit the tool's schema: which parameter (`options.name`), unless it is the input itself, and why.
     InvalidInput { parameter: Option<String>, detail: String },
-    /// The operation's own kind of failure, named by its contract.
+    /// A failure of the operation's own, named by its contract.
     Domain { rpc_code: i32, code: &'static str, data: Map<String, Value> },
-    /// The same, in the contract's own words, for whoever called the tool rather than for its client.
+    /// The same with the contract's message, for the model rather than for its client.
     Stated { code: &'static str, message: String, details: Map<String, Value>, retryable: bool },
-    /// The same, of the tools of agents, whose errors have a form of their own.
+    /// The same for the tools of agents, whose errors have a form of their own.
     Agents(Box<AgentsError>),
-    /// The caller went away.
+    /// The caller no longer waits.
     Cancelled,
-    /// Our fault.
+    /// A defect of tamis, or a fault of the machine.
     Internal { detail: String },
 }
 
 impl Failure {
-    /// What it is called, for whoever counts.
+    /// Its name in the metrics.
     pub(crate) fn code(&self) -> &'static str {
         match self {
             Failure::UnknownTool { .. } => "unknown_tool",

@@ -1,10 +1,10 @@
 //! Every operation of tamis, one file each: its name, input, output and handler.
 //!
 //! A door (MCP over stdio or HTTP, `/rpc`, a route, the command line) parses its own envelope, hands the arguments
-//! to [`Registry::call`] together with a [`Context`], and writes the [`Reply`] in its own form. What an operation
-//! takes and how its errors look is decided here, once.
+//! to [`Registry::call`] together with a [`Context`], and writes the [`Reply`] in its own form. The input
+//! of an operation and the form of its errors are defined here, once.
 //!
-//! What a door must not do: look into arguments, or decide what an error is called.
+//! A door must not read arguments or choose the code of an error.
 
 mod agents;
 mod bash;
@@ -29,11 +29,10 @@ mod trace;
 mod workbench;
 
 pub use bash::assembled_output;
-pub use context::{Access, Context, Progress, ProgressUpdate, Shown};
-
+pub use context::{Access, Context, Credentials, Progress, ProgressUpdate};
 pub use failure::Failure;
 pub use metrics::{Metrics, Pending};
-pub use registry::{Exposed, Operation, Registry, Tool};
+pub use registry::{Operation, Registry, Tool, Visibility};
 pub use remote_pruner::RemotePruner;
 pub use research::Research;
 pub use services::{PruneJob, Services};

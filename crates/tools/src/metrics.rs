@@ -1,7 +1,7 @@
-//! Calls, failures and durations, counted for every tool and told in Prometheus' text format.
+//! Calls, failures and durations of every tool, rendered in Prometheus' text format.
 //!
-//! Labels are names of tools and codes of failures alone, both from lists of ours, so their number is bounded whatever
-//! callers send.
+//! The only labels are names of tools and codes of failures, both from fixed lists, so that callers cannot make their
+//! number grow.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -13,10 +13,10 @@ use tamis_coordinator::AgentService;
 
 use crate::Failure;
 
-/// Upper bounds of the durations that are counted together, in seconds; whatever is longer counts under `+Inf`.
+/// Upper bounds of the buckets of durations, in seconds; longer ones count under `+Inf`.
 const BUCKETS: &[f64] = &[0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 120.0];
 
-/// What is counted since the process began.
+/// Counters since the process began.
 #[derive(Default)]
 pub struct Metrics {
     tools: Mutex<BTreeMap<&'static str, Tally>>,
@@ -26,23 +26,23 @@ pub struct Metrics {
 struct Tally {
     calls: u64,
     failures: BTreeMap<&'static str, u64>,
-    /// As many as there are bounds, each without those below.
+    /// One count per bound, without the calls below the previous bound.
     buckets: [u64; BUCKETS.len()],
     seconds: f64,
 }
 
-/// A call under way. One that nobody waits for to its end counts as cancelled.
+/// A running call. One that is dropped before its end counts as cancelled.
 pub struct Pending<'a> {
     metrics: &'a Metrics,
     tool: &'static str,
     begun: Instant,
-    is_over: bool,
+    is_counted: bool,
 }
 
 impl Metrics {
-    /// Begins to count a call.
+    /// Starts measuring a call.
     pub fn begin(&self, tool: &'static str) -> Pending<'_> {
-        Pending { metrics: self, tool, begun: Instant::now(), is_over: false }
+        Pending { metrics: self, tool, begun: Instant::now(), is_counted: false }
     }
 
     pub(crate) fn count(&self, tool: &'static str, took: Duration, failed: Option<&'static str>) {
@@ -91,28 +91,28 @@ impl Metrics {
 }
 
 impl Pending<'_> {
-    /// Ends it, with the code of its failure.
+    /// Counts the call, with the code of its failure.
     pub fn end(mut self, failed: Option<&'static str>) {
-        self.is_over = true;
+        self.is_counted = true;
         self.metrics.count(self.tool, self.begun.elapsed(), failed);
     }
 }
 
 impl Drop for Pending<'_> {
     fn drop(&mut self) {
-        if !self.is_over {
+        if !self.is_counted {
             self.metrics.count(self.tool, self.begun.elapsed(), Some(Failure::Cancelled.code()));
         }
     }
 }
 
-/// What a metric is.
+/// Writes the header of a metric.
 fn head(text: &mut String, name: &str, kind: &str, about: &str) {
-    // Writing to a text cannot fail, here and below.
+    // Writing to a string cannot fail, here and below.
     let _ = writeln!(text, "# HELP {name} {about}\n# TYPE {name} {kind}");
 }
 
-/// One value of it.
+/// Writes one value of a metric.
 fn line(text: &mut String, name: &str, labels: &[(&str, &str)], value: impl std::fmt::Display) {
     text.push_str(name);
     for (index, (label, is)) in labels.iter().enumerate() {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_failures_and_durations_are_told() {
+    fn calls_failures_and_durations_are_rendered() {
         let metrics = Metrics::default();
         metrics.count("read", Duration::from_millis(3), None);
         metrics.count("read", Duration::from_millis(3), Some("a"));

@@ -9,7 +9,7 @@ use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_text::split_lines;
 
 use crate::services::PruneJob;
-use crate::{Context, Exposed, Failure, Operation, Toolset};
+use crate::{Context, Failure, Operation, Toolset, Visibility};
 
 /// What `always_keep_first_frags` keeps: enough to recognise the file or command.
 const FIRST_LINES: usize = 10;
@@ -58,7 +58,7 @@ impl Operation for PruneCode {
     const TOOLSET: Toolset = Toolset::Prune;
     const DESCRIPTION: &'static str = "Prune code for a query, in the form of swe-pruner's clients.";
     const READ_ONLY: bool = true;
-    const EXPOSED: Exposed = Exposed::AsRoute;
+    const VISIBILITY: Visibility = Visibility::RouteOnly;
     type Input = PruneCodeInput;
     type Output = PruneCodeOutput;
 

@@ -1,4 +1,4 @@
-//! The list of tools, and the one way to call them.
+//! The list of tools, and the functions that call them.
 
 use std::future::Future;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,11 +16,11 @@ use tracing::Instrument;
 
 use crate::request::Event;
 use crate::{
-    Context, Failure, Reply, Services, Shown, Toolset, agents, bash, grep, health, prune_code, prune_text,
-    read, recover_text, research, schema, trace,
+    Context, Credentials, Failure, Reply, Services, Toolset, agents, bash, grep, health, prune_code,
+    prune_text, read, recover_text, research, schema, trace,
 };
 
-/// One operation. Implementing this is all that a new tool takes; every door follows.
+/// One operation. A new tool implements this and is added to [`Registry::all`]; every door then serves it.
 pub trait Operation: 'static {
     const NAME: &'static str;
     /// Other names that callers may use; they are not listed.
@@ -28,9 +28,9 @@ pub trait Operation: 'static {
     const TOOLSET: Toolset;
     /// For the model that decides whether to call it.
     const DESCRIPTION: &'static str;
-    /// Whether calling it leaves everything as it was, but for what tamis itself keeps.
+    /// Whether a call changes nothing except what tamis itself stores.
     const READ_ONLY: bool;
-    const EXPOSED: Exposed = Exposed::AsTool;
+    const VISIBILITY: Visibility = Visibility::Listed;
     type Input: DeserializeOwned + JsonSchema + Send;
     type Output: Serialize + Send;
 
@@ -39,32 +39,32 @@ pub trait Operation: 'static {
         context: Context,
     ) -> impl Future<Output = Result<Self::Output, Failure>> + Send;
 
-    /// The text that a door writes: JSON, unless the contract has it otherwise.
+    /// The text that a door writes: JSON, unless the contract requires another form.
     fn render(output: Self::Output) -> Result<String, Failure> {
         serde_json::to_string(&output).map_err(Failure::internal)
     }
 }
 
-/// Where an operation can be reached.
+/// Through which doors an operation can be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exposed {
+pub enum Visibility {
     /// Listed and called by name: MCP, `/rpc`, the command line.
-    AsTool,
-    /// Only through the HTTP route that is its own.
-    AsRoute,
+    Listed,
+    /// Called only by its own HTTP route.
+    RouteOnly,
 }
 
-type Running = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
-type Handler = Box<dyn Fn(Value, Context) -> Running + Send + Sync>;
+type Call = Pin<Box<dyn Future<Output = Result<String, Failure>> + Send>>;
+type Handler = Box<dyn Fn(Value, Context) -> Call + Send + Sync>;
 
-/// An operation with its types taken off.
+/// A type-erased operation.
 pub struct Tool {
     pub name: &'static str,
     pub aliases: &'static [&'static str],
     pub toolset: Toolset,
     pub description: &'static str,
     pub read_only: bool,
-    exposed: Exposed,
+    visibility: Visibility,
     pub input_schema: Arc<Map<String, Value>>,
     handler: Handler,
 }
@@ -79,7 +79,7 @@ impl Tool {
             toolset: O::TOOLSET,
             description: O::DESCRIPTION,
             read_only: O::READ_ONLY,
-            exposed: O::EXPOSED,
+            visibility: O::VISIBILITY,
             input_schema,
             handler: Box::new(move |arguments, context| {
                 let schema = Arc::clone(&schema);
@@ -92,7 +92,7 @@ impl Tool {
         }
     }
 
-    /// Makes a call, and counts it. Every call passes here, by whatever door it came.
+    /// Runs a call and counts it. Calls from every door pass here.
     async fn run(&self, arguments: Value, context: Context) -> Result<String, Failure> {
         let services = Arc::clone(&context.services);
         let pending = services.metrics.begin(self.name);
@@ -109,18 +109,18 @@ impl Tool {
         let span = tracing::info_span!("call", call, tool = self.name, door = context.caller.door);
         let arguments = if arguments.is_null() { Value::Object(Map::new()) } else { arguments };
         let begun = Instant::now();
-        let outcome = caught((self.handler)(arguments, context)).instrument(span.clone()).await;
+        let outcome = catch_panic((self.handler)(arguments, context)).instrument(span.clone()).await;
         let failure = outcome.as_ref().err();
         span.in_scope(|| tracing::debug!(elapsed = ?begun.elapsed(), ?failure, "answered"));
         outcome
     }
 
-    fn answers_to(&self, name: &str) -> bool {
+    fn has_name(&self, name: &str) -> bool {
         self.name == name || self.aliases.contains(&name)
     }
 }
 
-/// Tells of an answer's size, and counts the uses of the tools for past sessions; never a text.
+/// Logs an answer's size, never its text, and counts calls of the tools for past sessions.
 fn audit(tool: &Tool, reply: &Reply, services: &Services) {
     let (bytes, failed) = match reply {
         Reply::Text { text, is_error } => (text.len(), *is_error),
@@ -132,10 +132,10 @@ fn audit(tool: &Tool, reply: &Reply, services: &Services) {
     }
 }
 
-/// A handler that panics has failed; without this its caller would wait for an answer that never comes.
-async fn caught(mut running: Running) -> Result<String, Failure> {
+/// Turns a panic of the handler into a failure; its caller would otherwise wait for an answer that never comes.
+async fn catch_panic(mut call: Call) -> Result<String, Failure> {
     std::future::poll_fn(|task| {
-        catch_unwind(AssertUnwindSafe(|| running.as_mut().poll(task)))
+        catch_unwind(AssertUnwindSafe(|| call.as_mut().poll(task)))
             .unwrap_or_else(|_| Poll::Ready(Err(Failure::internal("the tool panicked"))))
     })
     .await
@@ -194,32 +194,32 @@ impl Registry {
         self
     }
 
-    /// The tools that a caller may use who has shown this, in a stable order.
-    pub fn list(&self, shown: impl Into<Shown>) -> impl Iterator<Item = &Tool> {
-        let shown = shown.into();
+    /// The tools that a caller with these credentials may use, in a stable order.
+    pub fn list(&self, credentials: impl Into<Credentials>) -> impl Iterator<Item = &Tool> {
+        let credentials = credentials.into();
         self.tools
             .iter()
-            .filter(move |tool| tool.exposed == Exposed::AsTool && tool.toolset.is_open_to(shown))
+            .filter(move |tool| tool.visibility == Visibility::Listed && tool.toolset.is_open_to(credentials))
     }
 
-    /// The tool of that name that the caller may use, or why there is none.
-    fn find(&self, name: &str, shown: Shown) -> Result<&Tool, (Option<&Tool>, Failure)> {
-        if let Some(tool) = self.list(shown).find(|tool| tool.answers_to(name)) {
+    /// The tool of that name; or the failure, with the tool where only an identity is missing.
+    fn find(&self, name: &str, credentials: Credentials) -> Result<&Tool, (Option<&Tool>, Failure)> {
+        if let Some(tool) = self.list(credentials).find(|tool| tool.has_name(name)) {
             return Ok(tool);
         }
-        // Whoever calls it has a use for it, and is told what it takes.
-        let with_identity = Shown { has_identity: true, ..shown };
-        match self.list(with_identity).find(|tool| tool.answers_to(name)) {
+        // A caller that knows a tool for agents gets an error that names what is missing.
+        let with_identity = Credentials { has_identity: true, ..credentials };
+        match self.list(with_identity).find(|tool| tool.has_name(name)) {
             Some(tool) => Err((Some(tool), tamis_coordinator::identity_required().into())),
             None => Err((None, Failure::UnknownTool { name: name.to_owned() })),
         }
     }
 
-    /// Calls a tool and puts what comes of it into its toolset's form.
+    /// Calls a tool and renders the outcome in its toolset's form.
     pub async fn call(&self, name: &str, arguments: Value, context: Context) -> Reply {
         let request = context.request.clone();
         let services = Arc::clone(&context.services);
-        let tool = match self.find(name, context.shown()) {
+        let tool = match self.find(name, context.credentials()) {
             Ok(tool) => tool,
             Err((Some(tool), failure)) => {
                 services.metrics.count(tool.name, Duration::ZERO, Some(failure.code()));
@@ -258,16 +258,16 @@ impl Registry {
         reply
     }
 
-    /// The toolset that everything here belongs to, if it is one: it then speaks for what is not here, too.
+    /// The only toolset here, if there is only one: unknown tools are then reported in its form.
     fn only_toolset(&self) -> Option<Toolset> {
         let first = self.tools.first()?.toolset;
         self.tools.iter().all(|tool| tool.toolset == first).then_some(first)
     }
 
-    /// Runs the operation that a route belongs to; the output is JSON. The form of a failure is the route's own.
+    /// Runs the operation of an HTTP route; the output is JSON. The route renders failures itself.
     pub async fn route(&self, name: &str, arguments: Value, context: Context) -> Result<String, Failure> {
-        let shown = context.shown();
-        let allowed = |tool: &&Tool| tool.toolset.is_open_to(shown);
+        let credentials = context.credentials();
+        let allowed = |tool: &&Tool| tool.toolset.is_open_to(credentials);
         match self.tools.iter().filter(allowed).find(|tool| tool.name == name) {
             Some(tool) => tool.run(arguments, context).await,
             None => Err(Failure::UnknownTool { name: name.to_owned() }),
@@ -283,32 +283,32 @@ mod tests {
     use super::*;
     use crate::{Access, RpcError, Workbench};
 
-    struct Fragile;
+    struct Panicking;
 
     #[derive(Deserialize, JsonSchema)]
-    struct FragileInput {}
+    struct PanickingInput {}
 
-    impl Operation for Fragile {
-        const NAME: &'static str = "fragile";
+    impl Operation for Panicking {
+        const NAME: &'static str = "panicking";
         const TOOLSET: Toolset = Toolset::Prune;
         const DESCRIPTION: &'static str = "Panic.";
         const READ_ONLY: bool = true;
-        type Input = FragileInput;
+        type Input = PanickingInput;
         type Output = ();
 
-        async fn run(_: FragileInput, _: Context) -> Result<(), Failure> {
+        async fn run(_: PanickingInput, _: Context) -> Result<(), Failure> {
             tokio::task::yield_now().await;
-            panic!("as it should");
+            panic!("expected");
         }
     }
 
     #[tokio::test]
-    async fn a_handler_that_panics_is_answered() {
-        let registry = Registry::of(vec![Tool::of::<Fragile>()]);
+    async fn a_panic_of_a_handler_is_an_internal_error() {
+        let registry = Registry::of(vec![Tool::of::<Panicking>()]);
         let services =
             Arc::new(Services::new(Sieve::new(SieveSettings::default()), Workbench::here().unwrap()));
         let context = Context::new(services, Caller::default(), Access::Full);
-        let reply = registry.call("fragile", Value::Null, context).await;
+        let reply = registry.call("panicking", Value::Null, context).await;
         assert!(matches!(reply, Reply::Error(RpcError { code: -32603, .. })), "{reply:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! The life of a workbench request, told step by step in the diagnostics.
+//! The states of a workbench request, logged step by step.
 
 mod states;
 
@@ -10,24 +10,24 @@ pub use states::{Event, State, TRANSITIONS, Transition};
 
 use crate::{Failure, Toolset};
 
-/// Who says that a request has been answered.
+/// How the end of a request is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Writing {
-    /// The door, once the answer has been written.
-    ToldByDoor,
-    /// Nobody: it counts as written when the door has it.
+enum WriteReport {
+    /// The door reports that it has written the answer.
+    ByDoor,
+    /// The answer counts as written when the door has it.
     Assumed,
 }
 
-/// The log of one request, held by whoever can take it further. Only requests of the workbench have a life here;
-/// for all others it stays asleep and says nothing.
+/// The log of one request, shared by everything that advances it. Only requests of the workbench are logged; for all
+/// others it does nothing.
 #[derive(Clone)]
 pub struct RequestLog {
-    life: Arc<Mutex<Option<Life>>>,
-    writing: Writing,
+    entry: Arc<Mutex<Option<Entry>>>,
+    write_report: WriteReport,
 }
 
-struct Life {
+struct Entry {
     number: u64,
     tool: String,
     state: State,
@@ -36,26 +36,26 @@ struct Life {
 
 impl Default for RequestLog {
     fn default() -> RequestLog {
-        RequestLog { life: Arc::default(), writing: Writing::Assumed }
+        RequestLog { entry: Arc::default(), write_report: WriteReport::Assumed }
     }
 }
 
 impl RequestLog {
-    /// For a door that tells when it has written the answer.
+    /// For a door that reports when it has written the answer.
     pub fn written_by_door() -> RequestLog {
-        RequestLog { writing: Writing::ToldByDoor, ..RequestLog::default() }
+        RequestLog { write_report: WriteReport::ByDoor, ..RequestLog::default() }
     }
 
-    /// The request is there: it gets its number.
+    /// The request has arrived; it gets its number.
     pub fn received(&self, tool: &str) {
         static REQUESTS: AtomicU64 = AtomicU64::new(1);
         let number = REQUESTS.fetch_add(1, Ordering::Relaxed);
         let tool = tool.to_owned();
         tracing::debug!(request = number, tool, "{}", State::Received.name());
-        *self.lock() = Some(Life { number, tool, state: State::Received, begun: Instant::now() });
+        *self.lock() = Some(Entry { number, tool, state: State::Received, begun: Instant::now() });
     }
 
-    /// The same for a tool of this toolset; only the workbench's requests have a life.
+    /// The same for a tool of this toolset; only the workbench's requests are logged.
     pub(crate) fn received_by(&self, toolset: Toolset, tool: &str) {
         if toolset == Toolset::Workbench {
             self.received(tool);
@@ -63,7 +63,7 @@ impl RequestLog {
         }
     }
 
-    /// It came to nothing.
+    /// The request failed.
     pub(crate) fn fail(&self, failure: &Failure) {
         match failure {
             Failure::InvalidInput { .. } | Failure::UnknownTool { .. } => self.step(Event::ArgumentsInvalid),
@@ -77,7 +77,7 @@ impl RequestLog {
         }
     }
 
-    /// Something that never became a call of a tool.
+    /// Logs a message that never became a call of a tool.
     pub fn refused(event: Event, why: &str) {
         let log = RequestLog::default();
         log.received("?");
@@ -93,23 +93,23 @@ impl RequestLog {
 
     /// A step with its reason, which must not quote what was read.
     pub fn step_because(&self, event: Event, why: &str) {
-        let mut life = self.lock();
-        let Some(Life { number, tool, state, begun }) = &mut *life else { return };
+        let mut entry = self.lock();
+        let Some(Entry { number, tool, state, begun }) = &mut *entry else { return };
         let from = *state;
         let to = from.at(event).unwrap_or_else(|| {
-            tracing::error!(request = *number, "no way from {} at {event:?}", from.name());
+            tracing::error!(request = *number, "no transition from {} at {event:?}", from.name());
             State::InternalError
         });
         *state = to;
         let ms = begun.elapsed().as_millis();
-        let (from, to, words) = (from.name(), to.name(), event.words());
+        let (from, to, description) = (from.name(), to.name(), event.description());
         let colon = if why.is_empty() { "" } else { ": " };
-        tracing::debug!(request = *number, tool, ms, "{from} -> {to} ({words}{colon}{why})");
+        tracing::debug!(request = *number, tool, ms, "{from} -> {to} ({description}{colon}{why})");
     }
 
     /// The answer is with the door.
     pub(crate) fn answered(&self) {
-        if self.writing == Writing::Assumed {
+        if self.write_report == WriteReport::Assumed {
             self.written(Ok(()));
         }
     }
@@ -125,13 +125,13 @@ impl RequestLog {
         }
     }
 
-    /// Where the request is; None for one that has no life here.
+    /// The state of the request; None for one that is not logged.
     pub fn state(&self) -> Option<State> {
-        self.lock().as_ref().map(|life| life.state)
+        self.lock().as_ref().map(|entry| entry.state)
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Life>> {
-        self.life.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Entry>> {
+        self.entry.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -140,17 +140,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_step_that_the_table_does_not_have_is_our_fault() {
+    fn a_step_that_is_not_in_the_table_is_an_internal_error() {
         let log = RequestLog::default();
         log.step(Event::Accepted);
-        assert_eq!(log.state(), None, "asleep");
+        assert_eq!(log.state(), None, "not logged");
         log.received("read");
         log.step(Event::Pruned);
         assert_eq!(log.state(), Some(State::InternalError));
     }
 
     #[test]
-    fn only_a_door_that_tells_is_waited_for() {
+    fn only_a_door_that_reports_writing_is_waited_for() {
         for (log, state) in
             [(RequestLog::default(), State::Responded), (RequestLog::written_by_door(), State::RespondRaw)]
         {

@@ -50,7 +50,7 @@ pub struct PruneJob {
 }
 
 impl PruneJob {
-    /// Prunes `text` for `goal` as the engine sees fit, with a marker at every cut.
+    /// Prunes `text` for `goal` with default settings and a marker at every cut.
     pub fn new(text: String, goal: String) -> PruneJob {
         PruneJob {
             text,
@@ -168,11 +168,11 @@ impl Services {
         caller: Caller,
     ) -> Result<Result<RecoveredText, RecoverError>, Failure> {
         let sieve = Arc::clone(&self.sieve);
-        self.on_a_core(move || sieve.recover(&prune_id, &ranges, include_line_numbers, &caller)).await
+        self.run_on_core(move || sieve.recover(&prune_id, &ranges, include_line_numbers, &caller)).await
     }
 
-    /// Runs blocking work when a core is free.
-    pub(crate) async fn on_a_core<T: Send + 'static>(
+    /// Waits for a free core, then runs blocking work.
+    pub(crate) async fn run_on_core<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Failure> {
@@ -185,7 +185,7 @@ impl Services {
     }
 }
 
-/// Runs work on a thread that may block. A panic's own words may quote what was read, so they are not passed on.
+/// Runs work on a thread that may block. The message of a panic may quote what was read, so it is dropped.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, Failure> {
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_panics_words_stay_here() {
+    async fn the_message_of_a_panic_is_dropped() {
         let failure = blocking(|| -> () { panic!("what was read") }).await.unwrap_err();
         assert_eq!(failure, Failure::internal("the tool panicked"));
     }

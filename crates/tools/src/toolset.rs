@@ -1,12 +1,12 @@
-//! Toolsets: groups of tools that share a contract, and so a way of speaking of errors.
+//! Toolsets: groups of tools that share a contract, and so the form of their errors.
 
 use serde_json::{Map, Value, json};
 use tamis_agents::{AgentsError, Code};
 use tamis_coordinator::bounded;
 
-use crate::{Access, Failure, Shown};
+use crate::{Access, Credentials, Failure};
 
-/// JSON-RPC's code for what is wrong with parameters.
+/// JSON-RPC's code for invalid parameters.
 const INVALID_PARAMS: i32 = -32602;
 
 /// A group of tools.
@@ -20,7 +20,7 @@ pub enum Toolset {
     Trace,
     /// Questions about a codebase.
     Research,
-    /// What agents do that tamis has started: reviews, pull requests, issues.
+    /// For agents that tamis has started: reviews, pull requests, issues.
     Agents,
 }
 
@@ -60,12 +60,12 @@ impl Toolset {
         Toolset::ALL.iter().copied().find(|toolset| toolset.name() == name)
     }
 
-    /// Whether who has shown this may use these tools.
-    pub fn is_open_to(self, shown: Shown) -> bool {
+    /// Whether a caller with these credentials may use these tools.
+    pub fn is_open_to(self, credentials: Credentials) -> bool {
         match self {
-            Toolset::Prune => shown.access >= Access::Open,
-            Toolset::Workbench | Toolset::Trace | Toolset::Research => shown.access >= Access::Full,
-            Toolset::Agents => shown.has_identity,
+            Toolset::Prune => credentials.access >= Access::Open,
+            Toolset::Workbench | Toolset::Trace | Toolset::Research => credentials.access >= Access::Full,
+            Toolset::Agents => credentials.has_identity,
         }
     }
 
@@ -82,7 +82,7 @@ impl Toolset {
     pub(crate) fn failure(self, tool: &str, failure: Failure) -> Reply {
         match self {
             Toolset::Prune => Reply::Error(RpcError::from(failure)),
-            // The contract has one message for all that is wrong with a call; what it is stands in the data.
+            // The contract has one message for every invalid call; the data has the details.
             Toolset::Workbench => {
                 let mut error = RpcError::from(failure);
                 if error.code == INVALID_PARAMS {
@@ -90,8 +90,8 @@ impl Toolset {
                 }
                 Reply::Error(error)
             }
-            // What the model can do something about is told to the model, in the contract's words.
-            Toolset::Trace | Toolset::Research => match stated(failure) {
+            // The model can react to these, so they are tool results with the contract's message.
+            Toolset::Trace | Toolset::Research => match error_object(failure) {
                 Ok(error) => Reply::Text { text: json!({"error": error}).to_string(), is_error: true },
                 Err(failure) => Reply::Error(failure.into()),
             },
@@ -104,8 +104,8 @@ impl Toolset {
 }
 
 /// A failure as an object of code, message, details and whether trying again may help; or the failure itself, when it is
-/// for the client and not for the model.
-fn stated(failure: Failure) -> Result<Value, Failure> {
+/// meant for the client and not for the model.
+fn error_object(failure: Failure) -> Result<Value, Failure> {
     let (code, message, details, retryable) = match failure {
         Failure::Stated { code, message, details, retryable } => (code, message, details, retryable),
         Failure::InvalidInput { parameter, detail } => {
@@ -122,11 +122,11 @@ fn stated(failure: Failure) -> Result<Value, Failure> {
     Ok(json!({"code": code, "message": message, "details": details, "retryable": retryable}))
 }
 
-/// A failure as the contract of agents has it; or the failure itself, when it is for the client and not for the agent.
+/// A failure in the form of the agents' contract; or the failure itself, when it is meant for the client and not for the agent.
 pub(crate) fn agents_error(failure: Failure) -> Result<AgentsError, Failure> {
     match failure {
         Failure::Agents(error) => Ok(*error),
-        // It may quote the input, which may be anything.
+        // The detail may quote the input, which may be long.
         Failure::InvalidInput { detail, .. } => Ok(AgentsError::new(Code::ValidationError, bounded(detail))),
         Failure::Internal { detail } => Ok(AgentsError::new(Code::InternalError, detail)),
         Failure::Domain { code, .. } => Ok(AgentsError::new(Code::InternalError, code)),
@@ -136,7 +136,7 @@ pub(crate) fn agents_error(failure: Failure) -> Result<AgentsError, Failure> {
 }
 
 impl RpcError {
-    /// An error with nothing to add to its message.
+    /// An error without data.
     pub fn bare(code: i32, message: String) -> RpcError {
         RpcError { code, message, data: None }
     }

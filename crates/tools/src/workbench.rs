@@ -15,25 +15,25 @@ use crate::request::Event;
 use crate::services::{PruneJob, blocking};
 use crate::{Context, Failure};
 
-/// Where the workbench's tools work, and with what.
+/// The folder, process groups and pruner of the workbench's tools.
 pub struct Workbench {
     pub folder: WorkingFolder,
     pub process_groups: ProcessGroups,
     pub pruner: Pruner,
 }
 
-/// What prunes the output of a call that has a question.
+/// How the output of a call with a question is pruned.
 pub enum Pruner {
-    /// Nothing: output stays raw.
+    /// Not at all: output stays raw.
     Off,
-    /// Our own: cuts are marked, and can be recovered.
+    /// By the sieve: cuts are marked and can be recovered.
     Sieve,
-    /// A service over HTTP. Its answer is used as it is.
+    /// By a service over HTTP, whose answer is used unchanged.
     Remote(RemotePruner),
 }
 
 impl Workbench {
-    /// Works in this process's folder, with the sieve; commands would outlive a process that is killed.
+    /// In this process's folder, with the sieve and without a warden: commands outlive a process that is killed.
     pub fn here() -> io::Result<Workbench> {
         let folder = WorkingFolder::at(".")?;
         Ok(Workbench { folder, process_groups: ProcessGroups::new(None), pruner: Pruner::Sieve })
@@ -46,7 +46,7 @@ impl Workbench {
         cancellation: &CancellationToken,
     ) -> Result<Result<Vec<u8>, ReadError>, Failure> {
         let path = self.folder.resolve(file);
-        // Reading may hang on a file system that does; the caller must not.
+        // Reading may hang on a network file system; the caller can still cancel.
         tokio::select! {
             read = blocking(move || read_file(&path)) => read,
             () = cancellation.cancelled() => Err(Failure::Cancelled),
@@ -76,7 +76,7 @@ impl Workbench {
     }
 }
 
-/// The question that an answer is pruned for. Empty counts as none; else it is passed on as it is.
+/// The question that an answer is pruned for. An empty one counts as none; any other is passed on unchanged.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub(crate) struct Question(OptionalText);
@@ -92,7 +92,7 @@ pub(crate) struct RawOutput {
     pub(crate) text: String,
     /// Whether the tool's contract lets this be pruned.
     pub(crate) prunable: bool,
-    /// What an empty answer is replaced by, pruned or not.
+    /// Replaces an empty answer, pruned or not.
     pub(crate) placeholder: &'static str,
 }
 
@@ -112,18 +112,18 @@ pub(crate) async fn answer(
     };
     request.step_because(Event::OperationSucceeded, &format!("{} bytes", text.len()));
     request.step(Event::OutputCaptured);
-    let filled = |text: String| if text.is_empty() { placeholder.to_owned() } else { text };
+    let or_placeholder = |text: String| if text.is_empty() { placeholder.to_owned() } else { text };
     let Some(question) = question.text() else {
         request.step(Event::NoQuestion);
-        return Ok(filled(text));
+        return Ok(or_placeholder(text));
     };
     if matches!(context.services.workbench.pruner, Pruner::Off) {
         request.step(Event::PruningDisabled);
-        return Ok(filled(text));
+        return Ok(or_placeholder(text));
     }
     if !prunable {
         request.step(Event::NothingToPrune);
-        return Ok(filled(text));
+        return Ok(or_placeholder(text));
     }
     request.step(Event::PruningEligible);
     let cancellation = context.cancellation.clone();
@@ -131,7 +131,7 @@ pub(crate) async fn answer(
         outcome = prune(text, question, context) => outcome?,
         () = cancellation.cancelled() => return Err(Failure::Cancelled),
     };
-    Ok(filled(match outcome {
+    Ok(or_placeholder(match outcome {
         Outcome::Pruned(pruned) => {
             request.step_because(Event::Pruned, &format!("{} bytes", pruned.len()));
             pruned

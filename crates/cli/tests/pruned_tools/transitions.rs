@@ -11,7 +11,7 @@ use crate::server::{Place, eventually, ways};
 
 /// What each row of the table of transitions is called in the diagnostics.
 fn row(from: State, event: Event, to: State) -> (String, String, String) {
-    (from.name().to_owned(), event.words().to_owned(), to.name().to_owned())
+    (from.name().to_owned(), event.description().to_owned(), to.name().to_owned())
 }
 
 /// Goes through every row of the table with one server after another, and through nothing else.

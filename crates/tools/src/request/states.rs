@@ -1,7 +1,7 @@
-//! The states of a request, as the contract draws them: what may follow what is data. A step that the table does not have
-//! is a fault of ours, and ends the request as one.
+//! The contract's state machine of a request, as a table. A step that is not in the table is an internal error and ends
+//! the request.
 
-/// Where a request is.
+/// The state of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum State {
     Received,
@@ -19,7 +19,7 @@ pub enum State {
     InternalError,
 }
 
-/// What takes a request further.
+/// What advances a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Event {
     Accepted,
@@ -53,7 +53,7 @@ const fn row(from: State, event: Event, to: State) -> Transition {
     Transition { from, event, to }
 }
 
-/// Everything that can happen, but for [`Event::Unhandled`], which ends a request wherever it is.
+/// Every transition except [`Event::Unhandled`], which ends a request in any state.
 pub const TRANSITIONS: &[Transition] = &[
     row(State::Received, Event::Accepted, State::Validating),
     row(State::Received, Event::Unreadable, State::InvalidRequest),
@@ -92,7 +92,7 @@ impl State {
         State::InternalError,
     ];
 
-    /// As the contract and the diagnostics call it.
+    /// Its name in the contract and in the log.
     pub fn name(self) -> &'static str {
         match self {
             State::Received => "req:received",
@@ -111,12 +111,12 @@ impl State {
         }
     }
 
-    /// Whether nothing can follow.
+    /// Whether it has no next state.
     pub fn is_final(self) -> bool {
         matches!(self, State::InvalidRequest | State::ToolError | State::Responded | State::InternalError)
     }
 
-    /// Where `event` leads from here; None where the table has no such row.
+    /// The state after `event`; None where the table has no such row.
     pub fn at(self, event: Event) -> Option<State> {
         if event == Event::Unhandled {
             return (!self.is_final()).then_some(State::InternalError);
@@ -126,8 +126,8 @@ impl State {
 }
 
 impl Event {
-    /// What happened, for the diagnostics.
-    pub fn words(self) -> &'static str {
+    /// For the log.
+    pub fn description(self) -> &'static str {
         match self {
             Event::Accepted => "request accepted",
             Event::Unreadable => "request cannot be parsed",
@@ -157,21 +157,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_state_has_its_rows() {
+    fn every_state_is_entered_and_all_but_final_ones_are_left() {
         for state in State::ALL {
             let leaving = TRANSITIONS.iter().filter(|row| row.from == state).count();
             assert_eq!(leaving == 0, state.is_final(), "{state:?}");
             let entered = TRANSITIONS.iter().any(|row| row.to == state);
             assert_eq!(entered, state != State::Received, "{state:?}");
-            let wherever = if state.is_final() { None } else { Some(State::InternalError) };
-            assert_eq!(state.at(Event::Unhandled), wherever, "{state:?}");
+            let unhandled = if state.is_final() { None } else { Some(State::InternalError) };
+            assert_eq!(state.at(Event::Unhandled), unhandled, "{state:?}");
         }
         let names: BTreeSet<_> = State::ALL.iter().map(|state| state.name()).collect();
         assert_eq!(names.len(), State::ALL.len());
     }
 
     #[test]
-    fn the_table_has_one_way_at_most_for_each_event() {
+    fn the_table_has_at_most_one_row_for_each_state_and_event() {
         let keys: BTreeSet<_> = TRANSITIONS.iter().map(|row| (row.from, row.event)).collect();
         assert_eq!(keys.len(), TRANSITIONS.len());
         for row in TRANSITIONS {

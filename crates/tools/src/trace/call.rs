@@ -83,7 +83,7 @@ pub(crate) async fn answer(
     let Context { cancellation, progress, services, .. } = context;
     let (token, running) = (
         cancellation.clone(),
-        services.on_a_core(move || {
+        services.run_on_core(move || {
             let mut last = None;
             let mut watch = |step: IndexProgress| {
                 if last.is_none_or(|last: Instant| last.elapsed() >= REPORT_EVERY) {

@@ -1,6 +1,6 @@
 use serde_json::{Value, json};
 use tamis_testkit::assert_plain_schema;
-use tamis_tools::{Access, Shown, Toolset};
+use tamis_tools::{Access, Credentials, Toolset};
 
 use crate::shared_folder::registry;
 
@@ -49,11 +49,11 @@ fn the_tools_take_what_the_contract_says() {
     ];
     let registry = registry();
     let found: Vec<(&str, Value)> = registry
-        .list(Shown::EVERYTHING)
+        .list(Credentials::ALL)
         .map(|tool| (tool.name, without_descriptions(&Value::Object((*tool.input_schema).clone()))))
         .collect();
     assert_eq!(found, wanted);
-    for tool in registry.list(Shown::EVERYTHING) {
+    for tool in registry.list(Credentials::ALL) {
         assert_plain_schema(&tool.input_schema, tool.name);
         assert!(!tool.read_only, "{}", tool.name);
     }
@@ -64,6 +64,6 @@ fn the_toolset_is_for_those_with_an_identity() {
     assert_eq!(Toolset::named("agents"), Some(Toolset::Agents));
     for access in [Access::None, Access::Open, Access::Full] {
         assert_eq!(registry().list(access).count(), 0, "{access:?}");
-        assert_eq!(registry().list(Shown { access, has_identity: true }).count(), 4, "{access:?}");
+        assert_eq!(registry().list(Credentials { access, has_identity: true }).count(), 4, "{access:?}");
     }
 }

@@ -2,20 +2,20 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, Log, START, secret, small};
+use crate::fixture::{Fixture, Log, START, secret, small};
 
 const ID: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
 
-fn details(house: &House, more: Value) -> Value {
+fn details(fixture: &Fixture, more: Value) -> Value {
     let mut arguments = json!({"session_id": "fb3cff44"});
     arguments.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-    house.ask("get_session_details", arguments)
+    fixture.ask("get_session_details", arguments)
 }
 
 #[test]
 fn the_summary_has_the_contract_s_members() {
-    let house = House::new(&[small(ID, START)]);
-    let answer = details(&house, json!({}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = details(&fixture, json!({}));
     assert_eq!(answer["session_id"], ID);
     assert_eq!(answer["start_time"], "2026-01-01T21:40:05Z");
     assert_eq!(answer["end_time"], "2026-01-01T21:40:15Z");
@@ -36,14 +36,14 @@ fn the_summary_has_the_contract_s_members() {
         })
     );
     assert!(answer["hint"].as_str().unwrap().starts_with("Use detail_level='turns'"));
-    let fields = details(&house, json!({"fields": ["id", "step_count"], "from_turn": 1}));
+    let fields = details(&fixture, json!({"fields": ["id", "step_count"], "from_turn": 1}));
     assert_eq!(fields["turns"], json!([{"id": "turn-1", "step_count": 2}]));
 }
 
 #[test]
 fn turns_tell_each_step_in_a_line() {
-    let house = House::new(&[small(ID, START)]);
-    let answer = details(&house, json!({"detail_level": "turns"}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = details(&fixture, json!({"detail_level": "turns"}));
     let turn = &answer["turns"][0];
     assert_eq!((&turn["turn_index"], &turn["user_message"]), (&json!(0), &json!("Fix the build")));
     assert_eq!(turn["outcome"], "partial");
@@ -65,7 +65,7 @@ fn turns_tell_each_step_in_a_line() {
     );
     assert_eq!(step["tokens"], json!({"input": 200, "output": 20}));
     assert!(step.get("reasoning").is_none());
-    let reasoning = details(&house, json!({"detail_level": "turns", "include_reasoning": true, "turn": 0}));
+    let reasoning = details(&fixture, json!({"detail_level": "turns", "include_reasoning": true, "turn": 0}));
     assert_eq!(reasoning["turns"][0]["steps"][0]["reasoning"], "The compiler must be asked first.");
     assert_eq!(reasoning["turns"].as_array().unwrap().len(), 1);
 }
@@ -79,8 +79,8 @@ fn steps_pair_calls_with_results_and_cut_them() {
         &long,
         false,
     );
-    let house = House::new(&[log]);
-    let answer = details(&house, json!({"detail_level": "steps"}));
+    let fixture = Fixture::new(&[log]);
+    let answer = details(&fixture, json!({"detail_level": "steps"}));
     let step = &answer["turns"][0]["steps"][0];
     assert_eq!(step["reasoning"], json!({"text": "first"}));
     let tool = &step["tools"][0];
@@ -91,23 +91,23 @@ fn steps_pair_calls_with_results_and_cut_them() {
     assert!(tool["call"]["arguments"]["content"].as_str().unwrap().chars().count() <= 500);
     assert_eq!(tool["result"]["content"].as_str().unwrap().chars().count(), 500);
     assert!(tool["result"]["content"].as_str().unwrap().ends_with('…'));
-    let full = details(&house, json!({"detail_level": "full"}));
+    let full = details(&fixture, json!({"detail_level": "full"}));
     let tool = &full["turns"][0]["steps"][0]["tools"][0];
     assert_eq!(tool["result"]["content"], long);
     assert_eq!(tool["call"]["arguments"], json!({"content": "c".repeat(3000), "file_path": "/a"}));
-    let turns = house.ask("get_turns", json!({"session_id": ID, "turns": [0, 0], "detail_level": "full"}));
+    let turns = fixture.ask("get_turns", json!({"session_id": ID, "turns": [0, 0], "detail_level": "full"}));
     assert_eq!(turns["data"]["turns"], full["turns"]);
     let event = &tool["result"]["event_index"];
-    let event = house.ask("get_event_details", json!({"session_id": ID, "event_index": event}));
+    let event = fixture.ask("get_event_details", json!({"session_id": ID, "event_index": event}));
     assert_eq!(event["payload"]["content"], long);
 }
 
 #[test]
 fn an_event_is_given_in_full() {
-    let house = House::new(&[small(ID, START)]);
+    let fixture = Fixture::new(&[small(ID, START)]);
     let mut calls = Vec::new();
     for index in 0..17 {
-        let event = house.ask("get_event_details", json!({"session_id": "fb3cff44", "event_index": index}));
+        let event = fixture.ask("get_event_details", json!({"session_id": "fb3cff44", "event_index": index}));
         if event["event_type"] == "ToolCall" {
             calls.push(event);
         }
@@ -131,10 +131,11 @@ fn an_event_is_given_in_full() {
 #[test]
 fn a_slash_command_is_told_from_what_was_said() {
     let command = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args>large</command-args>";
-    let house = House::new(&[Log::new(ID, START).user("hello").say("Hello.").user(command)]);
-    let found = house.ask("search_event_previews", json!({"query": "/model"}))["data"]["matches"][0].clone();
+    let fixture = Fixture::new(&[Log::new(ID, START).user("hello").say("Hello.").user(command)]);
+    let found =
+        fixture.ask("search_event_previews", json!({"query": "/model"}))["data"]["matches"][0].clone();
     let event =
-        house.ask("get_event_details", json!({"session_id": ID, "event_index": found["event_index"]}));
+        fixture.ask("get_event_details", json!({"session_id": ID, "event_index": found["event_index"]}));
     for shown in [&found, &event] {
         assert_eq!(
             (&shown["event_type"], &shown["kind"]),
@@ -142,14 +143,14 @@ fn a_slash_command_is_told_from_what_was_said() {
             "{shown}"
         );
     }
-    let said = house.ask("get_event_details", json!({"session_id": ID, "event_index": 0}));
+    let said = fixture.ask("get_event_details", json!({"session_id": ID, "event_index": 0}));
     assert_eq!(said["kind"], Value::Null);
 }
 
 #[test]
 fn thoughts_come_alone_and_in_order() {
-    let house = House::new(&[small(ID, START).think("And again.")]);
-    let answer = house.ask("get_reasoning_chain", json!({"session_id": "fb3cff44"}));
+    let fixture = Fixture::new(&[small(ID, START).think("And again.")]);
+    let answer = fixture.ask("get_reasoning_chain", json!({"session_id": "fb3cff44"}));
     let thoughts: Vec<(&Value, &Value)> = answer["data"]["reasoning"]
         .as_array()
         .unwrap()
@@ -160,16 +161,16 @@ fn thoughts_come_alone_and_in_order() {
         thoughts,
         [(&json!(0), &json!("The compiler must be asked first.")), (&json!(1), &json!("And again."))]
     );
-    let last = house.ask("get_reasoning_chain", json!({"session_id": "fb3cff44", "turn": 1}));
+    let last = fixture.ask("get_reasoning_chain", json!({"session_id": "fb3cff44", "turn": 1}));
     assert_eq!(last["data"]["reasoning"].as_array().unwrap().len(), 1);
-    let pages = house.pages("get_reasoning_chain", &json!({"session_id": ID, "limit": 1}));
+    let pages = fixture.pages("get_reasoning_chain", &json!({"session_id": ID, "limit": 1}));
     assert_eq!(pages.len(), 2);
 }
 
 #[test]
 fn a_session_is_diagnosed() {
-    let house = House::new(&[small(ID, START)]);
-    let answer = house.call("analyze_session", json!({"session_id": "fb3cff44", "include_loops": true}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = fixture.call("analyze_session", json!({"session_id": "fb3cff44", "include_loops": true}));
     assert!(answer.bytes <= 5_000, "{}", answer.bytes);
     let body = answer.body;
     let lost: u64 =
@@ -186,13 +187,13 @@ fn a_session_is_diagnosed() {
     {
         assert_eq!(counts[name], count, "{name}");
     }
-    let listed = house.ask("list_turns", json!({"session_id": ID}));
+    let listed = fixture.ask("list_turns", json!({"session_id": ID}));
     let turns = listed["data"]["turns"].as_array().unwrap();
     for name in ["total", "input", "output", "cache_read", "cache_creation", "reasoning"] {
         let sum: u64 = turns.iter().map(|turn| turn["tokens"][name].as_u64().unwrap()).sum();
         assert_eq!(body["summary"]["tokens"][name], sum, "{name} means the same in every tool");
     }
-    let without = house.ask("analyze_session", json!({"session_id": ID, "include_failures": false}));
+    let without = fixture.ask("analyze_session", json!({"session_id": ID, "include_failures": false}));
     let failures =
         without["insights"].as_array().unwrap().iter().filter(|insight| insight["lens"] == "Failures");
     assert_eq!(failures.count(), 0);
@@ -201,8 +202,8 @@ fn a_session_is_diagnosed() {
 #[test]
 fn two_sessions_are_set_side_by_side() {
     let other = "0b3cff44-13ae-41a6-a6df-f287e0552835";
-    let house = House::new(&[small(ID, START), small(other, START + 60_000).say("one more")]);
-    let answer = house.ask("compare_sessions", json!({"id1": "fb3c", "id2": "0b3c"}));
+    let fixture = Fixture::new(&[small(ID, START), small(other, START + 60_000).say("one more")]);
+    let answer = fixture.ask("compare_sessions", json!({"id1": "fb3c", "id2": "0b3c"}));
     assert_eq!(
         (&answer["sessions"][0]["session_id"], &answer["sessions"][1]["session_id"]),
         (&json!("fb3cff44"), &json!("0b3cff44"))
@@ -234,21 +235,21 @@ fn no_level_and_no_tool_shows_a_secret_or_a_part_of_one() {
             .tool("Bash", json!({"command": format!("curl -H 'Authorization: Bearer {secret}' x"), "env": {"API_TOKEN": secret}}), &text, false)
             .say(&text);
     }
-    let house = House::new(&[log]);
+    let fixture = Fixture::new(&[log]);
     let session = json!({"session_id": ID});
     let mut answers = Vec::new();
     for level in ["summary", "turns", "steps", "full"] {
-        answers.push(details(&house, json!({"detail_level": level, "include_reasoning": true})));
+        answers.push(details(&fixture, json!({"detail_level": level, "include_reasoning": true})));
     }
     for tool in ["list_turns", "get_reasoning_chain", "analyze_session"] {
-        answers.push(house.ask(tool, session.clone()));
+        answers.push(fixture.ask(tool, session.clone()));
     }
     for index in 0..10 {
-        answers.push(house.ask("get_event_details", json!({"session_id": ID, "event_index": index})));
+        answers.push(fixture.ask("get_event_details", json!({"session_id": ID, "event_index": index})));
     }
     for query in ["end", "www", "curl", "Bearer", &secret] {
-        answers.push(house.ask("search_event_previews", json!({"query": query, "limit": 50})));
-        answers.push(house.ask("search_events", json!({"pattern": query, "include_full_payload": true})));
+        answers.push(fixture.ask("search_event_previews", json!({"query": query, "limit": 50})));
+        answers.push(fixture.ask("search_events", json!({"pattern": query, "include_full_payload": true})));
     }
     for answer in answers {
         let answer = answer.to_string();

@@ -4,10 +4,10 @@ use serde_json::{Value, json};
 use tamis_sieve::Caller;
 use tamis_tools::{Access, Context, Reply};
 
-use crate::house::{House, Log, START, run, small};
+use crate::fixture::{Fixture, Log, START, run, small};
 
-fn house() -> House {
-    House::new(&[
+fn fixture() -> Fixture {
+    Fixture::new(&[
         small("fb3cff44-13ae-41a6-a6df-f287e0552835", START),
         small("fb3a1b2c-13ae-41a6-a6df-f287e0552835", START),
         small("fb3d9e8f-13ae-41a6-a6df-f287e0552835", START),
@@ -16,7 +16,7 @@ fn house() -> House {
 
 #[test]
 fn a_session_that_is_not_there() {
-    let house = house();
+    let fixture = fixture();
     let expected = json!({
         "code": "session_not_found",
         "message": "Session not found: fb3c0",
@@ -33,14 +33,14 @@ fn a_session_that_is_not_there() {
         ("search_event_previews", json!({"query": "x", "session_id": "fb3c0"})),
         ("compare_sessions", json!({"id1": "fb3cff44", "id2": "fb3c0"})),
     ] {
-        assert_eq!(house.fail(tool, arguments), expected, "{tool}");
+        assert_eq!(fixture.fail(tool, arguments), expected, "{tool}");
     }
 }
 
 #[test]
 fn a_prefix_that_several_sessions_have() {
     assert_eq!(
-        house().fail("get_session_details", json!({"session_id": "fb3"})),
+        fixture().fail("get_session_details", json!({"session_id": "fb3"})),
         json!({
             "code": "ambiguous_session_prefix",
             "message": "Session ID prefix 'fb3' matches 3 sessions. Provide more characters.",
@@ -53,7 +53,7 @@ fn a_prefix_that_several_sessions_have() {
 #[test]
 fn an_event_past_the_last() {
     assert_eq!(
-        house().fail("get_event_details", json!({"session_id": "fb3cff44", "event_index": 999})),
+        fixture().fail("get_event_details", json!({"session_id": "fb3cff44", "event_index": 999})),
         json!({
             "code": "invalid_event_index",
             "message": "Event index 999 out of bounds for session fb3cff44 (max: 16)",
@@ -65,9 +65,9 @@ fn an_event_past_the_last() {
 
 #[test]
 fn parameters_that_are_wrong_are_named() {
-    let house = house();
+    let fixture = fixture();
     let said = |tool: &str, arguments: Value| {
-        let error = house.fail(tool, arguments);
+        let error = fixture.fail(tool, arguments);
         assert_eq!(
             (&error["code"], &error["retryable"]),
             (&json!("invalid_parameter"), &json!(false)),
@@ -123,7 +123,7 @@ fn parameters_that_are_wrong_are_named() {
 
 #[test]
 fn details_name_the_parameter_as_the_tool_does() {
-    let house = house();
+    let fixture = fixture();
     for (tool, arguments, parameter, detail) in [
         ("get_session_details", json!({}), "session_id", "missing field `session_id`"),
         (
@@ -147,7 +147,7 @@ fn details_name_the_parameter_as_the_tool_does() {
             "provider: a number is given where a string is expected",
         ),
     ] {
-        let error = house.fail(tool, arguments.clone());
+        let error = fixture.fail(tool, arguments.clone());
         assert_eq!(
             error["details"],
             json!({"parameter": parameter, "detail": detail}),
@@ -158,8 +158,8 @@ fn details_name_the_parameter_as_the_tool_does() {
 
 #[test]
 fn cursors_that_are_not_this_call_s() {
-    let house = house();
-    let page = house.ask("list_sessions", json!({"limit": 1}));
+    let fixture = fixture();
+    let page = fixture.ask("list_sessions", json!({"limit": 1}));
     let cursor = &page["pagination"]["next_cursor"];
     for (tool, arguments) in [
         ("list_sessions", json!({"limit": 1, "cursor": "eyJvZmZzZXQiOjEwfQ=="})),
@@ -171,26 +171,26 @@ fn cursors_that_are_not_this_call_s() {
         ("get_turns", json!({"session_id": "fb3cff44", "turns": [0], "cursor": cursor})),
         ("get_project_info", json!({"cursor": cursor})),
     ] {
-        let error = house.fail(tool, arguments);
+        let error = fixture.fail(tool, arguments);
         assert_eq!(
             (&error["code"], &error["retryable"]),
             (&json!("invalid_cursor"), &json!(false)),
             "{tool}"
         );
     }
-    let other_limit = house.ask("list_sessions", json!({"limit": 50, "cursor": cursor, "fields": ["id"]}));
+    let other_limit = fixture.ask("list_sessions", json!({"limit": 50, "cursor": cursor, "fields": ["id"]}));
     assert_eq!(other_limit["pagination"]["total_in_page"], 2, "the length of pages may change");
 }
 
 #[test]
 fn a_log_that_is_gone_is_our_failure_and_may_be_tried_again() {
     let log = small("aaaaaaaa-13ae-41a6-a6df-f287e0552835", START);
-    let house = House::new(std::slice::from_ref(&log));
-    house.ask("list_sessions", json!({}));
-    std::fs::remove_file(house.path(&log)).unwrap();
+    let fixture = Fixture::new(std::slice::from_ref(&log));
+    fixture.ask("list_sessions", json!({}));
+    std::fs::remove_file(fixture.path(&log)).unwrap();
     // The list is of a second ago, and the log is read now.
     let error =
-        house.call("get_event_details", json!({"session_id": "aaaaaaaa", "event_index": 0})).body["error"]
+        fixture.call("get_event_details", json!({"session_id": "aaaaaaaa", "event_index": 0})).body["error"]
             .clone();
     assert!(["internal_error", "session_not_found"].contains(&error["code"].as_str().unwrap()), "{error}");
     assert!(error["code"] == "session_not_found" || error["retryable"] == true);
@@ -198,8 +198,8 @@ fn a_log_that_is_gone_is_our_failure_and_may_be_tried_again() {
 
 #[test]
 fn what_is_no_tool_and_who_went_away_is_the_client_s_to_know() {
-    let house = House::new(&[Log::new("aaaaaaaa-13ae-41a6-a6df-f287e0552835", START).user("a")]);
-    let context = || Context::new(house.services(), Caller::default(), Access::Full);
+    let fixture = Fixture::new(&[Log::new("aaaaaaaa-13ae-41a6-a6df-f287e0552835", START).user("a")]);
+    let context = || Context::new(fixture.services(), Caller::default(), Access::Full);
     let Reply::Error(unknown) = run("list_all", json!({}), context()) else { panic!() };
     assert_eq!((unknown.code, unknown.data.unwrap()["code"].clone()), (-32602, json!("unknown_tool")));
     let gone = context();

@@ -3,14 +3,14 @@
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use crate::house::{House, Log, START, call, secret, small, watched};
+use crate::fixture::{Fixture, Log, START, call, secret, small, watched};
 
 const ID: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
 
 #[test]
 fn a_session_is_listed_with_all_that_the_contract_names() {
-    let house = House::new(&[small(ID, START)]);
-    let answer = house.ask("list_sessions", json!({}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = fixture.ask("list_sessions", json!({}));
     let session = json!({
         "id": "fb3cff44",
         "project_hash": "dcf6a4a8d7ba1ef6c3e3cb0ee3e0b2c4",
@@ -34,7 +34,7 @@ fn a_session_is_listed_with_all_that_the_contract_names() {
     assert_eq!(answer["hint"], "Use get_session_details(id, detail_level='summary') for turn breakdown");
     assert_eq!(answer["rate_limit"], json!({"limit": 120, "remaining": 119, "reset_seconds": 1}));
 
-    let projects = house.ask("get_project_info", json!({}));
+    let projects = fixture.ask("get_project_info", json!({}));
     assert_eq!(
         projects["data"],
         json!({"projects": [{
@@ -48,8 +48,8 @@ fn a_session_is_listed_with_all_that_the_contract_names() {
 
 #[test]
 fn turns_are_listed_with_what_they_came_to() {
-    let house = House::new(&[small(ID, START)]);
-    let answer = house.ask("list_turns", json!({"session_id": "fb3c"}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = fixture.ask("list_turns", json!({"session_id": "fb3c"}));
     assert_eq!(answer["data"]["session_id"], ID);
     let first = json!({
         "turn_index": 0,
@@ -68,17 +68,17 @@ fn turns_are_listed_with_what_they_came_to() {
     assert_eq!(answer["data"]["turns"][0], first);
     assert_eq!(answer["pagination"]["total_in_page"], 2);
     let failed =
-        house.ask("list_turns", json!({"session_id": ID, "only_failed": true, "fields": ["turn_index"]}));
+        fixture.ask("list_turns", json!({"session_id": ID, "only_failed": true, "fields": ["turn_index"]}));
     assert_eq!(failed["data"]["turns"], json!([{"turn_index": 0}]));
     let cheap =
-        house.ask("list_turns", json!({"session_id": ID, "max_tokens": 300, "fields": ["turn_index"]}));
+        fixture.ask("list_turns", json!({"session_id": ID, "max_tokens": 300, "fields": ["turn_index"]}));
     assert_eq!(cheap["data"]["turns"], json!([{"turn_index": 1}]));
 }
 
 #[test]
 fn filters_leave_what_they_name() {
     let day = 24 * 60 * 60 * 1000;
-    let house = House::new(&[
+    let fixture = Fixture::new(&[
         small("aaaaaaaa-0000-4000-8000-000000000000", START),
         Log::new("bbbbbbbb-0000-4000-8000-000000000000", START + day)
             .in_project("/elsewhere")
@@ -88,7 +88,7 @@ fn filters_leave_what_they_name() {
     let ids = |arguments: Value| -> Vec<String> {
         let mut arguments = arguments;
         arguments["fields"] = json!(["id"]);
-        let answer = house.ask("list_sessions", arguments);
+        let answer = fixture.ask("list_sessions", arguments);
         let sessions = answer["data"]["sessions"].as_array().unwrap().clone();
         sessions.iter().map(|session| session["id"].as_str().unwrap()[..1].to_owned()).collect()
     };
@@ -101,7 +101,7 @@ fn filters_leave_what_they_name() {
     assert_eq!(ids(json!({"max_tokens": 200})), ["b"]);
     assert_eq!(ids(json!({"provider": "codex"})), Vec::<String>::new());
     assert_eq!(ids(json!({"limit": 1000})), ["b", "a"], "a page is as long as the server says");
-    let projects = house.ask("get_project_info", json!({}))["data"]["projects"].clone();
+    let projects = fixture.ask("get_project_info", json!({}))["data"]["projects"].clone();
     assert_eq!(projects[0]["root_path"], "/elsewhere");
     assert_eq!(ids(json!({"project_hash": projects[0]["hash"]})), ["b"]);
     assert_eq!(ids(json!({"project_hash": &projects[1]["hash"].as_str().unwrap()[..12]})), ["a"]);
@@ -112,13 +112,13 @@ fn a_cursor_outlives_the_session_that_it_names() {
     let logs: Vec<Log> = (0..5)
         .map(|number| small(&format!("{number}aaaaaaa-0000-4000-8000-000000000000"), START + number * 1000))
         .collect();
-    let house = House::new(&logs);
-    let first = house.ask("list_sessions", json!({"limit": 2}));
+    let fixture = Fixture::new(&logs);
+    let first = fixture.ask("list_sessions", json!({"limit": 2}));
     assert_eq!(first["data"]["sessions"][1]["id"], "3aaaaaaa");
-    std::fs::remove_file(house.path(&logs[3])).unwrap();
-    house.trace.refresh(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
+    std::fs::remove_file(fixture.path(&logs[3])).unwrap();
+    fixture.trace.refresh(&mut |_| std::ops::ControlFlow::Continue(())).unwrap();
     let second =
-        house.ask("list_sessions", json!({"limit": 2, "cursor": first["pagination"]["next_cursor"]}));
+        fixture.ask("list_sessions", json!({"limit": 2, "cursor": first["pagination"]["next_cursor"]}));
     let ids: Vec<&Value> =
         second["data"]["sessions"].as_array().unwrap().iter().map(|session| &session["id"]).collect();
     assert_eq!(ids, ["2aaaaaaa", "1aaaaaaa"]);
@@ -128,14 +128,14 @@ fn a_cursor_outlives_the_session_that_it_names() {
 fn snippets_and_titles_lose_their_secrets_before_they_are_cut() {
     for before in (150..200).step_by(7) {
         let text = format!("{} {} and so on", "w".repeat(before), secret());
-        let house = House::new(&[Log::new(ID, START).user(&text).say("ok")]);
+        let fixture = Fixture::new(&[Log::new(ID, START).user(&text).say("ok")]);
         for (tool, arguments) in [
             ("list_sessions", json!({})),
             ("list_turns", json!({"session_id": ID})),
             ("get_session_details", json!({"session_id": ID})),
             ("get_session_details", json!({"session_id": ID, "detail_level": "full"})),
         ] {
-            let answer = house.ask(tool, arguments).to_string();
+            let answer = fixture.ask(tool, arguments).to_string();
             assert!(!answer.contains(&secret()[..9]), "{before}: {tool}: {answer}");
         }
     }
@@ -143,8 +143,8 @@ fn snippets_and_titles_lose_their_secrets_before_they_are_cut() {
 
 #[test]
 fn the_first_call_reports_how_far_the_index_is() {
-    let house = House::new(&[small(ID, START)]);
-    let (answer, reports) = watched(house.services(), "list_sessions");
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let (answer, reports) = watched(fixture.services(), "list_sessions");
     assert!(!answer.is_error);
     assert!(!reports.is_empty());
     assert!(reports.iter().all(|report| report.message.as_deref().unwrap().starts_with("reading logs")));
@@ -152,7 +152,7 @@ fn the_first_call_reports_how_far_the_index_is() {
 
 #[test]
 fn an_empty_answer_says_why_it_is_empty() {
-    let none = House::new(&[]);
+    let none = Fixture::new(&[]);
     let place = none.trace.locations().logs[0].display().to_string();
     for (tool, arguments) in [
         ("list_sessions", json!({})),
@@ -162,17 +162,17 @@ fn an_empty_answer_says_why_it_is_empty() {
         let answer = none.ask(tool, arguments);
         assert_eq!(answer["hint"], format!("No sessions were found. Looked in {place}."), "{tool}");
     }
-    let house = House::new(&[small(ID, START)]);
-    let answer = house.ask("list_sessions", json!({"provider": "opencode"}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = fixture.ask("list_sessions", json!({"provider": "opencode"}));
     assert_eq!(answer["hint"], "No sessions match. get_project_info lists the projects that have any.");
-    let answer = house.ask("search_event_previews", json!({"query": "xylophone"}));
+    let answer = fixture.ask("search_event_previews", json!({"query": "xylophone"}));
     assert_eq!(answer["hint"], "Nothing matches. Use fewer filters, another spelling or mode='words'.");
 }
 
 #[test]
 fn hints_are_the_contract_s_and_what_follows_is_a_sentence_of_its_own() {
-    let house = House::new(&[small(ID, START)]);
-    let hint = |limit: u64| house.ask("list_sessions", json!({"limit": limit}))["hint"].clone();
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let hint = |limit: u64| fixture.ask("list_sessions", json!({"limit": limit}))["hint"].clone();
     assert_eq!(hint(10), "Use get_session_details(id, detail_level='summary') for turn breakdown");
     assert_eq!(
         hint(60),
@@ -183,12 +183,12 @@ fn hints_are_the_contract_s_and_what_follows_is_a_sentence_of_its_own() {
 
 #[test]
 fn uses_are_counted_with_their_sizes() {
-    let house = House::new(&[small(ID, START)]);
-    let good = house.call("list_sessions", json!({}));
-    house.ask("list_sessions", json!({"limit": 1, "fields": ["id"]}));
-    house.fail("list_sessions", json!({"limit": 0}));
-    house.fail("get_session_details", json!({}));
-    let uses = house.trace.call_counts().unwrap();
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let good = fixture.call("list_sessions", json!({}));
+    fixture.ask("list_sessions", json!({"limit": 1, "fields": ["id"]}));
+    fixture.fail("list_sessions", json!({"limit": 0}));
+    fixture.fail("get_session_details", json!({}));
+    let uses = fixture.trace.call_counts().unwrap();
     let counts: Vec<_> =
         uses.iter().map(|uses| (uses.tool.as_str(), uses.calls, uses.failures, uses.largest)).collect();
     assert_eq!(counts[0].0, "get_session_details");
@@ -199,8 +199,8 @@ fn uses_are_counted_with_their_sizes() {
 
 #[test]
 fn too_many_calls_are_refused_for_a_while() {
-    let house = House::new(&[small(ID, START)]);
-    let services = house.services();
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let services = fixture.services();
     let refused = (0..200).find_map(|number| {
         let answered = call(services.clone(), "list_sessions", json!({"limit": 1, "fields": ["id"]}));
         answered.is_error.then_some((number, answered.body))
@@ -222,8 +222,8 @@ proptest! {
             .enumerate()
             .map(|(number, start)| Log::new(&format!("{number:08x}-0000-4000-8000-000000000000"), START + start * 5000).user("a").say("b"))
             .collect();
-        let house = House::new(&logs);
-        let pages = house.pages("list_sessions", &json!({"limit": limit}));
+        let fixture = Fixture::new(&logs);
+        let pages = fixture.pages("list_sessions", &json!({"limit": limit}));
         let ids: Vec<String> = pages
             .iter()
             .flat_map(|page| page.body["data"]["sessions"].as_array().unwrap().clone())

@@ -4,7 +4,7 @@
 
 mod details;
 mod errors;
-mod house;
+mod fixture;
 mod lists;
 mod schemas;
 mod searches;

@@ -2,17 +2,17 @@
 
 use serde_json::{Value, json};
 
-use crate::house::{House, Log, START, small};
+use crate::fixture::{Fixture, Log, START, small};
 
 const ID: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
 
-fn matches(house: &House, arguments: Value) -> Vec<Value> {
-    house.ask("search_event_previews", arguments)["data"]["matches"].as_array().unwrap().clone()
+fn matches(fixture: &Fixture, arguments: Value) -> Vec<Value> {
+    fixture.ask("search_event_previews", arguments)["data"]["matches"].as_array().unwrap().clone()
 }
 
 #[test]
 fn each_type_of_event_has_its_preview() {
-    let house = House::new(&[small(ID, START)]);
+    let fixture = Fixture::new(&[small(ID, START)]);
     let call = json!({
         "session_id": "fb3cff44",
         "event_index": 4,
@@ -20,20 +20,20 @@ fn each_type_of_event_has_its_preview() {
         "event_type": "ToolCall",
         "preview": {"tool": "Bash", "arguments": {"command": "cargo build"}},
     });
-    let mut found = matches(&house, json!({"query": "CARGO build"}));
+    let mut found = matches(&fixture, json!({"query": "CARGO build"}));
     let index = found[0]["event_index"].clone();
     found[0]["event_index"] = json!(4);
     assert_eq!(found, [call]);
-    let event = house.ask("get_event_details", json!({"session_id": "fb3cff44", "event_index": index}));
+    let event = fixture.ask("get_event_details", json!({"session_id": "fb3cff44", "event_index": index}));
     assert_eq!(event["payload"]["arguments"], json!({"command": "cargo build"}));
-    let found = matches(&house, json!({"query": "no such crate"}));
+    let found = matches(&fixture, json!({"query": "no such crate"}));
     assert_eq!(found[0]["preview"], json!({"preview": "error: no such crate", "is_error": true}));
-    let found = matches(&house, json!({"query": "manifest"}));
+    let found = matches(&fixture, json!({"query": "manifest"}));
     assert_eq!(found[0]["preview"], json!({"text": "The manifest names a crate that is not there."}));
-    let found = matches(&house, json!({"query": "compiler", "event_type": "Reasoning"}));
+    let found = matches(&fixture, json!({"query": "compiler", "event_type": "Reasoning"}));
     assert_eq!(found[0]["preview"], json!({"text": "The compiler must be asked first."}));
     assert_eq!(
-        matches(&house, json!({"query": "claude-test", "event_type": "TokenUsage", "limit": 1}))[0]["preview"],
+        matches(&fixture, json!({"query": "claude-test", "event_type": "TokenUsage", "limit": 1}))[0]["preview"],
         json!({"input": 60, "output": 10})
     );
 }
@@ -47,8 +47,8 @@ fn a_match_that_the_preview_would_hide_is_shown() {
         &content,
         false,
     );
-    let house = House::new(&[log]);
-    let found = matches(&house, json!({"query": "NEEDLE = \"漢"}));
+    let fixture = Fixture::new(&[log]);
+    let found = matches(&fixture, json!({"query": "NEEDLE = \"漢"}));
     assert_eq!(found[0]["preview"]["arguments"]["file_path"], "/a.rs");
     assert!(found[0]["preview"]["match"].as_str().unwrap().contains("let needle = \"漢\";"), "{}", found[0]);
     let shown = found[1]["preview"]["preview"].as_str().unwrap();
@@ -59,8 +59,8 @@ fn a_match_that_the_preview_would_hide_is_shown() {
 fn modes_and_filters_narrow() {
     let other =
         Log::new("0b3cff44-13ae-41a6-a6df-f287e0552835", START + 60_000).user("build the fix").say("No.");
-    let house = House::new(&[small(ID, START), other]);
-    let count = |arguments: Value| matches(&house, arguments).len();
+    let fixture = Fixture::new(&[small(ID, START), other]);
+    let count = |arguments: Value| matches(&fixture, arguments).len();
     assert_eq!(count(json!({"query": "fix the build"})), 1);
     assert_eq!(count(json!({"query": "the build fix", "mode": "words"})), 2);
     assert_eq!(count(json!({"query": "^(fix|build) the", "mode": "regex"})), 2);
@@ -69,7 +69,7 @@ fn modes_and_filters_narrow() {
     assert_eq!(count(json!({"query": "error", "only_failed": true})), 1);
     assert_eq!(count(json!({"query": "fix", "min_tokens": 500, "event_type": "User"})), 1);
     assert_eq!(count(json!({"query": "the", "provider": "gemini"})), 0);
-    let latest = &matches(&house, json!({"query": "build", "event_type": "User"}))[0];
+    let latest = &matches(&fixture, json!({"query": "build", "event_type": "User"}))[0];
     assert_eq!(latest["session_id"], "0b3cff44", "the latest session comes first");
 }
 
@@ -84,9 +84,9 @@ fn every_match_is_on_one_page() {
         }
         logs.push(log);
     }
-    let house = House::new(&logs);
+    let fixture = Fixture::new(&logs);
     for limit in [3, 10, 50] {
-        let pages = house.pages("search_event_previews", &json!({"query": "needle", "limit": limit}));
+        let pages = fixture.pages("search_event_previews", &json!({"query": "needle", "limit": limit}));
         let mut seen: Vec<(String, u64)> = pages
             .iter()
             .flat_map(|page| page.body["data"]["matches"].as_array().unwrap().clone())
@@ -104,8 +104,8 @@ fn every_match_is_on_one_page() {
 
 #[test]
 fn the_search_of_old_still_works_and_says_that_it_is_old() {
-    let house = House::new(&[small(ID, START)]);
-    let answer = house.ask("search_events", json!({"pattern": "Cargo.toml", "event_type": "ToolCall"}));
+    let fixture = Fixture::new(&[small(ID, START)]);
+    let answer = fixture.ask("search_events", json!({"pattern": "Cargo.toml", "event_type": "ToolCall"}));
     assert_eq!(answer["data"]["matches"][0]["preview"]["tool"], "Read");
     assert!(
         answer["hint"]
@@ -113,7 +113,7 @@ fn the_search_of_old_still_works_and_says_that_it_is_old() {
             .unwrap()
             .starts_with("search_events is deprecated: use search_event_previews")
     );
-    let full = house
+    let full = fixture
         .ask("search_events", json!({"pattern": "cargo build", "include_full_payload": true, "limit": 1}));
     assert_eq!(full["data"]["matches"][0]["payload"]["arguments"], json!({"command": "cargo build"}));
 }

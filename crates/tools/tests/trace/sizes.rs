@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use crate::house::{Answered, House, Log, START};
+use crate::fixture::{Answered, Fixture, Log, START};
 
 const ID: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
 
@@ -43,10 +43,10 @@ fn all_within(pages: &[Answered], most: usize) {
 
 #[test]
 fn every_level_keeps_its_size_and_has_every_step() {
-    let house = House::new(&[large()]);
+    let fixture = Fixture::new(&[large()]);
     for (level, most) in [("summary", 15_000), ("turns", 30_000), ("steps", 38_000), ("full", 38_000)] {
         let arguments = json!({"session_id": ID, "detail_level": level, "include_reasoning": true});
-        let pages = house.pages("get_session_details", &arguments);
+        let pages = fixture.pages("get_session_details", &arguments);
         all_within(&pages, most);
         let mut steps: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
         for turn in pages.iter().flat_map(|page| page.body["turns"].as_array().unwrap()) {
@@ -89,8 +89,8 @@ fn join(texts: &mut BTreeMap<String, String>, key: String, text: &Value, part: &
 
 #[test]
 fn the_full_level_gives_back_every_letter() {
-    let house = House::new(&[large()]);
-    let pages = house
+    let fixture = Fixture::new(&[large()]);
+    let pages = fixture
         .pages("get_session_details", &json!({"session_id": ID, "detail_level": "full", "from_turn": 58}));
     let mut texts: BTreeMap<String, String> = BTreeMap::new();
     for turn in pages.iter().flat_map(|page| page.body["turns"].as_array().unwrap()) {
@@ -134,14 +134,14 @@ fn the_full_level_gives_back_every_letter() {
 
 #[test]
 fn an_event_of_any_size_can_be_had_in_parts() {
-    let house = House::new(&[large()]);
+    let fixture = Fixture::new(&[large()]);
     let mut seen = 0;
     for (query, event_type, size) in [("/huge", "ToolCall", 0), ("done", "Message", 4)] {
-        let found = house.ask("search_event_previews", json!({"query": query, "event_type": event_type}));
+        let found = fixture.ask("search_event_previews", json!({"query": query, "event_type": event_type}));
         let found = &found["data"]["matches"][0];
         let arguments = json!({"session_id": found["session_id"], "event_index": found["event_index"]});
         if size > 0 {
-            let event = house.ask("get_event_details", arguments);
+            let event = fixture.ask("get_event_details", arguments);
             assert_eq!(event["payload"]["text"].as_str().unwrap().len(), size);
             assert!(event.get("pagination").is_none());
             continue;
@@ -150,11 +150,11 @@ fn an_event_of_any_size_can_be_had_in_parts() {
         for (more, field) in [(0, "arguments_json"), (1, "content"), (2, "content")] {
             let index = found["event_index"].as_u64().unwrap() + more;
             let arguments = json!({"session_id": ID, "event_index": index});
-            let first = house.call("get_event_details", arguments.clone());
+            let first = fixture.call("get_event_details", arguments.clone());
             if first.body["payload"].get(field).is_none() {
                 continue;
             }
-            let pages = house.pages("get_event_details", &arguments);
+            let pages = fixture.pages("get_event_details", &arguments);
             all_within(&pages, 10_000);
             let mut texts = BTreeMap::new();
             for page in &pages {
@@ -185,7 +185,7 @@ fn other_answers_keep_their_sizes_too() {
             true,
         ));
     }
-    let house = House::new(&logs);
+    let fixture = Fixture::new(&logs);
     for (tool, arguments, most) in [
         ("list_sessions", json!({"limit": 50}), 20_000),
         ("get_project_info", json!({}), 20_000),
@@ -201,7 +201,7 @@ fn other_answers_keep_their_sizes_too() {
         ),
         ("get_reasoning_chain", json!({"session_id": ID}), 30_000),
     ] {
-        let pages = house.pages(tool, &arguments);
+        let pages = fixture.pages(tool, &arguments);
         all_within(&pages, most);
         let items: u64 =
             pages.iter().map(|page| page.body["pagination"]["total_in_page"].as_u64().unwrap()).sum();
@@ -212,7 +212,7 @@ fn other_answers_keep_their_sizes_too() {
         ("analyze_session", json!({"session_id": ID, "include_loops": true}), 5_000),
         ("compare_sessions", json!({"id1": ID, "id2": "00000000"}), 10_000),
     ] {
-        let answered = house.call(tool, arguments);
+        let answered = fixture.call(tool, arguments);
         assert!(!answered.is_error && answered.bytes <= most, "{tool}: {}", answered.bytes);
     }
 }

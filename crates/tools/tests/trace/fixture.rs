@@ -17,7 +17,7 @@ use tamis_trace::Trace;
 /// 2026-01-01T21:40:05Z.
 pub const START: i64 = 1_767_303_605_000;
 
-pub struct House {
+pub struct Fixture {
     folder: tempfile::TempDir,
     pub trace: Arc<Trace>,
 }
@@ -30,15 +30,15 @@ pub struct Answered {
     pub bytes: usize,
 }
 
-impl House {
-    pub fn new(logs: &[Log]) -> House {
+impl Fixture {
+    pub fn new(logs: &[Log]) -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         let locations = LogLocations::only(vec![folder.path().join("logs")]);
         std::fs::create_dir(folder.path().join("logs")).unwrap();
         let trace = Arc::new(Trace::new(locations, DataDir::at(folder.path().join("data"))));
-        let house = House { folder, trace };
-        logs.iter().for_each(|log| house.write(log));
-        house
+        let fixture = Fixture { folder, trace };
+        logs.iter().for_each(|log| fixture.write(log));
+        fixture
     }
 
     pub fn path(&self, log: &Log) -> PathBuf {
