@@ -6,10 +6,15 @@
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use super::{Call, Repository, locks};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
+
+/// While another git registers a worktree, its files are empty for an instant, and listing fails with exit code 128.
+const LIST_ATTEMPTS: usize = 10;
+const LIST_RETRY_PAUSE: Duration = Duration::from_millis(20);
 
 /// A linked worktree of a repository that is there.
 #[derive(Clone, Debug)]
@@ -103,7 +108,14 @@ impl Repository {
     }
 
     pub fn worktrees(&self) -> Result<Vec<Registered>> {
-        let listed = self.call().args(["worktree", "list", "--porcelain", "-z"]).answer()?;
+        let mut listed = self.list_worktrees()?;
+        for _ in 1..LIST_ATTEMPTS {
+            if listed.code != Some(128) {
+                break;
+            }
+            std::thread::sleep(LIST_RETRY_PAUSE);
+            listed = self.list_worktrees()?;
+        }
         let listed = if listed.code == Some(129) {
             // Before git 2.36 there was no `-z`.
             let mut lines = self.call().args(["worktree", "list", "--porcelain"]).run()?;
@@ -140,6 +152,10 @@ impl Repository {
             .iter_mut()
             .for_each(|worktree| worktree.head = worktree.head.take().filter(|head| !zeros(head)));
         Ok(worktrees)
+    }
+
+    fn list_worktrees(&self) -> Result<super::Answer> {
+        self.call().args(["worktree", "list", "--porcelain", "-z"]).answer()
     }
 
     fn registered(&self, path: &Path) -> Result<Option<Registered>> {

@@ -294,3 +294,23 @@ fn names_that_are_no_branches_are_refused() {
         assert_eq!(right.parse::<BranchName>().unwrap().as_str(), right);
     }
 }
+
+#[test]
+fn worktrees_are_listed_though_another_git_is_registering_one() {
+    let world = World::new();
+    let worktree = world.worktree();
+    let repository = world.repository();
+    let file = worktree.git_dir().join("commondir");
+    let content = std::fs::read(&file).unwrap();
+    std::fs::write(&file, "").unwrap();
+    assert!(repository.worktrees().is_err(), "git lists no worktree whose files are empty");
+    let start = std::sync::Barrier::new(2);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            start.wait();
+            std::fs::write(&file, &content).unwrap();
+        });
+        start.wait();
+        assert_eq!(repository.worktrees().unwrap().len(), 2);
+    });
+}
