@@ -187,7 +187,7 @@ fn a_taken_port_is_explained() {
     let ran = house.run(&["serve", "--port", &port], b"");
     assert_eq!(ran.code, Some(1));
     let lines: Vec<_> = ran.stderr.lines().collect();
-    assert_eq!(lines[0], format!("error: cannot listen on 127.0.0.1:{port}"));
+    assert_eq!(lines[0], format!("error: cannot listen on `127.0.0.1:{port}`"));
     assert!(lines[1].starts_with("  because: "), "{}", ran.stderr);
     assert_eq!(
         lines[3],
