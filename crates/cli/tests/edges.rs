@@ -241,3 +241,26 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     }
     found
 }
+
+#[test]
+fn documents_name_files_that_exist() {
+    let root = crates().parent().unwrap().to_owned();
+    let mut documents: Vec<PathBuf> =
+        ["README.md", "CONTRIBUTING.md", "training/README.md"].iter().map(|name| root.join(name)).collect();
+    let crate_readmes = fs::read_dir(crates()).unwrap().map(|entry| entry.unwrap().path().join("README.md"));
+    documents.extend(crate_readmes.filter(|path| path.exists()));
+    let docs = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    documents.extend(docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")));
+    for document in documents {
+        let text = fs::read_to_string(&document).unwrap();
+        let quoted = text.split('`').skip(1).step_by(2);
+        for path in quoted.filter(|quoted| quoted.starts_with("crates/")) {
+            let is_pattern = path.contains(['*', ' ', '…', '<']);
+            assert!(
+                is_pattern || root.join(path).exists(),
+                "{} names {path}, which does not exist",
+                document.display()
+            );
+        }
+    }
+}
