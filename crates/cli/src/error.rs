@@ -15,13 +15,13 @@ use crate::escape;
 pub(crate) enum Kind {
     /// It failed: 1.
     Failed,
-    /// It was asked for wrongly: 2.
+    /// Wrong usage: 2.
     Usage,
     /// The user stopped it: 130.
     Interrupted,
     /// Our fault: 255.
     Internal,
-    /// No failure of ours: a command that was run ended with this, and has said itself what there is to say.
+    /// The exit code of a command that was run, which has printed its own errors.
     Passed(u8),
 }
 
@@ -48,7 +48,7 @@ impl CliError {
         CliError { kind: Kind::Internal, error: error.into(), hint: None }
     }
 
-    /// The end of a command that was run, in a shell's way: a signal is 128 and its number.
+    /// The result of a command that was run, as a shell reports it: a signal is 128 plus its number.
     pub(crate) fn passed(code: Option<i32>, signal: Option<i32>) -> CliResult {
         let code = code.or(signal.map(|signal| 128 + signal)).unwrap_or(1);
         match u8::try_from(code).unwrap_or(u8::MAX) {
@@ -159,10 +159,13 @@ impl From<TraceError> for CliError {
             }
             TraceError::Ambiguous { matches, more, .. } => {
                 let others = if *more { ", …" } else { "" };
-                (Kind::Failed, Some(format!("it may be any of {}{others}", matches.join(", "))))
+                (
+                    Kind::Failed,
+                    Some(format!("give a longer prefix; it matches {}{others}", matches.join(", "))),
+                )
             }
             TraceError::NoSuchEvent { session, .. } => {
-                (Kind::Failed, Some(format!("`tamis trace turns {session}` says which events it has")))
+                (Kind::Failed, Some(format!("`tamis trace turns {session}` lists its turns and events")))
             }
             TraceError::InvalidQuery(_) => (Kind::Usage, None),
             TraceError::TooSlow { .. } => {
@@ -170,9 +173,9 @@ impl From<TraceError> for CliError {
             }
             TraceError::Index(store) => (
                 Kind::Failed,
-                store
-                    .hint()
-                    .or(Some("`tamis data purge --trace --yes` removes the index; it is built again".into())),
+                store.hint().or(Some(
+                    "`tamis data purge --trace --yes` removes the index; it is rebuilt when needed".into(),
+                )),
             ),
             TraceError::DataDir { .. } => {
                 (Kind::Failed, Some("TAMIS_DATA_DIR names another data folder".to_owned()))
@@ -194,9 +197,9 @@ impl From<AgentsError> for CliError {
             Code::InternalError => Kind::Internal,
             _ => Kind::Failed,
         };
-        // Some say themselves that they are another way.
-        let ways = error.suggestions.iter().map(|way| way.strip_prefix("or ").unwrap_or(way));
-        let hint = (!error.suggestions.is_empty()).then(|| ways.collect::<Vec<_>>().join("; or "));
+        // Some suggestions begin with "or" themselves.
+        let suggestions = error.suggestions.iter().map(|text| text.strip_prefix("or ").unwrap_or(text));
+        let hint = (!error.suggestions.is_empty()).then(|| suggestions.collect::<Vec<_>>().join("; or "));
         CliError { kind, hint, error: anyhow::anyhow!(error.message) }
     }
 }

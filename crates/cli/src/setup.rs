@@ -182,7 +182,7 @@ fn research(config: &Config) -> Research {
 /// the index, and builds one only when it is configured to.
 pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, CliError> {
     let refused = |error: &dyn std::fmt::Display| {
-        CliError::usage(error).hint("TAMIS_ROOTS, or --root, names the folders of the codebase to look into")
+        CliError::usage(error).hint("set the folders of the codebase with `--root` or TAMIS_ROOTS")
     };
     let policy = || {
         Policy::denying(&config.research.deny.value)
@@ -192,7 +192,7 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
     let thoughts = config.research.thoughts.value.as_ref().map(|folder| {
         Roots::open(std::slice::from_ref(folder), policy()?).map_err(|error| {
             CliError::usage(format_args!("research.thoughts: {error}"))
-                .hint("TAMIS_THOUGHTS names a folder of notes; unset, there is no role for them")
+                .hint("set TAMIS_THOUGHTS to a folder of notes, or unset it")
         })
     });
     let used = config.research.index.value;
@@ -231,7 +231,7 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
     }
     let address = config.model.url.value.parse::<HttpUrl>().map_err(|error| {
         CliError::usage(format_args!("model.url: {error}"))
-            .hint("TAMIS_MODEL_URL is an address such as http://127.0.0.1:1234/v1")
+            .hint("set TAMIS_MODEL_URL to an address such as http://127.0.0.1:1234/v1")
     })?;
     let roles = [
         (Role::Locator, &config.model.locator),
@@ -257,9 +257,9 @@ pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError
     for path in &named {
         // A path that is misspelt would otherwise be an agent that never worked.
         std::fs::metadata(path).map_err(|error| {
-            let message = format!("there are no logs at {}", path.display());
+            let message = format!("cannot read logs at `{}`", path.display());
             CliError { error: anyhow::Error::new(error).context(message), ..CliError::usage("") }
-                .hint("`tamis trace index` says which places are looked at when none is named")
+                .hint("`tamis trace index` lists the default places")
         })?;
     }
     Ok(trace_of(config, named))

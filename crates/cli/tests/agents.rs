@@ -160,7 +160,7 @@ fn an_agent_from_its_start_to_its_clean_up() {
     assert!(!kept["kept"].as_array().unwrap().is_empty(), "it says why: {kept}");
 
     let purged = fleet.run(&["data", "purge", "--yes"]);
-    assert!(purged.stderr.contains("of agents and their records stay"), "{}", purged.stderr);
+    assert!(purged.stderr.contains("of agents and their records are kept"), "{}", purged.stderr);
     assert!(worktree.join("notes.txt").exists());
     assert_eq!(fleet.json(&["data", "show", "--json"])["agents"]["worktrees"], 1);
 }
@@ -298,8 +298,8 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     assert_eq!(
         refused.stderr,
-        "error: the toolset agents is for agents that tamis has started, and this is none\n\n\
-         hint: `tamis agents start` starts one; without `--tools agents` the other tools are served\n"
+        "error: cannot serve toolset `agents`: this process has no identity of an agent\n\n\
+         hint: start an agent with `tamis agents start`, or omit `--tools agents` to serve the other tools\n"
     );
     for named in ["missing", "parser.py"] {
         let path = fleet.house.work().join(named);

@@ -94,12 +94,12 @@ fn errors_say_what_happened_why_and_what_to_do() {
         said(&["mcp", "--tools", "prune,none"], 2),
         "error: unknown toolset `none`\n\nhint: the toolsets are: prune, workbench, trace, research, agents\n"
     );
-    assert!(said(&["call", "health", "{"], 2).starts_with("error: the input is not JSON: "));
+    assert!(said(&["call", "health", "{"], 2).starts_with("error: invalid JSON input: "));
     assert!(said(&["prune", "--goal", "x", "--threshold", "2"], 2).contains("a number from 0 to 1"));
     assert!(said(&["recover", "prn_none", "x-y"], 2).contains("120-154"));
     assert!(said(&["prune"], 2).contains("--goal"));
-    assert!(said(&["data", "purge"], 2).contains("hint: add --yes to do it; cuts"));
-    assert!(said(&["data", "purge", "--research"], 2).contains("hint: add --yes to do it; indexes"));
+    assert!(said(&["data", "purge"], 2).contains("hint: add `--yes` to erase; cuts"));
+    assert!(said(&["data", "purge", "--research"], 2).contains("hint: add `--yes` to erase; indexes"));
     assert!(said(&["data", "purge", "--older-than", "soon"], 2).contains("12h or 7d"));
 }
 
@@ -221,7 +221,11 @@ fn the_network_gets_in_with_a_token_only() {
     let house = House::new();
     let refused = house.run(&["serve", "--host", "0.0.0.0", "--port", "0"], b"");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
-    assert!(refused.stderr.contains("hint: `tamis token`"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("hint: create and print a token with `tamis token`"),
+        "{}",
+        refused.stderr
+    );
     let token = house.run(&["token"], b"").stdout;
     assert_eq!(token.trim().len(), 48);
     assert_eq!(house.run(&["token"], b"").stdout, token, "made once");
@@ -295,7 +299,7 @@ fn purge_erases_what_it_says() {
     let house = House::new();
     house.run(&["prune", "--goal", "x"], b"some text\n");
     let kept = house.run(&["data", "purge", "--older-than", "1d", "--yes"], b"");
-    assert_eq!(kept.stderr, "erased 0 originals (0 bytes) and 0 rows\n");
+    assert_eq!(kept.stderr, "erased 0 originals (0 bytes) and 0 ledger rows\n");
     assert_eq!(house.run(&["data", "purge", "--yes"], b"").code, Some(0));
     let shown = house.run(&["data", "show", "--json"], b"").json();
     assert_eq!((&shown["recovery"]["originals"], &shown["ledger"]["rows"]), (&json!(0), &json!(0)));

@@ -81,7 +81,7 @@ fn what_cannot_be_run_is_explained() {
         (said.code, said.stderr.as_str()),
         (
             Some(1),
-            "error: there is no `codex` on PATH\n\nhint: install Codex (`npm install -g @openai/codex`), or name the \
+            "error: cannot find `codex` on PATH\n\nhint: install Codex (`npm install -g @openai/codex`), or name the \
              program with --program\n"
         )
     );
@@ -92,7 +92,7 @@ fn what_cannot_be_run_is_explained() {
     assert_eq!(said.code, Some(1));
     assert_eq!(
         said.stderr,
-        "error: /nowhere/claude is not a program that can be started\n\nhint: `command -v claude` shows where your \
+        "error: cannot run `/nowhere/claude`: not an executable file\n\nhint: `command -v claude` shows where your \
          shell finds it\n"
     );
     let mut text = house.tamis(&["run", "--provider", "claude", "--program", "text", "x"]);
@@ -106,7 +106,11 @@ fn what_cannot_be_run_is_explained() {
     assert!(said.stderr.starts_with("error: the prompt on stdin is not UTF-8: "), "{}", said.stderr);
     for nothing in [&b""[..], b" \n"] {
         let said = house.run(&["run", "--provider", "claude"], nothing);
-        assert!(said.code == Some(2) && said.stderr.contains("\n\nhint: `tamis run "), "{}", said.stderr);
+        assert!(
+            said.code == Some(2) && said.stderr.contains("\n\nhint: pass it as in `tamis run "),
+            "{}",
+            said.stderr
+        );
     }
     let said = house.run(&["__minder"], b"");
     assert_eq!(said.code, Some(1));
@@ -415,7 +419,7 @@ fn a_run_whose_tamis_or_minder_is_killed_leaves_nothing() {
         match victim {
             "minder" => {
                 assert_eq!(ended.status.code(), Some(1), "{said}");
-                assert!(said.ends_with("error: claude was ended, since its minder was killed\n"), "{said}");
+                assert!(said.ends_with("error: claude was ended because its minder was killed\n"), "{said}");
             }
             _ => assert_eq!(ended.status.signal(), Some(9), "{said}"),
         }

@@ -504,12 +504,12 @@ fn errors_say_what_to_run() {
     assert_eq!(
         said(&["turns", "fb3"], 1),
         "error: Session ID prefix 'fb3' matches 2 sessions. Provide more characters.\n\n\
-         hint: it may be any of fb3cff44, fb3d0000\n"
+         hint: give a longer prefix; it matches fb3cff44, fb3d0000\n"
     );
     assert_eq!(
         said(&["event", "fb3c", "99"], 1),
         "error: Event index 99 out of bounds for session fb3cff44 (max: 8)\n\n\
-         hint: `tamis trace turns fb3cff44` says which events it has\n"
+         hint: `tamis trace turns fb3cff44` lists its turns and events\n"
     );
     assert!(said(&["event", "fb3c"], 2).contains("hint: `tamis trace event SESSION INDEX`"));
     assert!(said(&["search", "(", "--regex"], 2).starts_with("error: query is not a regular expression"));
@@ -519,7 +519,7 @@ fn errors_say_what_to_run() {
     assert!(said(&["sessions", "--provider", "cobol"], 2).contains("claude_code"));
     assert!(
         said(&["sessions", "--logs", "/nowhere/at/all"], 2)
-            .starts_with("error: there are no logs at /nowhere/at/all")
+            .starts_with("error: cannot read logs at `/nowhere/at/all`")
     );
 }
 

@@ -11,12 +11,12 @@ use crate::{print, setup, signals};
 
 /// Call a tool by name and print its answer
 ///
-/// The way that agents take, for a person: `tamis call health`, `tamis call recover_text '{"prune_id": …}'`.
+/// Goes through the tool registry, as the calls of agents do: `tamis call health`, `tamis call recover_text '{"prune_id": …}'`.
 #[derive(Args)]
 pub(crate) struct Call {
-    /// A name that `tamis tools` lists
+    /// Name of the tool, as in `tamis tools`
     name: String,
-    /// The tool's input as a JSON object; - reads stdin
+    /// Input of the tool as a JSON object; - reads stdin
     #[arg(default_value = "{}")]
     input: String,
 }
@@ -30,8 +30,8 @@ pub(crate) fn run(arguments: Call) -> CliResult {
         std::io::stdin().lock().read_to_string(&mut input)?;
     }
     let input: Value = serde_json::from_str(&input).map_err(|error| {
-        CliError::usage(format_args!("the input is not JSON: {error}"))
-            .hint(format!("`tamis tools --json` shows what {} takes", arguments.name))
+        CliError::usage(format_args!("invalid JSON input: {error}"))
+            .hint(format!("`tamis tools --json` shows the input schema of `{}`", arguments.name))
     })?;
     let services = setup::services(&config)?;
     let runtime =

@@ -4,9 +4,10 @@ use clap_complete::Shell;
 use crate::error::CliResult;
 use crate::{Arguments, print};
 
-/// Print completions for a shell
+/// Print a completion script for a shell
 #[derive(Args)]
 pub(crate) struct Completions {
+    /// Shell to complete for
     shell: Shell,
 }
 

@@ -12,7 +12,7 @@ use crate::error::{CliError, CliResult};
 use crate::table::{self, Align, Table};
 use crate::{print, setup};
 
-/// Show or erase what tamis keeps
+/// Show or erase stored data
 #[derive(Args)]
 pub(crate) struct Data {
     #[command(subcommand)]
@@ -26,40 +26,40 @@ enum DataCommand {
     Purge(Erase),
 }
 
-/// Say what is kept, where, and what pruning saved so far
+/// Show what is stored, where, and what pruning has saved
 #[derive(Args)]
 struct Show {
+    /// Print JSON
     #[arg(long)]
     json: bool,
 }
 
-/// Erase originals, the record of calls and the indexes, or some of them
+/// Erase originals, the ledger and the indexes, or only some of them
 ///
-/// Memos and handoffs of research stay: they are yours. So do agents, with their worktrees, logs and records: `tamis agents gc`
-/// removes what is of no more use.
+/// Keeps memos and handoffs, and agents with their worktrees, logs and records; `tamis agents gc` removes those no longer needed.
 #[derive(Args)]
 struct Erase {
-    /// Only the originals that cuts are recovered from
+    /// Erase only the originals that cuts are recovered from
     #[arg(long)]
     recovery: bool,
-    /// Only the record of calls, and the counts of them
+    /// Erase only the ledger and the counts of calls
     #[arg(long)]
     ledger: bool,
-    /// Only the index of past sessions; the agents' logs stay, and it is built from them again
+    /// Erase only the index of past sessions, which is rebuilt from the agents' logs
     #[arg(long)]
     trace: bool,
-    /// Only the indexes of codebases; they are built again when they pay
+    /// Erase only the indexes of codebases, which are rebuilt when needed
     #[arg(long)]
     research: bool,
-    /// Only what is older: 12h, 7d; indexes are as old as what they are made of, and stay
+    /// Erase only originals and ledger rows older than this: 12h, 7d
     #[arg(long, value_name = "AGE", value_parser = age, conflicts_with_all = ["trace", "research"])]
     older_than: Option<Duration>,
-    /// Do it, rather than say what would be done
+    /// Erase; without it, only show what would be erased
     #[arg(long)]
     yes: bool,
 }
 
-/// An age as a person writes it.
+/// Parses an age, such as `12h`.
 pub(crate) fn age(text: &str) -> Result<Duration, String> {
     const UNITS: [(char, u64); 4] = [('s', 1), ('m', 60), ('h', 60 * 60), ('d', 24 * 60 * 60)];
     UNITS
@@ -67,7 +67,7 @@ pub(crate) fn age(text: &str) -> Result<Duration, String> {
         .find_map(|(unit, seconds)| Some((text.strip_suffix(unit)?.parse::<u64>().ok()?, seconds)))
         .and_then(|(number, seconds)| number.checked_mul(seconds))
         .map(Duration::from_secs)
-        .ok_or_else(|| "an age is written as 90s, 30m, 12h or 7d".to_owned())
+        .ok_or_else(|| "expected an age such as 90s, 30m, 12h or 7d".to_owned())
 }
 
 pub(crate) fn run(arguments: Data) -> CliResult {
@@ -81,7 +81,7 @@ pub(crate) fn run(arguments: Data) -> CliResult {
 fn show(config: &Config, arguments: &Show) -> CliResult {
     let services = setup::services(config)?;
     let holdings = services.sieve.storage_report();
-    // What cannot be counted is among the problems.
+    // An unreadable ledger is already among the problems.
     let savings = services.sieve.ledger_totals().unwrap_or_default();
     let folder = config.data_dir();
     let index = index_files(&DataDir::at(&folder)).unwrap_or_default();
@@ -157,7 +157,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
                 setup::artifacts(config).display()
             ),
         ],
-        ["agents".to_owned(), agents.told()],
+        ["agents".to_owned(), agents.render()],
         ["saved".to_owned(), saved(&savings)],
     ])?;
     if !uses.is_empty() {
@@ -169,7 +169,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
     Ok(())
 }
 
-/// What lies in the folder of agents. Worktrees are counted and not weighed: they are as large as repositories are.
+/// Contents of the folder of agents. The size of worktrees is not computed: they can be as large as repositories.
 struct AgentsFolder {
     folder: PathBuf,
     worktrees: u64,
@@ -185,13 +185,13 @@ impl AgentsFolder {
         AgentsFolder { folder, worktrees: worktrees as u64, log_bytes }
     }
 
-    fn told(&self) -> String {
+    fn render(&self) -> String {
         let worktrees = print::count(self.worktrees, "worktree");
         format!("{worktrees} and logs of {} in {}", print::size(self.log_bytes), self.folder.display())
     }
 }
 
-/// Files in a folder and below it, and their bytes. What cannot be looked at is none.
+/// Number of files in a folder and below it, and their bytes. Unreadable ones are not counted.
 fn held_in(folder: &Path) -> (u64, u64) {
     let mut held = (0, 0);
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -205,7 +205,7 @@ fn held_in(folder: &Path) -> (u64, u64) {
     held
 }
 
-/// How the tools for past sessions were used.
+/// Calls of the tools for past sessions.
 fn uses_table(uses: &[ToolCallCounts]) -> Table {
     let mut table = Table::new(&[
         ("CALLS", Align::Right),
@@ -234,12 +234,12 @@ fn originals(holdings: &StorageReport) -> String {
     );
     if let Some(expiry) = holdings.recovery_next_expiry {
         let left = expiry.duration_since(SystemTime::now()).unwrap_or_default();
-        text.push_str(&format!(", the next goes in {} h", left.as_secs() / 3600));
+        text.push_str(&format!(", next expires in {} h", left.as_secs() / 3600));
     }
     text
 }
 
-/// The index of past sessions; beside it lie those of logs that were named.
+/// The index of past sessions, and those of logs given by `--logs`.
 fn indexed(files: &[(PathBuf, u64)], bytes: u64) -> String {
     let databases: Vec<_> = files
         .iter()
@@ -259,11 +259,11 @@ fn listed(what: &[String]) -> String {
     }
 }
 
-/// What was cut, less what had to be fetched back: a cut that was recovered saved nothing.
+/// Saved tokens, and how many were recovered later: a cut that is recovered saves nothing.
 fn saved(savings: &LedgerTotals) -> String {
     let cut = savings.tokens_before.saturating_sub(savings.tokens_after);
     format!(
-        "about {} of {} tokens in {} calls, of which {} tokens were asked back",
+        "about {} of {} tokens in {} calls; {} tokens recovered later",
         print::grouped(cut),
         print::grouped(savings.tokens_before),
         print::grouped(savings.calls),
@@ -289,7 +289,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
             what.push(format!("the originals ({})", originals(&holdings)));
         }
         if purge.ledger {
-            what.push(format!("the record of calls ({} rows)", print::grouped(holdings.ledger_rows)));
+            what.push(format!("the ledger ({} rows)", print::grouped(holdings.ledger_rows)));
         }
         if trace {
             what.push("the index of past sessions".to_owned());
@@ -297,13 +297,11 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
         if research {
             what.push("the indexes of codebases".to_owned());
         }
-        let older = if purge.older_than.is_some() { ", as far as they are older" } else { "" };
+        let older = if purge.older_than.is_some() { ", where older" } else { "" };
         let hint = match (purge.recovery, trace || research) {
-            (true, _) => "add --yes to do it; cuts whose originals are gone cannot be recovered",
-            (false, true) if !purge.ledger => {
-                "add --yes to do it; indexes are built again when they are needed"
-            }
-            (false, _) => "add --yes to do it",
+            (true, _) => "add `--yes` to erase; cuts without originals cannot be recovered",
+            (false, true) if !purge.ledger => "add `--yes` to erase; indexes are rebuilt when needed",
+            (false, _) => "add `--yes` to erase",
         };
         return Err(CliError::usage(format_args!("this would erase {}{older}", listed(&what))).hint(hint));
     }
@@ -311,14 +309,14 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if purge.recovery || purge.ledger {
         let report = services.sieve.purge(purge);
         print::note(format_args!(
-            "erased {} originals ({}) and {} rows",
+            "erased {} originals ({}) and {} ledger rows",
             print::grouped(report.originals),
             print::size(report.bytes),
             print::grouped(report.ledger_rows),
         ));
         problems = report.problems;
     }
-    // Counts have no age, so they stay when only what is old goes.
+    // Counts have no age, so `--older-than` keeps them.
     if purge.ledger
         && purge.older_than.is_none()
         && let Some(sessions) = services.sessions()
@@ -348,7 +346,7 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if all && worktrees > 0 {
         let worktrees = print::count(worktrees, "worktree");
         print::note(format_args!(
-            "{worktrees} of agents and their records stay; `tamis agents gc` removes what can go"
+            "{worktrees} of agents and their records are kept; `tamis agents gc` removes those no longer needed"
         ));
     }
     for problem in &problems {
@@ -357,6 +355,6 @@ fn erase(config: &Config, arguments: &Erase) -> CliResult {
     if problems.is_empty() {
         Ok(())
     } else {
-        Err(CliError::failed(anyhow::anyhow!("not everything could be erased")))
+        Err(CliError::failed(anyhow::anyhow!("could not erase everything")))
     }
 }

@@ -10,11 +10,11 @@ use crate::{setup, stdio};
 
 /// Serve one MCP client over stdin and stdout
 ///
-/// This is what a coding agent starts: put `tamis mcp` into its MCP configuration. The toolset `agents` is for agents that
-/// `tamis agents start` has started, which have an identity (TAMIS_IDENTITY); its calls go to whichever `tamis serve` coordinates.
+/// Add `tamis mcp` to the MCP configuration of a coding agent, which then starts it. The toolset `agents` is served only to agents
+/// that `tamis agents start` has started: they have an identity (TAMIS_IDENTITY). Its calls go to the `tamis serve` that coordinates.
 #[derive(Args)]
 pub(crate) struct Mcp {
-    /// Serve only these toolsets
+    /// Serve only these toolsets, separated by commas
     #[arg(long, value_name = "TOOLSET", value_delimiter = ',')]
     tools: Vec<String>,
 }
@@ -29,15 +29,15 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
         services: Arc::clone(&services),
         profile: &ServerProfile::TAMIS,
     };
-    // Not at once: the client waits for its first answer.
+    // Later, because the client waits for its first answer.
     let clean_up = setup::clean_up_now_and_then(Arc::clone(&services), setup::CLEAN_UP_CHECK);
     let ended = stdio::serve(served, setup::project(&environment), clean_up);
     setup::finish(&services);
     ended
 }
 
-/// What is asked for. The tools of agents are for whoever can say which one it is: others are not shown them, and
-/// whoever asks for them without is told at once, rather than by every call.
+/// The requested toolsets. Without an identity the agents' tools are left out, and requesting them is an error at once
+/// instead of one in every call.
 fn registry(config: &Config, toolsets: &[String]) -> Result<Registry, CliError> {
     let registry = setup::registry(toolsets)?;
     if setup::identity(config)?.is_some() {
@@ -45,9 +45,11 @@ fn registry(config: &Config, toolsets: &[String]) -> Result<Registry, CliError> 
     }
     if toolsets.iter().any(|name| Toolset::named(name) == Some(Toolset::Agents)) {
         return Err(CliError::usage(
-            "the toolset agents is for agents that tamis has started, and this is none",
+            "cannot serve toolset `agents`: this process has no identity of an agent",
         )
-        .hint("`tamis agents start` starts one; without `--tools agents` the other tools are served"));
+        .hint(
+            "start an agent with `tamis agents start`, or omit `--tools agents` to serve the other tools",
+        ));
     }
     let others: Vec<_> = Toolset::ALL.iter().copied().filter(|toolset| *toolset != Toolset::Agents).collect();
     Ok(registry.only(&others))

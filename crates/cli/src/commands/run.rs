@@ -11,50 +11,50 @@ use tamis_clients::PROVIDERS;
 
 use crate::error::CliError;
 
-/// Run a coding agent on a prompt, without a person
+/// Run a coding agent on a prompt, non-interactively
 ///
-/// What the agent says goes to stdout as it comes; its tool calls, diagnostics and a summary go to stderr. With
-/// JEEVES_PRUNER_ENABLED=1, or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`. It may use read
-/// and grep without asking; bash too with --allow-bash, and else as its own permissions say. All that the agent started
-/// ends with the run.
+/// Prints the agent's messages to stdout as they arrive, and its tool calls, diagnostics and a summary to stderr. With
+/// JEEVES_PRUNER_ENABLED=1 or --pruner, the agent also gets the tools read, grep and bash of `mcp-pruner`: read and grep
+/// without confirmation, bash as its own permissions allow or with --allow-bash. Every process that the agent started ends
+/// with the run.
 #[derive(Args)]
 pub(crate) struct Run {
-    /// Which agent
+    /// Agent to run
     #[arg(long, value_parser = PossibleValuesParser::new(PROVIDERS.iter().map(|provider| provider.client().name())))]
     provider: String,
-    /// The model that the agent should use [default: the agent's choice]
+    /// Model for the agent to use [default: the agent's own]
     #[arg(long)]
     model: Option<String>,
-    /// Where the agent works [default: here]
+    /// Folder for the agent to work in [default: the current one]
     #[arg(long, value_name = "FOLDER")]
     cwd: Option<PathBuf>,
-    /// The agent's program [default: the one on PATH]
+    /// Path of the agent's program [default: found on PATH]
     #[arg(long, value_name = "PATH")]
     program: Option<PathBuf>,
-    /// An argument for the agent itself, as in --agent-arg=--permission-mode=plan; may be given again
+    /// Argument to pass to the agent, as in --agent-arg=--permission-mode=plan; repeatable
     #[arg(long = "agent-arg", value_name = "ARG", allow_hyphen_values = true)]
     agent_args: Vec<String>,
-    /// Wire the pruner's tools in, whatever the configuration says
+    /// Give the agent the pruner's tools, regardless of the configuration
     #[arg(long, conflicts_with = "no_pruner")]
     pruner: bool,
-    /// Leave them out
+    /// Do not give the agent the pruner's tools
     #[arg(long)]
     no_pruner: bool,
-    /// Let the agent use the pruner's bash without asking, outside of any sandbox of the agent's
+    /// Let the agent use the pruner's bash without confirmation, outside the agent's sandbox
     #[arg(long)]
     allow_bash: bool,
-    /// Pass on the agent's own reports, one JSON object a line, instead of what it says
+    /// Print the agent's own JSON events, one per line, instead of its messages
     #[arg(long)]
     json: bool,
-    /// What to do; - or nothing reads stdin
+    /// Prompt for the agent; stdin when it is - or absent
     prompt: Option<String>,
 }
 
 /// The prompt, from the command line or from stdin.
 fn prompt(given: Option<&str>) -> Result<String, CliError> {
     let missing = || {
-        CliError::usage("there is no prompt")
-            .hint("`tamis run --provider claude -- \"what to do\"`, or a pipe into stdin")
+        CliError::usage("missing prompt")
+            .hint("pass it as in `tamis run --provider claude -- \"fix the parser\"`, or pipe it into stdin")
     };
     let prompt = match given {
         Some(prompt) if prompt != "-" => prompt.to_owned(),
@@ -104,7 +104,7 @@ mod unix {
     use crate::error::{CliError, CliResult, Kind};
     use crate::{setup, signals};
 
-    /// Signals that come closer together than this are one.
+    /// Signals closer together than this count as one.
     const ONCE: Duration = Duration::from_millis(300);
 
     pub(crate) fn run(arguments: super::Run) -> CliResult {
@@ -116,10 +116,10 @@ mod unix {
         let environment = ConfigEnvironment::of_process()
             .flag("run.pruner_enabled", switch)
             .flag("run.allow_bash", arguments.allow_bash.then_some("true"));
-        // What is wrong with the pruner's settings costs the pruner, not the run.
+        // Invalid settings of the pruner disable the pruner, not the run.
         let (config, problem) = setup::load_for_run(&environment)?;
         let provider = tamis_clients::provider_named(&arguments.provider)
-            .ok_or_else(|| CliError::usage("there is no such provider"))?;
+            .ok_or_else(|| CliError::usage(format!("unknown provider `{}`", arguments.provider)))?;
         let prompt = prompt(arguments.prompt.as_deref())?;
         let cwd = match &arguments.cwd {
             Some(folder) => working_dir(folder)?,
@@ -155,7 +155,7 @@ mod unix {
         let wired = run.is_wired();
         let watch = watch_signals();
         let running = run.start().map_err(CliError::failed)?;
-        // Gone only if signals cannot be watched.
+        // Fails only if signals cannot be watched.
         let _ = watch.send(running.canceller());
         let mut streams = streams::Streams::new(arguments.json);
         let outcome = running.follow(|output| streams.show(output));
@@ -176,7 +176,7 @@ mod unix {
 
     fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
         let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
-        found.with_context(|| format!("the agent cannot work in {}", folder.display())).map_err(|error| {
+        found.with_context(|| format!("cannot work in folder `{}`", folder.display())).map_err(|error| {
             CliError {
                 kind: Kind::Usage,
                 error,
@@ -185,7 +185,7 @@ mod unix {
         })
     }
 
-    /// A path, or a name as a shell would take it.
+    /// Resolves a path, or a name as a shell does.
     fn named_program(named: &Path, from: &Path, path_variable: Option<&OsStr>) -> Result<PathBuf, CliError> {
         let path = from.join(named);
         if is_program(&path) {
@@ -194,22 +194,22 @@ mod unix {
         let name = named.file_name().and_then(OsStr::to_str).unwrap_or_default();
         let found = (named == Path::new(name)).then(|| find_program(name, path_variable)).flatten();
         found.ok_or_else(|| {
-            let what = format!("{} is not a program that can be started", path.display());
+            let what = format!("cannot run `{}`: not an executable file", path.display());
             CliError::failed(anyhow::anyhow!(what))
                 .hint(format!("`command -v {name}` shows where your shell finds it"))
         })
     }
 
     fn missing(provider: &dyn Provider) -> CliError {
-        CliError::failed(anyhow::anyhow!("there is no `{}` on PATH", provider.client().name())).hint(format!(
+        CliError::failed(anyhow::anyhow!("cannot find `{}` on PATH", provider.client().name())).hint(format!(
             "install {} (`{}`), or name the program with --program",
             provider.client().display_name(),
             provider.client().install_command()
         ))
     }
 
-    /// Watches for SIGINT and SIGTERM from now on. The first ends the run that the sender is given, as soon as it is;
-    /// the second ends it at once.
+    /// Watches for SIGINT and SIGTERM from now on. The first cancels the run whose canceller is sent, the second ends the
+    /// process.
     fn watch_signals() -> mpsc::Sender<Canceller> {
         let (send, canceller) = mpsc::channel::<Canceller>();
         let (watching, watched) = mpsc::channel::<()>();
@@ -223,42 +223,42 @@ mod unix {
             let (runtime, mut signals) = match signals {
                 Ok(signals) => signals,
                 Err(error) => {
-                    tracing::warn!(%error, "signals cannot be watched; whatever ends tamis ends the agent too");
+                    tracing::warn!(%error, "cannot watch signals; a signal that ends tamis ends the agent too");
                     return;
                 }
             };
             let Ok(canceller) = canceller.recv() else { return };
             runtime.block_on(async {
                 signals.next().await;
-                tracing::info!("ending the agent; asked again, at once");
+                tracing::info!("ending the agent; a second signal ends it at once");
                 canceller.cancel();
-                // Whoever signals a process and its group asks once, though it comes twice.
+                // A signal to the process and its group arrives twice, but is one request.
                 tokio::time::sleep(ONCE).await;
                 signals::asked_to_end().await;
                 canceller.cancel();
-                // Whoever asks twice does not want to wait, not even for a reader of ours that has stopped reading.
+                // A second signal means now, even if the reader of our output has stopped reading.
                 std::process::exit(130);
             });
         });
-        // Ends, with an error, when the thread is through with its preparations.
+        // Returns, with an error, once the thread watches and has dropped its end.
         let _ = watched.recv();
         send
     }
 
     fn judge(provider: &dyn Provider, outcome: RunOutcome) -> CliResult {
         if let Some(error) = outcome.output_error {
-            let error = anyhow::Error::new(error).context("cannot pass on what the agent says");
+            let error = anyhow::Error::new(error).context("cannot print the output of the agent");
             return Err(CliError::failed(error));
         }
         if outcome.cancelled {
-            let error = anyhow::anyhow!("the run was ended before {} was through", provider.client().name());
+            let error = anyhow::anyhow!("the run was stopped before {} finished", provider.client().name());
             return Err(CliError { kind: Kind::Interrupted, error, hint: None });
         }
         let how = match outcome.code {
             Some(0) if outcome.totals.failure.is_none() => return Ok(()),
             Some(0) => format!("{} reports that it failed", provider.client().name()),
             Some(code) => format!("{} failed with exit code {code}", provider.client().name()),
-            None => format!("{} was ended, since its minder was killed", provider.client().name()),
+            None => format!("{} was ended because its minder was killed", provider.client().name()),
         };
         Err(CliError::failed(match outcome.totals.failure {
             Some(why) => anyhow::anyhow!(why).context(how),

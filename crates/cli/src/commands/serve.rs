@@ -15,26 +15,26 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, signals};
 
-/// The lock of whoever starts a server, in the folder of agents.
+/// The lock of the process that starts a server, in the folder of agents.
 pub(crate) const START_LOCK: &str = "serve.lock";
 
 /// Serve every tool over HTTP on this machine
 ///
-/// MCP at /mcp, JSON-RPC at /rpc, swe-pruner's contract at /prune, agents at /api, their events at /ws, /metrics and /health.
-/// Coordinates the agents of the data folder, unless another `tamis serve` does: then it forwards to that one, and takes over
-/// when it is gone. Ends with Ctrl-C or SIGTERM, after what is under way; agents go on in tmux.
+/// Serves MCP at /mcp, JSON-RPC at /rpc, swe-pruner's contract at /prune, agents at /api, their events at /ws, and /metrics and
+/// /health. Coordinates the agents of the data folder. If another `tamis serve` already does, forwards to that one and takes
+/// over when it ends. Ctrl-C or SIGTERM ends it once running requests are done; agents keep running in tmux.
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Address to listen on; other machines can reach it only when this is not a loopback one [default: 127.0.0.1]
+    /// Address to listen on; any other than loopback exposes the server to the network [default: 127.0.0.1]
     #[arg(long, value_name = "ADDRESS")]
     host: Option<String>,
-    /// Port to listen on; 0 takes a free one [default: 3001]
+    /// Port to listen on; 0 picks a free one [default: 3001]
     #[arg(long)]
     port: Option<u16>,
-    /// Also listen here, for clients that expect a pruner on 8006
+    /// Additional port to listen on, for clients that expect a pruner on 8006
     #[arg(long, value_name = "PORT")]
     pruner_port: Option<u16>,
-    /// Also listen here, for clients that expect /prune on 8000
+    /// Additional port to listen on, for clients that expect /prune on 8000
     #[arg(long, value_name = "PORT")]
     prune_port: Option<u16>,
 }
@@ -49,13 +49,13 @@ pub(crate) fn run(arguments: Serve) -> CliResult {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(CliError::internal)?;
     let served = runtime.block_on(serve(&config));
-    // What did not end in good time is not waited for again.
+    // Requests that outlasted the shutdown are not waited for again.
     runtime.shutdown_timeout(Duration::from_secs(1));
     served
 }
 
 async fn serve(config: &Config) -> CliResult {
-    let beginning = beginning(config);
+    let start_lock = start_lock(config);
     let bound = listeners(config).await?;
     let token = token(config, &bound)?;
     let services = setup::services(config)?;
@@ -80,7 +80,7 @@ async fn serve(config: &Config) -> CliResult {
     if let Some(agents) = services.agents() {
         agents.lead(&own_url(&bound), print_leadership).map_err(CliError::internal)?;
     }
-    drop(beginning);
+    drop(start_lock);
     tokio::spawn(setup::clean_up_now_and_then(Arc::clone(&services), Duration::ZERO));
     tokio::spawn(signals::watch(shutdown.clone()));
     tamis_server::serve(&door, bound, shutdown).await;
@@ -94,11 +94,11 @@ async fn serve(config: &Config) -> CliResult {
     tokio::task::spawn_blocking(finish).await.map_err(CliError::internal)
 }
 
-/// Held from before it listens until it coordinates, or another is known to: whoever looks for a server meanwhile waits for
-/// this one, and starts no second. Whoever holds it already has started this one.
-fn beginning(config: &Config) -> Option<Lock> {
+/// Held from before the server listens until a coordinator is known, so that a process that needs one meanwhile waits for this
+/// server instead of starting a second. `None` if the process that started this server holds it.
+fn start_lock(config: &Config) -> Option<Lock> {
     let folder = DataDir::at(config.data_dir()).agents();
-    // Where it cannot be had there are no agents to coordinate, and that is told by whoever tries.
+    // Without the folder there are no agents to coordinate; commands that need it report the error.
     create_private_dir(&folder).ok()?;
     Lock::try_acquire(&folder.join(START_LOCK)).ok().flatten()
 }
@@ -113,7 +113,7 @@ fn print_leadership(leadership: &Leadership) {
     }
 }
 
-/// Where other processes of this machine find this one.
+/// The URL at which other processes of this machine reach this server.
 fn own_url(bound: &[BoundListener]) -> String {
     let Some(bound) = bound.first() else { return String::new() };
     let mut address = bound.address;
@@ -126,7 +126,7 @@ fn own_url(bound: &[BoundListener]) -> String {
     format!("http://{address}")
 }
 
-/// Coordinates no longer, and says so when somebody may miss it. Agents themselves go on.
+/// Gives up coordination, with a note if agents are still running: they go on without a coordinator.
 fn resign(agents: &AgentService) {
     let coordinated = agents.is_leader();
     agents.resign();
@@ -134,7 +134,7 @@ fn resign(agents: &AgentService) {
     let live = instances.iter().filter(|instance| instance.status.is_live()).count() as u64;
     if coordinated && live > 0 {
         let agents = print::count(live, "agent");
-        print::note(format_args!("{agents} may go on in tmux; `tamis serve` takes them up again"));
+        print::note(format_args!("{agents} may still run in tmux; the next `tamis serve` coordinates them"));
     }
 }
 
@@ -155,7 +155,7 @@ async fn listeners(config: &Config) -> Result<Vec<BoundListener>, CliError> {
     Ok(bound)
 }
 
-/// The token that opens everything. On loopback tamis does without one if it must; the network never gets in without.
+/// The token that gives access to every tool. On loopback the server can run without one; on the network it never does.
 fn token(config: &Config, bound: &[BoundListener]) -> Result<Option<ServerToken>, CliError> {
     if let Some(chosen) = &config.http.token.value {
         return Ok(Some(ServerToken::chosen(chosen.reveal())?));
@@ -166,10 +166,10 @@ fn token(config: &Config, bound: &[BoundListener]) -> Result<Option<ServerToken>
         return match ServerToken::load(&data.token())? {
             Some(token) => Ok(Some(token)),
             None => Err(CliError::usage(format_args!(
-                "{} can be reached from other machines, and there is no token yet",
+                "cannot listen on `{}`: other machines can reach it, and there is no token yet",
                 bound.address
             ))
-            .hint("`tamis token` makes one and prints it, for the clients that are to get in")),
+            .hint("create and print a token with `tamis token`, and pass it to the clients")),
         };
     }
     let made = data
@@ -179,7 +179,10 @@ fn token(config: &Config, bound: &[BoundListener]) -> Result<Option<ServerToken>
     Ok(match made {
         Ok(token) => Some(token),
         Err(error) => {
-            tracing::warn!("no token can be kept, so only open tools are served: {:#}", error.error);
+            tracing::warn!(
+                "cannot store a token, so only tools that need none are served: {:#}",
+                error.error
+            );
             None
         }
     })

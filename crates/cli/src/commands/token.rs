@@ -6,9 +6,9 @@ use tamis_store::DataDir;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup};
 
-/// Print the token that gives access to everything `tamis serve` serves
+/// Print the token that clients of `tamis serve` send
 ///
-/// Creates it on first use. Clients send it as `Authorization: Bearer <token>`.
+/// Gives access to every tool. Created on first use; sent as `Authorization: Bearer <token>`.
 #[derive(Args)]
 pub(crate) struct TokenCommand {}
 

@@ -37,6 +37,6 @@ pub(crate) fn run(arguments: Tools) -> CliResult {
         })
         .collect();
     print::columns(&rows)?;
-    print::note("research looks at local files only: there is no web_research");
+    print::note("research reads local files only; there is no `web_research`");
     Ok(())
 }

@@ -267,7 +267,7 @@ fn goes_on_without_a_server_that_is_killed(agent: TestClient) {
     );
     let summary = finished.stderr.lines().last().expect("a summary");
     assert!(
-        summary.ends_with(", 3 tool calls, 3 of them through the pruner; none asked for pruning"),
+        summary.ends_with(", 3 tool calls, 3 of them through the pruner; none requested pruning"),
         "{said}"
     );
 }
@@ -340,7 +340,7 @@ fn leaves_nothing_behind(agent: TestClient, blow: Blow) {
             ],
         );
         let name = provider(agent);
-        let error = format!("error: the run was ended before {name} was through\n");
+        let error = format!("error: the run was stopped before {name} finished\n");
         assert!(finished.stderr.ends_with(&error), "{}", finished.stderr);
     }
 }

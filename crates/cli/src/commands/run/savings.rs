@@ -1,4 +1,4 @@
-//! The summary of a run. What pruning saved is told only as far as the ledger knows it.
+//! The summary of a run. Savings are reported only as far as the ledger knows them.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant, SystemTime};
@@ -9,8 +9,8 @@ use tamis_sieve::{PruneSavings, Sieve};
 
 use crate::{print, setup};
 
-/// A pruner writes its rows behind its answers, and makes the ledger for the first; how long to wait for the last of
-/// them. Nobody waits who has no cut of ours to tell of.
+/// Time limit for the ledger to show the last prunes: a pruner writes its rows after its answers. Runs without cuts do not
+/// wait.
 const LEDGER_PATIENCE: Duration = Duration::from_secs(2);
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
@@ -38,7 +38,7 @@ pub(super) fn summarise(
         print::note("hint: --allow-bash lets the agent use the pruner's bash");
     }
     if totals.unknown_reports > 0 {
-        tracing::debug!("{} reports of kinds that are not known", totals.unknown_reports);
+        tracing::debug!("{} reports of unknown kinds", totals.unknown_reports);
     }
 }
 
@@ -55,9 +55,9 @@ fn savings(
         return None;
     }
     if prune_ids.is_empty() {
-        // Another pruner than ours may cut and not say so.
+        // Another pruner may cut without markers.
         let nothing = if totals.questions == 0 {
-            "none asked for pruning"
+            "none requested pruning"
         } else {
             "tokens saved unknown: no cut is marked"
         };
@@ -75,7 +75,7 @@ fn savings(
     let mut text =
         format!("about {} of {} tokens saved", print::grouped(saved), print::grouped(known.tokens_before));
     if known.recovered_tokens > 0 {
-        text.push_str(&format!(", {} of them asked back", print::grouped(known.recovered_tokens)));
+        text.push_str(&format!(", {} of them recovered later", print::grouped(known.recovered_tokens)));
     }
     if known.known_ids < cuts {
         text.push_str(&format!(", unknown for {}", counted(cuts - known.known_ids, "other")));
@@ -83,7 +83,7 @@ fn savings(
     Some(text)
 }
 
-/// What the ledger knows of these prunes, given a moment to learn of the last.
+/// Savings of these prunes in the ledger, which gets a moment to record the last.
 fn look(
     sieve: &Sieve,
     prune_ids: &BTreeSet<String>,
@@ -110,7 +110,7 @@ mod tests {
         totals
     }
 
-    fn told(
+    fn rendered(
         totals: &RunTotals,
         ids: &[&str],
         ledger: Result<Option<PruneSavings>, String>,
@@ -119,19 +119,19 @@ mod tests {
     }
 
     #[test]
-    fn savings_are_told_only_as_far_as_they_are_known() {
+    fn savings_are_reported_only_as_far_as_they_are_known() {
         let known =
             PruneSavings { known_ids: 1, tokens_before: 2000, tokens_after: 500, recovered_tokens: 0 };
         let cases = [
             (totals(0, 0), vec![], Ok(None), None),
-            (totals(1, 0), vec![], Ok(None), Some("none asked for pruning")),
+            (totals(1, 0), vec![], Ok(None), Some("none requested pruning")),
             (totals(1, 1), vec![], Ok(Some(known)), Some("tokens saved unknown: no cut is marked")),
             (totals(1, 1), vec!["a"], Ok(Some(known)), Some("about 1,500 of 2,000 tokens saved")),
             (
                 totals(2, 2),
                 vec!["a", "b"],
                 Ok(Some(PruneSavings { recovered_tokens: 300, ..known })),
-                Some("about 1,500 of 2,000 tokens saved, 300 of them asked back, unknown for 1 other"),
+                Some("about 1,500 of 2,000 tokens saved, 300 of them recovered later, unknown for 1 other"),
             ),
             (
                 totals(1, 1),
@@ -148,7 +148,7 @@ mod tests {
         ];
         for (totals, ids, ledger, expected) in cases {
             assert_eq!(
-                told(&totals, &ids, ledger.clone()).as_deref(),
+                rendered(&totals, &ids, ledger.clone()).as_deref(),
                 expected,
                 "{totals:?} {ids:?} {ledger:?}"
             );

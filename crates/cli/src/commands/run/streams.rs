@@ -1,4 +1,4 @@
-//! What of a run is shown, and where.
+//! Prints the output of a run to stdout and stderr.
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -7,7 +7,7 @@ use tamis_clients::{ClientEvent, OutputStream, RunOutput};
 
 use crate::print;
 
-/// The run's output, and what it tells of cuts.
+/// Prints a run's output, and collects the prune ids in it.
 pub(super) struct Streams {
     json: bool,
     /// The ids in the markers of the pruner's own answers.
@@ -28,19 +28,19 @@ impl Streams {
             }
             RunOutput::Line { .. } => Ok(()),
             RunOutput::Event { event: ClientEvent::ToolResult { text, .. }, call } => {
-                // Other texts may quote a marker, but were not cut here and now.
+                // Other texts may quote a marker without having been cut in this run.
                 if call.is_some_and(|call| call.asks_for_pruning) {
                     self.prune_ids.extend(tamis_sieve::prune_ids_in(text).map(str::to_owned));
                 }
                 Ok(())
             }
             RunOutput::Event { .. } if self.json => Ok(()),
-            RunOutput::Event { event, .. } => say(event),
+            RunOutput::Event { event, .. } => print_event(event),
         }
     }
 }
 
-fn say(event: &ClientEvent) -> io::Result<()> {
+fn print_event(event: &ClientEvent) -> io::Result<()> {
     match event {
         ClientEvent::Text(text) => out(format!("{}\n", text.trim_end_matches('\n')).as_bytes())?,
         ClientEvent::ToolCall { tool, .. } => print::note(format_args!("-> {tool}")),
@@ -50,7 +50,7 @@ fn say(event: &ClientEvent) -> io::Result<()> {
     Ok(())
 }
 
-/// At once: whoever waits for an agent wants to see it work.
+/// Flushed at once, so that the agent's work is seen as it happens.
 fn out(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;

@@ -21,7 +21,7 @@ use crate::setup;
 /// Which logs to read, and the form of the output.
 #[derive(Args)]
 pub(crate) struct Source {
-    /// Read these files and folders instead of the agents' own; may be repeated
+    /// Read these files and folders instead of the agents' own; repeatable
     #[arg(long, value_name = "PATH")]
     logs: Vec<PathBuf>,
     /// Print JSON
@@ -116,10 +116,10 @@ fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
     match begun.as_slice() {
         [project] if is_hash => Ok(project.hash.clone()),
         [_, _, ..] if is_hash => Err(CliError::failed(anyhow::anyhow!(
-            "{named} is the beginning of the hashes of {} projects",
+            "ambiguous project hash `{named}`: {} projects have this prefix",
             begun.len()
         ))
-        .hint("give more of it; `tamis trace projects --json` has them whole")),
+        .hint("give a longer prefix; `tamis trace projects --json` shows whole hashes")),
         _ => Err(CliError::failed(anyhow::anyhow!("no session was started in `{named}`"))
             .hint("`tamis trace projects` lists the projects")),
     }
@@ -136,7 +136,7 @@ fn until(text: &str) -> Result<Millis, String> {
 /// A time: an age, a date, a local time, or a time with its offset.
 fn moment(text: &str, at_its_end: bool) -> Result<Millis, String> {
     let wrong =
-        || "a time is written as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();
+        || "expected a time such as 2026-01-31, 2026-01-31T14:00, 2026-01-31T14:00:00Z, 7d or 12h".to_owned();
     if let Ok(age) = data::age(text) {
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         return i64::try_from(now.saturating_sub(age).as_millis()).map_err(|_| wrong());

@@ -27,7 +27,7 @@ pub(crate) struct SearchCommand {
     /// Treat QUERY as a regular expression
     #[arg(long)]
     regex: bool,
-    /// Only events of this type; may be repeated
+    /// Only events of this type; repeatable
     #[arg(long = "type", value_name = "TYPE", value_parser = types(), ignore_case = true)]
     types: Vec<String>,
     /// Only in this session and its subagents

@@ -10,8 +10,7 @@ use crate::{escape, print};
 
 /// List sessions, the latest first
 ///
-/// Tokens include subagents, each request counted once. Subagents count with their
-/// parents unless --subagents is given.
+/// Counts each request once. The tokens of subagents count with their parents unless --subagents lists them separately.
 #[derive(Args)]
 pub(crate) struct Sessions {
     #[command(flatten)]
