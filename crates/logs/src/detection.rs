@@ -2,7 +2,7 @@
 //!
 //! A log may begin with anything: records that every client might write, a line that is torn, a record of megabytes. And
 //! some clients write what looks like another's: Qwen Code has Claude Code's envelopes around Gemini's messages. So records
-//! are looked at until one can only be of one client, or is known to be of a client that is not read.
+//! are read until one can only be of one client, or is known to be of a client that is not read.
 
 use std::collections::HashMap;
 use std::io::{self, Read};
@@ -15,7 +15,7 @@ use crate::lines::{CHUNK, Chunk, LogLines, open_regular};
 use crate::readers::claude;
 use tamis_clients::Client::{ClaudeCode, Codex, Gemini};
 
-/// Records that are looked at.
+/// Maximum number of records that are read.
 const MOST_RECORDS: usize = 200;
 /// Chunks that they are looked for in, each of many lines or of a long one.
 const MOST_CHUNKS: usize = 8;

@@ -128,7 +128,7 @@ impl LogStamp {
     }
 }
 
-/// What was found, and what could not be looked at.
+/// What was found, and what could not be read.
 #[derive(Debug, Default)]
 pub struct DiscoveredLogs {
     pub sources: Vec<LogSource>,

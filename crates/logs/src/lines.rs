@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_is_so_wherever_reading_began() {
+    fn a_line_is_too_long_whatever_the_start_of_reading() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("log");
         for (length, too_long) in

@@ -53,7 +53,7 @@ fn rendering(
     text
 }
 
-/// Compares with the file beside the log. `UPDATE_GOLDEN=1` writes what there is, to be looked at.
+/// Compares with the file beside the log. `UPDATE_GOLDEN=1` writes the actual values, to be reviewed.
 fn golden(path: &str) {
     let log = logs().join(path);
     let lines = std::fs::read_to_string(&log).unwrap();
@@ -215,7 +215,7 @@ const CLAIM_OF_M1_R1: u64 = {
 };
 
 #[test]
-fn parts_of_messages_and_notices_are_told_apart() {
+fn parts_of_messages_and_notices_are_distinguished() {
     let assistant = |part: &str| format!(r#"{{"type":"assistant","message":{{"content":[{part}]}}}}"#);
     let lines = [
         assistant(r#"{"type":"mcp_tool_use","id":"c1","name":"x","input":{"a":1}}"#),

@@ -175,7 +175,7 @@ fn a_masked_result_does_not_replace_the_one_that_was_seen() {
 }
 
 #[test]
-fn a_persons_words_are_told_from_the_clients() {
+fn a_users_prompt_is_distinguished_from_the_clients_text() {
     let typed = json!({"id": "u9", "type": "user", "content": [{"text": "Explain @a.rs"}, {"text": "\n--- Content ---\nfn a() {}"}],
         "displayContent": [{"text": "Explain @a.rs"}]});
     let image = json!({"id": "u8", "type": "user",
@@ -269,7 +269,7 @@ fn what_is_not_understood_is_counted() {
 }
 
 #[test]
-fn tools_that_failed_are_told() {
+fn failed_tools_are_reported() {
     let result = |id: &str, response: serde_json::Value, status: &str| {
         json!({"id": id, "name": "run_shell_command", "args": {}, "status": status,
             "result": [{"functionResponse": {"id": id, "name": "run_shell_command", "response": response}}]})

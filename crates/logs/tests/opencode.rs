@@ -175,20 +175,23 @@ fn a_stamp_changes_with_its_session_alone() {
 #[test]
 fn steps_count_and_a_message_only_without_them() {
     let folder = tempfile::tempdir().unwrap();
-    let mut told = assistant();
+    let mut message = assistant();
     // The message has its last step's.
-    told["tokens"] =
+    message["tokens"] =
         json!({"input": 20, "output": 3, "reasoning": 2, "total": 25, "cache": {"read": 0, "write": 0}});
     let (path, _program) = made(
         folder.path(),
-        &[(told.clone(), vec![step(10), step(20)]), (told, vec![json!({"type": "text", "text": "Hi"})])],
+        &[
+            (message.clone(), vec![step(10), step(20)]),
+            (message, vec![json!({"type": "text", "text": "Hi"})]),
+        ],
     );
     let transcript = read(&path, "ses_1").unwrap();
     assert_eq!(used(&transcript), Tokens { input: 50, output: 15, reasoning: 6, ..Tokens::default() });
 }
 
 #[test]
-fn every_kind_of_part_is_told() {
+fn every_kind_of_part_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let prompt = vec![
         json!({"type": "text", "text": "Read @a.rs"}),
@@ -305,7 +308,7 @@ fn the_next_versions_messages_are_read_where_there_are_no_others() {
 }
 
 #[test]
-fn a_copied_message_is_told_from_one_of_a_clock_that_jumped_back() {
+fn a_copied_message_is_distinguished_from_one_after_a_clock_change() {
     let folder = tempfile::tempdir().unwrap();
     let (path, program) = made(folder.path(), &[]);
     let insert = |id: &str, created: i64| {
@@ -420,7 +423,7 @@ fn a_session_in_both_is_the_databases() {
 }
 
 #[test]
-fn other_databases_and_sessions_are_told_apart() {
+fn other_databases_and_sessions_are_distinguished() {
     let folder = tempfile::tempdir().unwrap();
     let (path, program) = made(folder.path(), &[]);
     assert!(matches!(read(&path, "ses_2"), Err(OpenCodeError::NoSession { .. })));

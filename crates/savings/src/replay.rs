@@ -56,7 +56,7 @@ struct Conversation {
     known: Known,
     watched: Watched<Pending>,
     requests: u64,
-    /// Tokens that are out of the context since so many requests, by tool.
+    /// For each pruned result its tool, the tokens saved, and the number of requests before it.
     out_of_context: Vec<(String, u64, u64)>,
 }
 
@@ -222,7 +222,7 @@ impl Conversation {
         let lines = split_lines(&text);
         let cuts: Vec<(usize, usize)> =
             pruned.annotations.iter().map(|cut| (cut.original_start_line, cut.original_end_line)).collect();
-        // What is kept is known before it is asked which of the cut lines were not.
+        // Kept lines are known before cut lines are compared with them.
         let mut next = 1;
         for (first, last) in cuts.iter().copied().chain([(lines.len() + 1, lines.len())]) {
             lines[next - 1..first - 1].iter().for_each(|line| self.gave(line));
@@ -252,7 +252,7 @@ impl Conversation {
         }
     }
 
-    /// What an agent would have asked: the person's words, and what it said itself before the call.
+    /// The question that the agent would have sent: the user's prompt, and its own text before the call.
     fn goal(&self) -> String {
         let person: String = self.person.trim().chars().take(GOAL_CHARS).collect();
         let agent = self.agent.trim();

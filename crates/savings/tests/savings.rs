@@ -18,7 +18,7 @@ use session::{ID, Log, Opened};
 
 const QUESTION: &str = "How is the timeout of a request computed?";
 
-/// A file about many things, one of which is asked for.
+/// A file about many things, one of which matches the question.
 fn file() -> String {
     let mut text = String::from(
         "fn request_timeout(request: &Request) -> Duration {\n    let base = request.timeout.unwrap_or(DEFAULT_TIMEOUT);\n    base.min(LONGEST_TIMEOUT)\n}\n\n",
@@ -185,7 +185,7 @@ fn a_line_can_be_needed_in_several_ways() {
         log.says(&quote);
     };
     assert_eq!(needs(&quotes), (0, 1));
-    // Whoever pastes it, the agent has it from there.
+    // A line that the user has pasted is known to the agent from there.
     assert_eq!(needs(&|log| quotes(log.user(&line))), (0, 0));
     // What was quoted and then edited is edited.
     let both = |log: &mut Log| {

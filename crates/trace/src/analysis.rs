@@ -33,7 +33,7 @@ pub use rules::{Deduction, Lens};
 pub struct AnalysisOptions {
     pub failures: bool,
     pub loops: bool,
-    /// Whether the sessions of its subagents are looked at too.
+    /// Whether the sessions of its subagents are analysed, too.
     pub subagents: bool,
     /// Bytes of the analysis as JSON; insights beyond are left out, the least severe first.
     pub most_bytes: usize,
@@ -54,7 +54,7 @@ pub struct SessionAnalysis {
     /// The most severe first, then in the order of the session.
     pub insights: Vec<Insight>,
     pub insights_left_out: OmittedInsights,
-    /// What was looked at. What was not costs no points.
+    /// What was checked. The rest costs no points.
     pub lenses: Vec<Lens>,
     pub summary: AnalysisSummary,
 }
@@ -157,7 +157,7 @@ impl Trace {
     }
 }
 
-/// What the sessions that were looked at come to.
+/// The totals of the analysed sessions.
 #[derive(Default)]
 struct Sum {
     findings: Findings,

@@ -45,7 +45,7 @@ pub struct IndexRefresh {
     pub read: u64,
     pub removed: u64,
     pub bytes: u64,
-    /// Places that could not be looked at.
+    /// Places that could not be read.
     pub problems: Vec<String>,
 }
 

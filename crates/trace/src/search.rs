@@ -28,7 +28,7 @@ use crate::session::{Session, SessionFilter};
 use crate::trace::{Generation, Trace};
 use query::CompiledQuery;
 
-/// Sessions whose filters are looked at between two looks at the clock.
+/// Sessions whose filters are checked between two checks of the clock.
 const SESSIONS_AT_ONCE: usize = 256;
 /// Pieces for each thread that are read before what was found is counted.
 const MOST_AHEAD: usize = 32;
@@ -327,7 +327,7 @@ impl Run<'_> {
         for result in results {
             match result.into_inner() {
                 Some(matches) => self.found.matches.extend(matches?),
-                // What comes after what was not looked at is not next.
+                // A match after an event that was not searched is not the next one.
                 None => {
                     self.found.out_of_time = true;
                     break;

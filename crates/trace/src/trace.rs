@@ -29,7 +29,7 @@ pub struct Trace {
     locations: LogLocations,
     data_dir: DataDir,
     database: Mutex<Option<Arc<Database>>>,
-    /// When the logs were last looked at, and how often anything was new.
+    /// When the logs were last checked, and how often anything was new.
     looked: Mutex<(Option<Instant>, u64)>,
     pub(crate) cache: Cache,
     blocks: Mutex<Option<(Generation, Arc<Blocks>)>>,

@@ -109,7 +109,7 @@ impl Trace {
         by: UsageGrouping,
     ) -> Result<BTreeMap<String, UsageRow>, TraceError> {
         let filter = SessionFilter { with_subagents: true, ..filter.clone() };
-        // The owners are those of all logs: a fork must not use more when it is asked for alone.
+        // The owners are those of all logs: a fork must not use more when it is queried alone.
         let owners = self.database()?.read(RequestOwners::read)?;
         let within = |at: Option<Millis>| {
             at.is_none_or(|at| {

@@ -1,6 +1,6 @@
 //! Following sessions while they are written.
 //!
-//! Logs are looked at again and again rather than by the system's notices: folders appear later, network folders and
+//! Logs are polled rather than watched through the system's notifications: folders appear later, network folders and
 //! containers give no notices, and a look costs a `stat` for each log. How often is measured by what a look costs, so that
 //! following never takes more than a small part of a core.
 

@@ -1,4 +1,4 @@
-//! What an analysis says of small sessions, as whole values.
+//! Analyses of small sessions, as whole values.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -25,12 +25,12 @@ fn analysis(log: &Log, options: &AnalysisOptions) -> SessionAnalysis {
 }
 
 /// Severity, lens, turn, event and message of each insight.
-fn told(log: &Log) -> Vec<String> {
-    let tell = |insight: &tamis_trace::Insight| {
+fn insights(log: &Log) -> Vec<String> {
+    let render = |insight: &tamis_trace::Insight| {
         let tamis_trace::Insight { turn_index, severity, lens, message, event_index, .. } = insight;
         format!("{severity:?} {lens:?} {turn_index}/{event_index} {message}")
     };
-    analysis(log, &with_loops()).insights.iter().map(tell).collect()
+    analysis(log, &with_loops()).insights.iter().map(render).collect()
 }
 
 #[test]
@@ -58,18 +58,18 @@ fn an_analysis_has_the_contracts_shape() {
 }
 
 #[test]
-fn an_analysis_that_nobody_waits_for_ends_at_the_next_event() {
+fn a_cancelled_analysis_ends_at_the_next_event() {
     let mut log = Log::default();
     for _ in 0..50 {
         log.user("go on").says("I do.");
     }
     let Opened { trace, session, folder: _folder } = log.open();
     for most in [0, 1, 7] {
-        let asked = std::cell::Cell::new(0);
-        let broken_off = || asked.replace(asked.get() + 1) == most;
+        let checks = std::cell::Cell::new(0);
+        let broken_off = || checks.replace(checks.get() + 1) == most;
         let ended = trace.analyze_unless(&session, &AnalysisOptions::default(), &broken_off);
         assert!(matches!(ended, Err(TraceError::Cancelled)), "{ended:?}");
-        assert_eq!(asked.get(), most + 1, "not asked again, so not read on");
+        assert_eq!(checks.get(), most + 1, "not checked again, so not read on");
     }
 }
 
@@ -87,7 +87,7 @@ fn failures_that_were_put_right_weigh_less() {
         .fails("The user doesn't want to proceed with this tool use.");
     let analysis = analysis(&log, &with_loops());
     assert_eq!(
-        told(&log),
+        insights(&log),
         [
             "Warning Failures 2/14 1 of 2 tool calls failed and was never put right: Read /w/none",
             "Info Failures 0/2 1 of 2 tool calls failed and was put right: Edit /w/a.rs",
@@ -108,18 +108,18 @@ fn trying_again_counts_only_when_nothing_was_changed() {
     log.call("Edit", json!({"file_path": "/w/a", "old_string": "x", "new_string": "y"})).gets("done");
     log.call("Bash", test.clone()).fails("1 failed");
     assert_eq!(
-        told(&log)[0],
+        insights(&log)[0],
         "Critical Failures 0/2 4 of 5 tool calls failed (Bash 4); 4 never put right: Bash npm test"
     );
     let again =
-        |log: &Log| told(log).iter().filter(|insight| insight.contains("the same call failed")).count();
+        |log: &Log| insights(log).iter().filter(|insight| insight.contains("the same call failed")).count();
     assert_eq!(again(&log), 0, "the edit ended the row");
     log.call("Bash", test).fails("1 failed");
     assert_eq!(again(&log), 1);
 }
 
 #[test]
-fn going_in_circles_is_seen_when_it_is_asked_for() {
+fn loops_are_found_on_request() {
     let mut log = Log::default();
     log.user("go");
     for _ in 0..3 {
@@ -134,7 +134,7 @@ fn going_in_circles_is_seen_when_it_is_asked_for() {
     }
     log.call("Read", json!({"file_path": "/w/a.rs"})).gets("fn a() {}");
     assert_eq!(
-        told(&log),
+        insights(&log),
         [
             "Warning Loops 0/10 the same call gave the same result 3 times: Grep /w",
             "Warning Loops 0/11 6 calls of two kinds in turns: Grep /w | Glob *.rs",
@@ -155,7 +155,7 @@ fn a_file_read_again_is_a_waste_only_while_it_is_unchanged() {
         let mut log = Log::default();
         log.user("go").call("Read", json!({"file_path": "/w/a.rs"})).gets(&text);
         steps(&mut log);
-        told(&log)
+        insights(&log)
     };
     let again =
         ["Info RepeatedReads 0/4 /w/a.rs was read again 1 time with nothing changed: about 2k tokens"];
@@ -178,7 +178,7 @@ fn a_file_read_again_is_a_waste_only_while_it_is_unchanged() {
 }
 
 #[test]
-fn tokens_caches_contexts_and_slow_steps_are_told() {
+fn tokens_caches_contexts_and_slow_steps_are_reported() {
     let mut log = Log::default();
     for _ in 0..5 {
         log.user("a small one").spends(100, 900, 10);
@@ -190,7 +190,7 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
         .spends(75_000, 0, 10)
         .spends(100, 9_900, 10);
     assert_eq!(
-        told(&log),
+        insights(&log),
         [
             "Critical TokenUsage 5/19 185k tokens in 4 requests, 183 times the median turn (1k); 40 of them output",
             "Warning SlowSteps 5/17 6 min from call to result: Bash make",
@@ -204,7 +204,7 @@ fn tokens_caches_contexts_and_slow_steps_are_told() {
 }
 
 #[test]
-fn subagents_are_looked_at_when_asked() {
+fn subagents_are_analysed_on_request() {
     let logs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../logs/tests/logs/claude");
     let folder = tempfile::tempdir().unwrap();
     let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path()));

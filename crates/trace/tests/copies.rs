@@ -1,4 +1,4 @@
-//! Logs that tell of the same requests, and logs that are not what they were.
+//! Logs with the same requests, and logs that were rewritten.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -26,7 +26,7 @@ fn refresh(trace: &Trace) {
     trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
 }
 
-/// A rollout of Codex of so many requests, each of 110 tokens.
+/// A rollout of Codex with this number of requests, each of 110 tokens.
 fn rollout(id: &str, requests: u64) -> String {
     let mut records = vec![json!({"timestamp": "2026-01-01T00:00:00Z", "type": "session_meta",
         "payload": {"id": id, "timestamp": "2026-01-01T00:00:00Z", "cwd": "/w"}})];
@@ -107,7 +107,7 @@ fn a_log_that_was_rewritten_in_its_place_is_read_anew() {
     };
     let snippets = || trace.turns(&trace.session("s").unwrap(), 1, 1).unwrap()[0].preview.to_string();
     assert_eq!((second(), snippets()), ("before".to_owned(), "before".to_owned()));
-    // As long, and with the same time: whoever restores a file may set that.
+    // As long, and with the same time: a program that restores a file may set it.
     let time: SystemTime = fs::metadata(&path).unwrap().modified().unwrap();
     fs::write(&path, log("behind")).unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(time).unwrap();

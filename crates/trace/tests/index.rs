@@ -56,11 +56,11 @@ impl Logs {
         found.matches.into_iter().map(|found| (found.place.session, found.place.event)).collect()
     }
 
-    /// Everything the index says of all sessions.
-    fn told(trace: &Trace) -> Value {
+    /// Everything that the index holds about all sessions.
+    fn contents(trace: &Trace) -> Value {
         let filter = SessionFilter { with_subagents: true, ..SessionFilter::default() };
         let sessions = trace.sessions(&filter, None, 1000).unwrap();
-        let told = sessions.iter().map(|session| {
+        let contents = sessions.iter().map(|session| {
             let mut events = Vec::new();
             trace
                 .events(session, 0, &mut |number, event| {
@@ -78,20 +78,20 @@ impl Logs {
                 "events": events,
             })
         });
-        told.collect()
+        contents.collect()
     }
 
-    /// What a fresh index of the same logs says.
-    fn told_afresh(&self) -> Value {
+    /// The same from a fresh index of the same logs.
+    fn contents_rebuilt(&self) -> Value {
         let data = tempfile::tempdir().unwrap();
         let trace =
             Trace::new(LogLocations::only(vec![self.folder.path().join("logs")]), DataDir::at(data.path()));
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
-        Logs::told(&trace)
+        Logs::contents(&trace)
     }
 }
 
-/// Says only where two values differ; they are long.
+/// Reports only where two values differ; they are long.
 fn assert_same(one: &Value, other: &Value, when: &str) {
     let (one, other) = (format!("{one:#}"), format!("{other:#}"));
     let difference = one.lines().zip(other.lines()).position(|(one, other)| one != other);
@@ -189,10 +189,14 @@ fn however_a_log_grows_the_index_is_as_if_read_at_once() {
             let refreshed = logs.refresh();
             assert_eq!((refreshed.logs, refreshed.read), (1, 1));
             if step > 5_000 {
-                assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), &format!("in steps of {step}"));
+                assert_same(
+                    &Logs::contents(&logs.trace),
+                    &logs.contents_rebuilt(),
+                    &format!("in steps of {step}"),
+                );
             }
         }
-        assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), &format!("in steps of {step}"));
+        assert_same(&Logs::contents(&logs.trace), &logs.contents_rebuilt(), &format!("in steps of {step}"));
         assert_eq!(logs.refresh().read, 0, "nothing is new");
         assert_eq!(logs.found("number_59()", TraceSearchMode::Substring).len(), 1);
     }
@@ -222,16 +226,16 @@ fn a_log_that_was_rewritten_is_read_anew() {
     assert_eq!(changed.len(), text.len());
     fs::write(logs.path(&name), &changed).unwrap();
     logs.refresh();
-    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
+    assert_same(&Logs::contents(&logs.trace), &logs.contents_rebuilt(), "afterwards");
     // Shorter.
     fs::write(logs.path(&name), session(ONE, 3)).unwrap();
     logs.refresh();
-    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
+    assert_same(&Logs::contents(&logs.trace), &logs.contents_rebuilt(), "afterwards");
     assert!(logs.found("number 19", TraceSearchMode::Substring).is_empty());
     // Gone.
     fs::remove_file(logs.path(&name)).unwrap();
     assert_eq!(logs.refresh().removed, 1);
-    assert_eq!(Logs::told(&logs.trace), json!([]));
+    assert_eq!(Logs::contents(&logs.trace), json!([]));
 }
 
 #[test]
@@ -239,7 +243,7 @@ fn the_index_may_be_deleted_or_damaged_at_any_time() {
     let logs = Logs::new();
     logs.append(&format!("{ONE}.jsonl"), session(ONE, 20));
     logs.refresh();
-    let told = Logs::told(&logs.trace);
+    let contents = Logs::contents(&logs.trace);
     let index = logs.trace.index_path();
     for damage in [None, Some(b"no database".repeat(1000))] {
         for suffix in ["-wal", "-shm"] {
@@ -251,7 +255,7 @@ fn the_index_may_be_deleted_or_damaged_at_any_time() {
         }
         let trace = Logs::open(logs.folder.path());
         trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
-        assert_same(&Logs::told(&trace), &told, "afterwards");
+        assert_same(&Logs::contents(&trace), &contents, "afterwards");
     }
 }
 
@@ -271,7 +275,7 @@ fn an_indexing_that_is_broken_off_is_gone_on_with() {
     });
     assert!(matches!(broken, Err(TraceError::Cancelled)), "{broken:?}");
     logs.refresh();
-    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
+    assert_same(&Logs::contents(&logs.trace), &logs.contents_rebuilt(), "afterwards");
 }
 
 #[test]
@@ -351,7 +355,7 @@ fn a_torn_last_line_waits_for_its_rest() {
     logs.append(&name, "\n".to_owned() + &user(ONE, 901, "not the last"));
     logs.refresh();
     assert_eq!(logs.found("the last", TraceSearchMode::Substring).len(), 2);
-    assert_same(&Logs::told(&logs.trace), &logs.told_afresh(), "afterwards");
+    assert_same(&Logs::contents(&logs.trace), &logs.contents_rebuilt(), "afterwards");
 }
 
 #[test]
@@ -364,7 +368,7 @@ fn whatever_stands_in_a_log_is_counted_and_the_rest_is_read() {
         format!("{{\"type\":\"user\",\"message\":{}1{}}}\n", "{\"a\":".repeat(5_000), "}".repeat(5_000))
             .bytes(),
     );
-    // The clock jumps back to 1970 and on to a year that nobody lives in.
+    // The clock jumps back to 1970 and on to a far future.
     bytes.extend(user(ONE, 5, "after the jump").replace("2026-", "1970-").bytes());
     bytes.extend(user(ONE, 6, "far away").replace("2026-", "9999-").bytes());
     bytes.extend(user(ONE, 7, "no time at all").replace("2026-", "x").bytes());

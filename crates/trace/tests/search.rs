@@ -294,12 +294,12 @@ fn plan() -> impl Strategy<Value = Plan> {
     (any::<u8>(), prop::collection::vec(select(FRAGMENTS), 1..5), prop::bool::weighted(0.15))
 }
 
-/// The same cases each time, unless others are asked for: `PROPTEST_CASES=500` draws new ones.
+/// The same cases each time; `PROPTEST_CASES=500` generates new ones.
 fn config() -> ProptestConfig {
-    let drawn = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
-    let rng_seed = if drawn.is_some() { RngSeed::Random } else { RngSeed::Fixed(20260101) };
+    let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok());
+    let rng_seed = if cases.is_some() { RngSeed::Random } else { RngSeed::Fixed(20260101) };
     ProptestConfig {
-        cases: drawn.unwrap_or(24),
+        cases: cases.unwrap_or(24),
         rng_seed,
         failure_persistence: None,
         ..ProptestConfig::default()

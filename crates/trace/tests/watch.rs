@@ -76,16 +76,16 @@ fn answer(session: &str, number: u64, text: &str, output: u64) -> String {
     format!("{record}\n")
 }
 
-/// What one look tells.
+/// The events of one poll.
 fn look(watch: &mut tamis_trace::SessionWatch<'_>) -> Vec<(String, u64, EventKind)> {
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     let _ = watch
         .look(&mut |session, index, event| {
-            told.push((session.id.clone(), index, event.kind));
+            events.push((session.id.clone(), index, event.kind));
             ControlFlow::Continue(())
         })
         .unwrap();
-    told
+    events
 }
 
 #[test]
@@ -103,9 +103,9 @@ fn a_look_tells_what_is_new_and_nothing_twice() {
     logs.append(&one, &second[..40]);
     assert_eq!(look(&mut watch), [(ONE.to_owned(), 1, EventKind::User)]);
     logs.append(&one, &second[40..]);
-    let told = look(&mut watch);
-    assert_eq!(told[0], (ONE.to_owned(), 2, EventKind::Message));
-    assert!(told.iter().any(|(_, _, kind)| *kind == EventKind::TokenUsage), "{told:?}");
+    let events = look(&mut watch);
+    assert_eq!(events[0], (ONE.to_owned(), 2, EventKind::Message));
+    assert!(events.iter().any(|(_, _, kind)| *kind == EventKind::TokenUsage), "{events:?}");
     assert_eq!(look(&mut watch), []);
 
     // A folder and a log that appear later.
@@ -127,24 +127,24 @@ fn following_goes_on_while_a_log_is_written() {
     let writer = std::thread::spawn(move || {
         for number in 2..2 + LINES {
             append(&path, &user(ONE, number % 60, "line"));
-            // Some lines come together, and some only when those before have been told.
+            // Some lines come together, and some only when those before have been reported.
             if number % 10 == 0 {
                 wait_for_it.recv().unwrap();
             }
         }
     });
-    let mut told = Vec::new();
+    let mut events = Vec::new();
     watch
         .follow(&|| false, &mut |_, index, _| {
-            told.push(index);
+            events.push(index);
             if (index + 1) % 10 == 0 {
                 let _ = seen.send(());
             }
-            if told.len() as u64 == LINES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            if events.len() as u64 == LINES { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
         })
         .unwrap();
     writer.join().unwrap();
-    assert_eq!(told, (1..=LINES).collect::<Vec<_>>());
+    assert_eq!(events, (1..=LINES).collect::<Vec<_>>());
     watch.follow(&|| true, &mut |_, _, _| panic!("nothing is new")).unwrap();
 }
 
@@ -177,7 +177,7 @@ fn an_index_that_grew_is_as_one_built_at_once() {
     logs.refresh();
     let verified = logs.trace.verify(&mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!((verified.logs, verified.changed, verified.differences), (1, 0, vec![]));
-    // What the index has and the log has not is told.
+    // What the index has and the log lacks is reported.
     let index = Connection::open(logs.trace.index_path()).unwrap();
     index.execute("UPDATE sessions SET tokens = tokens + 1", []).unwrap();
     let verified = logs.trace.verify(&mut |_| ControlFlow::Continue(())).unwrap();
@@ -202,8 +202,8 @@ fn nothing_that_is_not_understood_goes_unsaid() {
     assert_eq!((claude.logs, claude.sessions, claude.events), (3, 2, 2));
     assert_eq!(report.clients[&None].logs, 1);
     let one = logs.path(&format!("{ONE}.jsonl")).to_str().unwrap().to_owned();
-    let told: Vec<_> = report.unrecognised.iter().map(|entry| (entry.count, entry.logs.clone())).collect();
-    assert_eq!(told, [(2, vec![one.clone()]), (1, vec![one])], "{:?}", report.unrecognised);
+    let counts: Vec<_> = report.unrecognised.iter().map(|entry| (entry.count, entry.logs.clone())).collect();
+    assert_eq!(counts, [(2, vec![one.clone()]), (1, vec![one])], "{:?}", report.unrecognised);
     assert!(report.unrecognised[0].what.contains("hologram"));
     let names = |logs: &[tamis_trace::LogState]| -> Vec<String> {
         logs.iter().map(|log| log.path.rsplit('/').next().unwrap().to_owned()).collect()

@@ -23,7 +23,7 @@
 //! | … distinct letter triples in 256 KiB, case ignored | 7,000–12,200 | 14,400 (version 1), 17,500 (2, with signatures) |
 //! | … bytes that are not ASCII | 1.0 % | 0.8 % |
 //! | Codex, distinct triples in the first 27 KB | 8,500 | 8,000–11,000 |
-//! | … `token_count` told again | 6 of 13 in a short one; a fifth is reported of long ones | 20 % |
+//! | … `token_count` repeated | 6 of 13 in a short one; a fifth is reported of long ones | 20 % |
 //!
 //! Chosen, for want of large public collections: sessions of 0.1 to 30 MB (log-normal, median 0.9 MB, sigma 1.2; fewer
 //! bytes where the whole is small), 40 projects of which a few get most of the work, a year of time, a third of the larger

@@ -55,7 +55,7 @@ fn the_document_of_the_first_codex() {
 }
 
 #[test]
-fn words_that_are_told_twice_are_told_once_in_either_order() {
+fn a_message_logged_twice_is_read_once_in_either_order() {
     let item = r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"Go on"}]}}"#;
     let event = r#"{"type":"event_msg","payload":{"type":"user_message","message":"Go on","kind":"plain"}}"#;
     let context = r#"{"type":"turn_context","payload":{"model":"gpt-5"}}"#;
@@ -69,7 +69,7 @@ fn words_that_are_told_twice_are_told_once_in_either_order() {
 
 /// The event has one text; the item has its parts, and labels around the image.
 #[test]
-fn a_message_with_an_image_is_told_once() {
+fn a_message_with_an_image_is_read_once() {
     let found = given(&[
         r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"<image name=[Image #1]>"},{"type":"input_image","image_url":"data:"},{"type":"input_text","text":"</image>"},{"type":"input_text","text":"What "},{"type":"input_text","text":"is it?"}]}}"#,
         r#"{"type":"event_msg","payload":{"type":"user_message","message":"What is it?","images":[],"local_images":["a.png"]}}"#,
@@ -79,7 +79,7 @@ fn a_message_with_an_image_is_told_once() {
 }
 
 #[test]
-fn reasoning_is_told_once() {
+fn reasoning_is_read_once() {
     let item = r#"{"type":"response_item","payload":{"type":"reasoning","summary":[{"type":"summary_text","text":"One"},{"type":"summary_text","text":"Two"}]}}"#;
     let event = |text: &str| {
         format!(r#"{{"type":"event_msg","payload":{{"type":"agent_reasoning","text":"{text}"}}}}"#)
@@ -160,10 +160,10 @@ fn tools_that_events_tell_of() {
     let call = r#"{"type":"response_item","payload":{"type":"function_call","name":"look","namespace":"mcp__eyes","arguments":"{}","call_id":"c1"}}"#;
     let end = r#"{"type":"event_msg","payload":{"type":"mcp_tool_call_end","call_id":"c1","invocation":{"server":"eyes","tool":"look","arguments":{}},"result":{"Ok":{"content":[{"type":"text","text":"dark"}],"isError":true}}}}"#;
     let output = r#"{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"dark"}}"#;
-    let told = [r#"call mcp__eyes__look c1 "{}""#, r#"result c1 failed "dark""#];
-    assert_eq!(given(&[call, end, output]), told);
+    let expected = [r#"call mcp__eyes__look c1 "{}""#, r#"result c1 failed "dark""#];
+    assert_eq!(given(&[call, end, output]), expected);
     // Without items it tells the call itself.
-    assert_eq!(given(&[end]), told);
+    assert_eq!(given(&[end]), expected);
     let found = given(&[
         r#"{"type":"event_msg","payload":{"type":"exec_command_begin","call_id":"c2","command":["ls"]}}"#,
         r#"{"type":"event_msg","payload":{"type":"exec_command_end","call_id":"c2","command":["ls"],"aggregated_output":"a","exit_code":0}}"#,

@@ -39,7 +39,7 @@ fn answer() -> String {
     record("response_item", "09:00:00.500", r#"{"type":"message","role":"assistant","content":"Yes."}"#)
 }
 
-/// What each report claims, with the input that it told.
+/// What each report claims, with the input that it reported.
 fn claims(lines: &[String]) -> Vec<String> {
     let rendered = render(&lines.join("\n"));
     assert!(!rendered.contains("drift"), "{rendered}");
@@ -56,7 +56,7 @@ fn claims(lines: &[String]) -> Vec<String> {
 }
 
 #[test]
-fn a_total_that_is_told_again_does_not_count() {
+fn a_repeated_total_does_not_count() {
     let found = claims(&[meta(OWN, ""), count(1, 1, 1), count(2, 1, 1), count(3, 3, 2), count(4, 3, 2)]);
     assert_eq!(found, ["1000 Request", "1000 Excluded repeated", "2000 Request", "2000 Excluded repeated"]);
 }
@@ -94,7 +94,7 @@ fn estimates_do_not_count() {
 }
 
 #[test]
-fn nothing_told() {
+fn no_tokens_reported() {
     let null = record("event_msg", "09:00:01.000", r#"{"type":"token_count","info":null,"rate_limits":{}}"#);
     assert_eq!(claims(&[null]), ["0 Excluded empty"]);
 }

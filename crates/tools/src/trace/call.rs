@@ -14,12 +14,12 @@ use super::page::Answer;
 use super::rate::RateLimit;
 use crate::{Context, Failure, ProgressUpdate};
 
-/// Logs are looked at again when that was longer ago than this.
+/// Logs are checked for news when the last check is longer ago than this.
 const FRESH: Duration = Duration::from_secs(1);
-/// Between two reports of how far indexing is.
+/// Between two reports of the progress of indexing.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
-/// Characters of the places in which nothing was found.
+/// Maximum length, in characters, of the places in which nothing was found.
 const LONGEST_PLACES: usize = 600;
 
 /// Past sessions, as the tools of a process share them.

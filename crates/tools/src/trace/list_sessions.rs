@@ -19,7 +19,7 @@ use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct ListSessions;
 
-/// Sessions that are looked at together when they are chosen by their tokens.
+/// Sessions that are read at once when they are filtered by their tokens.
 const BATCH: usize = 64;
 
 const FIELDS: &[&str] = &[

@@ -19,7 +19,7 @@ use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct ListTurns;
 
-/// Turns that are looked at together.
+/// Turns that are read at once.
 const BATCH: usize = 256;
 
 const FIELDS: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Calls of a process that does not coordinate, with stand-ins for one that does.
+//! Calls of a process that is not the coordinator, with stand-ins for the coordinator.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -11,19 +11,19 @@ use tokio::net::TcpListener;
 
 use crate::shared_folder::{SharedFolder, call};
 
-/// A request as it came, without what is of no interest.
+/// The parts of a received request that the tests compare.
 #[derive(Clone, Debug, PartialEq)]
-struct Asked {
+struct ReceivedRequest {
     line: String,
     authorization: String,
     key: String,
     body: Value,
 }
 
-/// Says these, one to a request; with nothing left it hangs up in the middle. Everybody who is asked tells what came.
+/// A coordinator that gives these answers, one per request, and records the requests. No answer: it closes the connection.
 struct StandIn {
     url: String,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<ReceivedRequest>>>,
 }
 
 impl StandIn {
@@ -31,8 +31,8 @@ impl StandIn {
     async fn new(answers: Vec<Option<(u16, Value)>>, then: impl Fn() + Send + 'static) -> StandIn {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
-        let asked = Arc::new(Mutex::new(Vec::new()));
-        let told = Arc::clone(&asked);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let received = Arc::clone(&requests);
         tokio::spawn(async move {
             for answer in answers {
                 let (mut stream, _) = listener.accept().await.unwrap();
@@ -48,7 +48,7 @@ impl StandIn {
                 let mut body = vec![0; header("content-length").parse().unwrap()];
                 stream.read_exact(&mut body).await.unwrap();
                 assert!(header("tamis-time-left-ms").parse::<u64>().unwrap() <= 60_000);
-                told.lock().unwrap().push(Asked {
+                received.lock().unwrap().push(ReceivedRequest {
                     line: head.lines().next().unwrap().to_owned(),
                     authorization: header("authorization"),
                     key: header("tamis-call"),
@@ -62,11 +62,11 @@ impl StandIn {
                 }
             }
         });
-        StandIn { url, asked }
+        StandIn { url, requests }
     }
 
-    fn asked(&self) -> Vec<Asked> {
-        self.asked.lock().unwrap().clone()
+    fn requests(&self) -> Vec<ReceivedRequest> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
@@ -87,15 +87,15 @@ async fn a_call_survives_the_death_of_a_coordinator() {
     let agents = folder.agents();
     let arguments = json!({"completion_message": "é", "reviewer_prompt": null});
     assert_eq!(call(&agents, "request_review", arguments).await, (done(), false));
-    let asked = first.asked();
-    assert_eq!(asked, second.asked(), "the same call with the same key");
-    assert_eq!(asked[0].key.len(), 32);
+    let requests = first.requests();
+    assert_eq!(requests, second.requests(), "the same call with the same key");
+    assert_eq!(requests[0].key.len(), 32);
     assert_eq!(
-        asked,
-        [Asked {
+        requests,
+        [ReceivedRequest {
             line: "POST /api/call/request_review HTTP/1.1".to_owned(),
             authorization: "Bearer tai_one".to_owned(),
-            key: asked[0].key.clone(),
+            key: requests[0].key.clone(),
             body: json!({"completion_message": "é", "reviewer_prompt": null}),
         }]
     );
@@ -111,7 +111,7 @@ async fn a_call_is_done_here_once_this_process_has_taken_over() {
     agents.lead("http://127.0.0.1:1", |_| {}).unwrap();
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("IDENTITY_REQUIRED"), true), "{error}");
-    assert_eq!((first.asked().len(), agents.is_leader()), (1, true));
+    assert_eq!((first.requests().len(), agents.is_leader()), (1, true));
     tokio::task::block_in_place(|| agents.resign());
 }
 
@@ -120,11 +120,11 @@ async fn answers_of_a_former_coordinator_are_not_used() {
     let folder = Arc::new(SharedFolder::new());
     let _lock = folder.hold_lock().await;
     let second = StandIn::new(vec![Some((200, done())), Some((200, json!([])))], || {}).await;
-    let (url, announcing, asked) = (second.url.clone(), Arc::clone(&folder), AtomicUsize::new(0));
+    let (url, announcing, calls) = (second.url.clone(), Arc::clone(&folder), AtomicUsize::new(0));
     let unavailable = json!({"code": "COORDINATOR_UNAVAILABLE", "message": "not I"});
     let strange = json!({"detail": "no such route"});
     let first = StandIn::new(vec![Some((503, unavailable)), Some((404, strange))], move || {
-        if asked.fetch_add(1, Ordering::Relaxed) == 1 {
+        if calls.fetch_add(1, Ordering::Relaxed) == 1 {
             announcing.announce(&url);
         }
     });
@@ -132,11 +132,11 @@ async fn answers_of_a_former_coordinator_are_not_used() {
     folder.announce(&first.url);
     let agents = folder.agents();
     assert_eq!(call(&agents, "request_review", json!({})).await, (done(), false));
-    assert_eq!([first.asked(), second.asked()].concat(), vec![second.asked()[0].clone(); 3]);
+    assert_eq!([first.requests(), second.requests()].concat(), vec![second.requests()[0].clone(); 3]);
     // An answer that cannot be understood is one all the same: asking again would not help.
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("INTERNAL_ERROR"), true), "{error}");
-    assert_eq!(second.asked().len(), 2);
+    assert_eq!(second.requests().len(), 2);
 }
 
 #[tokio::test]
@@ -156,7 +156,7 @@ async fn an_answered_error_is_passed_on_as_it_is() {
     let coordinator = StandIn::new(vec![Some((409, error.clone()))], || {}).await;
     folder.announce(&coordinator.url);
     assert_eq!(call(&folder.agents(), "request_review", json!({})).await, (error, true));
-    assert_eq!(coordinator.asked().len(), 1);
+    assert_eq!(coordinator.requests().len(), 1);
 }
 
 #[tokio::test]
@@ -172,7 +172,7 @@ async fn a_token_is_sent_to_the_lock_holder_only() {
     let (error, is_error) = call(&agents, "request_review", json!({})).await;
     assert_eq!((&error["code"], is_error), (&json!("COORDINATOR_UNAVAILABLE"), true));
     assert_eq!(error["suggestions"], json!(["start one with `tamis serve`"]));
-    assert_eq!(stranger.asked(), []);
+    assert_eq!(stranger.requests(), []);
 }
 
 #[tokio::test]
@@ -185,10 +185,10 @@ async fn an_agent_is_not_started_twice() {
     let failed = folder.agents().start(serde_json::from_value(request).unwrap()).await.unwrap_err();
     assert_eq!(failed.code.as_str(), "COORDINATOR_UNAVAILABLE");
     assert_eq!(failed.suggestions, ["`tamis agents list` shows what exists"]);
-    let asked = coordinator.asked();
-    assert_eq!((asked.len(), asked[0].line.as_str()), (1, "POST /api/instances HTTP/1.1"));
+    let requests = coordinator.requests();
+    assert_eq!((requests.len(), requests[0].line.as_str()), (1, "POST /api/instances HTTP/1.1"));
     let folder = std::env::current_dir().unwrap().join("there");
-    assert_eq!(asked[0].body["folder"], folder.to_str().unwrap(), "from where this process runs");
+    assert_eq!(requests[0].body["folder"], folder.to_str().unwrap(), "from where this process runs");
 }
 
 #[tokio::test]
@@ -203,9 +203,9 @@ async fn requests_of_the_user_carry_the_servers_token() {
     let agents = Arc::new(AgentService::new(settings));
     let cleaned = agents.gc(true).await.unwrap();
     assert_eq!((cleaned.len(), cleaned[0].instance.as_str()), (1, "work-1-a1"));
-    let asked = coordinator.asked();
-    assert_eq!(asked[0].line, "POST /api/gc?dry_run=true HTTP/1.1");
-    assert_eq!(asked[0].authorization, "Bearer 0123456789abcdef");
+    let requests = coordinator.requests();
+    assert_eq!(requests[0].line, "POST /api/gc?dry_run=true HTTP/1.1");
+    assert_eq!(requests[0].authorization, "Bearer 0123456789abcdef");
     let refused = agents.gc(false).await.unwrap_err();
     assert_eq!(refused.code.as_str(), "PERMISSION_DENIED");
     assert!(refused.suggestions[0].contains("`tamis token`"), "{refused:?}");

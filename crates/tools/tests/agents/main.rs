@@ -1,4 +1,4 @@
-//! The tools of agents: what they take, who does it, and what becomes of a call when whoever coordinates dies.
+//! The tools of agents: their input, the process that runs a call, and calls whose coordinator dies.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 

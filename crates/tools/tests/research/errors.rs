@@ -1,4 +1,4 @@
-//! What a caller is told who asks for what cannot be.
+//! Errors of invalid and impossible calls.
 
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
@@ -75,7 +75,7 @@ fn a_missing_root_is_noted_and_one_that_comes_back_is_read() {
 }
 
 #[test]
-fn one_root_of_two_that_is_gone_is_named_in_the_answer_of_the_other() {
+fn a_missing_root_is_named_in_the_answer_of_the_other_root() {
     let fixture = Fixture::new();
     let folders = [fixture.path("shop"), fixture.path("bakery")];
     let settings =
@@ -95,7 +95,7 @@ fn one_root_of_two_that_is_gone_is_named_in_the_answer_of_the_other() {
 }
 
 #[test]
-fn folders_outside_of_the_roots_are_refused_without_a_word_on_what_is_there() {
+fn folders_outside_of_the_roots_are_refused_and_their_content_is_not_revealed() {
     let fixture = Fixture::new();
     std::os::unix::fs::symlink(fixture.path("bakery"), fixture.path("shop/linked")).unwrap();
     let bakery = fixture.path("bakery");
@@ -104,14 +104,14 @@ fn folders_outside_of_the_roots_are_refused_without_a_word_on_what_is_there() {
         assert_eq!(code(&error), "outside_roots", "{outside}");
         assert!(!error.to_string().contains("bread.py"));
     }
-    // What is in the roots and what is not is not told apart by what exists.
+    // The error does not reveal whether a folder outside of the roots exists.
     let there = fixture.fail("locate_in_codebase", json!({"question": "x", "roots": ["/etc"]}));
     let not_there = fixture.fail("locate_in_codebase", json!({"question": "x", "roots": ["/xyz"]}));
     assert_eq!(there.to_string().replace("/etc", "/xyz"), not_there.to_string());
 }
 
 #[test]
-fn without_roots_the_tools_say_why_and_ping_answers() {
+fn without_roots_the_tools_report_why_and_ping_answers() {
     let why = "/nowhere is no folder that can be read";
     for tool in ["list_roots", "research_codebase", "resume_handoff"] {
         let arguments = if tool == "research_codebase" { json!({"question": "a"}) } else { json!({}) };
@@ -125,11 +125,11 @@ fn without_roots_the_tools_say_why_and_ping_answers() {
 }
 
 #[test]
-fn a_full_queue_is_an_error_that_says_to_try_again() {
+fn a_full_queue_is_a_retryable_error() {
     let fixture = Fixture::new();
     let mut settings = fixture.settings();
     settings.most_waiting = 0;
-    let idle = FnRoles(|_: &RoleTask<'_>| unreachable!("nobody gets that far"));
+    let idle = FnRoles(|_: &RoleTask<'_>| unreachable!("no role runs"));
     let research = Research::new(Arc::new(Researcher::with_custom_roles(settings, Arc::new(idle))));
     let (answer, is_error) = call(research, "research_codebase", json!({"question": "a"}));
     assert!(is_error, "{answer}");

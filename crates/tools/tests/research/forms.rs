@@ -35,18 +35,18 @@ fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_field
     ];
     for (tool, wanted) in REPORTING {
         for question in questions {
-            let told = fixture.ask(tool, json!({"question": question}));
-            assert_report(&told);
-            let mut keys = keys(&told);
+            let report = fixture.ask(tool, json!({"question": question}));
+            assert_report(&report);
+            let mut keys = keys(&report);
             keys.sort_by_key(|key| wanted.iter().position(|wanted| wanted == key));
             assert_eq!(keys, wanted, "{tool}: {question}");
-            assert!(told.to_string().len() <= 8000, "{tool}: {question}");
+            assert!(report.to_string().len() <= 8000, "{tool}: {question}");
         }
     }
-    let told = fixture
+    let report = fixture
         .ask("research_codebase", json!({"question": "Show examples of parse_price", "artifact": true}));
-    assert_report(&told);
-    assert!(told["patterns"].is_object() && told["artifactPath"].is_string(), "{told}");
+    assert_report(&report);
+    assert!(report["patterns"].is_object() && report["artifactPath"].is_string(), "{report}");
 }
 
 #[test]
@@ -73,21 +73,21 @@ fn schema_validation_holds_however_a_role_ends() {
         });
         let research =
             Research::new(Arc::new(Researcher::with_custom_roles(fixture.settings(), Arc::new(roles))));
-        let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
+        let (report, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
         assert!(!is_error);
-        assert_report(&told);
-        assert_outcome(&told["analyzer"], "analyzer");
-        assert_eq!(told["analyzer"]["status"], kind.status());
+        assert_report(&report);
+        assert_outcome(&report["analyzer"], "analyzer");
+        assert_eq!(report["analyzer"]["status"], kind.status());
     }
     let panicking = FnRoles(|_: &tamis_research::RoleTask<'_>| -> Result<ResearchFinding, RoleError> {
         panic!("as it should")
     });
     let research =
         Research::new(Arc::new(Researcher::with_custom_roles(fixture.settings(), Arc::new(panicking))));
-    let (told, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
+    let (report, is_error) = call(research, "research_codebase", json!({"question": "where?"}));
     assert!(!is_error);
-    assert_report(&told);
-    assert_eq!(told["locator"]["error"]["name"], "InternalError");
+    assert_report(&report);
+    assert_eq!(report["locator"]["error"]["name"], "InternalError");
 }
 
 #[test]
@@ -100,11 +100,11 @@ fn redaction_holds_in_every_tool_and_references_stay() {
         fixture.write(&format!("shop/src/{name}.rs"), &text);
     }
     for (tool, _) in REPORTING {
-        let told = fixture.ask(tool, json!({"question": "examples of call_gateway token"}));
-        assert!(!told.to_string().contains(&token), "{tool}");
+        let report = fixture.ask(tool, json!({"question": "examples of call_gateway token"}));
+        assert!(!report.to_string().contains(&token), "{tool}");
         assert!(
-            ["gateway", "orders"].iter().any(|name| told.to_string().contains(&format!("src/{name}.rs:"))),
-            "{tool}: {told}"
+            ["gateway", "orders"].iter().any(|name| report.to_string().contains(&format!("src/{name}.rs:"))),
+            "{tool}: {report}"
         );
     }
     assert_eq!(Toolset::named("research"), Some(Toolset::Research));

@@ -1,4 +1,4 @@
-//! Artifacts: written when they are asked for, and taken up again.
+//! Artifacts: written on request, and resumed.
 
 use serde_json::{Value, json};
 
@@ -20,8 +20,8 @@ const MEMBERS: [&str; 9] = [
     "written",
 ];
 
-fn members(told: &Value) -> Vec<&str> {
-    told.as_object().unwrap().keys().map(String::as_str).collect()
+fn members(answer: &Value) -> Vec<&str> {
+    answer.as_object().unwrap().keys().map(String::as_str).collect()
 }
 
 #[test]
@@ -30,10 +30,10 @@ fn artifact_writing_artifacts_are_only_written_when_requested_are_redacted_and_w
     let token = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
     fixture.write("shop/src/gateway.rs", &format!("pub fn call_gateway() {{\n    send(\"{token}\");\n}}\n"));
     let question = format!("How does call_gateway work with {token}?");
-    let told = fixture.ask("research_codebase", json!({"question": question}));
-    assert_eq!((files(&fixture), told.get("artifactPath")), (0, None));
-    let told = fixture.ask("research_codebase", json!({"question": question, "artifact": true}));
-    let path = std::path::PathBuf::from(told["artifactPath"].as_str().unwrap());
+    let report = fixture.ask("research_codebase", json!({"question": question}));
+    assert_eq!((files(&fixture), report.get("artifactPath")), (0, None));
+    let report = fixture.ask("research_codebase", json!({"question": question, "artifact": true}));
+    let path = std::path::PathBuf::from(report["artifactPath"].as_str().unwrap());
     assert_eq!((path.parent(), files(&fixture)), (Some(fixture.path("artifacts").as_path()), 1));
     let memo = std::fs::read_to_string(&path).unwrap();
     assert!(!memo.contains(&token));
@@ -52,7 +52,7 @@ fn artifact_writing_artifacts_are_only_written_when_requested_are_redacted_and_w
 }
 
 #[test]
-fn what_was_found_out_is_not_dropped_for_want_of_a_summary() {
+fn findings_without_a_summary_are_kept() {
     let fixture = Fixture::new();
     for (name, value) in [
         ("key_findings", json!(["cents"])),
@@ -72,29 +72,29 @@ fn what_was_found_out_is_not_dropped_for_want_of_a_summary() {
 }
 
 #[test]
-fn a_handoff_is_written_and_taken_up_again() {
+fn a_handoff_is_written_and_resumed() {
     let fixture = Fixture::new();
-    let said = json!({
+    let input = json!({
         "question": "Make prices exact",
         "summary": "parse_price drops cents. It should not.",
         "key_findings": ["parse_price takes whole numbers (src/prices.rs:2)"],
         "references": ["src/prices.rs:2", "src/gone.rs"],
         "notes": "Next: decimals.",
     });
-    let told = fixture.ask("create_handoff", said.clone());
-    assert_eq!(members(&told), MEMBERS);
+    let handoff = fixture.ask("create_handoff", input.clone());
+    assert_eq!(members(&handoff), MEMBERS);
     for name in ["question", "summary", "key_findings", "references", "notes"] {
-        assert_eq!(told[name], said[name], "{name}");
+        assert_eq!(handoff[name], input[name], "{name}");
     }
-    assert_eq!(told["stale"], json!([{"reference": "src/gone.rs", "standing": "missing"}]));
-    assert_eq!(fixture.ask("resume_handoff", json!({})), told, "the latest");
-    assert_eq!(fixture.ask("resume_handoff", json!({"path": told["artifactPath"]})), told);
+    assert_eq!(handoff["stale"], json!([{"reference": "src/gone.rs", "standing": "missing"}]));
+    assert_eq!(fixture.ask("resume_handoff", json!({})), handoff, "the latest");
+    assert_eq!(fixture.ask("resume_handoff", json!({"path": handoff["artifactPath"]})), handoff);
     // A question alone is researched.
     let researched = fixture.ask("create_handoff", json!({"question": "Where is parse_price implemented?"}));
     assert_eq!(members(&researched), MEMBERS);
     assert!(researched["references"][0].as_str().unwrap().starts_with("src/"), "{researched}");
     assert_eq!(files(&fixture), 2);
-    assert_eq!(fixture.ask("resume_handoff", json!({"name": "make-prices"})), told);
+    assert_eq!(fixture.ask("resume_handoff", json!({"name": "make-prices"})), handoff);
     for (name, code) in [
         ("nothing-like-it", "handoff_not_found"),
         ("2", "ambiguous_handoff"),

@@ -22,11 +22,11 @@ fn server_boots_with_minimal_config_and_registers_expected_tool_names() {
     let registry = registry();
     let names: Vec<&str> = registry.list(Access::Full).map(|tool| tool.name).collect();
     assert_eq!(names, NAMES);
-    assert_eq!(registry.list(Access::Open).count(), 0, "nobody's files without the token");
+    assert_eq!(registry.list(Access::Open).count(), 0, "no access to files without the token");
     let fixture = Fixture::new();
     let pong = reply("ping", json!({}), context(fixture.research()));
     assert_eq!(pong, Reply::Text { text: "pong".into(), is_error: false });
-    // No tool uses the network: it would have to be asked for.
+    // No tool uses the network, which a caller would have to allow.
     assert!(!names.contains(&"web_research"));
 }
 
@@ -58,7 +58,7 @@ fn schemas_are_plain_and_described_and_descriptions_short() {
 }
 
 #[test]
-fn a_question_may_go_by_the_name_of_the_tools_subject_and_nulls_are_left_out() {
+fn a_question_may_have_the_name_of_the_tools_subject_and_nulls_are_ignored() {
     let fixture = Fixture::new();
     for (tool, name) in [
         ("locate_in_codebase", "query"),
@@ -66,13 +66,13 @@ fn a_question_may_go_by_the_name_of_the_tools_subject_and_nulls_are_left_out() {
         ("analyze_component", "component"),
         ("research_codebase", "question"),
     ] {
-        let told = fixture.ask(tool, json!({name: "parse_price", "roots": null, "constraints": null}));
-        assert_eq!(told["question"], "parse_price");
+        let report = fixture.ask(tool, json!({name: "parse_price", "roots": null, "constraints": null}));
+        assert_eq!(report["question"], "parse_price");
     }
 }
 
 #[test]
-fn progress_is_reported_while_it_works_and_only_grows() {
+fn progress_is_reported_during_the_work_and_only_grows() {
     let fixture = Fixture::new();
     let mut context = context(fixture.research());
     let (progress, mut updates) = Progress::channel();

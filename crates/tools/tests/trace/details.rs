@@ -41,7 +41,7 @@ fn the_summary_has_the_contract_s_members() {
 }
 
 #[test]
-fn turns_tell_each_step_in_a_line() {
+fn turns_have_one_line_per_step() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let answer = details(&fixture, json!({"detail_level": "turns"}));
     let turn = &answer["turns"][0];
@@ -103,7 +103,7 @@ fn steps_pair_calls_with_results_and_cut_them() {
 }
 
 #[test]
-fn an_event_is_given_in_full() {
+fn an_event_is_returned_in_full() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let mut calls = Vec::new();
     for index in 0..17 {
@@ -129,7 +129,7 @@ fn an_event_is_given_in_full() {
 }
 
 #[test]
-fn a_slash_command_is_told_from_what_was_said() {
+fn a_slash_command_is_distinguished_from_a_message() {
     let command = "<command-name>/model</command-name>\n<command-message>model</command-message>\n<command-args>large</command-args>";
     let fixture = Fixture::new(&[Log::new(ID, START).user("hello").say("Hello.").user(command)]);
     let found =
@@ -143,12 +143,12 @@ fn a_slash_command_is_told_from_what_was_said() {
             "{shown}"
         );
     }
-    let said = fixture.ask("get_event_details", json!({"session_id": ID, "event_index": 0}));
-    assert_eq!(said["kind"], Value::Null);
+    let message = fixture.ask("get_event_details", json!({"session_id": ID, "event_index": 0}));
+    assert_eq!(message["kind"], Value::Null);
 }
 
 #[test]
-fn thoughts_come_alone_and_in_order() {
+fn the_reasoning_chain_has_only_reasoning_in_order() {
     let fixture = Fixture::new(&[small(ID, START).think("And again.")]);
     let answer = fixture.ask("get_reasoning_chain", json!({"session_id": "fb3cff44"}));
     let thoughts: Vec<(&Value, &Value)> = answer["data"]["reasoning"]
@@ -200,7 +200,7 @@ fn a_session_is_diagnosed() {
 }
 
 #[test]
-fn two_sessions_are_set_side_by_side() {
+fn two_sessions_are_compared() {
     let other = "0b3cff44-13ae-41a6-a6df-f287e0552835";
     let fixture = Fixture::new(&[small(ID, START), small(other, START + 60_000).say("one more")]);
     let answer = fixture.ask("compare_sessions", json!({"id1": "fb3c", "id2": "0b3c"}));

@@ -15,7 +15,7 @@ fn fixture() -> Fixture {
 }
 
 #[test]
-fn a_session_that_is_not_there() {
+fn an_unknown_session_is_an_error() {
     let fixture = fixture();
     let expected = json!({
         "code": "session_not_found",
@@ -38,7 +38,7 @@ fn a_session_that_is_not_there() {
 }
 
 #[test]
-fn a_prefix_that_several_sessions_have() {
+fn a_prefix_of_several_sessions_is_ambiguous() {
     assert_eq!(
         fixture().fail("get_session_details", json!({"session_id": "fb3"})),
         json!({
@@ -51,7 +51,7 @@ fn a_prefix_that_several_sessions_have() {
 }
 
 #[test]
-fn an_event_past_the_last() {
+fn an_event_past_the_last_is_an_error() {
     assert_eq!(
         fixture().fail("get_event_details", json!({"session_id": "fb3cff44", "event_index": 999})),
         json!({
@@ -64,9 +64,9 @@ fn an_event_past_the_last() {
 }
 
 #[test]
-fn parameters_that_are_wrong_are_named() {
+fn invalid_parameters_are_named() {
     let fixture = fixture();
-    let said = |tool: &str, arguments: Value| {
+    let message_of = |tool: &str, arguments: Value| {
         let error = fixture.fail(tool, arguments);
         assert_eq!(
             (&error["code"], &error["retryable"]),
@@ -114,7 +114,7 @@ fn parameters_that_are_wrong_are_named() {
         ),
         ("search_events", json!({"pattern": "  "}), vec!["empty"]),
     ] {
-        let message = said(tool, arguments.clone());
+        let message = message_of(tool, arguments.clone());
         for word in words {
             assert!(message.contains(word), "{tool} {arguments}: {message}");
         }
@@ -122,7 +122,7 @@ fn parameters_that_are_wrong_are_named() {
 }
 
 #[test]
-fn details_name_the_parameter_as_the_tool_does() {
+fn details_have_the_name_of_the_parameter_in_the_schema() {
     let fixture = fixture();
     for (tool, arguments, parameter, detail) in [
         ("get_session_details", json!({}), "session_id", "missing field `session_id`"),
@@ -157,7 +157,7 @@ fn details_name_the_parameter_as_the_tool_does() {
 }
 
 #[test]
-fn cursors_that_are_not_this_call_s() {
+fn a_cursor_of_another_call_is_refused() {
     let fixture = fixture();
     let page = fixture.ask("list_sessions", json!({"limit": 1}));
     let cursor = &page["pagination"]["next_cursor"];
@@ -183,7 +183,7 @@ fn cursors_that_are_not_this_call_s() {
 }
 
 #[test]
-fn a_log_that_is_gone_is_our_failure_and_may_be_tried_again() {
+fn a_deleted_log_is_a_retryable_error() {
     let log = small("aaaaaaaa-13ae-41a6-a6df-f287e0552835", START);
     let fixture = Fixture::new(std::slice::from_ref(&log));
     fixture.ask("list_sessions", json!({}));
@@ -197,7 +197,7 @@ fn a_log_that_is_gone_is_our_failure_and_may_be_tried_again() {
 }
 
 #[test]
-fn what_is_no_tool_and_who_went_away_is_the_client_s_to_know() {
+fn unknown_tools_and_cancelled_calls_are_json_rpc_errors() {
     let fixture = Fixture::new(&[Log::new("aaaaaaaa-13ae-41a6-a6df-f287e0552835", START).user("a")]);
     let context = || Context::new(fixture.services(), Caller::default(), Access::Full);
     let Reply::Error(unknown) = run("list_all", json!({}), context()) else { panic!() };

@@ -210,7 +210,7 @@ pub fn small(id: &str, at: i64) -> Log {
         .say("Removed.")
 }
 
-/// A secret that nobody's scanner finds in this file.
+/// A secret, assembled so that scanners do not find it in this file.
 pub fn secret() -> String {
     format!("{}_{}", "ghp", "a8Kd0sQ2mX7vB4nZ1cL6pR9tY3wE5uJ0hG2f")
 }

@@ -8,7 +8,7 @@ use crate::fixture::{Fixture, Log, START, call, secret, small, watched};
 const ID: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
 
 #[test]
-fn a_session_is_listed_with_all_that_the_contract_names() {
+fn a_session_is_listed_with_all_fields_of_the_contract() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let answer = fixture.ask("list_sessions", json!({}));
     let session = json!({
@@ -47,7 +47,7 @@ fn a_session_is_listed_with_all_that_the_contract_names() {
 }
 
 #[test]
-fn turns_are_listed_with_what_they_came_to() {
+fn turns_are_listed_with_their_totals() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let answer = fixture.ask("list_turns", json!({"session_id": "fb3c"}));
     assert_eq!(answer["data"]["session_id"], ID);
@@ -76,7 +76,7 @@ fn turns_are_listed_with_what_they_came_to() {
 }
 
 #[test]
-fn filters_leave_what_they_name() {
+fn filters_keep_only_matching_sessions() {
     let day = 24 * 60 * 60 * 1000;
     let fixture = Fixture::new(&[
         small("aaaaaaaa-0000-4000-8000-000000000000", START),
@@ -100,7 +100,7 @@ fn filters_leave_what_they_name() {
     assert_eq!(ids(json!({"min_tokens": 200})), ["a"]);
     assert_eq!(ids(json!({"max_tokens": 200})), ["b"]);
     assert_eq!(ids(json!({"provider": "codex"})), Vec::<String>::new());
-    assert_eq!(ids(json!({"limit": 1000})), ["b", "a"], "a page is as long as the server says");
+    assert_eq!(ids(json!({"limit": 1000})), ["b", "a"], "the server limits the length of a page");
     let projects = fixture.ask("get_project_info", json!({}))["data"]["projects"].clone();
     assert_eq!(projects[0]["root_path"], "/elsewhere");
     assert_eq!(ids(json!({"project_hash": projects[0]["hash"]})), ["b"]);
@@ -125,7 +125,7 @@ fn a_cursor_outlives_the_session_that_it_names() {
 }
 
 #[test]
-fn snippets_and_titles_lose_their_secrets_before_they_are_cut() {
+fn snippets_and_titles_are_redacted_before_they_are_cut() {
     for before in (150..200).step_by(7) {
         let text = format!("{} {} and so on", "w".repeat(before), secret());
         let fixture = Fixture::new(&[Log::new(ID, START).user(&text).say("ok")]);
@@ -142,7 +142,7 @@ fn snippets_and_titles_lose_their_secrets_before_they_are_cut() {
 }
 
 #[test]
-fn the_first_call_reports_how_far_the_index_is() {
+fn the_first_call_reports_the_progress_of_the_index() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let (answer, reports) = watched(fixture.services(), "list_sessions");
     assert!(!answer.is_error);
@@ -151,7 +151,7 @@ fn the_first_call_reports_how_far_the_index_is() {
 }
 
 #[test]
-fn an_empty_answer_says_why_it_is_empty() {
+fn an_empty_answer_explains_why_it_is_empty() {
     let none = Fixture::new(&[]);
     let place = none.trace.locations().logs[0].display().to_string();
     for (tool, arguments) in [
@@ -170,7 +170,7 @@ fn an_empty_answer_says_why_it_is_empty() {
 }
 
 #[test]
-fn hints_are_the_contract_s_and_what_follows_is_a_sentence_of_its_own() {
+fn hints_begin_with_the_sentence_of_the_contract() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let hint = |limit: u64| fixture.ask("list_sessions", json!({"limit": limit}))["hint"].clone();
     assert_eq!(hint(10), "Use get_session_details(id, detail_level='summary') for turn breakdown");

@@ -11,7 +11,7 @@ fn matches(fixture: &Fixture, arguments: Value) -> Vec<Value> {
 }
 
 #[test]
-fn each_type_of_event_has_its_preview() {
+fn each_type_of_event_has_a_preview() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let call = json!({
         "session_id": "fb3cff44",
@@ -39,7 +39,7 @@ fn each_type_of_event_has_its_preview() {
 }
 
 #[test]
-fn a_match_that_the_preview_would_hide_is_shown() {
+fn a_match_outside_of_the_preview_is_shown() {
     let content = format!("{}\nlet needle = \"漢\";\n{}", "line é\n".repeat(300), "more\n".repeat(300));
     let log = Log::new(ID, START).user("go").tool(
         "Write",
@@ -103,7 +103,7 @@ fn every_match_is_on_one_page() {
 }
 
 #[test]
-fn the_search_of_old_still_works_and_says_that_it_is_old() {
+fn the_old_search_still_works_and_reports_that_it_is_deprecated() {
     let fixture = Fixture::new(&[small(ID, START)]);
     let answer = fixture.ask("search_events", json!({"pattern": "Cargo.toml", "event_type": "ToolCall"}));
     assert_eq!(answer["data"]["matches"][0]["preview"]["tool"], "Read");

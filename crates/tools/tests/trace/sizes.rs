@@ -42,7 +42,7 @@ fn all_within(pages: &[Answered], most: usize) {
 }
 
 #[test]
-fn every_level_keeps_its_size_and_has_every_step() {
+fn every_level_keeps_its_size_limit_and_has_every_step() {
     let fixture = Fixture::new(&[large()]);
     for (level, most) in [("summary", 15_000), ("turns", 30_000), ("steps", 38_000), ("full", 38_000)] {
         let arguments = json!({"session_id": ID, "detail_level": level, "include_reasoning": true});
@@ -88,7 +88,7 @@ fn join(texts: &mut BTreeMap<String, String>, key: String, text: &Value, part: &
 }
 
 #[test]
-fn the_full_level_gives_back_every_letter() {
+fn the_full_level_returns_every_character() {
     let fixture = Fixture::new(&[large()]);
     let pages = fixture
         .pages("get_session_details", &json!({"session_id": ID, "detail_level": "full", "from_turn": 58}));
@@ -133,7 +133,7 @@ fn the_full_level_gives_back_every_letter() {
 }
 
 #[test]
-fn an_event_of_any_size_can_be_had_in_parts() {
+fn an_event_of_any_size_can_be_read_in_parts() {
     let fixture = Fixture::new(&[large()]);
     let mut seen = 0;
     for (query, event_type, size) in [("/huge", "ToolCall", 0), ("done", "Message", 4)] {
@@ -172,7 +172,7 @@ fn an_event_of_any_size_can_be_had_in_parts() {
 }
 
 #[test]
-fn other_answers_keep_their_sizes_too() {
+fn other_answers_keep_their_size_limits() {
     let mut logs = vec![large()];
     for number in 0..60 {
         let root = format!("/home/dev/{number}{}", "p".repeat(900));

@@ -67,7 +67,7 @@ pub(super) struct Findings {
     pub(super) counts: [u64; RULES],
     pub(super) insights: Vec<Insight>,
     pub(super) left_out: OmittedInsights,
-    /// Set while a subagent's session is looked at.
+    /// Set while a subagent's session is analysed.
     pub(super) session: Option<String>,
 }
 

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-/// What a session is looked at for.
+/// What a session is checked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 pub enum Lens {
     Failures,

@@ -272,9 +272,9 @@ pub(crate) fn with_inherited(connection: &Connection) -> Sql<Vec<i64>> {
 pub(crate) fn spread_roots(connection: &Connection) -> Sql<()> {
     connection
         .prepare_cached(
-            "UPDATE sessions SET root = told.root
-             FROM (SELECT project, max(root) AS root FROM sessions WHERE root IS NOT NULL GROUP BY project) AS told
-             WHERE sessions.root IS NULL AND sessions.project != '' AND told.project = sessions.project",
+            "UPDATE sessions SET root = known.root
+             FROM (SELECT project, max(root) AS root FROM sessions WHERE root IS NOT NULL GROUP BY project) AS known
+             WHERE sessions.root IS NULL AND sessions.project != '' AND known.project = sessions.project",
         )?
         .execute([])?;
     Ok(())

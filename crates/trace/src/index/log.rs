@@ -32,7 +32,7 @@ pub(crate) trait Sink {
     fn begin(&mut self, first_block: u64);
     fn block(&mut self, block: BlockRow);
     fn turns(&mut self, turns: Vec<Turn>);
-    /// So many more bytes are read. Breaking ends the reading, which is then as if it had never begun.
+    /// Called with the number of bytes read since the last call. Breaking ends the reading and discards it.
     fn progress(&mut self, bytes: u64) -> ControlFlow<()>;
 }
 

@@ -58,7 +58,7 @@ impl Log {
         self
     }
 
-    /// Says something in a request that read and wrote so many tokens.
+    /// A message in a request that read and wrote these numbers of tokens.
     pub(crate) fn spends(&mut self, input: u64, cached: u64, output: u64) -> &mut Log {
         let usage = json!({"input_tokens": input, "cache_read_input_tokens": cached,
             "cache_creation_input_tokens": 0, "output_tokens": output});

@@ -92,7 +92,7 @@ impl<'v> Author<'v> {
         out
     }
 
-    /// Lines of a dialect, of about so many bytes.
+    /// Lines of a dialect, of about this many bytes.
     pub(crate) fn lines(&mut self, dialect: &Dialect, bytes: usize) -> String {
         let mut out = String::with_capacity(bytes + 200);
         let mut depth = 0;

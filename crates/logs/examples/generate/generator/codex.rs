@@ -1,5 +1,5 @@
 //! Logs of Codex: every message as an item for the model and as an event for the screen, running totals of tokens, a fifth
-//! of them told again.
+//! of them repeated.
 
 use super::dialects::COMMANDS;
 use super::json::{self, Json};

@@ -31,7 +31,7 @@ use vocabulary::Vocabulary;
 /// What to generate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Options {
-    /// About so many bytes.
+    /// The approximate size in bytes.
     pub(crate) bytes: u64,
     pub(crate) seed: u64,
     /// How many different needles; the most frequent one has a place for every megabyte.

@@ -15,7 +15,7 @@ use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 const SYNTHETIC: &str = "<synthetic>";
 
 /// Tokens of these samplings are not in the request's sums: the summary that the server made of a conversation, and
-/// another model that was asked for advice.
+/// another model that was consulted.
 const BESIDE: &[&str] = &["compaction", "advisor_message"];
 
 pub(super) fn read<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a>) {

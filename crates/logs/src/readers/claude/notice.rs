@@ -48,7 +48,7 @@ pub(super) fn attachment<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
     match ATTACHMENTS.iter().find(|(name, _)| *name == kind).map(|(_, attached)| attached) {
         Some(Attached::Silent) => {}
         Some(Attached::Queued) => queued(attachment, out),
-        Some(Attached::Told) => {
+        Some(Attached::Shown) => {
             let words = [
                 attachment.content,
                 attachment.blocking_error,
@@ -99,9 +99,9 @@ pub(super) fn result<'a>(line: Line<'a>, state: &mut State, out: &mut Out<'_, 'a
         return;
     };
     // Two turns may end at once: what the first result does not account for is the second's.
-    let (whole, told) = (usage.tokens(), Streamed::tokens(streamed.all));
-    streamed.all = Streamed::counts(told.minus(whole));
-    let tokens = whole.minus(told);
+    let (whole, counted) = (usage.tokens(), Streamed::tokens(streamed.all));
+    streamed.all = Streamed::counts(counted.minus(whole));
+    let tokens = whole.minus(counted);
     if !tokens.is_zero() {
         out.push(EventBody::TokenUsage(UsageReport { tokens, model: None, claim: Claim::Once }));
     }

@@ -106,9 +106,9 @@ impl State {
             state.started = true;
             facts.push(SessionFact::Started(at));
         }
-        let first = |told: &mut bool, text: &mut Option<Cow<'a, str>>| match text.take() {
-            Some(text) if !*told && !text.is_empty() => {
-                *told = true;
+        let first = |is_known: &mut bool, text: &mut Option<Cow<'a, str>>| match text.take() {
+            Some(text) if !*is_known && !text.is_empty() => {
+                *is_known = true;
                 Some(text)
             }
             _ => None,

@@ -141,7 +141,7 @@ impl CodexReader {
         is_whole
     }
 
-    /// The user asked for a review. Its prompt, which the client wrote, comes next.
+    /// The user requested a review. Its prompt, which the client wrote, comes next.
     pub(super) fn review<'a>(&mut self, review: &Fields<'a>, out: &mut Out<'a, '_>) {
         self.state.reviewing = true;
         let hint = review.word(Key::UserFacingHint).or_else(|| review.word(Key::Prompt)).unwrap_or_default();

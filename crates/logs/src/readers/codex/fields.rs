@@ -2,7 +2,7 @@
 //!
 //! The same keys stand for the same things in all kinds of records, old and new, so one set of slots serves them all. A
 //! slot holds a value as the log has it: a value of an unexpected type spoils its own slot and nothing else, keys that
-//! stand twice are tolerated (`codex exec` writes some), and what no reader asks for is skipped without being looked at.
+//! stand twice are tolerated (`codex exec` writes some), and fields that no reader uses are skipped unparsed.
 
 use std::borrow::Cow;
 use std::fmt;

@@ -100,7 +100,7 @@ impl CodexReader {
         let ended = ends.iter().find_map(|(end, phase)| Some((kind.strip_suffix(end)?, *phase)));
         let (name, phase) = ended.unwrap_or((kind, Phase::End));
         match (name, phase) {
-            // What is searched or drawn is known at the end.
+            // The query or the image is known only at the end.
             ("web_search" | "image_generation", Phase::Begin) => (),
             ("web_search", Phase::End) => self.web_search(Side::Event, event, out),
             ("image_generation", Phase::End) => self.image(Side::Event, event, out),

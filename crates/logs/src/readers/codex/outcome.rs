@@ -2,7 +2,7 @@
 //!
 //! Commands: `Exit code: 1` at the top (the shell tools of 2025), `Process exited with code 1` in the lines above
 //! `Output:` (unified exec), or a JSON document in the string with `metadata.exit_code` (2025 and before). Other tools
-//! say that they failed in one of a few openings. Only the ends of a result are looked at.
+//! say that they failed in one of a few openings. Only the ends of a result are checked.
 
 use serde_json::value::RawValue;
 
@@ -50,7 +50,7 @@ pub(super) fn object_failed(fields: &Fields<'_>) -> bool {
         || fields.first(&[Key::Content, Key::Output, Key::Text]).is_some_and(failed)
 }
 
-/// Of an array's parts the texts are looked at: the first says how long it took, the second how it went.
+/// The texts of an array's parts: the first has the duration, the second the outcome.
 fn parts_failed(array: &str) -> bool {
     const TEXT: &str = "\"text\":\"";
     let head = head(array, 4 * ENDS);

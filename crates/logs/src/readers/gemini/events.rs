@@ -91,16 +91,16 @@ impl Reader {
     }
 
     fn user(&mut self, fields: &Map<String, Value>, at: Option<Millis>) {
-        let told = pieces(fields.get("content").unwrap_or(&Value::Null));
-        let said = words(&told);
+        let message_pieces = pieces(fields.get("content").unwrap_or(&Value::Null));
+        let said = words(&message_pieces);
         let said = said.trim();
-        let parts = self.parts(told, at);
+        let parts = self.parts(message_pieces, at);
         let Some(whole) = content(parts) else { return };
         let own = OWN_WORDS.iter().any(|opening| said.starts_with(opening));
         if said.starts_with(SUMMARY) {
             return self.event(at, EventBody::Summary(whole));
         }
-        // Nobody types into a subagent's log: the first text is its task, later ones are the client's.
+        // No user types into a subagent's log: the first text is its task, later ones are the client's.
         if own || self.stream == EventStream::Subagent && self.prompted {
             return self.event(at, EventBody::Notification(whole));
         }
@@ -167,8 +167,8 @@ impl Reader {
                 self.call(call, at);
             }
         }
-        if let Some(told) = fields.get("tokens").filter(|told| told.is_object()) {
-            let tokens = tokens(told);
+        if let Some(counts) = fields.get("tokens").filter(|counts| counts.is_object()) {
+            let tokens = tokens(counts);
             let model = fields.get("model").and_then(Value::as_str).map(|model| model.to_owned().into());
             let claim = claim_of(&tokens, fields.get("id").and_then(Value::as_str));
             self.event(at, EventBody::TokenUsage(UsageReport { tokens, model, claim }));
@@ -193,14 +193,15 @@ impl Reader {
                 self.event(at, EventBody::Reasoning(Content::text(text)));
             }
         }
-        let mut told = pieces(fields.get("content").unwrap_or(&Value::Null));
+        let mut message_pieces = pieces(fields.get("content").unwrap_or(&Value::Null));
         if thoughts.is_some_and(|thoughts| !thoughts.is_empty()) {
-            told.retain(|piece| !matches!(piece, Piece::Thought(_)));
+            message_pieces.retain(|piece| !matches!(piece, Piece::Thought(_)));
         }
-        let own = words(&told).trim() == SUMMARY_ANSWER && !fields.contains_key("model");
+        let own = words(&message_pieces).trim() == SUMMARY_ANSWER && !fields.contains_key("model");
         // Calls stand after the words, so they wait.
-        let (tools, words): (Vec<_>, Vec<_>) =
-            told.into_iter().partition(|piece| matches!(piece, Piece::Call(_) | Piece::Response(_)));
+        let (tools, words): (Vec<_>, Vec<_>) = message_pieces
+            .into_iter()
+            .partition(|piece| matches!(piece, Piece::Call(_) | Piece::Response(_)));
         let words = self.parts(words, at);
         if let Some(content) = content(words) {
             self.event(at, if own { EventBody::Notification(content) } else { EventBody::Message(content) });

@@ -106,7 +106,7 @@ pub(super) fn result(value: &Value, call: Option<&str>) -> (Option<Content<'stat
         responses.retain(own);
     }
     let failed = responses.iter().any(|response| response.pointer("/response/error").is_some());
-    let told = responses.iter().map(|response| match response.get("response") {
+    let outputs = responses.iter().map(|response| match response.get("response") {
         Some(Value::Object(fields)) if fields.len() == 1 => {
             let only = fields.get("output").or_else(|| fields.get("error"));
             only.cloned().unwrap_or_else(|| Value::Object(fields.clone()))
@@ -114,7 +114,7 @@ pub(super) fn result(value: &Value, call: Option<&str>) -> (Option<Content<'stat
         Some(other) => other.clone(),
         None => Value::Null,
     });
-    let mut all: Vec<Value> = told.collect();
+    let mut all: Vec<Value> = outputs.collect();
     all.extend(parts);
     (content(all), failed)
 }

@@ -64,7 +64,7 @@ impl Layout {
     }
 }
 
-/// A message is written again when a step of it ends, so the parts' files need not be looked at; their folders are.
+/// A message is written again when a step of it ends, so the parts' files need not be checked; their folders are.
 pub(super) fn sessions(storage: &Path) -> Result<Vec<Listed>, OpenCodeError> {
     fs::read_dir(storage).map_err(|source| OpenCodeError::Io { path: storage.to_owned(), source })?;
     let layout = Layout::of(storage);
