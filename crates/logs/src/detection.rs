@@ -23,9 +23,9 @@ const MOST_CHUNKS: usize = 8;
 /// A record, no deeper than its names.
 type Fields<'a> = HashMap<&'a str, &'a RawValue>;
 
-/// What a record says of its log.
+/// What a record shows about the format of its log.
 #[derive(Debug, PartialEq, Eq)]
-enum Says {
+enum Evidence {
     Is(LogFormat),
     /// It is of a client that is not read.
     Foreign,
@@ -55,9 +55,9 @@ pub(crate) fn format_of(path: &Path, compressed: bool) -> io::Result<LogFormat> 
             let line = String::from_utf8_lossy(line);
             let Ok(record) = serde_json::from_str(without_mark(line.trim_ascii())) else { continue };
             match of_record(&record) {
-                Says::Is(format) => return Ok(format),
-                Says::Foreign => return Ok(LogFormat::Unknown),
-                Says::Nothing => records += 1,
+                Evidence::Is(format) => return Ok(format),
+                Evidence::Foreign => return Ok(LogFormat::Unknown),
+                Evidence::Nothing => records += 1,
             }
             if records == MOST_RECORDS {
                 return Ok(LogFormat::Unknown);
@@ -72,7 +72,7 @@ pub(crate) fn without_mark(text: &str) -> &str {
     text.strip_prefix('\u{feff}').unwrap_or(text)
 }
 
-fn of_record(record: &Fields<'_>) -> Says {
+fn of_record(record: &Fields<'_>) -> Evidence {
     let has = |name: &str| record.contains_key(name);
     let kind = record.get("type").and_then(|kind| serde_json::from_str::<&str>(kind.get()).ok());
     let kind = kind.unwrap_or_default();
@@ -83,30 +83,30 @@ fn of_record(record: &Fields<'_>) -> Says {
     };
     match kind {
         "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted" if has("payload") => {
-            Says::Is(LogFormat::Lines(Codex))
+            Evidence::Is(LogFormat::Lines(Codex))
         }
-        "thread.started" => Says::Is(LogFormat::Lines(Codex)),
-        "" if header || has("record_type") => Says::Is(LogFormat::Lines(Codex)),
+        "thread.started" => Evidence::Is(LogFormat::Lines(Codex)),
+        "" if header || has("record_type") => Evidence::Is(LogFormat::Lines(Codex)),
         _ if has("projectHash") || has("sessionId") && has("startTime") => {
-            Says::Is(LogFormat::Document(Gemini))
+            Evidence::Is(LogFormat::Document(Gemini))
         }
-        _ if has("loglines") => Says::Is(LogFormat::Document(ClaudeCode)),
-        _ if has("systemPayload") || has("toolCallResult") || of_gemini(message) => Says::Foreign,
-        "summary" if has("leafUuid") || has("summary") => Says::Is(LogFormat::Lines(ClaudeCode)),
+        _ if has("loglines") => Evidence::Is(LogFormat::Document(ClaudeCode)),
+        _ if has("systemPayload") || has("toolCallResult") || of_gemini(message) => Evidence::Foreign,
+        "summary" if has("leafUuid") || has("summary") => Evidence::Is(LogFormat::Lines(ClaudeCode)),
         "user" | "assistant" | "system"
             if message.starts_with('{') || has("sessionId") || has("session_id") || has("subtype") =>
         {
-            Says::Is(LogFormat::Lines(ClaudeCode))
+            Evidence::Is(LogFormat::Lines(ClaudeCode))
         }
         // Tools that keep only what was used leave the type out.
         "" if (has("sessionId") || has("requestId")) && (has("costUSD") || message.contains("\"usage\"")) => {
-            Says::Is(LogFormat::Lines(ClaudeCode))
+            Evidence::Is(LogFormat::Lines(ClaudeCode))
         }
-        "file-history-snapshot" if has("snapshot") => Says::Is(LogFormat::Lines(ClaudeCode)),
+        "file-history-snapshot" if has("snapshot") => Evidence::Is(LogFormat::Lines(ClaudeCode)),
         _ if has("sessionId") && (has("uuid") || has("leafUuid") || claude::is_known(kind)) => {
-            Says::Is(LogFormat::Lines(ClaudeCode))
+            Evidence::Is(LogFormat::Lines(ClaudeCode))
         }
-        _ => Says::Nothing,
+        _ => Evidence::Nothing,
     }
 }
 

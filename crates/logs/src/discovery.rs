@@ -1,6 +1,6 @@
 //! Finding the logs.
 //!
-//! The clients' own folders are known; any other file or folder can be named. Whose log a file is, its content says (see
+//! The clients' own folders are known; any other file or folder can be named. The client of a log is detected from its content (see
 //! [`crate::detection`]), since logs are copied, exported and kept anywhere.
 
 use std::collections::HashSet;

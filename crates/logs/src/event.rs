@@ -98,7 +98,7 @@ pub struct LogEvent<'a> {
     pub body: EventBody<'a>,
 }
 
-/// What an event says.
+/// The content of an event.
 #[derive(Clone, Debug)]
 pub enum EventBody<'a> {
     User(Content<'a>),

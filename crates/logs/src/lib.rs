@@ -1,7 +1,7 @@
 //! Logs of coding agents: one reader for each format, all into one event model.
 //!
 //! [`discovery`] finds the logs, [`reading`] opens one with the reader of its format ([`readers`]), and every reader gives
-//! [`event`]s and [`usage`] reports. [`tool_kinds`] says what the agents' tools do, by their names.
+//! [`event`]s and [`usage`] reports. [`tool_kinds`] classifies the agents' tools by their names.
 //!
 //! This crate only ever reads: no log is written, locked or removed. A record that a reader does not recognise is never an
 //! error; it is reported and counted.

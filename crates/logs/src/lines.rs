@@ -83,7 +83,7 @@ impl LogLines {
         Ok(())
     }
 
-    /// The next lines that end before `end`. `None` when there are no more; then [`LogLines::pending`] says what is left.
+    /// The next lines that end before `end`. `None` when there are no more; then [`LogLines::pending`] is what is left.
     pub fn next(&mut self, end: u64) -> io::Result<Option<Chunk<'_>>> {
         self.buffer.drain(..self.had);
         self.at += self.had as u64;

@@ -26,7 +26,7 @@ pub struct ParsedRecord<'a> {
     pub unrecognised: Vec<Unrecognised<'a>>,
 }
 
-/// What a record says of its session as a whole. The first of each counts, but for the title, where the last does.
+/// What a record states about its whole session. The first value of each field counts; of titles, the last.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SessionFact<'a> {
     /// The agent's own id of the session.

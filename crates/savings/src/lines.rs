@@ -1,4 +1,4 @@
-//! Lines as they are compared: without the numbers that tools put before them, and only those that say something.
+//! Lines as they are compared: without the numbers that tools put before them, and only those with enough content.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, BuildHasherDefault, DefaultHasher, Hash};
@@ -87,7 +87,7 @@ fn after_number<'l>(text: &'l str, signs: &[&str]) -> Option<&'l str> {
     signs.iter().find_map(|sign| rest.strip_prefix(sign))
 }
 
-/// Whether a bare line says enough that seeing it again means something.
+/// Whether a bare line has enough content that its second occurrence is no coincidence.
 pub(super) fn is_distinctive(bare: &str) -> bool {
     bare.len() >= DISTINCTIVE
         && bare.chars().filter(|letter| letter.is_alphanumeric()).count() >= 8

@@ -1,4 +1,4 @@
-//! What a replay says pruning would have saved and cost, over small sessions with the real engine.
+//! What pruning would have saved and cost, replayed over small sessions with the real engine.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 
@@ -50,7 +50,7 @@ fn pruned(text: &str) -> Pruned {
     Sieve::new(SieveSettings::default()).dry_run(&request, &|| false)
 }
 
-/// The first line of the first cut that says something.
+/// The first line of the first cut that has enough content.
 fn a_cut_line(text: &str) -> (usize, String) {
     let cut = &pruned(text).annotations[0];
     let lines: Vec<&str> = text.split('\n').collect();
@@ -92,7 +92,7 @@ fn savings(log: &Log) -> SavingsReport {
     savings
 }
 
-/// What the read comes to when nothing of it was needed.
+/// The result of the read when nothing of it was needed.
 fn unneeded() -> SavingsSums {
     let stats = pruned(&file()).stats;
     assert!(stats.pruned_lines > 5, "{stats:?}");

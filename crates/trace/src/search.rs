@@ -1,6 +1,6 @@
 //! Searching the events of all sessions: the latest sessions first, and in a session from its beginning.
 //!
-//! Bloom filters say which blocks may match. Those are read from the logs and matched event by event: a filter alone never
+//! Bloom filters select the blocks that may match. Those are read from the logs and matched event by event: a filter alone never
 //! gives a match, and the texts are only in the logs.
 
 mod query;

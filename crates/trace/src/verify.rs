@@ -1,4 +1,4 @@
-//! Whether the index says what the logs say: they are read again from their beginning, into an index of its own, and the
+//! Whether the index agrees with the logs: they are read again from their beginning, into an index of its own, and the
 //! two are compared.
 
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ pub struct IndexVerification {
     pub differences: Vec<IndexDifference>,
 }
 
-/// Where the index says something else than the log.
+/// Where the index differs from the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexDifference {
     pub log: String,
@@ -138,8 +138,8 @@ fn differences(stored: &Indexed, fresh: &Indexed) -> Vec<&'static str> {
     checks.into_iter().filter(|(_, same)| !same).map(|(what, _)| what).collect()
 }
 
-/// A log that grew while it was read is cut into blocks at other places. Then what each index says must hang together, and
-/// wherever both begin a block, they must say the same of it.
+/// A log that grew while it was read is cut into blocks at other places. Then each index must be consistent by itself, and
+/// where both begin a block, they must agree on it.
 fn same_blocks(stored: &[BlockRow], fresh: &[BlockRow]) -> bool {
     if stored == fresh {
         return true;

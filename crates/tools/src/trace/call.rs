@@ -49,7 +49,7 @@ impl TraceCall<'_> {
         self.trace.short_id(id).map_err(trace_failure)
     }
 
-    /// What the hint of an empty list says: that there are no sessions at all, and where they were looked for; else `why`.
+    /// The hint of an empty list: that there are no sessions at all and where they were searched; else `why`.
     pub(crate) fn nothing(&self, why: &str) -> Result<String, Failure> {
         let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
         if !self.trace.sessions(&any, None, 1).map_err(trace_failure)?.is_empty() {

@@ -52,7 +52,7 @@ pub(crate) fn rate_limited(limit: u64, retry_after_ms: u64) -> Failure {
     )
 }
 
-/// What the sessions' collection says, in the contract's words.
+/// An error of the index, with the contract's message.
 pub(crate) fn trace_failure(error: TraceError) -> Failure {
     match error {
         TraceError::NoSuchSession { id } => {

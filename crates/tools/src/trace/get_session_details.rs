@@ -162,7 +162,7 @@ pub(crate) fn check(
     }
 }
 
-/// What every level says of the session.
+/// The fields of the session in every level.
 fn head(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
     let subagents = call.trace.subagents(session).map_err(trace_failure)?;
     let of_subagents: u64 = subagents.iter().map(|child| child.own_tokens).sum();

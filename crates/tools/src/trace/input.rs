@@ -18,7 +18,7 @@ use crate::input::Whole;
 /// The most items on a page.
 pub(crate) const MOST_ITEMS: u64 = 50;
 
-/// Items on a page. More than 50 are taken as 50: how long a page is, is the server's to say.
+/// Items on a page. More than 50 are taken as 50: the server limits the length of a page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Limit(pub(crate) u64);
 

@@ -27,7 +27,7 @@ pub(crate) fn of_search(items: usize) -> usize {
     (items * 3 * KB / 2).clamp(15 * KB, 30 * KB)
 }
 
-/// Answers above this say so in their hint.
+/// Larger answers have a warning in their hint.
 const LARGE: usize = 30 * KB;
 /// Bytes for what stands around the items: hint, cursor, rate limit.
 const AROUND: usize = 1_600;

@@ -16,7 +16,7 @@ const REFILL: Duration = Duration::from_millis(60_000 / CALLS_A_MINUTE);
 #[derive(Default)]
 pub(crate) struct RateLimit(Mutex<Option<Instant>>);
 
-/// What an answer says of it.
+/// The state of the limit in an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct RateState {
     pub(crate) limit: u64,

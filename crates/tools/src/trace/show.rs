@@ -10,7 +10,7 @@ pub(crate) fn time(at: Option<Millis>) -> Value {
     time.map_or(Value::Null, |time| time.strftime("%Y-%m-%dT%H:%M:%SZ").to_string().into())
 }
 
-/// What an event is, where the contract's types do not tell it from others.
+/// The kind of an event, where the contract's types do not distinguish it.
 pub(crate) fn finer_kind(kind: EventKind) -> Option<&'static str> {
     match kind {
         EventKind::SlashCommand => Some("slash_command"),

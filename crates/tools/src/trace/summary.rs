@@ -41,7 +41,7 @@ pub(crate) fn outcome(turn: &Turn) -> &'static str {
     }
 }
 
-/// What every answer says of a session: whose it is, its project, its times, its model.
+/// The fields of a session in every answer: its client, project, times and model.
 pub(crate) fn session_json(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
     let mut item = json!({
         "provider": session.provider.id(),
@@ -66,7 +66,7 @@ fn model(call: &TraceCall<'_>, session: &Session) -> Result<Option<String>, Fail
     Ok(most.map(|(model, _)| model.to_owned()))
 }
 
-/// What every list of turns says of one.
+/// The fields of a turn in every list.
 pub(crate) fn turn_json(turn: &Turn) -> Value {
     json!({
         "turn_index": turn.number,
@@ -103,7 +103,7 @@ pub(crate) fn tokens(tokens: Tokens) -> Value {
     })
 }
 
-/// A step in one line: its tools with what they were for, or the beginning of what the agent said.
+/// A step in one line: its tools with their main argument, or the beginning of the agent's message.
 pub(crate) fn step_summary(step: &TurnStep) -> Value {
     let mut parts: Vec<String> = step.tools.iter().take(MOST_TOOLS).map(tool).collect();
     let more = step.tools.len().saturating_sub(MOST_TOOLS);

@@ -1,6 +1,6 @@
 //! The kinds of records, notices and attachments, and how each is handled.
 
-/// Records that say nothing of the conversation that another record does not say.
+/// Records that add nothing to the conversation that other records do not have.
 pub(super) const SILENT: &[&str] = &[
     // Settings as they changed: none of them words.
     "mode",
@@ -49,7 +49,7 @@ pub(super) const SILENT: &[&str] = &[
     "keep_alive",
 ];
 
-/// Notices of type `system` that say nothing where they have no content.
+/// Notices of type `system` that are skipped where they have no content.
 pub(super) const SILENT_NOTICES: &[&str] = &[
     // How long it took, which the times of the events show.
     "turn_duration",

@@ -1,4 +1,4 @@
-//! What the client says: notices, attachments, and the end of a transcript.
+//! Records of the client itself: notices, attachments, and the end of a transcript.
 
 use serde_json::value::RawValue;
 
@@ -61,7 +61,7 @@ pub(super) fn attachment<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
             let hook = kind.contains("hook");
             match words.into_iter().flatten().find(|words| !is_empty(words)) {
                 Some(words) => out.push(EventBody::Notification(Content::Raw(words))),
-                // A hook that had nothing to say.
+                // A hook without output.
                 None if hook && attachment.content.or(attachment.stdout).is_some() => {}
                 None => out.push(EventBody::Notification(Content::Raw(raw))),
             }

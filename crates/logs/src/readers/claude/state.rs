@@ -1,4 +1,4 @@
-//! What a record says of its session as a whole, and what is to be known of the records before it.
+//! What a record states about its whole session, and what the reader remembers of the records before it.
 //!
 //! A block of a log is read again from the state at its start, so the state is all that a record may depend on. It is kept
 //! with every block: ids are hashes in it.
@@ -52,7 +52,7 @@ pub(super) struct Streamed {
 }
 
 impl State {
-    /// What a record says of the session as a whole.
+    /// What a record states about the whole session.
     pub(super) fn facts<'a>(
         &mut self,
         own: Option<String>,

@@ -97,7 +97,7 @@ impl CodexReader {
             ("agent_reasoning" | "agent_reasoning_raw_content", Some(words)) => {
                 self.reasoning(Side::Event, words, out);
             }
-            // Without words they say nothing.
+            // Without a text they are skipped.
             ("user_message" | "agent_message" | "agent_reasoning" | "agent_reasoning_raw_content", None) => {}
             ("token_count", _) => self.token_count(event, out),
             ("turn.completed", _) => self.turn_usage(event, out),

@@ -1,4 +1,4 @@
-//! Whether a tool failed, which Codex says in prose.
+//! Whether a tool failed, which Codex writes as prose.
 //!
 //! Commands: `Exit code: 1` at the top (the shell tools of 2025), `Process exited with code 1` in the lines above
 //! `Output:` (unified exec), or a JSON document in the string with `metadata.exit_code` (2025 and before). Other tools
@@ -37,7 +37,7 @@ pub(super) fn failed(output: &RawValue) -> bool {
     }
 }
 
-/// Whether an object that describes an outcome says that it failed.
+/// Whether an object that describes an outcome is a failure.
 pub(super) fn object_failed(fields: &Fields<'_>) -> bool {
     let code = fields.first(&[Key::ExitCode, Key::ExitCodeCamel]).is_some_and(|code| code.get() != "0");
     let status = fields.text(Key::Status);

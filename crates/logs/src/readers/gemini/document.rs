@@ -9,7 +9,7 @@ use super::pieces::{Piece, pieces};
 use super::torn::Document;
 use crate::readers::Unrecognised;
 
-/// What the head may say; anything else is drift.
+/// Known fields of the head; anything else is drift.
 const HEAD: &[&str] = &[
     "directories",
     "kind",
@@ -241,7 +241,7 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What a message says, by which a copy under another id is recognised; `None` when it says nothing.
+/// The content by which a copy of a message under another id is recognised; `None` when it is empty.
 fn signature(fields: &Map<String, Value>) -> Option<String> {
     let mut words = String::new();
     let mut ids = BTreeSet::new();

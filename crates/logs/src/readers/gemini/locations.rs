@@ -1,4 +1,4 @@
-//! What only the path of a log says.
+//! What only the path of a log reveals.
 
 use std::fs::File;
 use std::io::Read;
