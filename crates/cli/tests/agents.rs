@@ -7,15 +7,15 @@ mod common;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use common::fleet::{Fleet, is_serve};
+use common::agents::{AgentFixture, is_serve};
 use common::{Mcp, Server, eventually, finish, http, output};
 use serde_json::{Value, json};
 
 #[test]
 fn what_is_asked_wrongly_is_said_before_anything_is_started() {
-    let fleet = Fleet::new();
+    let fixture = AgentFixture::new();
     let said = |arguments: &[&str], code: i32| {
-        let ran = fleet.run(arguments);
+        let ran = fixture.run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?} said {}", ran.stderr);
         ran.stderr
     };
@@ -29,7 +29,7 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
     assert!(said(&["agents", "start", "--task", "x", "--agent", "emacs"], 2).contains("claude"));
     assert!(said(&["agents", "start", "--task", "x", "--type", "review"], 2).contains("coding, planning"));
     assert!(said(&["agents", "start", "--task", "x", "--agent", "codex", "--", "ls"], 2).contains("--agent"));
-    let outside = fleet.house.folder.path().join("outside");
+    let outside = fixture.base.folder.path().join("outside");
     std::fs::create_dir(&outside).unwrap();
     let outside = outside.canonicalize().unwrap();
     assert_eq!(
@@ -50,26 +50,26 @@ fn what_is_asked_wrongly_is_said_before_anything_is_started() {
         said(&["agents", "stop", "work-1-a1"], 1).starts_with("error: there is no instance `work-1-a1`\n")
     );
     assert!(said(&["agents", "stop"], 2).contains("<ID>"));
-    assert_eq!(fleet.coordinator(), None, "nothing was started for any of it");
-    assert_eq!(fleet.run(&["agents", "list"]).stderr.split(';').next(), Some("no instances"));
-    assert_eq!(fleet.json(&["agents", "list", "--json"]), json!([]));
+    assert_eq!(fixture.coordinator(), None, "nothing was started for any of it");
+    assert_eq!(fixture.run(&["agents", "list"]).stderr.split(';').next(), Some("no instances"));
+    assert_eq!(fixture.json(&["agents", "list", "--json"]), json!([]));
 }
 
 #[test]
 fn settings_are_shown_set_and_checked() {
-    let fleet = Fleet::new();
-    assert_eq!(fleet.run(&["agents", "config", "review.max_iterations"]).stdout, "3\n");
-    assert_eq!(fleet.run(&["agents", "config", "review.max_iterations", "4"]).stdout, "4\n");
-    let shown = fleet.json(&["agents", "config", "review.max_iterations", "--json"]);
+    let fixture = AgentFixture::new();
+    assert_eq!(fixture.run(&["agents", "config", "review.max_iterations"]).stdout, "3\n");
+    assert_eq!(fixture.run(&["agents", "config", "review.max_iterations", "4"]).stdout, "4\n");
+    let shown = fixture.json(&["agents", "config", "review.max_iterations", "--json"]);
     assert_eq!((&shown["value"], &shown["default"]), (&json!("4"), &json!("3")));
-    let all = fleet.json(&["agents", "config", "--json"]);
+    let all = fixture.json(&["agents", "config", "--json"]);
     assert!(all.as_array().unwrap().iter().any(|setting| setting["key"] == "review.timeout_hours"), "{all}");
     for (arguments, why) in [
         (&["review.max_iterations", "none"][..], "must be a whole number"),
         (&["review.nothing"], "hint: `tamis agents config` lists them"),
         (&["agent.args.claude", "--model"], "JSON list"),
     ] {
-        let ran = fleet.run(&[&["agents", "config"], arguments].concat());
+        let ran = fixture.run(&[&["agents", "config"], arguments].concat());
         assert_eq!(ran.code, Some(2), "{arguments:?}");
         assert!(ran.stderr.contains(why), "{}", ran.stderr);
     }
@@ -77,9 +77,9 @@ fn settings_are_shown_set_and_checked() {
 
 #[test]
 fn an_agent_from_its_start_to_its_clean_up() {
-    let fleet = Fleet::new();
+    let fixture = AgentFixture::new();
     let command = "echo \"at work as $TAMIS_INSTANCE\"; exec sleep 600";
-    let started = fleet.run(&[
+    let started = fixture.run(&[
         "agents",
         "start",
         "--issue",
@@ -92,7 +92,7 @@ fn an_agent_from_its_start_to_its_clean_up() {
         command,
     ]);
     assert_eq!(started.code, Some(0), "{}", started.stderr);
-    let serve = fleet.coordinator().unwrap();
+    let serve = fixture.coordinator().unwrap();
     assert!(is_serve(&serve["pid"].to_string()), "it was started in the background");
     assert!(
         started.stderr.contains("`tamis serve` now runs in the background at http://127.0.0.1:"),
@@ -106,49 +106,49 @@ fn an_agent_from_its_start_to_its_clean_up() {
     assert!(started.stderr.contains("`tamis agents attach work-12-a1`"), "{}", started.stderr);
 
     // The second one finds the server there.
-    let second = fleet.start(&["--task", "mend the parser", "--type", "planning"]);
+    let second = fixture.start(&["--task", "mend the parser", "--type", "planning"]);
     assert_eq!((&second["type"], &second["status"]), (&json!("planning"), &json!("STARTED")));
-    assert_eq!(fleet.coordinator().unwrap(), serve);
+    assert_eq!(fixture.coordinator().unwrap(), serve);
 
-    let list = fleet.json(&["agents", "list", "--json"]);
+    let list = fixture.json(&["agents", "list", "--json"]);
     assert_eq!((&list[0]["id"], &list[0]["status"]), (&json!(id), &json!("STARTED")), "{list}");
-    let table = fleet.run(&["agents", "list"]).stdout;
+    let table = fixture.run(&["agents", "list"]).stdout;
     let row = table.lines().nth(1).unwrap();
     assert!(row.starts_with("work-12-a1 ") && row.ends_with("mend \\x1b[31mit"), "{table}");
-    let shown = fleet.run(&["agents", "show", id]).stdout;
+    let shown = fixture.run(&["agents", "show", id]).stdout;
     assert!(shown.contains("\nbranch      tamis/work-12-a1\n") && !shown.contains('\u{1b}'), "{shown}");
-    let details = fleet.json(&["agents", "show", id, "--json"]);
+    let details = fixture.json(&["agents", "show", id, "--json"]);
     assert_eq!(details["task"], "mend \u{1b}[31mit");
     assert_eq!(details["events"][0]["kind"], "instance_created", "{details}");
 
     let worktree = PathBuf::from(details["worktree"].as_str().unwrap());
-    assert_eq!(fleet.git(&worktree, &["branch", "--show-current"]), "tamis/work-12-a1");
+    assert_eq!(fixture.git(&worktree, &["branch", "--show-current"]), "tamis/work-12-a1");
     eventually("its screen can be seen", || {
-        fleet.run(&["agents", "logs", id]).stdout.contains("at work as work-12-a1")
+        fixture.run(&["agents", "logs", id]).stdout.contains("at work as work-12-a1")
     });
-    let attached = fleet.run(&["agents", "attach", id]);
+    let attached = fixture.run(&["agents", "attach", id]);
     assert_eq!(attached.code, Some(2), "this is no terminal");
     assert!(attached.stderr.contains("tamis agents logs --follow work-12-a1"), "{}", attached.stderr);
 
-    // One of them leaves work behind that nobody has committed.
+    // One of them leaves uncommitted work behind.
     std::fs::write(worktree.join("notes.txt"), "not committed").unwrap();
-    let stopped = fleet.run(&["agents", "stop", id, second["id"].as_str().unwrap()]);
+    let stopped = fixture.run(&["agents", "stop", id, second["id"].as_str().unwrap()]);
     assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
     assert!(stopped.stdout.starts_with("work-12-a1 is TERMINATED; its work stays in "), "{}", stopped.stdout);
-    assert!(fleet.statuses().iter().all(|(_, status)| status == "TERMINATED"));
-    let attached = fleet.run(&["agents", "attach", id]);
+    assert!(fixture.statuses().iter().all(|(_, status)| status == "TERMINATED"));
+    let attached = fixture.run(&["agents", "attach", id]);
     assert_eq!(attached.code, Some(1));
     assert!(
         attached.stderr.ends_with("hint: `tamis agents logs work-12-a1` shows what it did\n"),
         "{}",
         attached.stderr
     );
-    let log = fleet.run(&["agents", "logs", id]);
+    let log = fixture.run(&["agents", "logs", id]);
     assert!(log.stdout.contains("at work as work-12-a1"), "{}{}", log.stdout, log.stderr);
-    let followed = fleet.run(&["agents", "logs", "--follow", id]);
+    let followed = fixture.run(&["agents", "logs", "--follow", id]);
     assert!(followed.stdout.contains("at work as work-12-a1"), "it ends, since the agent has");
 
-    let disposals = |arguments: &[&str]| fleet.json(&[&["agents", "gc", "--json"], arguments].concat());
+    let disposals = |arguments: &[&str]| fixture.json(&[&["agents", "gc", "--json"], arguments].concat());
     let planned = disposals(&["--dry-run"]);
     let other = PathBuf::from(second["worktree"].as_str().unwrap());
     assert!(other.exists() && worktree.exists(), "nothing is removed yet");
@@ -159,24 +159,25 @@ fn an_agent_from_its_start_to_its_clean_up() {
     let kept = done.as_array().unwrap().iter().find(|disposal| disposal["instance"] == id).unwrap();
     assert!(!kept["kept"].as_array().unwrap().is_empty(), "it says why: {kept}");
 
-    let purged = fleet.run(&["data", "purge", "--yes"]);
+    let purged = fixture.run(&["data", "purge", "--yes"]);
     assert!(purged.stderr.contains("of agents and their records are kept"), "{}", purged.stderr);
     assert!(worktree.join("notes.txt").exists());
-    assert_eq!(fleet.json(&["data", "show", "--json"])["agents"]["worktrees"], 1);
+    assert_eq!(fixture.json(&["data", "show", "--json"])["agents"]["worktrees"], 1);
 }
 
 #[test]
 fn an_agent_that_ends_is_noticed() {
-    let fleet = Fleet::new();
-    let _server = fleet.coordinating();
+    let fixture = AgentFixture::new();
+    let _server = fixture.coordinating();
     // A program may be named by a path from where one is.
-    let script = fleet.house.work().join("my-agent");
+    let script = fixture.base.work().join("my-agent");
     std::fs::write(&script, "#!/bin/sh\nexec sleep 600\n").unwrap();
     std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let mine = fleet.json(&["agents", "start", "--task", "mine", "--json", "--", "./my-agent", "./x"]);
+    let mine = fixture.json(&["agents", "start", "--task", "mine", "--json", "--", "./my-agent", "./x"]);
     assert_eq!(mine["args"], json!([script.canonicalize().unwrap(), "./x"]));
-    // Whether it is over before anybody looks is not known; if it is, whoever started it is told.
-    let started = fleet.run(&["agents", "start", "--task", "quit", "--", "sh", "-c", "echo no key; exit 3"]);
+    // The agent may or may not end before `start` checks; if it does, `start` reports it.
+    let started =
+        fixture.run(&["agents", "start", "--task", "quit", "--", "sh", "-c", "echo no key; exit 3"]);
     assert!(
         started.stdout.starts_with("started   work-quit-a1, sh -c"),
         "{}{}",
@@ -184,15 +185,15 @@ fn an_agent_that_ends_is_noticed() {
         started.stderr
     );
     if started.code == Some(1) {
-        let told =
+        let expected =
             "error: the agent of work-quit-a1 ended as soon as it was started with exit code 3\n  no key\n";
-        assert!(started.stderr.contains(told), "{}", started.stderr);
+        assert!(started.stderr.contains(expected), "{}", started.stderr);
     } else {
         assert_eq!(started.code, Some(0), "{}", started.stderr);
     }
-    // Nobody asks for it, and it is not a minute's affair.
-    eventually("its end is written down", || fleet.statuses()[1].1 == "TERMINATED");
-    let details = fleet.json(&["agents", "show", "work-quit-a1", "--json"]);
+    // Without a request, and well within a minute.
+    eventually("its end is written down", || fixture.statuses()[1].1 == "TERMINATED");
+    let details = fixture.json(&["agents", "show", "work-quit-a1", "--json"]);
     assert_eq!(
         (&details["exit_code"], &details["reason"]),
         (&json!(3), &json!("its agent exited with code 3"))
@@ -201,67 +202,67 @@ fn an_agent_that_ends_is_noticed() {
 
 #[test]
 fn an_agent_with_a_home_of_its_own_has_what_is_in_the_users() {
-    let fleet = Fleet::new();
-    let bin = fleet.house.folder.path().join("bin");
+    let fixture = AgentFixture::new();
+    let bin = fixture.base.folder.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     // What Gemini CLI would find: its settings with our server in them, and who its user is.
     let gemini = bin.join("gemini");
     std::fs::write(&gemini, "#!/bin/sh\ncat \"$GEMINI_CLI_HOME/.gemini/oauth_creds.json\"\nexec sleep 600\n")
         .unwrap();
     std::fs::set_permissions(&gemini, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let mut start = fleet.tamis(&["agents", "start", "--agent", "gemini", "--task", "look", "--json"]);
-    let home = fleet.house.folder.path().join("their-home");
+    let mut start = fixture.tamis(&["agents", "start", "--agent", "gemini", "--task", "look", "--json"]);
+    let home = fixture.base.folder.path().join("their-home");
     std::fs::create_dir_all(home.join(".gemini")).unwrap();
     std::fs::write(home.join(".gemini/oauth_creds.json"), "logged in").unwrap();
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let started = finish(start.env("HOME", &home).env("PATH", path), b"");
     assert_eq!(started.code, Some(0), "{}", started.stderr);
     eventually("it finds its credentials", || {
-        fleet.run(&["agents", "logs", "work-look-a1"]).stdout.contains("logged in")
+        fixture.run(&["agents", "logs", "work-look-a1"]).stdout.contains("logged in")
     });
-    let settings = fleet.house.data().join("agents/sessions/work-look-a1/gemini-home/.gemini/settings.json");
+    let settings = fixture.base.data().join("agents/sessions/work-look-a1/gemini-home/.gemini/settings.json");
     assert!(std::fs::read_to_string(settings).unwrap().contains("mcpServers"));
 }
 
 #[test]
 fn without_tmux_nothing_is_made() {
-    let fleet = Fleet::new();
-    let bin = fleet.house.folder.path().join("bin");
+    let fixture = AgentFixture::new();
+    let bin = fixture.base.folder.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     let paths = std::env::var_os("PATH").unwrap();
     let git =
         std::env::split_paths(&paths).map(|folder| folder.join("git")).find(|git| git.is_file()).unwrap();
     std::os::unix::fs::symlink(git, bin.join("git")).unwrap();
     let command = ["agents", "start", "--task", "x", "--", "/bin/sleep", "600"];
-    let started = finish(fleet.tamis(&command).env("PATH", &bin), b"");
+    let started = finish(fixture.tamis(&command).env("PATH", &bin), b"");
     assert_eq!(started.code, Some(1));
     assert!(started.stderr.contains("error: there is no tmux on PATH"), "{}", started.stderr);
-    let worktrees = fleet.house.data().join("agents/worktrees");
+    let worktrees = fixture.base.data().join("agents/worktrees");
     assert_eq!(std::fs::read_dir(worktrees).unwrap().count(), 0);
-    assert_eq!(fleet.git(&fleet.house.work(), &["branch", "--list", "tamis/*"]), "");
+    assert_eq!(fixture.git(&fixture.base.work(), &["branch", "--list", "tamis/*"]), "");
 }
 
 #[test]
 fn whoever_starts_an_agent_waits_for_a_server_that_is_about_to_coordinate() {
-    let fleet = Fleet::new();
+    let fixture = AgentFixture::new();
     // It is there, and does not coordinate yet: the test is in its way.
-    let agents = fleet.house.data().join("agents");
+    let agents = fixture.base.data().join("agents");
     std::fs::create_dir_all(&agents).unwrap();
     let lock = std::fs::File::create(agents.join("coordinator.lock")).unwrap();
     lock.lock().unwrap();
-    let server = fleet.serve();
+    let server = fixture.serve();
     let command = ["agents", "start", "--task", "wait", "--json", "--", "sleep", "600"];
-    let starting = fleet.tamis(&command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let starting = fixture.tamis(&command).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     lock.unlock().unwrap();
     let started = starting.wait_with_output().unwrap();
     let said = String::from_utf8_lossy(&started.stderr);
     assert!(started.status.success() && !said.contains("in the background"), "{said}");
-    assert_eq!(fleet.coordinator().unwrap()["pid"], server.child.id());
+    assert_eq!(fixture.coordinator().unwrap()["pid"], server.child.id());
 }
 
 #[test]
 fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
-    let fleet = Fleet::new();
+    let fixture = AgentFixture::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
     let all_at_once = |commands: [Command; 3]| {
@@ -278,23 +279,23 @@ fn those_who_start_at_once_share_one_server_whatever_has_its_port() {
             assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
         }
     };
-    let start = |issue| fleet.tamis(&["agents", "start", "--issue", issue, "--", "sleep", "600"]);
+    let start = |issue| fixture.tamis(&["agents", "start", "--issue", issue, "--", "sleep", "600"]);
     all_at_once(["1", "2", "3"].map(start));
-    let log = std::fs::read_to_string(fleet.house.data().join("agents/serve.log")).unwrap();
+    let log = std::fs::read_to_string(fixture.base.data().join("agents/serve.log")).unwrap();
     assert_eq!(log.matches("listens on http://").count(), 1, "{log}");
     assert_eq!(log.matches("error: cannot listen on").count(), 1, "{log}");
 
     // Without it, commands coordinate for a moment each, and wait for each other.
-    fleet.end_background();
-    all_at_once(["work-1-a1", "work-2-a1", "work-3-a1"].map(|id| fleet.tamis(&["agents", "stop", id])));
-    assert_eq!(fleet.statuses().len(), 3);
-    assert!(fleet.statuses().iter().all(|(_, status)| status == "TERMINATED"));
+    fixture.end_background();
+    all_at_once(["work-1-a1", "work-2-a1", "work-3-a1"].map(|id| fixture.tamis(&["agents", "stop", id])));
+    assert_eq!(fixture.statuses().len(), 3);
+    assert!(fixture.statuses().iter().all(|(_, status)| status == "TERMINATED"));
 }
 
 #[test]
 fn the_tools_of_agents_are_for_those_with_an_identity() {
-    let fleet = Fleet::new();
-    let refused = fleet.run(&["mcp", "--tools", "prune,agents"]);
+    let fixture = AgentFixture::new();
+    let refused = fixture.run(&["mcp", "--tools", "prune,agents"]);
     assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""));
     assert_eq!(
         refused.stderr,
@@ -302,8 +303,8 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
          hint: start an agent with `tamis agents start`, or omit `--tools agents` to serve the other tools\n"
     );
     for named in ["missing", "parser.py"] {
-        let path = fleet.house.work().join(named);
-        let refused = finish(fleet.tamis(&["mcp"]).env("TAMIS_IDENTITY", &path), b"");
+        let path = fixture.base.work().join(named);
+        let refused = finish(fixture.tamis(&["mcp"]).env("TAMIS_IDENTITY", &path), b"");
         assert_eq!((refused.code, refused.stdout.as_str()), (Some(2), ""), "{named}");
         let said = format!("error: there is no identity in {}: ", path.display());
         assert!(
@@ -317,14 +318,14 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
         let names = tools.as_array().unwrap().iter().map(|tool| tool["name"].as_str().unwrap().to_owned());
         names.collect::<Vec<_>>()
     };
-    let without = names(&mut Mcp::start(fleet.tamis(&["mcp"])));
+    let without = names(&mut Mcp::start(fixture.tamis(&["mcp"])));
     assert!(without.contains(&"prune_text".to_owned()) && !without.contains(&"request_review".to_owned()));
 
-    let coding = fleet.start(&["--task", "mend the parser"]);
+    let coding = fixture.start(&["--task", "mend the parser"]);
     let id = coding["id"].as_str().unwrap();
-    let with = names(&mut Mcp::start(identified(&fleet, &["mcp"], id)));
+    let with = names(&mut Mcp::start(identified(&fixture, &["mcp"], id)));
     assert!(with.len() > without.len() && with.contains(&"request_review".to_owned()), "{with:?}");
-    let mut mcp = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], id));
+    let mut mcp = Mcp::start(identified(&fixture, &["mcp", "--tools", "agents"], id));
     assert_eq!(names(&mut mcp), ["request_review", "send_feedback", "create_pull_request", "create_issues"]);
 
     // What is not for a coding agent, then what is, by way of the server in the background.
@@ -334,21 +335,22 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
     assert_eq!(output(&refused)["code"], "PERMISSION_DENIED");
     let worktree = PathBuf::from(coding["worktree"].as_str().unwrap());
     std::fs::write(worktree.join("parser.py"), "def parse(text):\n    return int(text.strip())\n").unwrap();
-    fleet.commit(&worktree, "mend it");
-    let asked = json!({"name": "request_review", "arguments": {"completion_message": "it strips now"}});
-    let review = output(&mcp.request("tools/call", asked));
+    fixture.commit(&worktree, "mend it");
+    let review_request =
+        json!({"name": "request_review", "arguments": {"completion_message": "it strips now"}});
+    let review = output(&mcp.request("tools/call", review_request));
     let reviewer = review["review_instance_id"].as_str().unwrap_or_else(|| panic!("{review}"));
     assert_eq!(
-        fleet.statuses(),
+        fixture.statuses(),
         [(id.to_owned(), "WAITING_REVIEW".to_owned()), (reviewer.to_owned(), "STARTED".to_owned())]
     );
     let feedback = json!({"feedback": "parse(None) still fails", "feedback_type": "needs_work"});
-    let mut reviewing = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], reviewer));
+    let mut reviewing = Mcp::start(identified(&fixture, &["mcp", "--tools", "agents"], reviewer));
     let sent = reviewing.request("tools/call", json!({"name": "send_feedback", "arguments": feedback}));
     assert_eq!(output(&sent)["target_instance_id"], id, "{sent}");
     let notes = std::fs::read_to_string(worktree.join("REVIEW_FEEDBACK.md")).unwrap();
     assert!(notes.contains("parse(None) still fails"), "{notes}");
-    let shown = fleet.run(&["agents", "show", id]).stdout;
+    let shown = fixture.run(&["agents", "show", id]).stdout;
     assert!(
         shown.contains("parse(None) still fails") && shown.contains("tool_called       request_review done "),
         "{shown}"
@@ -359,42 +361,42 @@ fn the_tools_of_agents_are_for_those_with_an_identity() {
 #[test]
 fn each_tool_is_for_the_agents_that_the_contract_names() {
     const DENIED: &str = "PERMISSION_DENIED";
-    let fleet = Fleet::new();
-    let _server = fleet.coordinating();
+    let fixture = AgentFixture::new();
+    let _server = fixture.coordinating();
     let ready = |id: &str, text: &str| {
-        let worktree = fleet.house.data().join("agents/worktrees").join(id);
+        let worktree = fixture.base.data().join("agents/worktrees").join(id);
         std::fs::write(worktree.join("parser.py"), text).unwrap();
-        fleet.commit(&worktree, "work");
+        fixture.commit(&worktree, "work");
     };
     let text = |value: &Value| value.as_str().unwrap_or_else(|| panic!("{value}")).to_owned();
-    let coding = text(&fleet.start(&["--issue", "123"])["id"]);
-    let other = text(&fleet.start(&["--issue", "124"])["id"]);
-    let planning = text(&fleet.start(&["--type", "planning", "--task", "plan it"])["id"]);
+    let coding = text(&fixture.start(&["--issue", "123"])["id"]);
+    let other = text(&fixture.start(&["--issue", "124"])["id"]);
+    let planning = text(&fixture.start(&["--type", "planning", "--task", "plan it"])["id"]);
     for id in [&coding, &other, &planning] {
         ready(id, &format!("# {id}\n"));
     }
     let call = |id: &str, tool: &str, arguments: &Value| {
-        let mut mcp = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], id));
+        let mut mcp = Mcp::start(identified(&fixture, &["mcp", "--tools", "agents"], id));
         let answer = mcp.request("tools/call", json!({"name": tool, "arguments": arguments}));
-        let (told, failed) = (output(&answer), answer["result"]["isError"] == true);
-        assert_eq!(failed, told["code"].is_string(), "{answer}");
+        let (reply, failed) = (output(&answer), answer["result"]["isError"] == true);
+        assert_eq!(failed, reply["code"].is_string(), "{answer}");
         if failed {
             let name = if tool == "create_pr" { "create_pull_request" } else { tool };
-            assert_eq!((&told["instance_id"], &told["tool_name"]), (&json!(id), &json!(name)), "{told}");
-            assert_eq!(told["error"], told["code"], "{told}");
-            assert!(told["message"].is_string() && told["suggestions"].is_array(), "{told}");
+            assert_eq!((&reply["instance_id"], &reply["tool_name"]), (&json!(id), &json!(name)), "{reply}");
+            assert_eq!(reply["error"], reply["code"], "{reply}");
+            assert!(reply["message"].is_string() && reply["suggestions"].is_array(), "{reply}");
         }
-        told
+        reply
     };
-    let asked = json!({"completion_message": "it is done"});
-    let reviewer = text(&call(&coding, "request_review", &asked)["review_instance_id"]);
-    let approving = text(&call(&other, "request_review", &asked)["review_instance_id"]);
+    let review_request = json!({"completion_message": "it is done"});
+    let reviewer = text(&call(&coding, "request_review", &review_request)["review_instance_id"]);
+    let approving = text(&call(&other, "request_review", &review_request)["review_instance_id"]);
 
     let feedback = json!({"feedback": "Not yet.", "feedback_type": "needs_work"});
     let pull = json!({"title": "It", "description": "All of it."});
     let issues = json!({"issues": [{"title": "One", "body": "Do it."}]});
     let tools = [
-        ("request_review", &asked),
+        ("request_review", &review_request),
         ("create_issues", &issues),
         ("send_feedback", &feedback),
         ("create_pull_request", &pull),
@@ -410,13 +412,13 @@ fn each_tool_is_for_the_agents_that_the_contract_names() {
     ];
     for (id, outcomes) in expected {
         for ((tool, arguments), wanted) in tools.iter().zip(outcomes).filter(|(_, wanted)| **wanted != "-") {
-            let told = call(id, tool, arguments);
-            let got = ["code", "branch_name", "target_instance_id"].map(|name| told[name].as_str());
-            assert_eq!(got.into_iter().flatten().next(), Some(*wanted), "{id} {tool}: {told}");
+            let reply = call(id, tool, arguments);
+            let got = ["code", "branch_name", "target_instance_id"].map(|name| reply[name].as_str());
+            assert_eq!(got.into_iter().flatten().next(), Some(*wanted), "{id} {tool}: {reply}");
         }
     }
     // Every one of them is in the events, with whose it was and how it ended.
-    let shown = fleet.run(&["agents", "show", &planning]).stdout;
+    let shown = fixture.run(&["agents", "show", &planning]).stdout;
     for tool in ["request_review", "send_feedback"] {
         assert!(shown.contains(&format!("{tool} failed {DENIED}")), "{shown}");
     }
@@ -424,50 +426,50 @@ fn each_tool_is_for_the_agents_that_the_contract_names() {
 
 #[test]
 fn fifty_at_once_on_one_repository() {
-    let fleet = Fleet::new();
-    let _server = fleet.coordinating();
-    let ids = fleet.start_many(50);
-    assert_eq!(fleet.statuses().len(), 50);
+    let fixture = AgentFixture::new();
+    let _server = fixture.coordinating();
+    let ids = fixture.start_many(50);
+    assert_eq!(fixture.statuses().len(), 50);
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     std::thread::scope(|scope| {
         for ids in ids.chunks(10) {
-            let fleet = &fleet;
+            let fixture = &fixture;
             scope.spawn(move || {
-                let ran = fleet.run(&[&["agents", "abandon", "--json"], ids].concat());
+                let ran = fixture.run(&[&["agents", "abandon", "--json"], ids].concat());
                 assert_eq!(ran.code, Some(0), "{}", ran.stderr);
                 let gone = ran.json().as_array().unwrap().iter().filter(|it| it["phase"] == "gone").count();
                 assert_eq!(gone, ids.len(), "nothing was done there: {}", ran.stdout);
             });
         }
     });
-    let worktrees = fleet.git(&fleet.house.work(), &["worktree", "list"]);
+    let worktrees = fixture.git(&fixture.base.work(), &["worktree", "list"]);
     assert_eq!(worktrees.lines().count(), 1, "{worktrees}");
-    assert_eq!(fleet.git(&fleet.house.work(), &["branch", "--list", "tamis/*"]), "");
+    assert_eq!(fixture.git(&fixture.base.work(), &["branch", "--list", "tamis/*"]), "");
 }
 
 /// A command of an instance's own.
-fn identified(fleet: &Fleet, arguments: &[&str], id: &str) -> Command {
-    let mut command = fleet.tamis(arguments);
-    command.env("TAMIS_IDENTITY", fleet.identity_of(id));
+fn identified(fixture: &AgentFixture, arguments: &[&str], id: &str) -> Command {
+    let mut command = fixture.tamis(arguments);
+    command.env("TAMIS_IDENTITY", fixture.identity_of(id));
     command
 }
 
 #[test]
 fn of_two_servers_one_coordinates_and_the_other_takes_over() {
-    let fleet = Fleet::new();
-    let mut first = fleet.coordinating();
-    let second = fleet.serve();
+    let fixture = AgentFixture::new();
+    let mut first = fixture.coordinating();
+    let second = fixture.serve();
     let says = |words: &str| {
         let said = std::iter::from_fn(|| second.log.recv_timeout(common::PATIENCE).ok());
         assert!(said.take(200).any(|line| line.contains(words)), "it never said: {words}");
     };
     says("another server coordinates the agents of this data folder");
 
-    // Whatever door is asked, it is done by the one that coordinates.
-    let coding = fleet.start(&["--task", "mend the parser"]);
+    // Through every door, the coordinator does it.
+    let coding = fixture.start(&["--task", "mend the parser"]);
     let id = coding["id"].as_str().unwrap();
-    let bearer = format!("Bearer {}", fleet.run(&["token"]).stdout.trim());
-    let folder = fleet.house.work();
+    let bearer = format!("Bearer {}", fixture.run(&["token"]).stdout.trim());
+    let folder = fixture.base.work();
     let body = json!({"type": "planning", "task": "plan it", "folder": folder, "issue": null, "base": null,
         "choice": {"agent": "command", "args": ["sleep", "600"]}});
     let post = |server: &Server, path: &str, body: &Value| {
@@ -475,51 +477,51 @@ fn of_two_servers_one_coordinates_and_the_other_takes_over() {
     };
     let (status, planned) = post(&second, "/api/instances", &body);
     assert!((200..300).contains(&status), "{status} {planned}");
-    assert_eq!(fleet.coordinator().unwrap()["pid"], first.child.id());
-    let before = fleet.json(&["agents", "list", "--json"]);
+    assert_eq!(fixture.coordinator().unwrap()["pid"], first.child.id());
+    let before = fixture.json(&["agents", "list", "--json"]);
     assert_eq!(before.as_array().unwrap().len(), 2, "{before}");
 
     first.signal("KILL");
     first.child.wait().unwrap();
-    fleet.coordinated_by(second.child.id());
+    fixture.coordinated_by(second.child.id());
     says("coordinates the agents of this data folder");
-    assert_eq!(fleet.json(&["agents", "list", "--json"]), before, "nothing is lost");
+    assert_eq!(fixture.json(&["agents", "list", "--json"]), before, "nothing is lost");
     let (status, stopped) = post(&second, &format!("/api/instances/{id}/stop"), &json!({}));
     assert_eq!(status, 200, "{stopped}");
-    assert_eq!(fleet.statuses()[0], (id.to_owned(), "TERMINATED".to_owned()));
+    assert_eq!(fixture.statuses()[0], (id.to_owned(), "TERMINATED".to_owned()));
     drop(second);
-    // Nobody is left, and a command does it itself.
+    // Without a coordinator, the command does it itself.
     let last = before[1]["id"].as_str().unwrap();
-    let stopped = fleet.run(&["agents", "stop", last]);
+    let stopped = fixture.run(&["agents", "stop", last]);
     assert_eq!(stopped.code, Some(0), "{}", stopped.stderr);
-    assert_eq!(fleet.statuses()[1], (last.to_owned(), "TERMINATED".to_owned()));
+    assert_eq!(fixture.statuses()[1], (last.to_owned(), "TERMINATED".to_owned()));
 }
 
 #[cfg(debug_assertions)]
 #[test]
 fn a_call_under_way_outlives_whoever_coordinated() {
-    let fleet = Fleet::new();
-    let mut first = fleet.tamis(&["serve", "--port", "0"]);
+    let fixture = AgentFixture::new();
+    let mut first = fixture.tamis(&["serve", "--port", "0"]);
     first.env("TAMIS_FAULT", "request_review.identity_written=kill");
     let mut first = Server::start(first);
-    fleet.coordinated_by(first.child.id());
-    let coding = fleet.start(&["--issue", "7"]);
+    fixture.coordinated_by(first.child.id());
+    let coding = fixture.start(&["--issue", "7"]);
     let worktree = PathBuf::from(coding["worktree"].as_str().unwrap());
     std::fs::write(worktree.join("parser.py"), "# mended\n").unwrap();
-    fleet.commit(&worktree, "mend it");
-    let second = fleet.serve();
+    fixture.commit(&worktree, "mend it");
+    let second = fixture.serve();
 
-    let mut mcp = Mcp::start(identified(&fleet, &["mcp", "--tools", "agents"], "work-7-a1"));
+    let mut mcp = Mcp::start(identified(&fixture, &["mcp", "--tools", "agents"], "work-7-a1"));
     let answer = mcp.request("tools/call", json!({"name": "request_review", "arguments": {}}));
     assert!(!first.child.wait().unwrap().success(), "it dies in the middle");
     assert_eq!(output(&answer)["review_instance_id"], "review-7-a1-1", "{answer}");
-    fleet.coordinated_by(second.child.id());
+    fixture.coordinated_by(second.child.id());
     let named = |id: &str, status: &str| (id.to_owned(), status.to_owned());
     assert_eq!(
-        fleet.statuses(),
+        fixture.statuses(),
         [named("work-7-a1", "WAITING_REVIEW"), named("review-7-a1-1", "STARTED")],
         "it is done once"
     );
-    let worktrees = fleet.git(&fleet.house.work(), &["worktree", "list"]);
+    let worktrees = fixture.git(&fixture.base.work(), &["worktree", "list"]);
     assert_eq!(worktrees.lines().count(), 3, "{worktrees}");
 }

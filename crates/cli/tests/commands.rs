@@ -4,14 +4,14 @@
 
 mod common;
 
-use common::{House, finish, module};
+use common::{Fixture, finish, module};
 use serde_json::json;
 
 #[test]
 fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let text = module();
-    let ran = house.run(&["prune", "--goal", "how does cache_17 fill the cache"], text.as_bytes());
+    let ran = fixture.run(&["prune", "--goal", "how does cache_17 fill the cache"], text.as_bytes());
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.len() < text.len());
     assert!(ran.stdout.contains("⟦PRUNÉ: prune_id=prn_"), "{}", ran.stdout);
@@ -21,27 +21,27 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
     // The command that the summary offers restores the first cut.
     let offered = ran.stderr.split('`').nth(1).unwrap();
     let arguments: Vec<_> = offered.split(' ').skip(1).collect();
-    let recovered = house.run(&arguments, b"");
+    let recovered = fixture.run(&arguments, b"");
     assert_eq!(recovered.code, Some(0), "{}", recovered.stderr);
     let (first, last) = arguments[2].split_once('-').unwrap();
     let (first, last): (usize, usize) = (first.parse().unwrap(), last.parse().unwrap());
     let lines: Vec<_> = text.split('\n').collect();
     assert_eq!(recovered.stdout, format!("{}\n", lines[first - 1..last].join("\n")));
-    assert_eq!(house.run(&["recover", arguments[1]], b"").stdout, text, "without lines, the whole text");
-    let numbered = house.run(&["recover", arguments[1], "2", "1", "--numbers"], b"");
+    assert_eq!(fixture.run(&["recover", arguments[1]], b"").stdout, text, "without lines, the whole text");
+    let numbered = fixture.run(&["recover", arguments[1], "2", "1", "--numbers"], b"");
     assert_eq!(numbered.stdout, "2│ import sys\n1│ import os\n");
 
-    let path = house.work().join("module.py");
+    let path = fixture.work().join("module.py");
     std::fs::write(&path, &text).unwrap();
-    let from_file = house.run(&["prune", "--goal", "how does cache_17 fill the cache", "module.py"], b"");
+    let from_file = fixture.run(&["prune", "--goal", "how does cache_17 fill the cache", "module.py"], b"");
     assert_eq!(from_file.stdout, ran.stdout);
-    let bounded = house.run(
+    let bounded = fixture.run(
         &["prune", "-g", "cache_17", "--max-prune-ratio", "0.1", "--kind", "code", "--json", "module.py"],
         b"",
     );
     assert!(bounded.json()["stats"]["pruned_ratio"].as_f64().unwrap() <= 0.1);
 
-    let shown = house.run(&["data", "show", "--json"], b"").json();
+    let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!(shown["savings"]["calls"], 3);
     assert_eq!(shown["savings"]["recoveries"], 3);
     assert_eq!(shown["recovery"]["originals"], 1, "the same text is kept once");
@@ -49,8 +49,8 @@ fn prune_writes_the_text_to_stdout_and_the_rest_to_stderr() {
 
 #[test]
 fn a_command_builds_only_the_services_it_uses() {
-    let house = House::new();
-    let mut command = house.tamis(&["prune", "--goal", "x"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.tamis(&["prune", "--goal", "x"]);
     // Building research would warn about its folders, and building agents would read the identity.
     command.env("TAMIS_ROOTS", "/nowhere").env("TAMIS_IDENTITY", "/nowhere");
     let ran = finish(&mut command, b"some text\n");
@@ -60,10 +60,10 @@ fn a_command_builds_only_the_services_it_uses() {
 
 #[test]
 fn text_that_is_not_utf_8_passes_unchanged() {
-    let house = House::new();
-    let path = house.work().join("odd.txt");
+    let fixture = Fixture::new();
+    let path = fixture.work().join("odd.txt");
     std::fs::write(&path, b"caf\xe9\n").unwrap();
-    let output = house.tamis(&["prune", "--goal", "x", "odd.txt"]).output().unwrap();
+    let output = fixture.tamis(&["prune", "--goal", "x", "odd.txt"]).output().unwrap();
     assert!(output.status.success());
     assert_eq!(output.stdout, b"caf\xe9\n");
     assert!(String::from_utf8_lossy(&output.stderr).contains("not UTF-8"));
@@ -71,9 +71,9 @@ fn text_that_is_not_utf_8_passes_unchanged() {
 
 #[test]
 fn errors_say_what_happened_why_and_what_to_do() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let said = |arguments: &[&str], code: i32| {
-        let ran = house.run(arguments, b"");
+        let ran = fixture.run(arguments, b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?} said {}", ran.stderr);
         ran.stderr
     };
@@ -105,38 +105,38 @@ fn errors_say_what_happened_why_and_what_to_do() {
 
 #[test]
 fn read_grep_and_bash_answer_a_question() {
-    let house = House::new();
-    std::fs::write(house.work().join("module.py"), module()).unwrap();
-    std::fs::write(house.work().join("odd.bin"), b"caf\xe9").unwrap();
+    let fixture = Fixture::new();
+    std::fs::write(fixture.work().join("module.py"), module()).unwrap();
+    std::fs::write(fixture.work().join("odd.bin"), b"caf\xe9").unwrap();
     let question = ["-q", "how does cache_17 fill the cache"];
     for (command, needed) in [
         (&["read", "module.py"][..], "cache_step_17_3"),
         (&["grep", "value", "."], "def cache_17"),
         (&["bash", "--", "cat module.py; exit 3"], "cache_step_17_3"),
     ] {
-        let whole = house.run(command, b"");
-        let asked = house.run(&[&command[..1], &question, &command[1..]].concat(), b"");
-        assert_eq!(asked.code, whole.code, "{command:?}: {}", asked.stderr);
-        assert!(asked.stdout.len() < whole.stdout.len() / 2, "{command:?}");
+        let whole = fixture.run(command, b"");
+        let pruned = fixture.run(&[&command[..1], &question, &command[1..]].concat(), b"");
+        assert_eq!(pruned.code, whole.code, "{command:?}: {}", pruned.stderr);
+        assert!(pruned.stdout.len() < whole.stdout.len() / 2, "{command:?}");
         assert!(
-            asked.stdout.contains(needed) && asked.stdout.contains("⟦PRUNÉ: prune_id=prn_"),
+            pruned.stdout.contains(needed) && pruned.stdout.contains("⟦PRUNÉ: prune_id=prn_"),
             "{command:?}"
         );
-        assert!(asked.stderr.starts_with("kept "), "{}", asked.stderr);
-        // What was cut can be had back.
-        let id = asked.stdout.split("prune_id=").nth(1).unwrap().split(' ').next().unwrap();
-        let recovered = house.run(&["recover", id], b"").stdout;
+        assert!(pruned.stderr.starts_with("kept "), "{}", pruned.stderr);
+        // Cuts can be recovered.
+        let id = pruned.stdout.split("prune_id=").nth(1).unwrap().split(' ').next().unwrap();
+        let recovered = fixture.run(&["recover", id], b"").stdout;
         assert!(recovered.starts_with(&whole.stdout), "{command:?}");
     }
-    assert_eq!(house.run(&["read", "module.py"], b"").stdout, module());
-    assert_eq!(house.tamis(&["read", "odd.bin"]).output().unwrap().stdout, b"caf\xe9");
-    let odd = house.tamis(&["read", "odd.bin", "-q", "x"]).output().unwrap();
+    assert_eq!(fixture.run(&["read", "module.py"], b"").stdout, module());
+    assert_eq!(fixture.tamis(&["read", "odd.bin"]).output().unwrap().stdout, b"caf\xe9");
+    let odd = fixture.tamis(&["read", "odd.bin", "-q", "x"]).output().unwrap();
     assert_eq!(odd.stdout, b"caf\xe9", "better whole than wrong");
     for command in
         [&["bash", "-q", "x", "--", "cat odd.bin"][..], &["grep", "-q", "x", "--", "caf", "odd.txt"]]
     {
-        std::fs::write(house.work().join("odd.txt"), b"caf\xe9 au lait\n").unwrap();
-        let kept = house.tamis(command).env("LC_ALL", "C").output().unwrap();
+        std::fs::write(fixture.work().join("odd.txt"), b"caf\xe9 au lait\n").unwrap();
+        let kept = fixture.tamis(command).env("LC_ALL", "C").output().unwrap();
         let said = String::from_utf8_lossy(&kept.stderr).into_owned();
         assert!(kept.stdout.windows(4).any(|bytes| bytes == b"caf\xe9"), "{command:?}: {said}");
         assert!(said.contains("not UTF-8"), "{command:?}: {said}");
@@ -153,26 +153,26 @@ fn read_grep_and_bash_answer_a_question() {
         (&["grep", "nothing-like-it", "module.py", "-q", "x"], 1, ""),
         (&["grep", "x", "missing", "-q", "x"], 2, ""),
     ] {
-        let ran = house.run(command, b"");
+        let ran = fixture.run(command, b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), stdout), "{command:?}: {}", ran.stderr);
     }
-    assert_eq!(house.run(&["bash", "cat"], b"from stdin").stdout, "from stdin");
-    let missing = house.run(&["read", "missing"], b"");
+    assert_eq!(fixture.run(&["bash", "cat"], b"from stdin").stdout, "from stdin");
+    let missing = fixture.run(&["read", "missing"], b"");
     assert_eq!(missing.code, Some(1));
     assert_eq!(
         missing.stderr,
         format!(
             "error: cannot read missing\n  because: ENOENT: no such file or directory, open '{}'\n",
-            house.work().join("missing").display()
+            fixture.work().join("missing").display()
         )
     );
 }
 
 #[test]
 fn ctrl_c_ends_the_command_that_a_question_waits_for() {
-    let house = House::new();
-    let mut child = house.tamis(&["bash", "-q", "x", "--", common::FAMILY]).spawn().unwrap();
-    let pids = common::family(&house.work());
+    let fixture = Fixture::new();
+    let mut child = fixture.tamis(&["bash", "-q", "x", "--", common::FAMILY]).spawn().unwrap();
+    let pids = common::family(&fixture.work());
     let interrupt = format!("kill -s INT {}", child.id());
     assert!(std::process::Command::new("sh").args(["-c", &interrupt]).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -181,10 +181,10 @@ fn ctrl_c_ends_the_command_that_a_question_waits_for() {
 
 #[test]
 fn a_taken_port_is_explained() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = taken.local_addr().unwrap().port().to_string();
-    let ran = house.run(&["serve", "--port", &port], b"");
+    let ran = fixture.run(&["serve", "--port", &port], b"");
     assert_eq!(ran.code, Some(1));
     let lines: Vec<_> = ran.stderr.lines().collect();
     assert_eq!(lines[0], format!("error: cannot listen on `127.0.0.1:{port}`"));
@@ -197,8 +197,8 @@ fn a_taken_port_is_explained() {
 
 #[test]
 fn a_configuration_that_cannot_be_used_is_shown_with_its_flaw() {
-    let house = House::new();
-    let mut command = house.tamis(&["config", "--explain"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.tamis(&["config", "--explain"]);
     command.env("MCP_SERVER_PORT", "abc");
     let ran = finish(&mut command, b"");
     assert_eq!(ran.code, Some(2));
@@ -208,7 +208,7 @@ fn a_configuration_that_cannot_be_used_is_shown_with_its_flaw() {
         "error: invalid value `abc` for `http.port` from MCP_SERVER_PORT: must be a port, 0 to 65535\n"
     );
     for filter in ["inof", "tamis=loud"] {
-        let mut command = house.tamis(&["data", "show"]);
+        let mut command = fixture.tamis(&["data", "show"]);
         command.env("TAMIS_LOG", filter);
         let ran = finish(&mut command, b"");
         assert_eq!(ran.code, Some(2));
@@ -218,18 +218,18 @@ fn a_configuration_that_cannot_be_used_is_shown_with_its_flaw() {
 
 #[test]
 fn the_network_gets_in_with_a_token_only() {
-    let house = House::new();
-    let refused = house.run(&["serve", "--host", "0.0.0.0", "--port", "0"], b"");
+    let fixture = Fixture::new();
+    let refused = fixture.run(&["serve", "--host", "0.0.0.0", "--port", "0"], b"");
     assert_eq!(refused.code, Some(2), "{}", refused.stderr);
     assert!(
         refused.stderr.contains("hint: create and print a token with `tamis token`"),
         "{}",
         refused.stderr
     );
-    let token = house.run(&["token"], b"").stdout;
+    let token = fixture.run(&["token"], b"").stdout;
     assert_eq!(token.trim().len(), 48);
-    assert_eq!(house.run(&["token"], b"").stdout, token, "made once");
-    let server = common::Server::start(house.tamis(&["serve", "--host", "0.0.0.0", "--port", "0"]));
+    assert_eq!(fixture.run(&["token"], b"").stdout, token, "made once");
+    let server = common::Server::start(fixture.tamis(&["serve", "--host", "0.0.0.0", "--port", "0"]));
     let address = std::net::SocketAddr::from(([127, 0, 0, 1], server.address().port()));
     assert_eq!(common::http(address, "GET", "/health", &[], b"").0, 401);
     let bearer = format!("Bearer {}", token.trim());
@@ -238,10 +238,10 @@ fn the_network_gets_in_with_a_token_only() {
 
 #[test]
 fn config_explains_where_each_value_comes_from() {
-    let house = House::new();
-    std::fs::write(house.work().join(".tamis.toml"), "[prune]\nmax_input_chars = 10\n[http]\nport = 1\n")
+    let fixture = Fixture::new();
+    std::fs::write(fixture.work().join(".tamis.toml"), "[prune]\nmax_input_chars = 10\n[http]\nport = 1\n")
         .unwrap();
-    let mut command = house.tamis(&["config", "--json"]);
+    let mut command = fixture.tamis(&["config", "--json"]);
     command.env("MCP_PRUNER_PRUNE_ID_TTL_S", "60").env("TAMIS_TOKEN", "0123456789abcdef");
     let shown = finish(&mut command, b"").json();
     let of = |name: &str| {
@@ -254,7 +254,7 @@ fn config_explains_where_each_value_comes_from() {
     assert_eq!(of("http.port"), (json!("3001"), "default".to_owned()));
     assert_eq!(of("prune.max_input_chars").0, "10");
     assert_eq!(shown["remarks"].as_array().unwrap().len(), 1);
-    let mut command = house.tamis(&["config", "--explain"]);
+    let mut command = fixture.tamis(&["config", "--explain"]);
     command.env("TAMIS_TOKEN", "0123456789abcdef");
     let explained = finish(&mut command, b"");
     assert!(explained.stdout.contains("http.token = (set)"), "{}", explained.stdout);
@@ -264,19 +264,19 @@ fn config_explains_where_each_value_comes_from() {
 
 #[test]
 fn config_sets_gets_and_finds_the_file() {
-    let house = House::new();
-    let path = house.folder.path().join("home/.config/tamis/config.toml");
-    let said = house.run(&["config", "path"], b"");
+    let fixture = Fixture::new();
+    let path = fixture.folder.path().join("home/.config/tamis/config.toml");
+    let said = fixture.run(&["config", "path"], b"");
     assert_eq!((said.code, said.stdout.trim()), (Some(0), path.to_str().unwrap()));
-    assert_eq!(house.run(&["config", "set", "http.port", "4001"], b"").code, Some(0));
+    assert_eq!(fixture.run(&["config", "set", "http.port", "4001"], b"").code, Some(0));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "[http]\nport = 4001\n");
-    assert_eq!(house.run(&["config", "get", "http.port"], b"").stdout, "4001\n");
-    assert_eq!(house.run(&["config", "set", "github.token", "s3cret"], b"").code, Some(0));
-    let secret = house.run(&["config", "get", "github.token", "--json"], b"");
+    assert_eq!(fixture.run(&["config", "get", "http.port"], b"").stdout, "4001\n");
+    assert_eq!(fixture.run(&["config", "set", "github.token", "s3cret"], b"").code, Some(0));
+    let secret = fixture.run(&["config", "get", "github.token", "--json"], b"");
     assert_eq!(secret.json()["value"], "(set)");
     assert!(!format!("{}{}", secret.stdout, secret.stderr).contains("s3cret"));
     let overridden =
-        finish(house.tamis(&["config", "set", "http.port", "4002"]).env("TAMIS_HTTP_PORT", "5"), b"");
+        finish(fixture.tamis(&["config", "set", "http.port", "4002"]).env("TAMIS_HTTP_PORT", "5"), b"");
     assert!(overridden.stderr.contains("TAMIS_HTTP_PORT overrides it here"), "{}", overridden.stderr);
     for (arguments, code, error) in [
         (&["config", "get", "http.prot"][..], 2, "error: unknown setting `http.prot`\n\nhint: "),
@@ -288,7 +288,7 @@ fn config_sets_gets_and_finds_the_file() {
             "error: invalid value `x` for `http.port` from the command line",
         ),
     ] {
-        let ran = house.run(arguments, b"");
+        let ran = fixture.run(arguments, b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{arguments:?}: {}", ran.stderr);
         assert!(ran.stderr.starts_with(error), "{}", ran.stderr);
     }
@@ -296,22 +296,22 @@ fn config_sets_gets_and_finds_the_file() {
 
 #[test]
 fn purge_erases_what_it_says() {
-    let house = House::new();
-    house.run(&["prune", "--goal", "x"], b"some text\n");
-    let kept = house.run(&["data", "purge", "--older-than", "1d", "--yes"], b"");
+    let fixture = Fixture::new();
+    fixture.run(&["prune", "--goal", "x"], b"some text\n");
+    let kept = fixture.run(&["data", "purge", "--older-than", "1d", "--yes"], b"");
     assert_eq!(kept.stderr, "erased 0 originals (0 bytes) and 0 ledger rows\n");
-    assert_eq!(house.run(&["data", "purge", "--yes"], b"").code, Some(0));
-    let shown = house.run(&["data", "show", "--json"], b"").json();
+    assert_eq!(fixture.run(&["data", "purge", "--yes"], b"").code, Some(0));
+    let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!((&shown["recovery"]["originals"], &shown["ledger"]["rows"]), (&json!(0), &json!(0)));
     assert_eq!(shown["problems"], json!([]));
 }
 
 #[test]
 fn a_reader_that_has_seen_enough_is_no_error() {
-    let house = House::new();
-    let path = house.work().join("long.txt");
+    let fixture = Fixture::new();
+    let path = fixture.work().join("long.txt");
     std::fs::write(&path, "a line of text\n".repeat(100_000)).unwrap();
-    let mut child = house
+    let mut child = fixture
         .tamis(&["prune", "--goal", "x", "--threshold", "0", "long.txt"])
         .stdout(std::process::Stdio::piped())
         .stderr(std::process::Stdio::piped())
@@ -329,8 +329,8 @@ fn the_readme_shows_what_tamis_prints() {
     let command = "$ cargo run --release -- prune --goal \"why did order 8812 fail\" crates/cli/tests/clients/payments.log\n";
     let (_, shown) = readme.split_once(command).expect("the README has the example");
     let (shown, _) = shown.split_once("```").unwrap();
-    let house = House::new();
-    let mut command = house.tamis(&["prune", "--goal", "why did order 8812 fail"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.tamis(&["prune", "--goal", "why did order 8812 fail"]);
     command.arg(root.join("crates/cli/tests/clients/payments.log"));
     let ran = finish(&mut command, b"");
     assert_eq!(format!("{}{}", ran.stdout, ran.stderr), shown);

@@ -6,7 +6,7 @@ mod common;
 
 use std::io::Write;
 
-use common::{House, Mcp, Server, http, module, prune_arguments};
+use common::{Fixture, Mcp, Server, http, module, prune_arguments};
 use serde_json::{Value, json};
 
 /// What a door answered: the text of a result, or an error.
@@ -62,7 +62,7 @@ fn without_times(mut output: Value) -> Value {
 }
 
 struct Doors {
-    house: House,
+    fixture: Fixture,
     server: Server,
     mcp: Mcp,
     /// Shown to all doors of HTTP, for what is not open.
@@ -71,13 +71,13 @@ struct Doors {
 
 impl Doors {
     fn open() -> Doors {
-        let house = House::new();
-        let (server, mcp) = (house.serve(), house.mcp());
-        let bearer = format!("Bearer {}", house.run(&["token"], b"").stdout.trim());
-        Doors { house, server, mcp, bearer }
+        let fixture = Fixture::new();
+        let (server, mcp) = (fixture.serve(), fixture.mcp());
+        let bearer = format!("Bearer {}", fixture.run(&["token"], b"").stdout.trim());
+        Doors { fixture, server, mcp, bearer }
     }
 
-    /// The JSON that a route answers with to whoever shows the token.
+    /// The JSON that a route answers with to a request with the token.
     fn post(&self, path: &str, method: &str, params: &Value) -> Value {
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
         let headers = [("Authorization", self.bearer.as_str())];
@@ -95,7 +95,7 @@ impl Doors {
         assert_eq!(stdio, rpc, "{name} over stdio and /rpc");
         assert_eq!(stdio, over_http, "{name} over stdio and /mcp");
 
-        let ran = self.house.run(&["call", name, "-"], arguments.to_string().as_bytes());
+        let ran = self.fixture.run(&["call", name, "-"], arguments.to_string().as_bytes());
         match &stdio {
             Answer::Output(output) => {
                 assert_eq!(ran.code, Some(0), "{}", ran.stderr);
@@ -114,9 +114,9 @@ impl Doors {
 
 /// Asks about the codebase that the doors stand in.
 fn research(doors: &mut Doors) -> Vec<&'static str> {
-    std::fs::write(doors.house.work().join("prices.py"), "def parse_price(text):\n    return int(text)\n")
+    std::fs::write(doors.fixture.work().join("prices.py"), "def parse_price(text):\n    return int(text)\n")
         .unwrap();
-    let work = doors.house.work().canonicalize().unwrap();
+    let work = doors.fixture.work().canonicalize().unwrap();
     assert_eq!(doors.call("ping", &json!({})), Answer::Output(json!("pong")));
     assert_eq!(doors.call("list_roots", &json!({})), Answer::Output(json!({"roots": [work]})));
     let mut called = vec!["ping", "list_roots"];
@@ -131,8 +131,8 @@ fn research(doors: &mut Doors) -> Vec<&'static str> {
         ("resume_handoff", &json!({}), "/references/0"),
     ] {
         let Answer::Output(output) = doors.call(tool, arguments) else { panic!("{tool} failed") };
-        let told = output.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("{output}"));
-        assert!(["prices.py:1", "ok"].contains(&told), "{tool}: {output}");
+        let reply = output.pointer(place).and_then(Value::as_str).unwrap_or_else(|| panic!("{output}"));
+        assert!(["prices.py:1", "ok"].contains(&reply), "{tool}: {output}");
         called.push(tool);
     }
     called
@@ -146,7 +146,7 @@ fn every_tool_answers_alike_through_every_door() {
     assert_eq!(doors.post("/mcp", "tools/list", &json!({}))["result"]["tools"], listed);
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     let on_command_line: Vec<_> = doors
-        .house
+        .fixture
         .run(&["tools", "--json"], b"")
         .json()
         .as_array()
@@ -180,7 +180,7 @@ fn every_tool_answers_alike_through_every_door() {
     assert_eq!(doors.call("recover_range", &arguments), Answer::Output(recovered));
     assert!(matches!(doors.call("health", &json!({})), Answer::Output(_)));
     called.push("health");
-    std::fs::write(doors.house.work().join("text.txt"), "one\ntwo\n").unwrap();
+    std::fs::write(doors.fixture.work().join("text.txt"), "one\ntwo\n").unwrap();
     for (tool, arguments, text) in [
         ("read", json!({"file_path": "text.txt"}), "one\ntwo\n"),
         ("bash", json!({"command": "echo out; exit 3"}), "out\n\n[exit code: 3]"),
@@ -208,7 +208,7 @@ fn every_tool_answers_alike_through_every_door() {
 /// The tools for past sessions, over a log where Claude Code keeps its own.
 fn past_sessions(doors: &mut Doors) -> Vec<&'static str> {
     let id = "fb3cff44-13ae-41a6-a6df-f287e0552835";
-    let folder = doors.house.folder.path().join("home/.claude/projects/-work");
+    let folder = doors.fixture.folder.path().join("home/.claude/projects/-work");
     std::fs::create_dir_all(&folder).unwrap();
     let record = |number: u64, kind: &str, message: Value| {
         json!({
@@ -268,8 +268,8 @@ fn past_sessions(doors: &mut Doors) -> Vec<&'static str> {
 
 #[test]
 fn whoever_shows_no_token_neither_sees_nor_uses_the_workbench() {
-    let house = House::new();
-    let server = house.serve();
+    let fixture = Fixture::new();
+    let server = fixture.serve();
     let listed = server.rpc("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, ["prune_text", "recover_text", "health"]);
@@ -278,15 +278,15 @@ fn whoever_shows_no_token_neither_sees_nor_uses_the_workbench() {
     let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
     let (_, answer) = server.post("/mcp", &body);
     assert_eq!(serde_json::from_str::<Value>(&answer).unwrap()["error"]["data"]["code"], "unknown_tool");
-    assert!(!house.work().join("ran").exists());
+    assert!(!fixture.work().join("ran").exists());
 }
 
 #[test]
 fn a_client_that_hangs_up_ends_its_command() {
     for path in ["/rpc", "/mcp"] {
-        let house = House::new();
-        let server = house.serve();
-        let token = house.run(&["token"], b"").stdout;
+        let fixture = Fixture::new();
+        let server = fixture.serve();
+        let token = fixture.run(&["token"], b"").stdout;
         let params = json!({"name": "bash", "arguments": {"command": common::FAMILY}});
         let body = json!({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).to_string();
         let mut stream = std::net::TcpStream::connect(server.address()).unwrap();
@@ -298,19 +298,19 @@ fn a_client_that_hangs_up_ends_its_command() {
             body.len()
         );
         stream.write_all((head + &body).as_bytes()).unwrap();
-        let pids = common::family(&house.work());
+        let pids = common::family(&fixture.work());
         drop(stream);
         common::all_end(&pids);
     }
 }
 
-/// In `tamis mcp` the sieve prunes: cuts are marked, can be had back, and are counted.
+/// In `tamis mcp` the sieve prunes: cuts are marked, can be recovered, and are counted.
 #[test]
 fn what_the_workbench_cuts_can_be_recovered() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let text = module();
-    std::fs::write(house.work().join("module.py"), &text).unwrap();
-    let mut mcp = house.mcp();
+    std::fs::write(fixture.work().join("module.py"), &text).unwrap();
+    let mut mcp = fixture.mcp();
     let question = "how does cache_17 fill the cache";
     for (tool, arguments) in [
         ("read", json!({"file_path": "module.py"})),
@@ -322,10 +322,10 @@ fn what_the_workbench_cuts_can_be_recovered() {
             answer["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{answer}")).to_owned()
         };
         let whole = call(&arguments);
-        let mut asked = arguments.clone();
-        asked["context_focus_question"] = json!(question);
-        let pruned = call(&asked);
-        assert_eq!(call(&asked), pruned, "the same call gives the same bytes");
+        let mut with_question = arguments.clone();
+        with_question["context_focus_question"] = json!(question);
+        let pruned = call(&with_question);
+        assert_eq!(call(&with_question), pruned, "the same call gives the same bytes");
         assert!(pruned.len() < whole.len() / 2, "{tool}");
         assert!(pruned.contains("def cache_17("), "{tool}");
         let marker = pruned.lines().find(|line| line.starts_with("⟦PRUNÉ: prune_id=")).unwrap();
@@ -342,14 +342,14 @@ fn what_the_workbench_cuts_can_be_recovered() {
         assert_eq!(recovered["raw_text"], lines[first - 1..last].join("\n"), "{tool}");
     }
     assert_eq!(mcp.leave(), Some(0));
-    let shown = house.run(&["data", "show", "--json"], b"").json();
+    let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!((&shown["savings"]["calls"], &shown["savings"]["recoveries"]), (&json!(6), &json!(3)));
 }
 
 #[test]
 fn a_server_of_one_toolset_speaks_in_its_way() {
-    let house = House::new();
-    let mut mcp = Mcp::start(house.tamis(&["mcp", "--tools", "workbench"]));
+    let fixture = Fixture::new();
+    let mut mcp = Mcp::start(fixture.tamis(&["mcp", "--tools", "workbench"]));
     let listed = mcp.request("tools/list", json!({}))["result"]["tools"].clone();
     let names: Vec<_> = listed.as_array().unwrap().iter().map(|tool| tool["name"].clone()).collect();
     assert_eq!(names, ["read", "bash", "grep"]);
@@ -361,8 +361,8 @@ fn a_server_of_one_toolset_speaks_in_its_way() {
 
 #[test]
 fn the_spec_s_own_examples_work() {
-    let house = House::new();
-    let server = house.serve();
+    let fixture = Fixture::new();
+    let server = fixture.serve();
     let arguments = json!({
         "text": "L1\nL2\nL3\nL4",
         "goal_hint": "garder L1",
@@ -387,8 +387,8 @@ fn the_spec_s_own_examples_work() {
 
 #[test]
 fn extra_listeners_serve_the_same_routes() {
-    let house = House::new();
-    let command = house.tamis(&["serve", "--port", "0", "--pruner-port", "0", "--prune-port", "0"]);
+    let fixture = Fixture::new();
+    let command = fixture.tamis(&["serve", "--port", "0", "--pruner-port", "0", "--prune-port", "0"]);
     let server = Server::start_with(command, 3);
     for address in &server.addresses {
         assert_eq!(http(*address, "GET", "/health", &[], b"").0, 200);

@@ -9,7 +9,7 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use common::{House, PATIENCE, finish, http, module, output, prune_arguments, read_response};
+use common::{Fixture, PATIENCE, finish, http, module, output, prune_arguments, read_response};
 use serde_json::{Value, json};
 use tamis_store::rusqlite::Connection;
 
@@ -20,8 +20,8 @@ fn prune(server: &common::Server, text: &str) -> Value {
 #[test]
 fn a_request_that_is_under_way_is_finished_at_sigterm_and_sigint() {
     for signal in ["TERM", "INT"] {
-        let house = House::new();
-        let mut server = house.serve();
+        let fixture = Fixture::new();
+        let mut server = fixture.serve();
         let mut stream = TcpStream::connect(server.address()).unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let body = json!({"query": "cache_17", "code": module()}).to_string();
@@ -40,16 +40,16 @@ fn a_request_that_is_under_way_is_finished_at_sigterm_and_sigint() {
         assert_eq!(status, 200, "{answer}");
         assert!(server.child.wait().unwrap().success());
         let id = serde_json::from_str::<Value>(&answer).unwrap()["prune_id"].as_str().unwrap().to_owned();
-        assert_eq!(house.run(&["recover", &id], b"").stdout, module());
-        let shown = house.run(&["data", "show", "--json"], b"").json();
+        assert_eq!(fixture.run(&["recover", &id], b"").stdout, module());
+        let shown = fixture.run(&["data", "show", "--json"], b"").json();
         assert_eq!(shown["savings"]["calls"], 1, "its row was written");
     }
 }
 
 #[test]
 fn bad_requests_do_not_take_the_server_down() {
-    let house = House::new();
-    let server = house.serve();
+    let fixture = Fixture::new();
+    let server = fixture.serve();
     let address = server.address();
     for bytes in [
         &b"GET"[..],
@@ -79,8 +79,8 @@ fn bad_requests_do_not_take_the_server_down() {
 
 #[test]
 fn too_long_a_text_comes_back_whole_and_recoverable() {
-    let house = House::new();
-    let mut command = house.tamis(&["serve", "--port", "0"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.tamis(&["serve", "--port", "0"]);
     command.env("MCP_PRUNER_MAX_INPUT_CHARS", "1000");
     let server = common::Server::start(command);
     let text = module();
@@ -89,7 +89,7 @@ fn too_long_a_text_comes_back_whole_and_recoverable() {
     assert_eq!(pruned["warnings"], json!(["input_too_large"]));
     assert_eq!(pruned["stats"]["used_fallback"], true);
     let id = pruned["prune_id"].as_str().unwrap();
-    assert_eq!(house.run(&["recover", id], b"").stdout, text);
+    assert_eq!(fixture.run(&["recover", id], b"").stdout, text);
     // Characters count, not bytes.
     let wide = prune(&server, &"é\n".repeat(500));
     assert_eq!(wide["warnings"], json!([]));
@@ -97,18 +97,18 @@ fn too_long_a_text_comes_back_whole_and_recoverable() {
 
 #[test]
 fn where_nothing_can_be_kept_nothing_is_cut() {
-    let house = House::new();
-    std::fs::write(house.data(), "a file where the folder should be").unwrap();
-    let server = house.serve();
+    let fixture = Fixture::new();
+    std::fs::write(fixture.data(), "a file where the folder should be").unwrap();
+    let server = fixture.serve();
     let pruned = prune(&server, &module());
     assert_eq!(pruned["pruned_text"], module());
     assert_eq!(pruned["stats"]["used_fallback"], true);
     assert_eq!(pruned["warnings"][0], "recovery_unavailable");
     assert_eq!(http(server.address(), "GET", "/health", &[], b"").0, 200);
-    let ran = house.run(&["prune", "--goal", "cache_17"], module().as_bytes());
+    let ran = fixture.run(&["prune", "--goal", "cache_17"], module().as_bytes());
     assert_eq!((ran.code, ran.stdout), (Some(0), module()));
     assert!(ran.stderr.contains("warning: recovery_unavailable"), "{}", ran.stderr);
-    let shown = house.run(&["data", "show"], b"");
+    let shown = fixture.run(&["data", "show"], b"");
     assert_eq!(shown.code, Some(0));
     assert!(shown.stderr.contains("warning: "), "{}", shown.stderr);
 }
@@ -117,7 +117,7 @@ fn where_nothing_can_be_kept_nothing_is_cut() {
 #[test]
 fn a_full_disk_cuts_nothing() {
     // A file-size limit of 0 makes every write fail, as a full disk does.
-    let house = House::new();
+    let fixture = Fixture::new();
     let mut command = std::process::Command::new("bash");
     command
         .args([
@@ -126,7 +126,7 @@ fn a_full_disk_cuts_nothing() {
             env!("CARGO_BIN_EXE_tamis"),
         ])
         .env_clear()
-        .env("TAMIS_DATA_DIR", house.data());
+        .env("TAMIS_DATA_DIR", fixture.data());
     let ran = finish(&mut command, module().as_bytes());
     assert_eq!((ran.code, ran.stdout), (Some(0), module()), "{}", ran.stderr);
     assert!(ran.stderr.contains("warning: recovery_unavailable"), "{}", ran.stderr);
@@ -134,27 +134,27 @@ fn a_full_disk_cuts_nothing() {
 
 #[test]
 fn a_corrupt_database_stops_the_counting_only() {
-    let house = House::new();
-    std::fs::create_dir(house.data()).unwrap();
+    let fixture = Fixture::new();
+    std::fs::create_dir(fixture.data()).unwrap();
     std::fs::write(
-        house.data().join("state.db"),
+        fixture.data().join("state.db"),
         "this is no database, but long enough to look at".repeat(100),
     )
     .unwrap();
-    let server = house.serve();
+    let server = fixture.serve();
     let first = prune(&server, &module());
     assert!(first["stats"]["pruned_lines"].as_u64().unwrap() > 0);
     let id = first["prune_id"].as_str().unwrap();
-    assert_eq!(house.run(&["recover", id], b"").stdout, module());
-    let shown = house.run(&["data", "show"], b"");
+    assert_eq!(fixture.run(&["recover", id], b"").stdout, module());
+    let shown = fixture.run(&["data", "show"], b"");
     assert!(shown.stderr.contains("state.db"), "{}", shown.stderr);
-    let database = std::fs::read_to_string(house.data().join("state.db")).unwrap();
+    let database = std::fs::read_to_string(fixture.data().join("state.db")).unwrap();
     assert!(database.starts_with("this is no database"), "it is left alone");
 }
 
 /// Lets all originals expire that long ago.
-fn expire(house: &House) {
-    for entry in std::fs::read_dir(house.data().join("recovery")).unwrap() {
+fn expire(fixture: &Fixture) {
+    for entry in std::fs::read_dir(fixture.data().join("recovery")).unwrap() {
         set_time(&entry.unwrap().path(), SystemTime::now() - Duration::from_secs(60));
     }
 }
@@ -165,51 +165,51 @@ fn set_time(path: &Path, time: SystemTime) {
 
 #[test]
 fn expired_ids_are_not_found() {
-    let house = House::new();
-    let pruned = house.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
+    let fixture = Fixture::new();
+    let pruned = fixture.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
     let id = pruned["prune_id"].as_str().unwrap();
-    // What was promised holds, whatever others are told to promise.
-    let mut command = house.tamis(&["recover", id]);
+    // The time limit of an original holds, whatever later processes are configured with.
+    let mut command = fixture.tamis(&["recover", id]);
     command.env("MCP_PRUNER_PRUNE_ID_TTL_S", "1");
     assert_eq!(finish(&mut command, b"").stdout, "text\n");
-    expire(&house);
-    let ran = house.run(&["recover", id], b"");
+    expire(&fixture);
+    let ran = fixture.run(&["recover", id], b"");
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.contains("has expired"), "{}", ran.stderr);
 }
 
 #[test]
 fn a_project_cannot_have_the_originals_of_others_removed() {
-    let house = House::new();
-    let pruned = house.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
-    std::fs::write(house.work().join(".tamis.toml"), "[recovery]\nttl_s = 1\nmax_bytes = 0\n").unwrap();
-    let lock = house.data().join("clean-up.lock");
+    let fixture = Fixture::new();
+    let pruned = fixture.run(&["prune", "--goal", "x", "--json"], b"text\n").json();
+    std::fs::write(fixture.work().join(".tamis.toml"), "[recovery]\nttl_s = 1\nmax_bytes = 0\n").unwrap();
+    let lock = fixture.data().join("clean-up.lock");
     set_time(&lock, SystemTime::now() - Duration::from_secs(7200));
-    assert_eq!(house.mcp().leave(), Some(0));
+    assert_eq!(fixture.mcp().leave(), Some(0));
     assert!(lock.metadata().unwrap().modified().unwrap().elapsed().unwrap() < Duration::from_secs(3600));
-    assert_eq!(house.run(&["recover", pruned["prune_id"].as_str().unwrap()], b"").stdout, "text\n");
+    assert_eq!(fixture.run(&["recover", pruned["prune_id"].as_str().unwrap()], b"").stdout, "text\n");
 }
 
 #[test]
 fn what_has_expired_goes_where_nobody_serves() {
-    let house = House::new();
-    house.run(&["prune", "--goal", "x"], b"text\n");
-    expire(&house);
-    let originals = || house.run(&["data", "show", "--json"], b"").json()["recovery"]["originals"].clone();
-    house.run(&["prune", "--goal", "x"], b"other\n");
+    let fixture = Fixture::new();
+    fixture.run(&["prune", "--goal", "x"], b"text\n");
+    expire(&fixture);
+    let originals = || fixture.run(&["data", "show", "--json"], b"").json()["recovery"]["originals"].clone();
+    fixture.run(&["prune", "--goal", "x"], b"other\n");
     assert_eq!(originals(), 2, "cleaned up just before");
-    set_time(&house.data().join("clean-up.lock"), SystemTime::now() - Duration::from_secs(7200));
-    assert_eq!(house.run(&["prune", "--goal", "x"], b"other\n").stderr.matches("warning").count(), 0);
+    set_time(&fixture.data().join("clean-up.lock"), SystemTime::now() - Duration::from_secs(7200));
+    assert_eq!(fixture.run(&["prune", "--goal", "x"], b"other\n").stderr.matches("warning").count(), 0);
     assert_eq!(originals(), 1);
 }
 
 #[test]
 fn a_locked_database_costs_a_warning() {
-    let house = House::new();
-    house.run(&["prune", "--goal", "x"], b"text\n");
-    let connection = Connection::open(house.data().join("state.db")).unwrap();
+    let fixture = Fixture::new();
+    fixture.run(&["prune", "--goal", "x"], b"text\n");
+    let connection = Connection::open(fixture.data().join("state.db")).unwrap();
     connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let ran = house.run(&["prune", "--goal", "x"], b"text\n");
+    let ran = fixture.run(&["prune", "--goal", "x"], b"text\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "text\n"));
     let warning = "warning: calls that were not counted: 1, since ";
     assert!(ran.stderr.starts_with("kept ") && ran.stderr.contains(warning), "{}", ran.stderr);
@@ -217,14 +217,14 @@ fn a_locked_database_costs_a_warning() {
 
 #[test]
 fn an_incomplete_purge_fails_and_says_what_is_left() {
-    let house = House::new();
-    house.run(&["prune", "--goal", "x"], b"text\n");
-    let folder = house.data().join("recovery");
+    let fixture = Fixture::new();
+    fixture.run(&["prune", "--goal", "x"], b"text\n");
+    let folder = fixture.data().join("recovery");
     let mut files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let held = files.find(|path| path.extension().is_some_and(|end| end == "zst")).unwrap();
     let reader = std::fs::File::open(&held).unwrap();
     reader.lock_shared().unwrap();
-    let ran = house.run(&["data", "purge", "--yes"], b"");
+    let ran = fixture.run(&["data", "purge", "--yes"], b"");
     assert_eq!(ran.code, Some(1));
     assert!(ran.stderr.starts_with("erased 0 originals (0 bytes) and 1 ledger rows\n"), "{}", ran.stderr);
     assert!(ran.stderr.contains(&format!("warning: {} is in use\n", held.display())), "{}", ran.stderr);
@@ -234,8 +234,8 @@ fn an_incomplete_purge_fails_and_says_what_is_left() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_folder_that_cannot_be_made_cuts_nothing() {
-    let house = House::new();
-    let mut command = house.tamis(&["prune", "--goal", "cache_17"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.tamis(&["prune", "--goal", "cache_17"]);
     // Where not even root makes one.
     command.env("TAMIS_DATA_DIR", "/proc/tamis");
     let ran = finish(&mut command, module().as_bytes());
@@ -245,17 +245,17 @@ fn a_folder_that_cannot_be_made_cuts_nothing() {
 
 #[test]
 fn many_processes_share_one_folder() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let text = module();
     let ids: Vec<_> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4)
             .map(|thread| {
-                let (house, text) = (&house, &text);
+                let (fixture, text) = (&fixture, &text);
                 scope.spawn(move || {
-                    let mut mcp = house.mcp();
+                    let mut mcp = fixture.mcp();
                     let ids: Vec<_> = (0..8)
                         .map(|call| {
-                            // Every second text is everybody's.
+                            // Every second text is shared by all threads.
                             let text = if call % 2 == 0 {
                                 text.clone()
                             } else {
@@ -275,9 +275,9 @@ fn many_processes_share_one_folder() {
         threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
     });
     for (id, text) in &ids {
-        assert_eq!(&house.run(&["recover", id], b"").stdout, text);
+        assert_eq!(&fixture.run(&["recover", id], b"").stdout, text);
     }
-    let shown = house.run(&["data", "show", "--json"], b"").json();
+    let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!(shown["savings"]["calls"], 32, "no row is lost");
     assert_eq!(shown["problems"], json!([]));
 }

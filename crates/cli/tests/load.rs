@@ -14,7 +14,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use common::{House, PATIENCE, module, output, prune_arguments};
+use common::{Fixture, PATIENCE, module, output, prune_arguments};
 use serde_json::{Value, json};
 
 const CLIENTS: usize = 32;
@@ -74,8 +74,8 @@ fn resident(process: u32) -> u64 {
 #[test]
 #[ignore = "takes half a minute: ./test --long runs it"]
 fn thirty_two_clients_for_thirty_seconds() {
-    let house = House::new();
-    let server = house.serve();
+    let fixture = Fixture::new();
+    let server = fixture.serve();
     let (address, process) = (server.address(), server.child.id());
     let texts: Vec<String> =
         (0..64).map(|number| format!("{}# text {number}\n", module().repeat(1 + number % 4))).collect();
@@ -141,18 +141,18 @@ fn thirty_two_clients_for_thirty_seconds() {
     assert!(late * 4 <= early * 5, "memory grows: {memory:?} KiB");
     drop(connection);
     drop(server);
-    let shown = house.run(&["data", "show", "--json"], b"").json();
+    let shown = fixture.run(&["data", "show", "--json"], b"").json();
     assert_eq!(shown["savings"]["calls"], times.len(), "no row is lost");
 }
 
 #[test]
 #[ignore = "a measurement: ./test --long runs it"]
 fn start_up_and_memory() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let mut first_answers: Vec<_> = (0..21)
         .map(|_| {
             let begun = Instant::now();
-            let mcp = house.mcp();
+            let mcp = fixture.mcp();
             let elapsed = begun.elapsed();
             (elapsed, resident(mcp.id()))
         })
@@ -165,7 +165,7 @@ fn start_up_and_memory() {
         memory / 1024
     );
     let begun = Instant::now();
-    let server = house.serve();
+    let server = fixture.serve();
     assert_eq!(common::http(server.address(), "GET", "/health", &[], b"").0, 200);
     let elapsed = begun.elapsed();
     let served = resident(server.child.id());
@@ -180,13 +180,13 @@ fn start_up_and_memory() {
 #[test]
 #[ignore = "a measurement: ./test --long runs it"]
 fn how_soon_fifty_agents_are_listed() {
-    let fleet = common::fleet::Fleet::new();
-    let _server = fleet.coordinating();
-    fleet.start_many(50);
+    let fixture = common::agents::AgentFixture::new();
+    let _server = fixture.coordinating();
+    fixture.start_many(50);
     let mut times: Vec<_> = (0..41)
         .map(|_| {
             let begun = Instant::now();
-            let output = fleet.tamis(&["agents", "list", "--json"]).output().unwrap();
+            let output = fixture.tamis(&["agents", "list", "--json"]).output().unwrap();
             let took = begun.elapsed();
             assert!(output.status.success());
             took

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Command;
 use clap::builder::Resettable;
-use common::House;
+use common::Fixture;
 use tamis_config::{ProjectRule, Setting};
 
 const WIDTH: &str = "100";
@@ -57,14 +57,14 @@ fn trimmed(text: &str) -> String {
 /// What the program prints for `-h` and `--help`, with exit code 0.
 #[test]
 fn help_of_every_command_is_as_committed() {
-    let house = House::new();
+    let fixture = Fixture::new();
     let mut short = String::new();
     let mut long =
         String::from("# Commands\n\nGenerated from the code: the output of `--help` of every command.\n");
     for (name, _) in commands(tamis_cli::command()) {
         let help = |flag: &str| {
             let arguments: Vec<&str> = name[1..].iter().map(String::as_str).chain([flag]).collect();
-            let mut program = house.tamis(&arguments);
+            let mut program = fixture.tamis(&arguments);
             let ran = common::finish(program.env("COLUMNS", WIDTH), b"");
             assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{name:?} {flag}");
             trimmed(&ran.stdout)

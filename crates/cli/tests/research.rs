@@ -8,18 +8,18 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Command, Stdio};
 
-use common::{House, Ran, finish};
+use common::{Fixture, Ran, finish};
 use serde_json::json;
 use tamis_testkit::assert_report;
 
-/// A house whose working folder is a small shop.
+/// A fixture whose working folder is a small shop.
 struct Shop {
-    house: House,
+    fixture: Fixture,
 }
 
 impl Shop {
     fn new() -> Shop {
-        let shop = Shop { house: House::new() };
+        let shop = Shop { fixture: Fixture::new() };
         shop.write(
             "src/prices.rs",
             "/// Reads a price.\npub fn parse_price(text: &str) -> u32 {\n    text.parse().unwrap_or(0)\n}\n",
@@ -33,13 +33,13 @@ impl Shop {
     }
 
     fn write(&self, path: &str, text: &str) {
-        let path = self.house.work().join(path);
+        let path = self.fixture.work().join(path);
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         std::fs::write(path, text).unwrap();
     }
 
     fn tamis(&self, arguments: &[&str]) -> Command {
-        self.house.tamis(arguments)
+        self.fixture.tamis(arguments)
     }
 
     fn run(&self, arguments: &[&str]) -> Ran {
@@ -58,9 +58,9 @@ fn an_answer_reads_well_and_its_references_can_be_opened_from_here() {
     // From elsewhere they are whole.
     let elsewhere = tempfile::tempdir().unwrap();
     let mut command = shop.tamis(&["locate", "parse_price", "--root"]);
-    command.arg(shop.house.work()).current_dir(elsewhere.path());
+    command.arg(shop.fixture.work()).current_dir(elsewhere.path());
     let ran = finish(&mut command, b"");
-    let whole = shop.house.work().canonicalize().unwrap().join("src/prices.rs:2");
+    let whole = shop.fixture.work().canonicalize().unwrap().join("src/prices.rs:2");
     assert!(ran.stdout.contains(&format!("  {}\n", whole.display())), "{}", ran.stdout);
     // A narrow screen breaks lines, never a path.
     let mut command = shop.tamis(&["analyze", "parse_price"]);
@@ -152,7 +152,7 @@ fn a_project_narrows_where_research_looks_and_the_explanation_says_so() {
     let shop = Shop::new();
     shop.write(".tamis.toml", "[research]\nroots = [\"src\"]\n[limits]\nmaxFilesRead = 5\n");
     let report = shop.run(&["locate", "parse_price", "--json"]).json();
-    let src = shop.house.work().canonicalize().unwrap().join("src");
+    let src = shop.fixture.work().canonicalize().unwrap().join("src");
     assert_eq!(report["rootsSearched"], json!([src]));
     assert_eq!(report["run"]["limits"]["maxFilesRead"], 5);
     let explained = shop.run(&["config", "--explain"]).stdout;
@@ -198,7 +198,7 @@ fn a_memo_is_written_when_asked_for_and_a_handoff_is_taken_up_again() {
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     let path = ran.stdout.lines().find_map(|line| line.strip_prefix("written to ")).unwrap();
     assert!(std::fs::read_to_string(path).unwrap().starts_with("# Research Handoff\n"));
-    let artifacts = shop.house.data().canonicalize().unwrap().join("artifacts");
+    let artifacts = shop.fixture.data().canonicalize().unwrap().join("artifacts");
     assert!(std::path::Path::new(path).starts_with(artifacts));
     let created = shop.run(&[
         "handoff",
@@ -234,7 +234,7 @@ fn a_memo_is_written_when_asked_for_and_a_handoff_is_taken_up_again() {
     assert!(ran.stderr.contains("hint: `tamis handoff list`"), "{}", ran.stderr);
     // A folder that cannot be written to is an error, with the answer all the same.
     let mut command = shop.tamis(&["research", "Where is parse_price?", "--artifact"]);
-    let ran = finish(command.env("TAMIS_ARTIFACTS", shop.house.work().join("README.md")), b"");
+    let ran = finish(command.env("TAMIS_ARTIFACTS", shop.fixture.work().join("README.md")), b"");
     assert_eq!(ran.code, Some(1));
     assert!(
         ran.stdout.contains("src/prices.rs:2") && ran.stderr.contains("nothing was written"),
@@ -324,7 +324,7 @@ impl SilentModel {
     }
 
     /// Waits for a question, and holds its connection.
-    fn asked(&self) -> BufReader<TcpStream> {
+    fn wait_for_question(&self) -> BufReader<TcpStream> {
         const MODELS: &str = r#"{"data":[{"id":"silent"}]}"#;
         loop {
             let (mut stream, _) = self.0.accept().unwrap();
@@ -349,7 +349,7 @@ fn an_interrupt_ends_it_with_130() {
     let mut command = shop.tamis(&["research", "Where is parse_price?"]);
     model.wired(&mut command).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().unwrap();
-    let _held = model.asked();
+    let _held = model.wait_for_question();
     let kill = format!("kill -s INT {}", child.id());
     assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
     let ended = child.wait_with_output().unwrap();
@@ -376,25 +376,29 @@ fn progress_is_sent_to_a_client_that_wants_it_and_a_cancelled_call_stops_its_wor
     let params =
         json!({"name": "research_codebase", "arguments": arguments, "_meta": {"progressToken": "p"}});
     send(json!({"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}));
-    let told = next();
-    assert_eq!(told["method"], "notifications/progress", "{told}");
-    assert_eq!(told["params"]["progressToken"], "p");
-    assert_eq!(told["params"]["message"], "locator begins");
+    let reply = next();
+    assert_eq!(reply["method"], "notifications/progress", "{reply}");
+    assert_eq!(reply["params"]["progressToken"], "p");
+    assert_eq!(reply["params"]["message"], "locator begins");
     // While the model is thinking, the client no longer wants to know.
-    let mut held = model.asked();
+    let mut held = model.wait_for_question();
     send(json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}));
     let mut rest = Vec::new();
     // Ends when the other side hangs up: the work has stopped, not only the waiting for it.
     if let Err(error) = held.read_to_end(&mut rest) {
-        assert_eq!(error.kind(), std::io::ErrorKind::ConnectionReset, "the model is still being asked");
+        assert_eq!(
+            error.kind(),
+            std::io::ErrorKind::ConnectionReset,
+            "the request to the model is still open"
+        );
     }
     send(
         json!({"jsonrpc": "2.0", "id": 3, "method": "tools/call", "params": {"name": "ping", "arguments": {}}}),
     );
     let pong = loop {
-        let told = next();
-        if told["id"] == 3 {
-            break told;
+        let reply = next();
+        if reply["id"] == 3 {
+            break reply;
         }
     };
     assert_eq!(pong["result"]["content"][0]["text"], "pong");
@@ -444,14 +448,14 @@ fn every_clients_configuration_on_the_page_starts_a_server_that_answers() {
         for (name, value) in variables {
             // The page's folder stands for one that is there.
             assert_eq!((name.as_str(), value.as_str()), ("TAMIS_ROOTS", "/path/to/project"));
-            command.env(name, shop.house.work());
+            command.env(name, shop.fixture.work());
         }
         let mut mcp = common::Mcp::start(command);
         let mut call = |tool: &str| {
             let answer = mcp.request("tools/call", json!({"name": tool, "arguments": {}}));
             answer["result"]["content"][0]["text"].as_str().unwrap().to_owned()
         };
-        let work = shop.house.work().canonicalize().unwrap();
+        let work = shop.fixture.work().canonicalize().unwrap();
         assert_eq!(call("ping"), "pong", "{server}");
         assert_eq!(call("list_roots"), json!({"roots": [work]}).to_string());
     }
@@ -461,13 +465,13 @@ fn every_clients_configuration_on_the_page_starts_a_server_that_answers() {
 fn the_settings_on_the_page_are_all_of_them() {
     let shop = Shop::new();
     let block = blocks("toml").into_iter().find(|block| block.contains("[research]")).unwrap();
-    let file = shop.house.folder.path().join("config.toml");
+    let file = shop.fixture.folder.path().join("config.toml");
     std::fs::write(&file, block).unwrap();
-    let mut command = shop.house.tamis(&["config", "--json"]);
-    let told = finish(command.env("TAMIS_CONFIG", &file).env_remove("TAMIS_MODEL_USE"), b"").json();
-    assert_eq!(told["remarks"], json!([]));
+    let mut command = shop.fixture.tamis(&["config", "--json"]);
+    let reply = finish(command.env("TAMIS_CONFIG", &file).env_remove("TAMIS_MODEL_USE"), b"").json();
+    assert_eq!(reply["remarks"], json!([]));
     let mut seen = 0;
-    for setting in told["settings"].as_array().unwrap() {
+    for setting in reply["settings"].as_array().unwrap() {
         let name = setting["name"].as_str().unwrap();
         if ["research.", "limits.", "runtime.", "model."].iter().any(|table| name.starts_with(table)) {
             assert_eq!(setting["source"], json!(file), "{name} is on the page");

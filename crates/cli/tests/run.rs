@@ -16,31 +16,31 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use common::{House, PATIENCE, Ran, finish};
+use common::{Fixture, PATIENCE, Ran, finish};
 
 /// A report of what the agent says.
 const SAYS: &str = r#"say() { printf '{"type":"assistant","message":{"id":"%s","content":[{"type":"text","text":"%s"}]}}\n' "$1" "$2"; }
 "#;
 
-/// A house where `claude` is this script.
-fn house(script: &str) -> House {
-    let house = House::new();
-    let bin = house.folder.path().join("bin");
+/// A fixture in which `claude` is this script.
+fn with_claude(script: &str) -> Fixture {
+    let fixture = Fixture::new();
+    let bin = fixture.folder.path().join("bin");
     std::fs::create_dir(&bin).unwrap();
     std::fs::write(bin.join("claude"), format!("#!/bin/bash\n{SAYS}{script}\n")).unwrap();
     std::fs::set_permissions(bin.join("claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    house
+    fixture
 }
 
-fn command(house: &House, arguments: &[&str]) -> Command {
-    let mut command = house.tamis(&["run", "--provider", "claude"]);
-    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", house.folder.path().join("bin").display());
+fn command(fixture: &Fixture, arguments: &[&str]) -> Command {
+    let mut command = fixture.tamis(&["run", "--provider", "claude"]);
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", fixture.folder.path().join("bin").display());
     command.env("PATH", path).args(arguments);
     command
 }
 
-fn ran(house: &House, arguments: &[&str], input: &[u8]) -> Ran {
-    finish(&mut command(house, arguments), input)
+fn ran(fixture: &Fixture, arguments: &[&str], input: &[u8]) -> Ran {
+    finish(&mut command(fixture, arguments), input)
 }
 
 /// What of stderr is no log.
@@ -64,18 +64,18 @@ fn exit_codes() {
         ("", &["--pruner", "--no-pruner", "x"], 2, "For more information, try '--help'."),
         ("", &["x", "y"], 2, "For more information, try '--help'."),
     ] {
-        let house = house(script);
-        let ran = ran(&house, arguments, b"");
-        let told = ran.stderr.lines().last();
+        let fixture = with_claude(script);
+        let ran = ran(&fixture, arguments, b"");
+        let printed = ran.stderr.lines().last();
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(code), ""), "{script}: {}", ran.stderr);
-        assert!(last.is_empty() || told == Some(last), "{script}: {}", ran.stderr);
+        assert!(last.is_empty() || printed == Some(last), "{script}: {}", ran.stderr);
     }
 }
 
 #[test]
 fn what_cannot_be_run_is_explained() {
-    let house = House::new();
-    let mut missing = house.tamis(&["run", "--provider", "codex", "x"]);
+    let fixture = Fixture::new();
+    let mut missing = fixture.tamis(&["run", "--provider", "codex", "x"]);
     let said = finish(missing.env("PATH", "/nowhere"), b"");
     assert_eq!(
         (said.code, said.stderr.as_str()),
@@ -85,68 +85,68 @@ fn what_cannot_be_run_is_explained() {
              program with --program\n"
         )
     );
-    let said = house.run(&["run", "--provider", "cobol", "x"], b"");
+    let said = fixture.run(&["run", "--provider", "cobol", "x"], b"");
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.contains("[possible values: claude, codex]"), "{}", said.stderr);
-    let said = house.run(&["run", "--provider", "claude", "--program", "/nowhere/claude", "x"], b"");
+    let said = fixture.run(&["run", "--provider", "claude", "--program", "/nowhere/claude", "x"], b"");
     assert_eq!(said.code, Some(1));
     assert_eq!(
         said.stderr,
         "error: cannot run `/nowhere/claude`: not an executable file\n\nhint: `command -v claude` shows where your \
          shell finds it\n"
     );
-    let mut text = house.tamis(&["run", "--provider", "claude", "--program", "text", "x"]);
-    std::fs::write(house.work().join("text"), "#!/nowhere/interpreter\n").unwrap();
-    std::fs::set_permissions(house.work().join("text"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let mut text = fixture.tamis(&["run", "--provider", "claude", "--program", "text", "x"]);
+    std::fs::write(fixture.work().join("text"), "#!/nowhere/interpreter\n").unwrap();
+    std::fs::set_permissions(fixture.work().join("text"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let said = finish(&mut text, b"");
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("/text\n  because: No such file or directory"), "{}", said.stderr);
-    let said = house.run(&["run", "--provider", "claude", "-"], b"caf\xe9");
+    let said = fixture.run(&["run", "--provider", "claude", "-"], b"caf\xe9");
     assert_eq!(said.code, Some(2));
     assert!(said.stderr.starts_with("error: the prompt on stdin is not UTF-8: "), "{}", said.stderr);
     for nothing in [&b""[..], b" \n"] {
-        let said = house.run(&["run", "--provider", "claude"], nothing);
+        let said = fixture.run(&["run", "--provider", "claude"], nothing);
         assert!(
             said.code == Some(2) && said.stderr.contains("\n\nhint: pass it as in `tamis run "),
             "{}",
             said.stderr
         );
     }
-    let said = house.run(&["__minder"], b"");
+    let said = fixture.run(&["__minder"], b"");
     assert_eq!(said.code, Some(1));
     assert!(said.stderr.contains("started by `tamis run`, not by hand"), "{}", said.stderr);
 }
 
 #[test]
 fn a_program_may_be_named_as_to_a_shell() {
-    let house = house("say 1 here");
-    let bin = house.folder.path().join("bin");
+    let fixture = with_claude("say 1 here");
+    let bin = fixture.folder.path().join("bin");
     std::fs::rename(bin.join("claude"), bin.join("claude-next")).unwrap();
     for name in ["claude-next", "../bin/claude-next"] {
-        let ran = ran(&house, &["--program", name, "x"], b"");
+        let ran = ran(&fixture, &["--program", name, "x"], b"");
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "here\n"), "{}", ran.stderr);
     }
 }
 
 #[test]
 fn the_prompt_arrives_as_it_was_given() {
-    let house = house("cat > prompt; printf '%s\\n' \"$@\" > arguments; pwd > folder");
-    let prompt = || std::fs::read(house.work().join("prompt")).unwrap();
+    let fixture = with_claude("cat > prompt; printf '%s\\n' \"$@\" > arguments; pwd > folder");
+    let prompt = || std::fs::read(fixture.work().join("prompt")).unwrap();
     let odd = "--help -x\n\t\"quoted\" 'too' $HOME `id` \\n ünïcödé\n\n";
-    assert_eq!(ran(&house, &["--", odd], b"ignored").code, Some(0));
+    assert_eq!(ran(&fixture, &["--", odd], b"ignored").code, Some(0));
     assert_eq!(prompt(), odd.as_bytes());
     // More than an argument can hold.
     let long = "a line of a long prompt\n".repeat(20_000);
     for arguments in [&["-"][..], &[]] {
-        assert_eq!(ran(&house, arguments, long.as_bytes()).code, Some(0));
+        assert_eq!(ran(&fixture, arguments, long.as_bytes()).code, Some(0));
         assert!(prompt() == long.as_bytes());
     }
     // No list of processes shows it, and what is for the agent reaches it.
-    std::fs::create_dir(house.work().join("elsewhere")).unwrap();
+    std::fs::create_dir(fixture.work().join("elsewhere")).unwrap();
     let arguments =
         ["--model", "small", "--cwd", "elsewhere", "--agent-arg=--flag", "--agent-arg", "-v", "secret"];
-    assert_eq!(ran(&house, &arguments, b"").code, Some(0));
-    let elsewhere = house.work().join("elsewhere").canonicalize().unwrap();
+    assert_eq!(ran(&fixture, &arguments, b"").code, Some(0));
+    let elsewhere = fixture.work().join("elsewhere").canonicalize().unwrap();
     assert_eq!(
         std::fs::read_to_string(elsewhere.join("arguments")).unwrap(),
         "--print\n--output-format\nstream-json\n--verbose\n--model=small\n--flag\n-v\n"
@@ -159,9 +159,9 @@ fn the_prompt_arrives_as_it_was_given() {
 
 #[test]
 fn a_prompt_that_nobody_reads_is_no_failure() {
-    let house = house("exec 0<&-; say 1 hi");
+    let fixture = with_claude("exec 0<&-; say 1 hi");
     let long = "a line of a long prompt\n".repeat(20_000);
-    let ran = ran(&house, &["-"], long.as_bytes());
+    let ran = ran(&fixture, &["-"], long.as_bytes());
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "hi\n"), "{}", ran.stderr);
 }
 
@@ -174,25 +174,25 @@ echo 'no report'
 echo 'a warning' >&2
 say 3 'bye\n'
 printf '{"type":"result","is_error":false}'"#;
-    let shown = ran(&house(script), &["x"], b"");
+    let shown = ran(&with_claude(script), &["x"], b"");
     assert_eq!((shown.code, shown.stdout.as_str()), (Some(0), "hello\nbye\n"), "{}", shown.stderr);
-    let mut told = notes(&shown);
-    told.sort_unstable();
-    assert_eq!(told, ["-> Bash", "a warning", "claude: 3 turns, 1 tool call", "no report"]);
+    let mut printed = notes(&shown);
+    printed.sort_unstable();
+    assert_eq!(printed, ["-> Bash", "a warning", "claude: 3 turns, 1 tool call", "no report"]);
 
     // The agent's own bytes, all of them.
-    let house = house(script);
-    let raw = Command::new(house.folder.path().join("bin/claude")).output().unwrap();
-    let passed = ran(&house, &["--json", "x"], b"");
+    let fixture = with_claude(script);
+    let raw = Command::new(fixture.folder.path().join("bin/claude")).output().unwrap();
+    let passed = ran(&fixture, &["--json", "x"], b"");
     assert_eq!(passed.stdout.as_bytes(), raw.stdout);
-    let mut told = notes(&passed);
-    told.sort_unstable();
-    assert_eq!(told, ["a warning", "claude: 3 turns, 1 tool call"]);
+    let mut printed = notes(&passed);
+    printed.sort_unstable();
+    assert_eq!(printed, ["a warning", "claude: 3 turns, 1 tool call"]);
 }
 
 #[test]
 fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
-    let house = house("say 1 \"$*\"");
+    let fixture = with_claude("say 1 \"$*\"");
     let bad_path = OsString::from_vec(b"/caf\xe9".to_vec());
     let url = |value: &str| ("JEEVES_PRUNER_URL", OsString::from(value));
     for ((name, value), why) in [
@@ -203,7 +203,7 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
         ),
         (("JEEVES_MCP_PRUNER_PATH", bad_path), ": must be UTF-8"),
     ] {
-        let ran = finish(command(&house, &["x"]).env("JEEVES_PRUNER_ENABLED", "on").env(name, value), b"");
+        let ran = finish(command(&fixture, &["x"]).env("JEEVES_PRUNER_ENABLED", "on").env(name, value), b"");
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(!ran.stdout.contains("mcp"), "{}", ran.stdout);
         let moved = "WARN tamis_clients::lifecycle: run:init -> run:mcp_pruner_disabled: ";
@@ -214,14 +214,14 @@ fn a_pruner_that_is_set_up_wrongly_costs_the_pruner_and_not_the_run() {
 
 #[test]
 fn a_pruner_that_is_off_is_not_judged() {
-    let house = house("say 1 \"$*\"");
+    let fixture = with_claude("say 1 \"$*\"");
     let odd = || OsString::from_vec(b"/caf\xe9".to_vec());
     for variables in [
         &[("JEEVES_MCP_PRUNER_PATH", odd()), ("JEEVES_PRUNER_URL", "nonsense".into())][..],
         &[("JEEVES_PRUNER_ENABLED", odd())],
         &[("JEEVES_PRUNER_ENABLED", "".into())],
     ] {
-        let ran = finish(command(&house, &["x"]).envs(variables.iter().cloned()), b"");
+        let ran = finish(command(&fixture, &["x"]).envs(variables.iter().cloned()), b"");
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         assert!(!ran.stdout.contains("mcp"), "{}", ran.stdout);
         let moved = "INFO tamis_clients::lifecycle: run:init -> run:mcp_pruner_disabled: the pruner is disabled by config";
@@ -231,28 +231,28 @@ fn a_pruner_that_is_off_is_not_judged() {
 
 #[test]
 fn the_pruner_is_wired_in_by_variable_flag_or_file() {
-    let house = house("say 1 \"${*//\\\"/}\"");
+    let fixture = with_claude("say 1 \"${*//\\\"/}\"");
     let wired = |command: &mut Command| finish(command, b"").stdout.contains("--mcp-config=");
     let server = env!("CARGO_BIN_EXE_mcp-pruner");
-    assert!(!wired(&mut command(&house, &["x"])));
-    assert!(wired(&mut command(&house, &["--pruner", "x"])), "beside tamis");
-    assert!(!wired(command(&house, &["--no-pruner", "x"]).env("JEEVES_PRUNER_ENABLED", "1")));
-    let mut with_variables = command(&house, &["x"]);
+    assert!(!wired(&mut command(&fixture, &["x"])));
+    assert!(wired(&mut command(&fixture, &["--pruner", "x"])), "beside tamis");
+    assert!(!wired(command(&fixture, &["--no-pruner", "x"]).env("JEEVES_PRUNER_ENABLED", "1")));
+    let mut with_variables = command(&fixture, &["x"]);
     with_variables.env("JEEVES_PRUNER_ENABLED", "yes").env("JEEVES_PRUNER_URL", "");
     let ran = finish(with_variables.env("JEEVES_MCP_PRUNER_PATH", server), b"");
-    let work = house.work().canonicalize().unwrap();
+    let work = fixture.work().canonicalize().unwrap();
     let entry = format!(
         "{{mcpServers:{{pruner:{{alwaysLoad:true,args:[],command:{server},env:{{MCP_PRUNER_CWD:{},PRUNER_URL:}},type:stdio}}}}}}",
         work.display()
     );
     assert!(ran.stdout.contains(&entry), "{}", ran.stdout);
-    let folder = house.folder.path().join("home/.config/tamis");
+    let folder = fixture.folder.path().join("home/.config/tamis");
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("config.toml"), "[run]\npruner_enabled = true\n").unwrap();
     if cfg!(target_os = "linux") {
-        assert!(wired(&mut command(&house, &["x"])));
+        assert!(wired(&mut command(&fixture, &["x"])));
     }
-    assert!(!house.data().exists(), "a run keeps nothing of its own");
+    assert!(!fixture.data().exists(), "a run keeps nothing of its own");
 }
 
 /// A place where processes of the agent's can be met: each says its number, and its line ends when it does.
@@ -273,7 +273,7 @@ impl Meeting {
         let listener = self.0.try_clone().unwrap();
         let (send, came) = mpsc::channel();
         std::thread::spawn(move || send.send(listener.accept()));
-        let (stream, _) = came.recv_timeout(PATIENCE).expect("somebody comes").unwrap();
+        let (stream, _) = came.recv_timeout(PATIENCE).expect("a connection within the time limit").unwrap();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut stream = BufReader::new(stream);
         let mut number = String::new();
@@ -293,8 +293,13 @@ fn ends(mut line: BufReader<TcpStream>) {
     }
 }
 
-fn start(house: &House) -> Child {
-    command(house, &["x"]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+fn start(fixture: &Fixture) -> Child {
+    command(fixture, &["x"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
 }
 
 fn kill(signal: &str, process: u32) {
@@ -305,8 +310,8 @@ fn kill(signal: &str, process: u32) {
 #[test]
 fn what_the_agent_says_is_there_at_once() {
     let meeting = Meeting::new();
-    let house = house(&format!("say 1 first; {} read -u 3; say 2 second", meeting.come()));
-    let mut child = start(&house);
+    let fixture = with_claude(&format!("say 1 first; {} read -u 3; say 2 second", meeting.come()));
+    let mut child = start(&fixture);
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
     let (_, mut line) = meeting.next();
     let mut first = String::new();
@@ -321,7 +326,7 @@ fn what_the_agent_says_is_there_at_once() {
 
 /// Starts, in the agent's name: one in its group, one in a group of its own, one in a session of its own whose parent
 /// is gone.
-fn household(meeting: &Meeting, also: &str) -> String {
+fn start_children(meeting: &Meeting, also: &str) -> String {
     let stay = format!("{also} {} while :; do sleep 600; done", meeting.come());
     format!(
         "({stay}) & set -m; ({stay}) & set +m; (setsid bash -c '{}' &); {} ",
@@ -334,10 +339,10 @@ fn household(meeting: &Meeting, also: &str) -> String {
 #[cfg(target_os = "linux")]
 fn what_the_agent_leaves_ends_with_it() {
     let meeting = Meeting::new();
-    let house = house(&format!("{} read -u 3; exit 0", household(&meeting, "")));
-    let child = start(&house);
+    let fixture = with_claude(&format!("{} read -u 3; exit 0", start_children(&meeting, "")));
+    let child = start(&fixture);
     let mut lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
-    // Whoever is still there when the agent ends has not been asked to go before.
+    // Processes that are still there when the agent ends were not signalled before.
     for (_, line) in &mut lines {
         let _ = line.get_mut().write_all(b"go on\n");
     }
@@ -349,11 +354,12 @@ fn what_the_agent_leaves_ends_with_it() {
 #[test]
 #[cfg(target_os = "linux")]
 fn a_run_that_is_ended_leaves_nothing() {
-    // Those who end when asked; those who do not, and are given 2000 ms.
+    // Processes that end on SIGTERM, and processes that ignore it and get 2000 ms.
     for (also, signal, at_least) in [("", "TERM", 0), ("trap \"\" TERM;", "INT", 2000)] {
         let meeting = Meeting::new();
-        let house = house(&format!("{also} {} while :; do sleep 600; done", household(&meeting, also)));
-        let child = start(&house);
+        let fixture =
+            with_claude(&format!("{also} {} while :; do sleep 600; done", start_children(&meeting, also)));
+        let child = start(&fixture);
         let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
         let begun = Instant::now();
         kill(signal, child.id());
@@ -369,10 +375,11 @@ fn a_run_that_is_ended_leaves_nothing() {
 fn whoever_asks_twice_does_not_wait() {
     let meeting = Meeting::new();
     let also = "trap \"\" TERM;";
-    let house = house(&format!("{also} {} while :; do sleep 600; done", household(&meeting, also)));
-    let mut child = start(&house);
+    let fixture =
+        with_claude(&format!("{also} {} while :; do sleep 600; done", start_children(&meeting, also)));
+    let mut child = start(&fixture);
     let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
-    // Again and again, as somebody at a terminal would, until it is over.
+    // Repeatedly, as a user at a terminal would, until it ends.
     while child.try_wait().unwrap().is_none() {
         kill("INT", child.id());
         std::thread::sleep(Duration::from_millis(100));
@@ -384,10 +391,10 @@ fn whoever_asks_twice_does_not_wait() {
 #[test]
 fn whoever_asks_twice_does_not_wait_for_a_reader_either() {
     let meeting = Meeting::new();
-    // More than a pipe holds, and nobody reads.
+    // More than a pipe holds, without a reader.
     let flood = "while :; do say 1 flood; done";
-    let house = house(&format!("{} {flood}", meeting.come()));
-    let mut child = start(&house);
+    let fixture = with_claude(&format!("{} {flood}", meeting.come()));
+    let mut child = start(&fixture);
     let (_, line) = meeting.next();
     let begun = Instant::now();
     while child.try_wait().unwrap().is_none() {
@@ -407,9 +414,9 @@ fn a_run_whose_tamis_or_minder_is_killed_leaves_nothing() {
         let also = "trap \"\" TERM;";
         let parent = "exec 3<>/dev/tcp/127.0.0.1/PORT; echo $PPID >&3; exec 3>&-;";
         let parent = parent.replace("PORT", &meeting.0.local_addr().unwrap().port().to_string());
-        let stay = household(&meeting, also);
-        let house = house(&format!("{parent} {also} {stay} while :; do sleep 600; done"));
-        let child = start(&house);
+        let stay = start_children(&meeting, also);
+        let fixture = with_claude(&format!("{parent} {also} {stay} while :; do sleep 600; done"));
+        let child = start(&fixture);
         let (minder, _) = meeting.next();
         let lines: Vec<_> = (0..4).map(|_| meeting.next()).collect();
         kill("KILL", if victim == "minder" { minder } else { child.id() });
@@ -431,8 +438,8 @@ fn a_reader_that_has_seen_enough_ends_the_run() {
     let meeting = Meeting::new();
     // Again and again: while another test starts a program, that has the pipe's other end for a moment.
     let speak = "while :; do say 2 more; sleep 0.05; done";
-    let house = house(&format!("{} say 1 first; read -u 3; {speak}", meeting.come()));
-    let mut child = start(&house);
+    let fixture = with_claude(&format!("{} say 1 first; read -u 3; {speak}", meeting.come()));
+    let mut child = start(&fixture);
     let (_, mut line) = meeting.next();
     drop(child.stdout.take());
     line.get_mut().write_all(b"go on\n").unwrap();
@@ -444,7 +451,7 @@ fn a_reader_that_has_seen_enough_ends_the_run() {
 #[test]
 fn the_page_on_running_agents_names_every_setting() {
     let page = include_str!("../../../docs/runner.md");
-    let shown = House::new().run(&["config", "--json"], b"").json();
+    let shown = Fixture::new().run(&["config", "--json"], b"").json();
     let settings = shown["settings"].as_array().unwrap().iter();
     let settings: Vec<_> =
         settings.filter(|setting| setting["name"].as_str().unwrap().starts_with("run.")).collect();

@@ -125,7 +125,7 @@ fn a_session_becomes_what_its_file_says() {
     place.tmux.end(&id()).unwrap();
 }
 
-/// The server outlives whoever started it, and tells its environment to anybody who asks.
+/// The tmux server outlives the process that started it, and shows its environment to every client.
 #[test]
 fn tmux_knows_no_secret() {
     let place = Place::new();

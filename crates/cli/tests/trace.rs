@@ -8,16 +8,16 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-use common::{House, Ran, finish};
+use common::{Fixture, Ran, finish};
 use serde_json::{Value, json};
 
 const SHOP: &str = "fb3cff44-13ae-41a6-a6df-f287e0552835";
 const FORK: &str = "fb3d0000-13ae-41a6-a6df-f287e0552836";
 const CODEX: &str = "019a0000-0000-7000-8000-000000000007";
 
-/// A house with the logs of three sessions where their agents leave them.
+/// A fixture with the logs of three sessions in the agents' own folders.
 struct Past {
-    house: House,
+    fixture: Fixture,
 }
 
 fn claude(session: &str, second: u64, kind: &str, message: Value) -> String {
@@ -47,7 +47,7 @@ fn assistant(session: &str, second: u64, id: &str, part: Value, output: u64) -> 
 fn shop() -> String {
     [
         claude(SHOP, 1, "user", json!({"role": "user", "content": "mend the parser of prices"})),
-        // The same request told twice, the second time in full.
+        // The same request logged twice, the second time in full.
         assistant(SHOP, 3, "m1", json!({"type": "text", "text": "I will read it."}), 1),
         assistant(
             SHOP,
@@ -99,7 +99,7 @@ fn codex() -> String {
 
 impl Past {
     fn new() -> Past {
-        let past = Past { house: House::new() };
+        let past = Past { fixture: Fixture::new() };
         past.write(&format!(".claude/projects/-work-shop/{SHOP}.jsonl"), &shop());
         past.write(
             &format!(".codex/sessions/2026/01/02/rollout-2026-01-02T08-00-00-{CODEX}.jsonl"),
@@ -109,7 +109,7 @@ impl Past {
     }
 
     fn home(&self, path: &str) -> PathBuf {
-        self.house.folder.path().join("home").join(path)
+        self.fixture.folder.path().join("home").join(path)
     }
 
     fn write(&self, path: &str, text: &str) {
@@ -120,7 +120,7 @@ impl Past {
     }
 
     fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.tamis(&[&["trace"], arguments].concat());
+        let mut command = self.fixture.tamis(&[&["trace"], arguments].concat());
         command.env("TZ", "UTC");
         command
     }
@@ -397,30 +397,30 @@ fn the_index_says_what_it_holds_and_agrees_with_the_logs() {
     let text = past.said(&["index", "--rebuild"]);
     assert!(text.contains("  1 time record: hologram in 1 log of claude_code\n"), "{text}");
     assert!(text.contains("with a last line that is not whole: 1 log\n"), "{text}");
-    let empty = House::new();
+    let empty = Fixture::new();
     let nothing = empty.run(&["trace", "index"], b"").stdout;
     assert!(nothing.contains("there are no logs in any of these places:\n"), "{nothing}");
 
     // It is among what tamis keeps, and can be erased.
-    let kept = past.house.run(&["data", "show", "--json"], b"").json();
+    let kept = past.fixture.run(&["data", "show", "--json"], b"").json();
     assert!(kept["trace"]["bytes"].as_u64().unwrap() > 0);
-    let would = past.house.run(&["data", "purge", "--trace"], b"");
+    let would = past.fixture.run(&["data", "purge", "--trace"], b"");
     assert_eq!(would.code, Some(2));
     assert!(
         would.stderr.starts_with("error: this would erase the index of past sessions\n"),
         "{}",
         would.stderr
     );
-    let purged = past.house.run(&["data", "purge", "--trace", "--yes"], b"");
+    let purged = past.fixture.run(&["data", "purge", "--trace", "--yes"], b"");
     assert_eq!(purged.code, Some(0), "{}", purged.stderr);
     assert!(purged.stderr.starts_with("erased the index of past sessions ("), "{}", purged.stderr);
-    assert_eq!(past.house.run(&["data", "show", "--json"], b"").json()["trace"]["bytes"], 0);
+    assert_eq!(past.fixture.run(&["data", "show", "--json"], b"").json()["trace"]["bytes"], 0);
     assert_eq!(past.json(&["sessions"])["sessions"].as_array().unwrap().len(), 2, "and is built again");
 }
 
 #[test]
 fn where_no_agent_ever_ran_it_says_where_it_looked() {
-    let past = Past { house: House::new() };
+    let past = Past { fixture: Fixture::new() };
     let looked = lines(&[
         "no sessions found; looked in",
         "  ~/.claude/projects",
@@ -449,7 +449,7 @@ fn where_no_agent_ever_ran_it_says_where_it_looked() {
 fn what_agents_asked_of_past_sessions_is_counted_and_can_be_erased() {
     let past = Past::new();
     let tamis = |arguments: &[&str]| {
-        let mut command = past.house.tamis(arguments);
+        let mut command = past.fixture.tamis(arguments);
         finish(command.env("COLUMNS", "80"), b"")
     };
     let answer = tamis(&["call", "list_sessions", "{}"]).stdout.trim_end().len();
@@ -463,9 +463,9 @@ fn what_agents_asked_of_past_sessions_is_counted_and_can_be_erased() {
             "largest_answer_bytes": answer,
         })
     );
-    let told = tamis(&["data", "show"]).stdout;
-    assert!(told.contains("CALLS  FAILED"), "{told}");
-    assert!(told.lines().any(|line| line.ends_with("  list_sessions")), "{told}");
+    let printed = tamis(&["data", "show"]).stdout;
+    assert!(printed.contains("CALLS  FAILED"), "{printed}");
+    assert!(printed.lines().any(|line| line.ends_with("  list_sessions")), "{printed}");
     assert_eq!(tamis(&["data", "purge", "--ledger", "--yes"]).code, Some(0));
     assert_eq!(tamis(&["data", "show", "--json"]).json()["trace_tools"], json!([]));
 }
@@ -473,18 +473,18 @@ fn what_agents_asked_of_past_sessions_is_counted_and_can_be_erased() {
 #[test]
 fn a_diagnosis_and_a_replay_are_readable_on_a_narrow_screen() {
     let past = Past::new();
-    let told = |arguments: &[&str]| {
+    let printed = |arguments: &[&str]| {
         let ran = finish(past.command(arguments).env("COLUMNS", "80"), b"");
         assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
         ran.stdout
     };
-    let analysis = told(&["analyze", CODEX]);
+    let analysis = printed(&["analyze", CODEX]);
     assert!(analysis.starts_with("score "), "{analysis}");
-    let replay = told(&["savings"]);
+    let replay = printed(&["savings"]);
     assert!(replay.starts_with("pruning replayed over "), "{replay}");
     assert!(replay.contains("\nwould have cut     "), "{replay}");
     assert!(replay.lines().all(|line| line.chars().count() <= 80), "{replay}");
-    let by_project = told(&["usage", "--by", "project"]);
+    let by_project = printed(&["usage", "--by", "project"]);
     assert!(by_project.contains("/work/shop"), "{by_project}");
 }
 
@@ -646,8 +646,8 @@ fn the_readme_shows_what_a_session_used() {
         "$ cargo run --release -- trace usage --explain e442e2d4 --logs crates/logs/tests/logs/claude\n";
     let (_, shown) = readme.split_once(command).expect("the README has the example");
     let (shown, _) = shown.split_once("```").unwrap();
-    let house = House::new();
-    let mut command = house.tamis(&["trace", "usage", "--explain", "e442e2d4", "--logs"]);
+    let fixture = Fixture::new();
+    let mut command = fixture.tamis(&["trace", "usage", "--explain", "e442e2d4", "--logs"]);
     command.arg(root.join("crates/logs/tests/logs/claude")).env("COLUMNS", "110");
     assert_eq!(finish(&mut command, b"").stdout, shown);
 }

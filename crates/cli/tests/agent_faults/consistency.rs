@@ -5,7 +5,7 @@ use std::fs;
 
 use tamis_store::rusqlite::{Connection, Row};
 
-use crate::crew::Crew;
+use crate::fixture::FaultFixture;
 
 struct Instance {
     id: String,
@@ -18,14 +18,14 @@ struct Instance {
 const LIVE: [&str; 3] = ["STARTED", "WAITING_REVIEW", "PR_CREATED"];
 
 /// All that is not as it should be.
-pub(crate) fn complaints(crew: &Crew) -> Vec<String> {
+pub(crate) fn complaints(fixture: &FaultFixture) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut expect = |holds: bool, what: String| {
         if !holds {
             complaints.push(what);
         }
     };
-    let database = Connection::open(crew.data().join("state.db")).unwrap();
+    let database = Connection::open(fixture.data().join("state.db")).unwrap();
     database.busy_timeout(std::time::Duration::from_secs(5)).unwrap();
     let texts = |sql: &str| -> Vec<String> {
         let mut statement = database.prepare(sql).unwrap();
@@ -60,31 +60,32 @@ pub(crate) fn complaints(crew: &Crew) -> Vec<String> {
     }
 
     // The database and the rest of the world.
-    let sessions = crew.tmux(&["list-panes", "-a", "-F", "#{session_name} #{pane_dead}"]).unwrap_or_default();
+    let sessions =
+        fixture.tmux(&["list-panes", "-a", "-F", "#{session_name} #{pane_dead}"]).unwrap_or_default();
     let sessions: BTreeMap<_, _> = sessions.lines().filter_map(|line| line.split_once(' ')).collect();
     let branches =
-        crew.git(&crew.project(), &["for-each-ref", "--format=%(refname:short)", "refs/heads/tamis"]);
+        fixture.git(&fixture.project(), &["for-each-ref", "--format=%(refname:short)", "refs/heads/tamis"]);
     let branches: BTreeSet<_> = branches.lines().collect();
     for instance in &instances {
         let Instance { id, agent_type, status, phase, branch } = instance;
         // A pull request outlives its agent.
         let live = LIVE.contains(&status.as_str()) && !(status == "PR_CREATED" && phase == "kept");
         let runs = sessions.get(id.as_str()) == Some(&"0");
-        let worktree = crew.worktree(id).join(".git").exists();
+        let worktree = fixture.worktree(id).join(".git").exists();
         let expected_phases: &[&str] = if live { &["ready"] } else { &["kept", "gone"] };
         expect(expected_phases.contains(&phase.as_str()), format!("{id} is {status} and {phase}"));
         expect(live == runs, format!("{id} is {status}, and its session runs: {runs}"));
         expect(!live || worktree, format!("{id} is {status} and has no worktree"));
         expect(!live || branches.contains(branch.as_str()), format!("{id} is {status} and has no branch"));
         expect(phase != "gone" || !worktree, format!("{id} is gone, its worktree is not"));
-        let identity = crew.data().join("agents/identities").join(id).exists();
+        let identity = fixture.data().join("agents/identities").join(id).exists();
         expect(identity == live, format!("{id} is {status}, and its identity is there: {identity}"));
         let sql = format!(
             "SELECT status_after FROM mcp_events WHERE instance_id = '{id}' AND status_after IS NOT NULL
              ORDER BY seq DESC LIMIT 1"
         );
-        if let Some(told) = texts(&sql).first() {
-            expect(told == status, format!("{id} is {status}, and the last that was told is {told}"));
+        if let Some(last) = texts(&sql).first() {
+            expect(last == status, format!("{id} is {status}, and the last event says {last}"));
         }
         if agent_type == "coding" {
             let reviewers = texts(&format!(
@@ -99,20 +100,17 @@ pub(crate) fn complaints(crew: &Crew) -> Vec<String> {
     }
     for session in sessions.keys() {
         let known = instances.iter().any(|instance| instance.id == **session);
-        expect(known, format!("nobody knows the session {session}"));
+        expect(known, format!("unknown session {session}"));
     }
-    for entry in fs::read_dir(crew.data().join("agents/worktrees")).unwrap() {
+    for entry in fs::read_dir(fixture.data().join("agents/worktrees")).unwrap() {
         let name = entry.unwrap().file_name().into_string().unwrap();
-        expect(
-            instances.iter().any(|instance| instance.id == name),
-            format!("nobody knows the worktree {name}"),
-        );
+        expect(instances.iter().any(|instance| instance.id == name), format!("unknown worktree {name}"));
     }
     for branch in branches {
         let known = instances.iter().any(|instance| instance.branch == branch);
-        expect(known, format!("nobody knows the branch {branch}"));
+        expect(known, format!("unknown branch {branch}"));
     }
-    let listed = crew.git(&crew.project(), &["worktree", "list", "--porcelain"]);
+    let listed = fixture.git(&fixture.project(), &["worktree", "list", "--porcelain"]);
     expect(!listed.contains("prunable"), format!("git knows of worktrees that are gone: {listed}"));
 
     // What was delivered is there.
@@ -122,13 +120,13 @@ pub(crate) fn complaints(crew: &Crew) -> Vec<String> {
     for (coder, commit) in delivered.unwrap().map(Result::unwrap) {
         if let Some(commit) = commit {
             expect(
-                crew.is_ancestor(&commit, &coder),
+                fixture.is_ancestor(&commit, &coder),
                 format!("the feedback {commit} is not in the branch of {coder}"),
             );
         }
     }
     expect(
-        !crew.folder().join("pwned").exists() && !crew.project().join("pwned").exists(),
+        !fixture.folder().join("pwned").exists() && !fixture.project().join("pwned").exists(),
         "something was executed".into(),
     );
     complaints

@@ -1,6 +1,6 @@
 //! A data folder on a disk that fills up, a little later each time.
 //!
-//! The disk is a small one in memory. Whoever may not mount one cannot run this, and is told so.
+//! The disk is a small one in memory. Where it cannot be mounted, the test is skipped with a message.
 
 use std::fs;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::json;
 
-use crate::crew::{Answer, Crew};
+use crate::fixture::{Answer, FaultFixture};
 
 const DISK: u64 = 24 << 20;
 
@@ -33,7 +33,7 @@ impl Disk {
         self.0.join("ballast")
     }
 
-    /// Fills it up to the last byte but so many.
+    /// Fills it except for this many bytes.
     fn fill(&self, left: u64) {
         let mut file = fs::File::create(self.ballast()).unwrap();
         let mut size = 0;
@@ -56,19 +56,19 @@ impl Drop for Disk {
 
 #[test]
 fn a_full_disk_loses_nothing() {
-    let mut crew = Crew::new();
-    let Some(disk) = Disk::mount(&crew.data()) else {
+    let mut fixture = FaultFixture::new();
+    let Some(disk) = Disk::mount(&fixture.data()) else {
         eprintln!("not run: no disk can be mounted here");
         return;
     };
     // Worktrees need room, so that it ends in the middle of one.
-    fs::write(crew.project().join("large.bin"), vec![7; 1 << 20]).unwrap();
-    crew.git(&crew.project(), &["add", "--", "large.bin"]);
+    fs::write(fixture.project().join("large.bin"), vec![7; 1 << 20]).unwrap();
+    fixture.git(&fixture.project(), &["add", "--", "large.bin"]);
     let words = ["-c", "user.name=A", "-c", "user.email=a@b.invalid", "commit", "--quiet", "-m", "Large"];
-    crew.git(&crew.project(), &words);
-    crew.serve(None);
-    let id = crew.start();
-    crew.commit(&id, "work.txt", "first\n");
+    fixture.git(&fixture.project(), &words);
+    fixture.serve(None);
+    let id = fixture.start();
+    fixture.commit(&id, "work.txt", "first\n");
     for (number, left) in LEFT.into_iter().enumerate() {
         let refused = |answer: Answer| match answer {
             Answer::Done(_) => false,
@@ -79,39 +79,39 @@ fn a_full_disk_loses_nothing() {
             Answer::None => panic!("{left}: no answer"),
         };
         disk.fill(left);
-        let failed = refused(crew.call(&id, "request_review", &json!({}), &format!("r{number}")));
+        let failed = refused(fixture.call(&id, "request_review", &json!({}), &format!("r{number}")));
         disk.empty();
-        crew.end_server();
-        crew.serve(None);
-        crew.expect_consistency(&format!("after a request with {left} bytes left"));
+        fixture.end_server();
+        fixture.serve(None);
+        fixture.expect_consistency(&format!("after a request with {left} bytes left"));
         assert!(failed || left > 0, "there was no room for anything");
         if failed {
-            assert_eq!(crew.instance(&id)["status"], "STARTED", "{left}");
+            assert_eq!(fixture.instance(&id)["status"], "STARTED", "{left}");
         }
     }
     // With room again it goes on.
-    if crew.instance(&id)["status"] == "STARTED" {
-        crew.request_review(&id);
+    if fixture.instance(&id)["status"] == "STARTED" {
+        fixture.request_review(&id);
     }
-    let reviewer = crew.reviewer_of(&id);
-    crew.make_a_mess(&id);
+    let reviewer = fixture.reviewer_of(&id);
+    fixture.make_a_mess(&id);
     for (number, left) in [0, 8 << 10].into_iter().enumerate() {
         disk.fill(left);
-        let answer = crew.call(&reviewer, "send_feedback", &crate::feedback(), &format!("f{number}"));
+        let answer = fixture.call(&reviewer, "send_feedback", &crate::feedback(), &format!("f{number}"));
         disk.empty();
         assert!(!matches!(answer, Answer::None), "{left}: no answer");
-        crew.end_server();
-        crew.serve(None);
-        crew.expect_consistency(&format!("after feedback with {left} bytes left"));
+        fixture.end_server();
+        fixture.serve(None);
+        fixture.expect_consistency(&format!("after feedback with {left} bytes left"));
     }
-    let status = crew.instance(&id)["status"].clone();
+    let status = fixture.instance(&id)["status"].clone();
     if status == "WAITING_REVIEW" {
-        let answer = crew.call(&reviewer, "send_feedback", &crate::feedback(), "last");
+        let answer = fixture.call(&reviewer, "send_feedback", &crate::feedback(), "last");
         assert!(matches!(answer, Answer::Done(_)), "{answer:?}");
     }
-    crew.expect_consistency("with room again");
-    assert!(crew.worktree(&id).join("REVIEW_FEEDBACK.md").exists());
+    fixture.expect_consistency("with room again");
+    assert!(fixture.worktree(&id).join("REVIEW_FEEDBACK.md").exists());
     // The server and the sessions hold the disk.
-    crew.end_server();
-    let _ = crew.tmux(&["kill-server"]);
+    fixture.end_server();
+    let _ = fixture.tmux(&["kill-server"]);
 }

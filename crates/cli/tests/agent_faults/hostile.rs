@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
-use crate::crew::{Answer, Crew};
+use crate::fixture::{Answer, FaultFixture};
 
 /// Each would leave a file `pwned` somewhere, press a key, move a cursor or leave its place.
 const TEXTS: &[&str] = &[
@@ -31,7 +31,7 @@ const TEXTS: &[&str] = &[
 ];
 
 /// Wherever something could have been left.
-fn assert_nothing_was_executed(crew: &Crew) {
+fn assert_nothing_was_executed(fixture: &FaultFixture) {
     fn look(folder: &Path) {
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
             assert_ne!(entry.file_name(), "pwned", "{}", entry.path().display());
@@ -40,7 +40,7 @@ fn assert_nothing_was_executed(crew: &Crew) {
             }
         }
     }
-    look(&crew.folder());
+    look(&fixture.folder());
 }
 
 fn done(answer: Answer) -> Value {
@@ -50,43 +50,43 @@ fn done(answer: Answer) -> Value {
     }
 }
 
-fn start(crew: &Crew, task: &str, base: Option<&str>) -> Answer {
+fn start(fixture: &FaultFixture, task: &str, base: Option<&str>) -> Answer {
     let request = json!({
-        "type": "coding", "issue": null, "task": task, "folder": crew.project(), "base": base,
+        "type": "coding", "issue": null, "task": task, "folder": fixture.project(), "base": base,
         "choice": {"agent": "command", "args": ["cat"]},
     });
-    crew.rest("POST", "/api/instances", &request)
+    fixture.rest("POST", "/api/instances", &request)
 }
 
 #[test]
 fn texts_stay_texts() {
-    let mut crew = Crew::new();
-    crew.serve(None);
+    let mut fixture = FaultFixture::new();
+    fixture.serve(None);
     for (number, text) in TEXTS.iter().enumerate() {
-        let instance = done(start(&crew, text, None));
+        let instance = done(start(&fixture, text, None));
         let id = instance["id"].as_str().unwrap().to_owned();
-        assert!(crew.worktree(&id).join("README.md").exists(), "{text:?}");
-        crew.commit(&id, "work.txt", text);
-        let asked = json!({"reviewer_prompt": text, "completion_message": text});
-        let review = done(crew.call(&id, "request_review", &asked, &format!("r{number}")));
+        assert!(fixture.worktree(&id).join("README.md").exists(), "{text:?}");
+        fixture.commit(&id, "work.txt", text);
+        let request = json!({"reviewer_prompt": text, "completion_message": text});
+        let review = done(fixture.call(&id, "request_review", &request, &format!("r{number}")));
         let reviewer = review["review_instance_id"].as_str().unwrap();
         let said = json!({
             "feedback": text, "feedback_type": "suggestions", "priority": "high", "actionable_items": [text, text],
         });
-        done(crew.call(reviewer, "send_feedback", &said, &format!("f{number}")));
-        let notes = fs::read_to_string(crew.worktree(&id).join("REVIEW_FEEDBACK.md")).unwrap();
+        done(fixture.call(reviewer, "send_feedback", &said, &format!("f{number}")));
+        let notes = fs::read_to_string(fixture.worktree(&id).join("REVIEW_FEEDBACK.md")).unwrap();
         assert!(!notes.contains('\u{1b}'), "{notes:?}");
-        let stored = done(crew.rest("GET", &format!("/api/feedback?instance={id}"), &Value::Null));
+        let stored = done(fixture.rest("GET", &format!("/api/feedback?instance={id}"), &Value::Null));
         assert!(stored.to_string().contains("suggestions"), "{stored}");
         // A title is one line of text; whatever it is, it is either refused or sent as it is.
         let pull = json!({"title": text, "description": text});
-        match crew.call(&id, "create_pull_request", &pull, &format!("p{number}")) {
+        match fixture.call(&id, "create_pull_request", &pull, &format!("p{number}")) {
             Answer::Done(made) => assert_eq!(made["branch_name"], format!("tamis/{id}")),
             Answer::Refused(error) => assert_eq!(error["code"], "VALIDATION_ERROR", "{text:?}: {error}"),
             Answer::None => panic!("{text:?}: no answer"),
         }
         let pull = json!({"title": "x", "description": "y", "base_branch": text});
-        match crew.call(&id, "create_pull_request", &pull, &format!("b{number}")) {
+        match fixture.call(&id, "create_pull_request", &pull, &format!("b{number}")) {
             Answer::Refused(error) => {
                 let code = error["code"].as_str().unwrap();
                 assert!(["VALIDATION_ERROR", "GIT_ERROR"].contains(&code), "{text:?}: {error}");
@@ -94,16 +94,16 @@ fn texts_stay_texts() {
             other => panic!("{text:?}: {other:?}"),
         }
     }
-    assert_nothing_was_executed(&crew);
-    crew.expect_consistency("after hostile texts");
+    assert_nothing_was_executed(&fixture);
+    fixture.expect_consistency("after hostile texts");
 }
 
 #[test]
 fn names_that_lead_elsewhere_are_refused() {
-    let mut crew = Crew::new();
-    crew.serve(None);
+    let mut fixture = FaultFixture::new();
+    fixture.serve(None);
     for text in TEXTS {
-        match start(&crew, "a task", Some(text)) {
+        match start(&fixture, "a task", Some(text)) {
             Answer::Refused(error) => {
                 let code = error["code"].as_str().unwrap();
                 assert!(["VALIDATION_ERROR", "GIT_ERROR"].contains(&code), "{text:?}: {error}");
@@ -112,21 +112,21 @@ fn names_that_lead_elsewhere_are_refused() {
         }
         let name: String = text.bytes().map(|byte| format!("%{byte:02X}")).collect();
         for path in [format!("/api/instances/{name}"), format!("/api/feedback?instance={name}")] {
-            assert!(matches!(crew.rest("GET", &path, &Value::Null), Answer::Refused(_)), "{path}");
+            assert!(matches!(fixture.rest("GET", &path, &Value::Null), Answer::Refused(_)), "{path}");
         }
-        let stopped = crew.rest("POST", &format!("/api/instances/{name}/stop"), &Value::Null);
+        let stopped = fixture.rest("POST", &format!("/api/instances/{name}/stop"), &Value::Null);
         assert!(matches!(stopped, Answer::Refused(_)), "{text:?}: {stopped:?}");
     }
-    assert_nothing_was_executed(&crew);
-    let instances = done(crew.rest("GET", "/api/instances", &Value::Null));
+    assert_nothing_was_executed(&fixture);
+    let instances = done(fixture.rest("GET", "/api/instances", &Value::Null));
     assert_eq!(instances, json!([]));
 }
 
 /// Hooks, a file system monitor, filters, drivers and a submodule, each of which leaves a file when it is run.
-fn booby_trap(crew: &Crew) -> std::path::PathBuf {
-    let project = crew.project();
-    let trap = crew.folder().join("trap");
-    let canary = crew.folder().join("pwned");
+fn booby_trap(fixture: &FaultFixture) -> std::path::PathBuf {
+    let project = fixture.project();
+    let trap = fixture.folder().join("trap");
+    let canary = fixture.folder().join("pwned");
     fs::write(&trap, format!("#!/bin/sh\necho \"$0 $*\" >> '{}'\ncat\n", canary.display())).unwrap();
     fs::set_permissions(&trap, fs::Permissions::from_mode(0o755)).unwrap();
     let trap = trap.to_str().unwrap();
@@ -136,13 +136,13 @@ fn booby_trap(crew: &Crew) -> std::path::PathBuf {
         "[submodule \"s\"]\n\tpath = s\n\turl = ext::touch%20pwned\n\tupdate = !touch pwned\n",
     )
     .unwrap();
-    crew.git(&project, &["add", "--all"]);
-    crew.git(
+    fixture.git(&project, &["add", "--all"]);
+    fixture.git(
         &project,
         &["-c", "user.name=A", "-c", "user.email=a@b.invalid", "commit", "--quiet", "-m", "Traps"],
     );
-    let bare = crew.folder().join("remote.git");
-    crew.git(&project, &["push", "--quiet", bare.to_str().unwrap(), "main"]);
+    let bare = fixture.folder().join("remote.git");
+    fixture.git(&project, &["push", "--quiet", bare.to_str().unwrap(), "main"]);
     for (key, value) in [
         ("core.fsmonitor", trap),
         ("core.sshCommand", trap),
@@ -167,7 +167,7 @@ fn booby_trap(crew: &Crew) -> std::path::PathBuf {
         ("protocol.ext.allow", "always"),
         ("core.alternateRefsCommand", trap),
     ] {
-        crew.git(&project, &["config", "--local", key, value]);
+        fixture.git(&project, &["config", "--local", key, value]);
     }
     for hook in [
         "applypatch-msg",
@@ -195,12 +195,12 @@ fn booby_trap(crew: &Crew) -> std::path::PathBuf {
 
 #[test]
 fn nothing_of_the_repository_is_executed() {
-    let mut crew = Crew::new();
-    let canary = booby_trap(&crew);
-    crew.serve(None);
-    let id = crew.start();
+    let mut fixture = FaultFixture::new();
+    let canary = booby_trap(&fixture);
+    fixture.serve(None);
+    let id = fixture.start();
     // What the agent itself runs is the agent's business; so this commit is made without the traps.
-    fs::write(crew.worktree(&id).join("work.txt"), "work\n").unwrap();
+    fs::write(fixture.worktree(&id).join("work.txt"), "work\n").unwrap();
     let quiet = |arguments: &[&str]| {
         let mut words = vec![
             "-c",
@@ -219,25 +219,25 @@ fn nothing_of_the_repository_is_executed() {
             "user.email=a@b.invalid",
         ];
         words.extend(arguments);
-        crew.git(&crew.worktree(&id), &words)
+        fixture.git(&fixture.worktree(&id), &words)
     };
     quiet(&["add", "work.txt"]);
     quiet(&["commit", "--quiet", "-m", "Work"]);
     let sprung = || fs::read_to_string(&canary).ok();
     assert_eq!(sprung(), None, "start");
-    let review = crew.request_review(&id);
+    let review = fixture.request_review(&id);
     assert_eq!(sprung(), None, "request_review");
     let reviewer = review["review_instance_id"].as_str().unwrap();
-    done(crew.call(reviewer, "send_feedback", &crate::feedback(), "f"));
+    done(fixture.call(reviewer, "send_feedback", &crate::feedback(), "f"));
     assert_eq!(sprung(), None, "send_feedback");
-    done(crew.call(&id, "create_pull_request", &crate::pull_request(), "p"));
+    done(fixture.call(&id, "create_pull_request", &crate::pull_request(), "p"));
     assert_eq!(sprung(), None, "create_pull_request");
-    done(crew.rest("POST", &format!("/api/instances/{id}/stop"), &Value::Null));
+    done(fixture.rest("POST", &format!("/api/instances/{id}/stop"), &Value::Null));
     assert_eq!(sprung(), None, "stop");
-    done(crew.rest("POST", "/api/gc", &Value::Null));
+    done(fixture.rest("POST", "/api/gc", &Value::Null));
     assert_eq!(sprung(), None, "gc");
-    crew.end_server();
-    crew.serve(None);
+    fixture.end_server();
+    fixture.serve(None);
     assert_eq!(sprung(), None, "reconciliation");
-    assert_nothing_was_executed(&crew);
+    assert_nothing_was_executed(&fixture);
 }

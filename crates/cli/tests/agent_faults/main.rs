@@ -10,8 +10,8 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod consistency;
-mod crew;
 mod directed;
+mod fixture;
 mod full_disk;
 mod hostile;
 
@@ -22,7 +22,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tamis_agents::faults::Point;
 
-use crew::{Answer, Crew};
+use fixture::{Answer, FaultFixture};
 
 /// Who dies when a point is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,9 +35,9 @@ enum Victim {
 
 #[derive(Clone, Copy, Debug)]
 enum Fault {
-    /// Somebody dies when a point is reached.
+    /// A process is killed when a point is reached.
     At { point: Point, victim: Victim },
-    /// tamis is killed so long after a tool was called, wherever it is by then. What it has started goes on without it.
+    /// tamis is killed this long after a tool was called, at whatever point. What it has started goes on without it.
     After { tool: &'static str, moment: Duration },
 }
 
@@ -51,7 +51,7 @@ fn faults() -> Vec<Fault> {
     let mut faults = Vec::new();
     for &point in Point::ALL {
         for victim in [Victim::Tamis, Victim::Tmux, Victim::Coder, Victim::Reviewer] {
-            // Whoever is not there yet cannot die.
+            // A process that does not run yet cannot be killed.
             let is_start = point.as_str().starts_with("start.");
             let there = match victim {
                 Victim::Coder => !is_start,
@@ -66,7 +66,7 @@ fn faults() -> Vec<Fault> {
     faults
 }
 
-/// So many faults at any moment.
+/// This many faults at random moments.
 fn interruptions(count: usize, random: &mut Random) -> Vec<Fault> {
     let interruption = |number: usize| {
         let (tool, within) = INTERRUPTED[number % INTERRUPTED.len()];
@@ -145,9 +145,9 @@ fn suffer(fault: Fault) {
         Fault::After { tool, .. } => tool,
     };
     let kills_tamis = matches!(fault, Fault::After { .. } | Fault::At { victim: Victim::Tamis, .. });
-    let mut crew = Crew::new();
-    let hold = crew.folder().join("held");
-    let asked = match fault {
+    let mut fixture = FaultFixture::new();
+    let hold = fixture.folder().join("held");
+    let fault_setting = match fault {
         Fault::At { point, victim: Victim::Tamis } => Some(format!("{point}=kill")),
         Fault::At { point, .. } => Some(format!("{point}=hold:{}", hold.display())),
         Fault::After { .. } => None,
@@ -156,24 +156,24 @@ fn suffer(fault: Fault) {
     // Up to the call everything is as usual.
     let mut coder = None;
     if tool != "start" {
-        crew.serve(None);
-        let id = crew.start();
-        crew.commit(&id, "work.txt", "first\n");
+        fixture.serve(None);
+        let id = fixture.start();
+        fixture.commit(&id, "work.txt", "first\n");
         if tool == "send_feedback" {
-            crew.request_review(&id);
-            crew.make_a_mess(&id);
+            fixture.request_review(&id);
+            fixture.make_a_mess(&id);
         }
-        crew.end_server();
+        fixture.end_server();
         coder = Some(id);
     }
 
-    crew.serve(asked.as_deref());
-    let reviewer = coder.as_ref().map(|id| crew.reviewer_of(id));
+    fixture.serve(fault_setting.as_deref());
+    let reviewer = coder.as_ref().map(|id| fixture.reviewer_of(id));
     let call = || match tool {
-        "start" => crew.try_start(),
-        "request_review" => crew.call(coder.as_ref().unwrap(), tool, &json!({}), "key-1"),
-        "send_feedback" => crew.call(reviewer.as_ref().unwrap(), tool, &feedback(), "key-1"),
-        "create_pull_request" => crew.call(coder.as_ref().unwrap(), tool, &pull_request(), "key-1"),
+        "start" => fixture.try_start(),
+        "request_review" => fixture.call(coder.as_ref().unwrap(), tool, &json!({}), "key-1"),
+        "send_feedback" => fixture.call(reviewer.as_ref().unwrap(), tool, &feedback(), "key-1"),
+        "create_pull_request" => fixture.call(coder.as_ref().unwrap(), tool, &pull_request(), "key-1"),
         other => panic!("no such tool: {other}"),
     };
     let first = std::thread::scope(|scope| {
@@ -182,14 +182,14 @@ fn suffer(fault: Fault) {
             Fault::After { moment, .. } => {
                 // Nothing is waited for: this is the moment.
                 std::thread::sleep(moment);
-                crew.kill_server();
-                crew.wait_for_death();
+                fixture.kill_server();
+                fixture.wait_for_death();
                 return called.join().unwrap();
             }
             Fault::At { point, victim } => (point, victim),
         };
         if victim == Victim::Tamis {
-            crew.wait_for_death();
+            fixture.wait_for_death();
             let answer = called.join().unwrap();
             // What comes after the answer is done in the background.
             let after = [Point::FeedbackSessionEnded, Point::FeedbackCleanedUp].contains(&point);
@@ -199,42 +199,45 @@ fn suffer(fault: Fault) {
         // Some points come after the answer, in the background.
         common::eventually("the point is reached", || hold.exists());
         match victim {
-            Victim::Tmux => crew.kill_tmux(),
-            Victim::Coder => crew.kill_agent(coder.as_ref().unwrap()),
-            Victim::Reviewer => crew.kill_agent(reviewer.as_ref().unwrap()),
+            Victim::Tmux => fixture.kill_tmux(),
+            Victim::Coder => fixture.kill_agent(coder.as_ref().unwrap()),
+            Victim::Reviewer => fixture.kill_agent(reviewer.as_ref().unwrap()),
             Victim::Tamis => unreachable!(),
         }
         std::fs::remove_file(&hold).unwrap();
         called.join().unwrap()
     });
 
-    // Whoever coordinates next repairs it.
-    crew.end_server();
-    crew.serve(None);
-    crew.expect_consistency(&format!("after {fault:?}"));
+    // The next coordinator repairs it.
+    fixture.end_server();
+    fixture.serve(None);
+    fixture.expect_consistency(&format!("after {fault:?}"));
 
     // The one who called asks again, as the forwarder does, and the work goes on where its agent lives.
     let Some(id) = coder else {
         if let Answer::Done(started) = first {
-            assert_eq!(crew.instance(started["id"].as_str().unwrap())["created_at"], started["created_at"]);
+            assert_eq!(
+                fixture.instance(started["id"].as_str().unwrap())["created_at"],
+                started["created_at"]
+            );
         }
-        let again = crew.start();
-        assert_eq!(crew.instance(&again)["status"], "STARTED");
-        crew.expect_consistency("after starting again");
+        let again = fixture.start();
+        assert_eq!(fixture.instance(&again)["status"], "STARTED");
+        fixture.expect_consistency("after starting again");
         return;
     };
-    let lives = crew.instance(&id)["status"] != "TERMINATED";
+    let lives = fixture.instance(&id)["status"] != "TERMINATED";
     let may_end = matches!(fault, Fault::At { victim: Victim::Tmux | Victim::Coder, .. });
     assert!(lives || may_end, "{fault:?} ended {id}");
     let caller = if tool == "send_feedback" { reviewer.unwrap() } else { id.clone() };
     let again = match tool {
-        "send_feedback" => crew.call(&caller, tool, &feedback(), "key-1"),
-        "request_review" => crew.call(&caller, tool, &json!({}), "key-1"),
-        _ => crew.call(&caller, tool, &pull_request(), "key-1"),
+        "send_feedback" => fixture.call(&caller, tool, &feedback(), "key-1"),
+        "request_review" => fixture.call(&caller, tool, &json!({}), "key-1"),
+        _ => fixture.call(&caller, tool, &pull_request(), "key-1"),
     };
     match again {
         Answer::Done(value) => {
-            check_result(&crew, tool, &value);
+            check_result(&fixture, tool, &value);
             if let Answer::Done(first) = first {
                 assert_eq!(value, first, "the answer that was given is given again");
             }
@@ -243,11 +246,11 @@ fn suffer(fault: Fault) {
             let code = error["code"].as_str().unwrap_or_default();
             // Only because the agent that it would be for is dead.
             let excused = !kills_tamis && ["INVALID_STATE", "IDENTITY_REQUIRED"].contains(&code);
-            assert!(excused, "{fault:?}, then asked again: {error}");
+            assert!(excused, "{fault:?}, then repeated: {error}");
         }
         Answer::None => panic!("no answer after the repair"),
     }
-    crew.expect_consistency("after asking again");
+    fixture.expect_consistency("after asking again");
 }
 
 fn feedback() -> Value {
@@ -262,16 +265,16 @@ fn pull_request() -> Value {
     json!({"title": "The work", "description": "What it does."})
 }
 
-fn check_result(crew: &Crew, tool: &str, value: &Value) {
+fn check_result(fixture: &FaultFixture, tool: &str, value: &Value) {
     match tool {
         "request_review" => {
             let review = value["review_instance_id"].as_str().unwrap();
-            assert_eq!(crew.instance(review)["type"], "review");
+            assert_eq!(fixture.instance(review)["type"], "review");
         }
         "send_feedback" => {
             let target = value["target_instance_id"].as_str().unwrap();
             let commit = value["git_commit_hash"].as_str().unwrap();
-            assert!(crew.is_ancestor(commit, target), "{commit} is in the branch of {target}");
+            assert!(fixture.is_ancestor(commit, target), "{commit} is in the branch of {target}");
         }
         _ => assert_eq!(value["branch_name"], format!("tamis/{}", "work-7-a1")),
     }

@@ -215,7 +215,7 @@ fn reviews_up_to_the_pull_request(coder: (TestClient, &str), reviewer: (TestClie
     let mut serve = fixture.tamis(&["serve", "--port", "0"]);
     let server = serve.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     fixture.server = Some(server.expect("a server"));
-    eventually("somebody coordinates", || {
+    eventually("there is a coordinator", || {
         fixture.data().join("agents/coordinator.json").exists().then_some(())
     });
     fixture.run(&["agents", "config", "review.max_iterations", "2"]);
@@ -239,7 +239,7 @@ fn reviews_up_to_the_pull_request(coder: (TestClient, &str), reviewer: (TestClie
     let sent = results[0].json();
     assert_eq!((&sent["target_instance_id"], &sent["cleanup_status"]), (&json!(CODER), &json!("scheduled")));
 
-    // The second one, which begins when the coding agent was told of the first one's feedback.
+    // The second one, which begins when the coding agent has received the feedback of the first.
     coding_model.await_results(&marker(CODER), 2);
     reviewing_model.await_results(&marker(second_id), 1);
     coding_model.await_words(&marker(CODER), "Review 2 is done");

@@ -155,10 +155,10 @@ fn the_inspector_finds_the_research_tools_portable() {
             let arguments = arguments.to_string();
             run(&["--method", "tools/call", "--tool-name", tool, "--tool-args-json", &arguments])
         };
-        let text = |told: Value| told["result"]["content"][0]["text"].as_str().expect("a text").to_owned();
+        let text = |reply: Value| reply["result"]["content"][0]["text"].as_str().expect("a text").to_owned();
         assert_eq!(text(printed(&call("ping", json!({})))), "pong");
-        let told = printed(&call("research_codebase", json!({"question": "Where is parse_price?"})));
-        let report: Value = serde_json::from_str(&text(told)).expect("a report");
+        let reply = printed(&call("research_codebase", json!({"question": "Where is parse_price?"})));
+        let report: Value = serde_json::from_str(&text(reply)).expect("a report");
         assert_report(&report);
         assert_eq!(report["synthesis"]["references"][0], "prices.py:1");
         // 5 is a result that calls itself an error.

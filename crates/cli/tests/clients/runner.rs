@@ -206,8 +206,8 @@ fn starts_a_script_under_node(agent: TestClient) {
 }
 
 fn goes_on_without_a_server_that_does_not_start(agent: TestClient) {
-    // Codex tells of it only to users who ask; else it is known at the end that nobody ever reached the server.
-    for (filter, told) in [
+    // Codex reports it only with this log filter; without it, the end of the run shows that the server was never reached.
+    for (filter, expected) in [
         ("error,codex_mcp::rmcp_client=warn", "the pruner's server did not start: "),
         ("error", "the agent never said that it had reached the pruner's server"),
     ] {
@@ -223,16 +223,16 @@ fn goes_on_without_a_server_that_does_not_start(agent: TestClient) {
             let report = serde_json::from_str::<Value>(line);
             assert!(report.is_ok_and(|report| report["type"].is_string()), "{line}");
         }
-        let told = if agent == TestClient::ClaudeCode {
+        let expected = if agent == TestClient::ClaudeCode {
             "the pruner's server did not start: claude says"
         } else {
-            told
+            expected
         };
         assert_moves(
             &finished,
             &[
                 "run:init -> run:mcp_pruner_starting",
-                &format!("run:mcp_pruner_starting -> run:mcp_pruner_disabled: {told}"),
+                &format!("run:mcp_pruner_starting -> run:mcp_pruner_disabled: {expected}"),
                 "run:mcp_pruner_disabled -> run:shutdown",
             ],
         );
@@ -294,7 +294,8 @@ impl Visitor {
         let listener = self.listener.try_clone().expect("a handle");
         let (send, came) = channel();
         std::thread::spawn(move || send.send(listener.accept()));
-        let (stream, _) = came.recv_timeout(LIMIT).expect("somebody comes").expect("a connection");
+        let (stream, _) =
+            came.recv_timeout(LIMIT).expect("a connection within the time limit").expect("a connection");
         stream.set_read_timeout(Some(LIMIT)).expect("a timeout");
         let mut stream = BufReader::new(stream);
         let mut line = String::new();

@@ -1,5 +1,5 @@
 //! Real agents with their screens, in tmux: each begins with its prompt, calls a tool of our server
-//! unasked, ends its turn, and takes it up again when it is told something.
+//! without confirmation, ends its turn, and goes on when it receives a message.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -11,7 +11,7 @@ use tamis_testkit::{InstalledClients, InteractiveHome, ScriptStep, ScriptedModel
 use crate::{LIMIT, sample, tamis};
 
 const MARKER: &str = "You are work-1-a1";
-const TOLD: &str = "Feedback has come: \"read\" $(it)";
+const FEEDBACK: &str = "Feedback has come: \"read\" $(it)";
 
 /// The server ends with the test, however that ends.
 struct Sessions(Tmux);
@@ -44,7 +44,7 @@ fn repository(home: &InteractiveHome) -> (PathBuf, PathBuf) {
 fn works_and_is_told(agent: TestClient, name: &str) {
     let script = vec![
         ScriptStep::call("prune_text", |_| sample::prune_arguments()),
-        ScriptStep::await_words(TOLD),
+        ScriptStep::await_words(FEEDBACK),
         ScriptStep::call("recover_text", |history| sample::recover_arguments(&history.results[0].json())),
     ];
     let spell = move |tool: &str| agent.tool_name("tamis", tool);
@@ -91,10 +91,10 @@ fn works_and_is_told(agent: TestClient, name: &str) {
     let pruned = results[0].json();
     sample::assert_pruned(&pruned);
     assert!(!file.exists(), "the launch file is still there");
-    sessions.0.send_message(&id, TOLD).expect("a session that listens");
+    sessions.0.send_message(&id, FEEDBACK).expect("a session that listens");
     let results = model.await_results(MARKER, 2);
     sample::assert_recovered(&pruned, &results[1].json());
-    assert_eq!(model.await_words(MARKER, TOLD), 1, "it was told between the calls");
+    assert_eq!(model.await_words(MARKER, FEEDBACK), 1, "it received the message between the calls");
     // The prompt came through as it was.
     assert_eq!(model.await_words(MARKER, &options.prompt), 0);
 

@@ -93,13 +93,13 @@ pub(crate) fn said(agent: TestClient, result: &ToolResult) -> String {
     if agent != TestClient::GeminiCli || result.text.starts_with("<untrusted_context>") {
         return passed_on(agent, result);
     }
-    let told: Value = serde_json::from_str(&result.text).unwrap_or_else(|_| panic!("{}", result.text));
-    let told = told["error"].as_str().unwrap_or_else(|| panic!("{}", result.text));
-    let (_, response) = told.split_once("with response: ").unwrap_or_else(|| panic!("{told}"));
-    let response: Value = serde_json::from_str(response).unwrap_or_else(|_| panic!("{told}"));
+    let reply: Value = serde_json::from_str(&result.text).unwrap_or_else(|_| panic!("{}", result.text));
+    let reply = reply["error"].as_str().unwrap_or_else(|| panic!("{}", result.text));
+    let (_, response) = reply.split_once("with response: ").unwrap_or_else(|| panic!("{reply}"));
+    let response: Value = serde_json::from_str(response).unwrap_or_else(|_| panic!("{reply}"));
     let response = &response[0]["functionResponse"]["response"];
-    assert_eq!(response["isError"], true, "{told}");
-    response["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{told}")).to_owned()
+    assert_eq!(response["isError"], true, "{reply}");
+    response["content"][0]["text"].as_str().unwrap_or_else(|| panic!("{reply}")).to_owned()
 }
 
 /// The three flows, calls that must be refused, and a search for what stands beside secrets.
@@ -198,8 +198,8 @@ fn check_second(agent: TestClient, calls: usize, played: &Played) {
     shapes::analysis(analysis);
     assert_eq!(analysis["summary"]["event_counts"]["tool_calls"], calls, "{analysis}");
     shapes::matches(found);
-    let told = event["payload"]["content"].as_str().unwrap_or_else(|| panic!("{event}"));
-    assert!(told.contains("Session not found: no-such-session"), "{told}");
+    let reply = event["payload"]["content"].as_str().unwrap_or_else(|| panic!("{event}"));
+    assert!(reply.contains("Session not found: no-such-session"), "{reply}");
     assert!(secret.to_string().contains("[redacted:github-token]"), "{secret}");
     assert_eq!(listed["data"]["turns"][0]["outcome"], "partial", "{listed}");
     shapes::projects(projects, &summary["project_hash"]);

@@ -67,10 +67,10 @@ fn turns() -> Vec<Turn> {
         ("bash", json!({"command": "echo out; echo err >&2; exit 3"}), bash),
         ("grep", json!({"pattern": "second"}), grep),
     ] {
-        let mut asked = arguments.clone();
-        asked["context_focus_question"] = json!(question);
+        let mut with_question = arguments.clone();
+        with_question["context_focus_question"] = json!(question);
         turns.push(Turn { tool, arguments, text: text.to_owned() });
-        turns.push(Turn { tool, arguments: asked, text: pruned(text, question) });
+        turns.push(Turn { tool, arguments: with_question, text: pruned(text, question) });
     }
     let error = |tool, arguments, text: &str| Turn { tool, arguments, text: text.to_owned() };
     turns.push(error("bash", json!({"command": "true"}), "(no output)"));
@@ -82,9 +82,9 @@ fn turns() -> Vec<Turn> {
 pub(crate) fn passed_on(agent: TestClient, result: &ToolResult) -> String {
     match agent {
         TestClient::Codex => {
-            let (told, text) =
+            let (header, text) =
                 result.text.split_once("\nOutput:\n").unwrap_or_else(|| panic!("{}", result.text));
-            assert!(told.starts_with("Wall time: "), "{told}");
+            assert!(header.starts_with("Wall time: "), "{header}");
             text.to_owned()
         }
         TestClient::GeminiCli => {
@@ -150,7 +150,7 @@ fn open_code_uses_all_three_tools() {
     uses_all_three_tools(TestClient::OpenCode);
 }
 
-/// In `tamis mcp` the sieve prunes, and what it cut is had back.
+/// In `tamis mcp` the sieve prunes, and its cuts can be recovered.
 #[test]
 #[ignore = "needs the real clients: ./test installs them"]
 fn claude_code_recovers_what_the_workbench_cut() {

@@ -2,7 +2,7 @@
 
 #![allow(dead_code, unreachable_pub, clippy::unwrap_used, reason = "each test file uses its part of this")]
 
-pub mod fleet;
+pub mod agents;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -16,15 +16,15 @@ use serde_json::{Value, json};
 /// Longer than anything here takes; only so that a test which fails ends.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
-pub struct House {
+pub struct Fixture {
     pub folder: tempfile::TempDir,
 }
 
-impl House {
-    pub fn new() -> House {
+impl Fixture {
+    pub fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(folder.path().join("work/.git")).unwrap();
-        House { folder }
+        Fixture { folder }
     }
 
     pub fn data(&self) -> PathBuf {

@@ -6,13 +6,13 @@ use serde_json::{Value, json};
 use crate::http_pruner::{HttpPruner, Manners};
 use crate::server::{Place, Server};
 
-/// Who is asked to prune.
+/// The pruner that the server uses.
 enum Asking {
     /// `PRUNER_URL` is empty.
-    Nobody,
+    Off,
     /// A pruner that answers with this.
     Pruner(Value),
-    /// A pruner at whose address nobody listens.
+    /// A pruner whose address refuses connections.
     Absent,
 }
 
@@ -80,7 +80,7 @@ fn cases(place: &Place) -> Vec<Case> {
     std::fs::create_dir(place.path().join("sub")).unwrap();
     place.write("sub/inner.txt", "two inside\n");
     place.write("locked.txt", "secret");
-    let asked = |mut arguments: Value| {
+    let with_question = |mut arguments: Value| {
         arguments["context_focus_question"] = json!(QUESTION);
         arguments
     };
@@ -93,7 +93,7 @@ fn cases(place: &Place) -> Vec<Case> {
         sent: sent.map_or(Sent::Nothing, |text| Sent::Text(text.to_owned())),
         way,
     };
-    use Asking::{Absent, Nobody};
+    use Asking::{Absent, Off};
     let read = |path: &str| json!({"file_path": path});
     let bash = |command: &str| json!({"command": command});
     let grep = |pattern: &str, path: &str| json!({"pattern": pattern, "path": path});
@@ -113,8 +113,24 @@ fn cases(place: &Place) -> Vec<Case> {
         ),
         case("read, not UTF-8", good(), "read", read("latin.txt"), "caf\u{fffd}\n", None, RAW),
         case("read, empty", good(), "read", read("empty.txt"), "", None, RAW),
-        case("read, pruned", good(), "read", asked(read("text.txt")), "PRUNED", Some("one\ntwo\n"), PRUNED),
-        case("read, empty is eligible", good(), "read", asked(read("empty.txt")), "PRUNED", Some(""), PRUNED),
+        case(
+            "read, pruned",
+            good(),
+            "read",
+            with_question(read("text.txt")),
+            "PRUNED",
+            Some("one\ntwo\n"),
+            PRUNED,
+        ),
+        case(
+            "read, empty is eligible",
+            good(),
+            "read",
+            with_question(read("empty.txt")),
+            "PRUNED",
+            Some(""),
+            PRUNED,
+        ),
         case(
             "read, an empty question is none",
             good(),
@@ -124,13 +140,21 @@ fn cases(place: &Place) -> Vec<Case> {
             None,
             RAW,
         ),
-        case("read, pruning disabled", Nobody, "read", asked(read("text.txt")), "one\ntwo\n", None, RAW),
-        case("read, pruner absent", Absent, "read", asked(read("text.txt")), "one\ntwo\n", None, FALLEN_BACK),
+        case("read, pruning disabled", Off, "read", with_question(read("text.txt")), "one\ntwo\n", None, RAW),
+        case(
+            "read, pruner absent",
+            Absent,
+            "read",
+            with_question(read("text.txt")),
+            "one\ntwo\n",
+            None,
+            FALLEN_BACK,
+        ),
         case(
             "read, pruned to nothing",
             Asking::Pruner(json!({"text": ""})),
             "read",
-            asked(read("text.txt")),
+            with_question(read("text.txt")),
             "",
             Some("one\ntwo\n"),
             PRUNED,
@@ -139,7 +163,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "read, ENOENT",
             good(),
             "read",
-            asked(read("missing.txt")),
+            with_question(read("missing.txt")),
             &format!("Error reading file: ENOENT: no such file or directory, open '{}'", at("missing.txt")),
             None,
             TOOL_ERROR,
@@ -148,7 +172,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "read, a folder",
             good(),
             "read",
-            asked(read("sub")),
+            with_question(read("sub")),
             &format!("Error reading file: EISDIR: illegal operation on a directory, read '{}'", at("sub")),
             None,
             TOOL_ERROR,
@@ -157,7 +181,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "read, a device",
             good(),
             "read",
-            asked(read("/dev/zero")),
+            with_question(read("/dev/zero")),
             "Error reading file: '/dev/zero' is a character device, not a file",
             None,
             TOOL_ERROR,
@@ -205,33 +229,49 @@ fn cases(place: &Place) -> Vec<Case> {
             "bash, pruned with its exit code",
             good(),
             "bash",
-            asked(bash("echo out; echo err >&2; exit 3")),
+            with_question(bash("echo out; echo err >&2; exit 3")),
             "PRUNED",
             Some("out\n\n[stderr]\nerr\n\n[exit code: 3]"),
             PRUNED,
         ),
-        // Asked before the placeholder takes its place, which itself is never sent.
-        case("bash, nothing is eligible", good(), "bash", asked(bash("true")), "PRUNED", Some(""), PRUNED),
+        // Pruned before the placeholder replaces it: the placeholder itself is never sent.
+        case(
+            "bash, nothing is eligible",
+            good(),
+            "bash",
+            with_question(bash("true")),
+            "PRUNED",
+            Some(""),
+            PRUNED,
+        ),
         case(
             "bash, pruned to nothing",
             Asking::Pruner(json!({"content": ""})),
             "bash",
-            asked(bash("echo out")),
+            with_question(bash("echo out")),
             "(no output)",
             Some("out\n"),
             PRUNED,
         ),
-        case("bash, pruner absent", Absent, "bash", asked(bash("echo out")), "out\n", None, FALLEN_BACK),
+        case(
+            "bash, pruner absent",
+            Absent,
+            "bash",
+            with_question(bash("echo out")),
+            "out\n",
+            None,
+            FALLEN_BACK,
+        ),
         case(
             "bash, nothing and pruner absent",
             Absent,
             "bash",
-            asked(bash("true")),
+            with_question(bash("true")),
             "(no output)",
             None,
             FALLEN_BACK,
         ),
-        case("bash, pruning disabled", Nobody, "bash", asked(bash("echo out")), "out\n", None, RAW),
+        case("bash, pruning disabled", Off, "bash", with_question(bash("echo out")), "out\n", None, RAW),
         // grep
         // One file is not named, a folder's files are: grep's own way.
         case("grep, matches", good(), "grep", grep("two", "text.txt"), "2:two\n", None, RAW),
@@ -250,7 +290,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "grep, no matches are never pruned",
             good(),
             "grep",
-            asked(grep("three", ".")),
+            with_question(grep("three", ".")),
             "(no matches found)",
             None,
             RAW,
@@ -259,7 +299,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "grep, pruned",
             good(),
             "grep",
-            asked(grep("one", "text.txt")),
+            with_question(grep("one", "text.txt")),
             "PRUNED",
             Some("1:one\n"),
             PRUNED,
@@ -268,12 +308,20 @@ fn cases(place: &Place) -> Vec<Case> {
             "grep, pruner absent",
             Absent,
             "grep",
-            asked(grep("one", "text.txt")),
+            with_question(grep("one", "text.txt")),
             "1:one\n",
             None,
             FALLEN_BACK,
         ),
-        case("grep, pruning disabled", Nobody, "grep", asked(grep("one", "text.txt")), "1:one\n", None, RAW),
+        case(
+            "grep, pruning disabled",
+            Off,
+            "grep",
+            with_question(grep("one", "text.txt")),
+            "1:one\n",
+            None,
+            RAW,
+        ),
         case(
             "grep, a pattern like an option",
             good(),
@@ -287,7 +335,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "grep, exit 2",
             good(),
             "grep",
-            asked(grep("x", "missing")),
+            with_question(grep("x", "missing")),
             "Error: grep: missing: No such file or directory\n",
             None,
             TOOL_ERROR,
@@ -296,13 +344,13 @@ fn cases(place: &Place) -> Vec<Case> {
             "grep, a pattern that is none",
             good(),
             "grep",
-            asked(grep("\\(", ".")),
+            with_question(grep("\\(", ".")),
             "Error: grep: Unmatched ( or \\(\n",
             None,
             TOOL_ERROR,
         ),
     ];
-    // Whoever is root may read everything.
+    // Root can read every file.
     if !is_root() {
         let mut permissions = std::fs::metadata(place.path().join("locked.txt")).unwrap().permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut permissions, 0);
@@ -312,7 +360,7 @@ fn cases(place: &Place) -> Vec<Case> {
             "read, EACCES",
             good(),
             "read",
-            asked(read("locked.txt")),
+            with_question(read("locked.txt")),
             &denied,
             None,
             TOOL_ERROR,
@@ -332,10 +380,10 @@ fn every_call_answers_as_the_contract_says() {
     for case in cases(&place) {
         let pruner = match &case.asking {
             Asking::Pruner(answer) => Some(HttpPruner::start(Manners::json(answer))),
-            Asking::Nobody | Asking::Absent => None,
+            Asking::Off | Asking::Absent => None,
         };
         let mut server = match (&case.asking, &pruner) {
-            (Asking::Absent, _) => place.serve_with(&HttpPruner::nobody()),
+            (Asking::Absent, _) => place.serve_with(&HttpPruner::refusing_url()),
             (_, Some(pruner)) => place.serve_with(&pruner.url),
             _ => place.serve(),
         };

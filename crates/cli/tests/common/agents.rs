@@ -1,4 +1,4 @@
-//! A house with a repository, and agents that are commands: real git, real tmux.
+//! A fixture with a repository, and agents that are commands: real git, real tmux.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -6,29 +6,29 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 use tamis_agents::Tmux;
 
-use super::{House, Ran, Server, eventually, finish, runs};
+use super::{Fixture, Ran, Server, eventually, finish, runs};
 
-/// A house with a repository in it, and whatever its agents need. All that was started ends with it.
-pub struct Fleet {
-    pub house: House,
+/// A fixture with a repository for agents. Dropping it ends everything that was started.
+pub struct AgentFixture {
+    pub base: Fixture,
 }
 
-impl Fleet {
-    pub fn new() -> Fleet {
-        let fleet = Fleet { house: House::new() };
-        let work = fleet.house.work();
-        fleet.git(&work, &["init", "-q", "-b", "main"]);
+impl AgentFixture {
+    pub fn new() -> AgentFixture {
+        let fixture = AgentFixture { base: Fixture::new() };
+        let work = fixture.base.work();
+        fixture.git(&work, &["init", "-q", "-b", "main"]);
         std::fs::write(work.join("parser.py"), "def parse(text):\n    return int(text)\n").unwrap();
-        fleet.commit(&work, "a parser");
-        fleet
+        fixture.commit(&work, "a parser");
+        fixture
     }
 
     pub fn tamis(&self, arguments: &[&str]) -> Command {
-        let mut command = self.house.tamis(arguments);
+        let mut command = self.base.tamis(arguments);
         command
             .env("PATH", std::env::var_os("PATH").unwrap())
-            .env("TMUX_TMPDIR", self.house.folder.path())
-            // Whoever is started in the background must not meet servers of others.
+            .env("TMUX_TMPDIR", self.base.folder.path())
+            // A server in the background must not take the port of another.
             .env("MCP_SERVER_PORT", "0");
         command
     }
@@ -99,7 +99,7 @@ impl Fleet {
 
     /// Who coordinates.
     pub fn coordinator(&self) -> Option<Value> {
-        let file = std::fs::read(self.house.data().join("agents/coordinator.json")).ok()?;
+        let file = std::fs::read(self.base.data().join("agents/coordinator.json")).ok()?;
         serde_json::from_slice(&file).ok()
     }
 
@@ -117,7 +117,7 @@ impl Fleet {
     }
 
     pub fn identity_of(&self, id: &str) -> PathBuf {
-        self.house.data().join("agents/identities").join(id)
+        self.base.data().join("agents/identities").join(id)
     }
 
     pub fn statuses(&self) -> Vec<(String, String)> {
@@ -127,13 +127,13 @@ impl Fleet {
     }
 }
 
-impl Drop for Fleet {
+impl Drop for AgentFixture {
     fn drop(&mut self) {
         self.end_background();
-        if let Ok(tmux) = Tmux::for_data_folder(&self.house.data()) {
+        if let Ok(tmux) = Tmux::for_data_folder(&self.base.data()) {
             let _ = Command::new("tmux")
                 .args(["-L", tmux.server(), "kill-server"])
-                .env("TMUX_TMPDIR", self.house.folder.path())
+                .env("TMUX_TMPDIR", self.base.folder.path())
                 .stderr(Stdio::null())
                 .status();
         }
