@@ -1,38 +1,37 @@
-//! Where log lines go: to stderr, and while a client is served, by way of a thread.
+//! Writes log lines to stderr; while a client is served, through a queue and a thread.
 //!
-//! Whoever starts an MCP server may never read its stderr. Once such a pipe is full, writing to it waits for ever, and
-//! after some fifty calls so did the server. So while it serves, lines are queued, and what finds no room is counted and
-//! dropped.
+//! A client may never read the stderr of the MCP server that it starts. Once that pipe is full a write blocks for ever, and
+//! after about fifty calls the server hung. So while it serves, lines are queued; lines that do not fit are counted and dropped.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// How many bytes may wait to be read. Enough for any reader that is only slow.
-const MOST_WAITING: usize = 1 << 20;
+/// Maximum number of bytes in the queue, enough for a slow reader.
+const MAX_QUEUED_BYTES: usize = 1 << 20;
 
-/// How long the end of the process may wait for a reader.
-const PATIENCE_AT_THE_END: Duration = Duration::from_millis(500);
+/// Time limit for writing queued lines when the process ends.
+const FLUSH_TIMEOUT: Duration = Duration::from_millis(500);
 
 static QUEUE: OnceLock<Queue> = OnceLock::new();
 
 #[derive(Default)]
 struct Queue {
-    waiting: Mutex<Waiting>,
+    queued: Mutex<Queued>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Waiting {
+struct Queued {
     bytes: Vec<u8>,
-    /// Lines that found no room.
+    /// Number of lines that did not fit.
     dropped: usize,
-    /// Whether some have been taken and are not written yet.
+    /// Whether lines have been taken and are not written yet.
     writing: bool,
 }
 
-/// From now on nobody who logs waits for whoever reads.
+/// From now on logging never blocks on the reader of stderr.
 pub(crate) fn detach() {
     if QUEUE.set(Queue::default()).is_err() {
         return;
@@ -42,18 +41,18 @@ pub(crate) fn detach() {
             queue.deliver(&mut io::stderr());
         }
     };
-    // Without a thread the queue fills up, and the server serves.
+    // Without a thread the queue fills up, and the server still serves.
     let _ = std::thread::Builder::new().name("diagnostics".into()).spawn(deliver);
 }
 
-/// Gives what is queued a moment to be read.
+/// Waits a moment for queued lines to be written.
 pub(crate) fn flush() {
     if let Some(queue) = QUEUE.get() {
-        queue.flush(PATIENCE_AT_THE_END);
+        queue.flush(FLUSH_TIMEOUT);
     }
 }
 
-/// One line at a time, as `tracing` writes them.
+/// The writer of `tracing`, which writes one line at a time.
 pub(crate) struct Lines;
 
 impl Write for Lines {
@@ -71,8 +70,8 @@ impl Write for Lines {
     }
 }
 
-/// The line with its control characters spelled out. What is logged may quote a file's name, or what a program said, and
-/// neither is to write lines of its own or paint the terminal of whoever reads.
+/// Escapes control characters: a log line may quote a file name or the output of a program, which must neither forge lines nor
+/// control the terminal.
 fn one_line(line: &[u8]) -> Cow<'_, [u8]> {
     let (text, end) = line.strip_suffix(b"\n").map_or((line, ""), |text| (text, "\n"));
     let text = String::from_utf8_lossy(text);
@@ -90,47 +89,47 @@ fn one_line(line: &[u8]) -> Cow<'_, [u8]> {
 
 impl Queue {
     fn push(&self, line: &[u8]) {
-        let mut waiting = self.lock();
-        if waiting.bytes.len() + line.len() > MOST_WAITING {
-            waiting.dropped += 1;
+        let mut queued = self.lock();
+        if queued.bytes.len() + line.len() > MAX_QUEUED_BYTES {
+            queued.dropped += 1;
         } else {
-            waiting.bytes.extend_from_slice(line);
+            queued.bytes.extend_from_slice(line);
         }
         self.changed.notify_all();
     }
 
-    /// Writes what is queued, until nobody reads it any more.
+    /// Writes queued lines, for ever.
     fn deliver(&self, out: &mut impl Write) {
         loop {
-            let waiting = self.lock();
-            let mut waiting = self
+            let queued = self.lock();
+            let mut queued = self
                 .changed
-                .wait_while(waiting, |waiting| waiting.bytes.is_empty())
+                .wait_while(queued, |queued| queued.bytes.is_empty())
                 .unwrap_or_else(PoisonError::into_inner);
-            let mut bytes = std::mem::take(&mut waiting.bytes);
-            let dropped = std::mem::take(&mut waiting.dropped);
-            waiting.writing = true;
-            drop(waiting);
+            let mut bytes = std::mem::take(&mut queued.bytes);
+            let dropped = std::mem::take(&mut queued.dropped);
+            queued.writing = true;
+            drop(queued);
             if dropped > 0 {
                 bytes.extend_from_slice(
-                    format!("({dropped} lines were dropped: nobody read them)\n").as_bytes(),
+                    format!("({dropped} lines were dropped: stderr was not read)\n").as_bytes(),
                 );
             }
-            // A reader that has gone misses nothing.
+            // Without a reader there is nothing to report to.
             let _ = out.write_all(&bytes);
             self.lock().writing = false;
             self.changed.notify_all();
         }
     }
 
-    fn flush(&self, patience: Duration) {
-        let left = |waiting: &mut Waiting| !waiting.bytes.is_empty() || waiting.writing;
-        // Told or not, the process ends.
-        let _ = self.changed.wait_timeout_while(self.lock(), patience, left);
+    fn flush(&self, time_limit: Duration) {
+        let left = |queued: &mut Queued| !queued.bytes.is_empty() || queued.writing;
+        // After the time limit the process ends anyway.
+        let _ = self.changed.wait_timeout_while(self.lock(), time_limit, left);
     }
 
-    fn lock(&self) -> MutexGuard<'_, Waiting> {
-        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Queued> {
+        self.queued.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_stays_one_and_does_nothing_to_a_terminal() {
+    fn control_characters_in_a_line_are_escaped() {
         let shown = |line: &str| String::from_utf8(one_line(line.as_bytes()).into_owned()).unwrap();
         assert_eq!(shown("all is\twell, é\n"), "all is\twell, é\n");
         assert_eq!(

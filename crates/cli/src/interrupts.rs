@@ -1,6 +1,6 @@
-//! Ctrl-C while a command works, and while it only tidies up behind an answer that is out already.
+//! Ctrl-C while a command works, and while it cleans up after its answer is printed.
 //!
-//! Once a process listens for signals it does so to its end: whatever comes after the work must be as easy to end.
+//! A process that has caught signals once catches them to its end, so the clean-up needs a way to be interrupted too.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,65 +10,55 @@ use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
-use crate::signals;
+use crate::signals::{INTERRUPTED, Signals};
 
-const INTERRUPTED: i32 = 130;
-
-/// Listens for SIGINT and SIGTERM until it is dropped. The first asks the work to stop, the second ends the process.
+/// Catches SIGINT and SIGTERM until dropped. The first cancels the work, the second ends the process.
 pub(crate) struct Interrupts {
     token: CancellationToken,
-    /// Nothing is left that would have to stop in good order.
-    may_leave: Arc<AtomicBool>,
+    /// The work is done, so the first signal may end the process.
+    may_exit: Arc<AtomicBool>,
     runtime: Option<Runtime>,
 }
 
 impl Interrupts {
-    /// They are noticed once this returns.
-    pub(crate) fn noticed() -> Result<Interrupts, CliError> {
+    /// Signals are caught once this returns.
+    pub(crate) fn install() -> Result<Interrupts, CliError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .enable_all()
             .build()
             .map_err(CliError::internal)?;
         let token = CancellationToken::new();
-        let may_leave = Arc::new(AtomicBool::new(false));
-        let (asked, leaves) = (token.clone(), Arc::clone(&may_leave));
-        #[cfg(unix)]
+        let may_exit = Arc::new(AtomicBool::new(false));
+        let (cancelled, exits) = (token.clone(), Arc::clone(&may_exit));
         let mut signals = {
             let _within = runtime.enter();
-            signals::Signals::install()?
+            Signals::install()?
         };
         runtime.spawn(async move {
-            #[cfg(unix)]
             signals.next().await;
-            #[cfg(not(unix))]
-            signals::asked_to_end().await;
-            asked.cancel();
-            if !leaves.load(Ordering::SeqCst) {
-                // Whoever asks twice does not want to wait.
-                #[cfg(unix)]
+            cancelled.cancel();
+            if !exits.load(Ordering::SeqCst) {
                 signals.next().await;
-                #[cfg(not(unix))]
-                signals::asked_to_end().await;
             }
             std::process::exit(INTERRUPTED);
         });
-        Ok(Interrupts { token, may_leave, runtime: Some(runtime) })
+        Ok(Interrupts { token, may_exit, runtime: Some(runtime) })
     }
 
-    /// Stops work at the first signal.
+    /// Cancels work at the first signal.
     pub(crate) fn halt(&self) -> Halt {
         Halt::on(self.token.clone())
     }
 
-    /// An error when there was a signal.
+    /// Fails if a signal has arrived.
     pub(crate) fn check(&self) -> CliResult {
         if self.token.is_cancelled() { Err(CliError::interrupted()) } else { Ok(()) }
     }
 
-    /// From here on the first signal ends the process at once; an error when there was one before.
-    pub(crate) fn leave_at_once(&self) -> CliResult {
-        self.may_leave.store(true, Ordering::SeqCst);
+    /// From here on the first signal ends the process; fails if one has arrived already.
+    pub(crate) fn exit_at_once(&self) -> CliResult {
+        self.may_exit.store(true, Ordering::SeqCst);
         self.check()
     }
 }
@@ -81,7 +71,7 @@ impl Drop for Interrupts {
     }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use std::io::{BufRead, BufReader};
     use std::process::{Command, Stdio};
@@ -91,17 +81,17 @@ mod tests {
 
     const CHILD: &str = "TAMIS_TEST_INTERRUPTED_CHILD";
 
-    /// Runs itself as a process that has its answer and waits, since a signal is for a whole process.
+    /// Runs this test as a child process, because a signal is for a whole process.
     #[test]
-    fn what_only_waits_is_ended_by_the_first_interrupt() {
+    fn the_first_signal_ends_a_process_that_only_cleans_up() {
         if std::env::var_os(CHILD).is_some() {
-            let interrupts = Interrupts::noticed().unwrap();
-            interrupts.leave_at_once().unwrap();
+            let interrupts = Interrupts::install().unwrap();
+            interrupts.exit_at_once().unwrap();
             eprintln!("waiting");
             std::thread::sleep(Duration::from_secs(120));
             return;
         }
-        let name = "interrupts::tests::what_only_waits_is_ended_by_the_first_interrupt";
+        let name = "interrupts::tests::the_first_signal_ends_a_process_that_only_cleans_up";
         let mut child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", name, "--nocapture"])
             .env(CHILD, "1")

@@ -8,12 +8,12 @@ mod interrupts;
 mod mcp_pruner;
 mod operation;
 mod print;
+mod progress;
 mod setup;
 mod signals;
 mod stdio;
 mod table;
 mod times;
-mod waiting;
 mod wrap;
 
 use std::panic::UnwindSafe;
@@ -71,8 +71,8 @@ fn run(program: impl FnOnce() -> CliResult + UnwindSafe) -> ExitCode {
     }
 }
 
-/// A panic's message may quote the text that was being read, so only its place is told. Panics of handlers are caught
-/// where they are, and answered as internal errors.
+/// A panic's message may quote the text that was being read, so only its place is printed. Panics of handlers are caught there
+/// and answered as internal errors.
 fn hush_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let place = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);

@@ -1,5 +1,5 @@
-//! `mcp-pruner`: the pruned tools' contract to the letter, and nothing else. It reads no configuration and opens no
-//! store; all that it knows comes from three variables.
+//! `mcp-pruner`: exactly the contract of the pruned tools. It reads no configuration and opens no store; it is configured by
+//! three variables.
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -22,7 +22,7 @@ const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 const SHORTEST_TIMEOUT_MS: u64 = 100;
 const LONGEST_TIMEOUT_MS: u64 = 300_000;
 
-/// Every state of every request is told, since that is what the contract promises of stderr.
+/// Logs every state of every request, as the contract requires.
 const DEFAULT_LOG: &str = "warn,tamis=info,tamis_tools::request=debug,rmcp=error";
 
 pub(crate) fn run() -> CliResult {
@@ -56,11 +56,11 @@ pub(crate) fn run() -> CliResult {
     stdio::serve(served, None, std::future::ready(()))
 }
 
-/// Where relative paths start and commands run: this process's folder unless named.
+/// The folder of relative paths and commands [default: the current one].
 fn folder(named: Option<OsString>) -> Result<WorkingFolder, CliError> {
     let named = named.filter(|folder| !folder.is_empty()).map(PathBuf::from);
     let folder = WorkingFolder::at(named.unwrap_or_else(|| PathBuf::from("."))).map_err(|error| {
-        CliError::failed(anyhow::Error::new(error).context("cannot tell which folder this was started in"))
+        CliError::failed(anyhow::Error::new(error).context("cannot find the current folder"))
             .hint("MCP_PRUNER_CWD names the folder to work in")
     })?;
     if !folder.path().is_dir() {
@@ -72,7 +72,7 @@ fn folder(named: Option<OsString>) -> Result<WorkingFolder, CliError> {
     Ok(folder)
 }
 
-/// An empty address turns pruning off; one that cannot be asked does too, and is warned about.
+/// An empty address turns pruning off; an invalid one does too, with a warning.
 fn pruner(url: Option<OsString>, timeout: Duration) -> Pruner {
     let url = url.map_or_else(|| DEFAULT_PRUNER_URL.to_owned(), |url| url.to_string_lossy().into_owned());
     if url.is_empty() {
@@ -97,12 +97,12 @@ fn timeout(text: Option<&OsString>) -> Duration {
         tracing::warn!("PRUNER_TIMEOUT_MS is not set: {DEFAULT_TIMEOUT_MS} ms");
         return Duration::from_millis(DEFAULT_TIMEOUT_MS);
     };
-    let Some(asked) = whole(text.trim()) else {
+    let Some(given) = whole(text.trim()) else {
         tracing::warn!("PRUNER_TIMEOUT_MS is {text:?}, which is no whole number: {DEFAULT_TIMEOUT_MS} ms");
         return Duration::from_millis(DEFAULT_TIMEOUT_MS);
     };
-    let taken = asked.clamp(SHORTEST_TIMEOUT_MS.into(), LONGEST_TIMEOUT_MS.into());
-    if taken != asked {
+    let taken = given.clamp(SHORTEST_TIMEOUT_MS.into(), LONGEST_TIMEOUT_MS.into());
+    if taken != given {
         tracing::warn!(
             "PRUNER_TIMEOUT_MS is {text}, outside {SHORTEST_TIMEOUT_MS} to {LONGEST_TIMEOUT_MS}: {taken} ms"
         );
@@ -110,7 +110,7 @@ fn timeout(text: Option<&OsString>) -> Duration {
     Duration::from_millis(u64::try_from(taken).unwrap_or(DEFAULT_TIMEOUT_MS))
 }
 
-/// The number that this is; one with too many digits is as large as numbers get.
+/// Parses a whole number; one with too many digits saturates.
 fn whole(text: &str) -> Option<i128> {
     let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {

@@ -10,7 +10,7 @@ use tokio::runtime::Runtime;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, signals};
 
-/// The services of a command, and who runs it.
+/// The services and the runtime of a command.
 pub(crate) struct Operations {
     pub(crate) services: Arc<Services>,
     command: &'static str,
@@ -40,7 +40,7 @@ impl Operations {
             tokio::pin!(running);
             let outcome = tokio::select! {
                 outcome = &mut running => outcome,
-                () = signals::asked_to_end() => {
+                () = signals::next_signal() => {
                     cancellation.cancel();
                     running.await
                 }
@@ -85,7 +85,7 @@ pub(crate) fn utf8_or_print(bytes: Vec<u8>) -> Result<Option<String>, CliError> 
 pub(crate) fn print_summary(pruned: &Pruned, text: &str, nothing_cut: &str) {
     print_warnings(&pruned.warnings);
     let stats = &pruned.stats;
-    // A person does not count the empty line after the last newline.
+    // The empty line after the last newline does not count.
     let after_the_last = usize::from(text.ends_with('\n') || text.is_empty());
     let [kept, lines] = [stats.kept_lines, stats.original_lines]
         .map(|lines| print::grouped(lines.saturating_sub(after_the_last) as u64));

@@ -25,7 +25,7 @@ pub(crate) fn json(value: &impl Serialize) -> Result<(), CliError> {
     line(escape::json(&serde_json::to_string_pretty(value).map_err(CliError::internal)?))
 }
 
-/// Writes a line to stderr. Whether anybody reads it is not our business. A path or an argument in it may hold anything.
+/// Writes a line to stderr, with control characters escaped. Errors are ignored: there is nowhere to report them.
 pub(crate) fn note(text: impl std::fmt::Display) {
     let _ = writeln!(io::stderr().lock(), "{}", escape::controls(&text.to_string()));
 }
@@ -68,7 +68,7 @@ pub(crate) fn count(number: u64, what: &str) -> String {
     format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes as a person reads them.
+/// Bytes with a unit.
 pub(crate) fn size(bytes: u64) -> String {
     let mut value = bytes as f64;
     for unit in ["bytes", "KiB", "MiB", "GiB"] {

@@ -1,4 +1,4 @@
-//! From configuration to services: what every command starts with.
+//! Builds the services of a command from the configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,22 +25,22 @@ use tracing_subscriber::util::SubscriberInitExt;
 use crate::error::{CliError, Kind};
 use crate::{diagnostics, print};
 
-/// How often servers ask whether cleaning up is due: more often than it is, so that it is never put off for long.
+/// How often servers check whether cleaning up is due: more often than it is, so that it is never late by much.
 pub(crate) const CLEAN_UP_CHECK: Duration = Duration::from_secs(5 * 60);
-/// How long a command waits, once its answer is out, for its row to be written.
-const FLUSH_PATIENCE: Duration = Duration::from_secs(2);
+/// Time limit for writing a command's ledger row, after its answer is printed.
+const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// More threads than that only get into each other's way.
-const MOST_WORKERS: usize = 256;
+/// Maximum number of worker threads.
+const MAX_WORKERS: usize = 256;
 
-/// The configuration of this process, with logging started by it.
+/// Loads the configuration of this process and starts logging.
 pub(crate) fn load(environment: &ConfigEnvironment) -> Result<Config, CliError> {
     let config = Config::load(environment)?;
-    announce(&config)?;
+    log_warnings(&config)?;
     Ok(config)
 }
 
-fn announce(config: &Config) -> Result<(), CliError> {
+fn log_warnings(config: &Config) -> Result<(), CliError> {
     start_logging(&config.log.filter.value)?;
     for warning in &config.warnings {
         tracing::warn!("{warning}");
@@ -60,17 +60,17 @@ pub(crate) fn load_for_run(environment: &ConfigEnvironment) -> Result<(Config, O
             error => return Err(error.into()),
         }
     }
-    announce(&config)?;
+    log_warnings(&config)?;
     Ok((config, problem))
 }
 
-/// A bare level is for our own crates: at `debug` the libraries below log whole requests, and so what people read.
+/// A bare level applies to our own crates: at `debug`, libraries log whole requests, with the texts in them.
 pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
     let refuse = || {
         CliError::usage(format!("invalid log filter `{filter}`: expected a level, or a list of target=level"))
             .hint("the levels are error, warn, info, debug, trace and off")
     };
-    // As other programs call them.
+    // Names that other programs use.
     let known = match filter.to_ascii_lowercase().as_str() {
         "warning" => "warn".to_owned(),
         "critical" | "fatal" => "error".to_owned(),
@@ -81,12 +81,12 @@ pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
             .with_default(level.min(LevelFilter::WARN))
             .with_target("rmcp", level.min(LevelFilter::ERROR))
             .with_target("tamis", level),
-        // A misspelt level would pass for a target, and silence everything.
+        // A misspelt level would be parsed as a target, and silence everything.
         Err(_) if !filter.contains('=') => return Err(refuse()),
         Err(_) => filter.parse::<Targets>().map_err(|_| refuse())?,
     };
     let lines = tracing_subscriber::fmt::layer().with_writer(|| diagnostics::Lines).with_ansi(false);
-    // Only a second call in one process can fail, and the first one's logging serves as well.
+    // Fails only if logging is started already.
     let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
     Ok(())
 }
@@ -128,22 +128,22 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
     Ok(Arc::new(services))
 }
 
-/// The tables of agents.
+/// The database of agents.
 pub(crate) fn agents_database(config: &Config) -> PathBuf {
     config.agents.database.value.clone().unwrap_or_else(|| DataDir::at(config.data_dir()).state_db())
 }
 
-/// This program, for those of its own processes that it starts.
+/// Path of this program, to start more processes of it.
 pub(crate) fn this_program() -> Result<PathBuf, CliError> {
     std::env::current_exe().map_err(CliError::internal)
 }
 
-/// What there is to know of agents, from whatever process.
+/// The settings of agents, the same in every process.
 pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentServiceSettings {
     let data_dir = DataDir::at(config.data_dir());
     let token = match &config.http.token.value {
         Some(chosen) => Some(chosen.reveal().to_owned()),
-        // Where it cannot be read, whoever coordinates says that it wants one.
+        // Without a readable token, the coordinator answers that it needs one.
         None => ServerToken::load(&data_dir.token()).ok().flatten().map(|token| token.reveal().to_owned()),
     };
     let coordinator = tamis_agents::CoordinatorSettings {
@@ -157,21 +157,21 @@ pub(crate) fn agents_settings(config: &Config, program: PathBuf) -> AgentService
     AgentServiceSettings { token, ..AgentServiceSettings::new(coordinator) }
 }
 
-/// The identity of the instance that this process was started for, if it was. A file that is named must hold one.
+/// The identity of the instance that this process belongs to, if any. A configured file must contain one.
 pub(crate) fn identity(config: &Config) -> Result<Option<Identity>, CliError> {
     let loaded = config.agents.identity.value.as_deref().map(Identity::load);
     loaded.transpose().map_err(|error| CliError { kind: Kind::Usage, ..error.into() })
 }
 
-/// Research for a server. One that cannot look anywhere serves its other tools, and says why when it is asked.
+/// Research for a server. Without readable folders the server has its other tools, and research answers with the error.
 fn research(config: &Config) -> Research {
     match researcher(config, true) {
         Ok(researcher) => Research::new(Arc::new(researcher)),
         Err(error) => {
             let why = format!("{:#}", error.error);
-            // The default folder need not be meant for research; folders that were named are.
+            // The default folder may not be meant for research; configured folders are.
             if config.research.roots.source != ConfigSource::Default {
-                tracing::warn!("research will not answer: {why}");
+                tracing::warn!("research is unavailable: {why}");
             }
             Research::unusable(why)
         }
@@ -213,7 +213,7 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
             used,
             builds: stays || used == IndexUse::Always,
         }),
-        workers: config.research.max_concurrent_tasks.value.min(MOST_WORKERS),
+        workers: config.research.max_concurrent_tasks.value.min(MAX_WORKERS),
         most_waiting: config.research.max_queued_tasks.value,
     }))
 }
@@ -223,7 +223,7 @@ pub(crate) fn artifacts(config: &Config) -> PathBuf {
     config.research.artifacts.value.clone().unwrap_or_else(|| DataDir::at(config.data_dir()).artifacts())
 }
 
-/// The local model that roles may use, if they may.
+/// The local model for roles, if configured.
 fn model(config: &Config) -> Result<Option<Model>, CliError> {
     let usage = config.model.usage.value;
     if usage == ModelUse::Never {
@@ -250,12 +250,12 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
     Ok(Some(Model::new(settings)))
 }
 
-/// Past sessions: of the agents' own places, or of these files and folders alone, or of those that the configuration names.
-/// Logs that are named have an index of their own.
+/// Past sessions in these files and folders, or in the configured ones, or in the agents' own. Given logs have a separate
+/// index.
 pub(crate) fn trace(config: &Config, only: &[PathBuf]) -> Result<Trace, CliError> {
     let named = if only.is_empty() { config.trace.logs.value.clone() } else { only.to_vec() };
     for path in &named {
-        // A path that is misspelt would otherwise be an agent that never worked.
+        // A misspelt path would otherwise look like an agent without sessions.
         std::fs::metadata(path).map_err(|error| {
             let message = format!("cannot read logs at `{}`", path.display());
             CliError { error: anyhow::Error::new(error).context(message), ..CliError::usage("") }
@@ -276,7 +276,7 @@ fn trace_of(config: &Config, named: Vec<PathBuf>) -> Trace {
     Trace::new(LogLocations::only(named), index)
 }
 
-/// What the doors serve: every tool, or those of the named toolsets.
+/// Every tool, or those of the named toolsets.
 pub(crate) fn registry(toolsets: &[String]) -> Result<Registry, CliError> {
     use tamis_tools::Toolset;
 
@@ -296,13 +296,13 @@ pub(crate) fn registry(toolsets: &[String]) -> Result<Registry, CliError> {
     Ok(Registry::all().only(&toolsets))
 }
 
-/// Where the user works, for the ledger.
+/// The user's project, for the ledger.
 pub(crate) fn project(environment: &ConfigEnvironment) -> Option<String> {
     let root = project_root(&environment.working_dir);
     (root != Path::new("/")).then(|| root.to_string_lossy().into_owned())
 }
 
-/// The person at the terminal.
+/// The caller at the terminal.
 pub(crate) fn person(environment: &ConfigEnvironment, command: &str) -> Caller {
     Caller {
         tool: command.to_owned(),
@@ -313,14 +313,13 @@ pub(crate) fn person(environment: &ConfigEnvironment, command: &str) -> Caller {
     }
 }
 
-/// What a command does last, when its answer is out: a row must not end with a short process, and what is past its
-/// time should go even where nobody serves.
+/// Ends a command after its answer is printed: writes pending ledger rows, and removes expired data even if no server runs.
 pub(crate) fn finish(services: &Services) {
     let sieve = &services.sieve;
-    let uncounted = sieve.flush(FLUSH_PATIENCE);
+    let uncounted = sieve.flush(FLUSH_TIMEOUT);
     if uncounted > 0 {
         let why = sieve.ledger_problem().unwrap_or_else(|| "the database is busy".to_owned());
-        print::note(format_args!("warning: calls that were not counted: {uncounted}, since {why}"));
+        print::note(format_args!("warning: {} not counted: {why}", print::count(uncounted, "call")));
     }
     clean_up_if_due(sieve);
 }
@@ -329,12 +328,12 @@ fn clean_up_if_due(sieve: &Sieve) {
     if let Some(done) = sieve.clean_up_if_due() {
         tracing::debug!(?done, "cleaned up");
         for problem in done.problems {
-            tracing::warn!("not everything past its time could be removed: {problem}");
+            tracing::warn!("cannot remove expired data: {problem}");
         }
     }
 }
 
-/// Cleans up whenever it is due, as long as a server runs.
+/// Cleans up whenever it is due, while a server runs.
 pub(crate) async fn clean_up_now_and_then(services: Arc<Services>, first: Duration) {
     let mut ticks = tokio::time::interval_at(tokio::time::Instant::now() + first, CLEAN_UP_CHECK);
     loop {

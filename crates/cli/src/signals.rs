@@ -1,83 +1,69 @@
-//! Being asked to end.
+//! SIGINT and SIGTERM.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// Cancels `shutdown` at the first SIGINT or SIGTERM. At the second the process ends at once: whoever asks twice does
-/// not want to wait.
+/// The exit code after a second signal.
+pub(crate) const INTERRUPTED: i32 = 130;
+
+/// Cancels `shutdown` at the first SIGINT or SIGTERM, and ends the process at the second.
 pub(crate) async fn watch(shutdown: CancellationToken) {
-    asked_to_end().await;
-    tracing::info!("ending after what is under way; asked again, at once");
+    next_signal().await;
+    tracing::info!("ending when running requests are done; a second signal ends at once");
     shutdown.cancel();
-    asked_to_end().await;
-    std::process::exit(130);
+    next_signal().await;
+    std::process::exit(INTERRUPTED);
 }
 
 /// Resolves at the next SIGINT or SIGTERM.
-pub(crate) async fn asked_to_end() {
+pub(crate) async fn next_signal() {
     let interrupt = tokio::signal::ctrl_c();
-    #[cfg(unix)]
-    {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut terminate) => {
-                tokio::select! {
-                    _ = interrupt => {}
-                    _ = terminate.recv() => {}
-                }
-            }
-            Err(error) => {
-                tracing::warn!(%error, "SIGTERM will not be noticed");
-                let _ = interrupt.await;
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => {
+            tokio::select! {
+                _ = interrupt => {}
+                _ = terminate.recv() => {}
             }
         }
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = interrupt.await;
+        Err(error) => {
+            tracing::warn!(%error, "cannot watch SIGTERM");
+            let _ = interrupt.await;
+        }
     }
 }
 
-/// Turns true at SIGINT or SIGTERM, for whoever looks now and then. They are noticed once this returns.
+/// A flag that SIGINT or SIGTERM sets. Signals are caught once this returns.
 pub(crate) fn flag(runtime: &tokio::runtime::Runtime) -> std::io::Result<Arc<AtomicBool>> {
     let flag = Arc::new(AtomicBool::new(false));
-    let asked = Arc::clone(&flag);
-    #[cfg(unix)]
-    let next = {
-        let _within = runtime.enter();
-        let mut signals = Signals::install()?;
-        async move { signals.next().await }
-    };
-    #[cfg(not(unix))]
-    let next = asked_to_end();
+    let received = Arc::clone(&flag);
+    let _within = runtime.enter();
+    let mut signals = Signals::install()?;
     runtime.spawn(async move {
-        next.await;
-        asked.store(true, Ordering::Relaxed);
+        signals.next().await;
+        received.store(true, Ordering::Relaxed);
     });
     Ok(flag)
 }
 
-/// SIGINT and SIGTERM, noticed from the moment on when this is installed, though they be asked after later.
-#[cfg(unix)]
+/// SIGINT and SIGTERM, caught from the moment of installation, even if [`Signals::next`] is called later.
 pub(crate) struct Signals {
-    interrupt: tokio::signal::unix::Signal,
-    terminate: tokio::signal::unix::Signal,
+    interrupt: Signal,
+    terminate: Signal,
 }
 
-#[cfg(unix)]
 impl Signals {
-    /// In a runtime, which must be driven for [`Signals::next`] to learn of them.
+    /// Must be called in a runtime, which must run for [`Signals::next`] to resolve.
     pub(crate) fn install() -> std::io::Result<Signals> {
-        use tokio::signal::unix::{SignalKind, signal};
         Ok(Signals {
             interrupt: signal(SignalKind::interrupt())?,
             terminate: signal(SignalKind::terminate())?,
         })
     }
 
-    /// Resolves when there was, or is, one.
+    /// Resolves when a signal has arrived since the last call.
     pub(crate) async fn next(&mut self) {
         tokio::select! {
             _ = self.interrupt.recv() => {}

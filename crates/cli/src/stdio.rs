@@ -1,4 +1,4 @@
-//! Serving one client over stdin and stdout, and leaving nothing behind.
+//! Serves one client over stdin and stdout, and ends every process that its calls started.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 use crate::error::{CliError, CliResult};
 use crate::{diagnostics, signals};
 
-/// Serves until the client leaves or a signal asks us to. `meanwhile` runs beside it.
+/// Serves until the client leaves or a signal arrives. `meanwhile` runs beside it.
 pub(crate) fn serve(
     served: Served,
     project: Option<String>,
@@ -24,11 +24,11 @@ pub(crate) fn serve(
         let shutdown = CancellationToken::new();
         let session = serve_stdio(served, project, std::io::stdin(), std::io::stdout(), shutdown.clone());
         tokio::spawn(signals::watch(shutdown.clone()));
-        let asked = Arc::clone(&services);
+        let at_shutdown = Arc::clone(&services);
         tokio::spawn(async move {
             shutdown.cancelled().await;
-            // Whoever asks us to end waits only so long, and commands may take for ever. Their callers get what there is.
-            asked.workbench.process_groups.end_all().await;
+            // Commands may never end, and a supervisor waits only a while. Their callers get the output so far.
+            at_shutdown.workbench.process_groups.end_all().await;
         });
         let ended = session.await;
         services.workbench.process_groups.end_all().await;

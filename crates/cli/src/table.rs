@@ -1,30 +1,29 @@
-//! Tables that are read without colour: columns aligned by what they take on the screen, the last one cut where the
-//! screen ends.
+//! Plain text tables: columns aligned by display width, the last one cut at the width of the terminal.
 
 use std::io::IsTerminal;
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// On which side a column is flush.
+/// Alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Align {
     Left,
     Right,
 }
 
-/// Between two columns.
+/// Space between two columns.
 const GAP: &str = "  ";
-/// Of the last column at least so much is shown, on however narrow a screen.
+/// Minimum width of the last column, however narrow the terminal.
 const LEAST: usize = 16;
 
-/// Rows under a head.
+/// Rows under a header.
 pub(crate) struct Table {
     columns: Vec<(&'static str, Align)>,
-    /// Those that a narrow screen goes without, the first of them first.
+    /// Columns that a narrow terminal drops, in this order.
     dispensable: &'static [&'static str],
-    /// What the last column should have before others are kept.
+    /// Width of the last column below which others are dropped.
     wanted: usize,
-    /// Whether its end says more than its beginning.
+    /// Whether the last column is cut at its beginning.
     cut_in_front: bool,
     rows: Vec<Vec<String>>,
 }
@@ -40,19 +39,19 @@ impl Table {
         }
     }
 
-    /// Names the columns that a narrow screen goes without.
+    /// Sets the columns that a narrow terminal drops.
     pub(crate) fn dispensable(mut self, columns: &'static [&'static str]) -> Table {
         self.dispensable = columns;
         self
     }
 
-    /// Says what the last column should have before those are kept.
+    /// Sets the width of the last column below which those are dropped.
     pub(crate) fn wanting(mut self, width: usize) -> Table {
         self.wanted = width;
         self
     }
 
-    /// Has the last column lose its beginning, not its end.
+    /// Cuts the last column at its beginning instead of its end.
     pub(crate) fn cut_in_front(mut self) -> Table {
         self.cut_in_front = true;
         self
@@ -66,13 +65,13 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// What the last column may take, for whoever wants to choose what of it is shown.
+    /// Width available to the last column, for callers that choose which part of a text to show.
     pub(crate) fn room(&self, screen: Option<usize>) -> usize {
         let before = self.before_last(&self.shown(screen));
         screen.map_or(usize::MAX, |screen| screen.saturating_sub(before).max(LEAST))
     }
 
-    /// Which columns are shown, by their place.
+    /// Indexes of the columns that are shown.
     fn shown(&self, screen: Option<usize>) -> Vec<usize> {
         let mut shown: Vec<usize> = (0..self.columns.len()).collect();
         for name in self.dispensable {
@@ -126,11 +125,10 @@ impl Table {
     }
 }
 
-/// How wide the screen is: as `COLUMNS` says, else as the terminal does. `None` when stdout goes elsewhere, where nothing
-/// is cut.
+/// Width of the screen, from `COLUMNS` or the terminal. `None` when stdout is not a terminal: then nothing is cut.
 pub(crate) fn screen() -> Option<usize> {
-    let said = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-    said.filter(|columns| *columns > 0).or_else(|| {
+    let configured = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    configured.filter(|columns| *columns > 0).or_else(|| {
         let stdout = std::io::stdout();
         stdout
             .is_terminal()
@@ -139,7 +137,7 @@ pub(crate) fn screen() -> Option<usize> {
     })
 }
 
-/// The beginning of a text that takes no more than `width` on the screen, with a sign when there is more.
+/// Cuts a text to a display width, with `…` at the end.
 pub(crate) fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -156,7 +154,7 @@ pub(crate) fn cut(text: &str, width: usize) -> String {
     format!("{}…", shown.trim_end())
 }
 
-/// The end of a text, likewise: of a path, that is what tells it from others.
+/// Cuts a text to a display width, with `…` at the beginning: paths differ at their ends.
 pub(crate) fn cut_front(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -173,7 +171,7 @@ pub(crate) fn cut_front(text: &str, width: usize) -> String {
     format!("…{}", &text[from..])
 }
 
-/// What of a text is shown so that the part at `start` can be seen.
+/// Cuts a text to a display width so that the part at `start` is visible.
 pub(crate) fn cut_around(text: &str, start: usize, width: usize) -> String {
     if text.width() <= width || text[..start].width() < width / 2 {
         return cut(text, width);
@@ -196,7 +194,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_by_what_the_screen_shows() {
+    fn columns_are_aligned_by_display_width() {
         let mut table = Table::new(&[("ID", Align::Left), ("TURNS", Align::Right), ("SAID", Align::Left)]);
         table.row(["a1".into(), "7".into(), "過去コミット2個くらいで".into()]);
         table.row(["日本".into(), "1,234".into(), "mend the parser".into()]);
@@ -211,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_screen_goes_without_what_can_be_spared() {
+    fn a_narrow_screen_drops_dispensable_columns() {
         let columns =
             [("ID", Align::Left), ("STEPS", Align::Right), ("CALLS", Align::Right), ("SAID", Align::Left)];
         let mut table = Table::new(&columns).dispensable(&["CALLS", "STEPS"]);
@@ -224,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn cuts_take_no_more_than_their_width() {
+    fn cut_texts_fit_their_width() {
         for width in 2..12 {
             for text in
                 ["plain words here", "過去コミット", "a過b去c", "e\u{301}e\u{301}e\u{301}e\u{301}e\u{301}"]

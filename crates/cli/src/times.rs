@@ -1,31 +1,31 @@
-//! Times and spans as a person reads them, and for programs. Times are milliseconds since 1970.
+//! Times and durations for people and for JSON. Times are milliseconds since 1970.
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde_json::Value;
 
-/// A time here, to the minute.
+/// Local time to the minute.
 pub(crate) fn minute(at: Option<i64>) -> String {
     local(at, "%Y-%m-%d %H:%M")
 }
 
-/// A time here, to the second.
+/// Local time to the second.
 pub(crate) fn second(at: Option<i64>) -> String {
     local(at, "%Y-%m-%d %H:%M:%S")
 }
 
-/// A time of this day, likewise.
+/// Local time of day to the second.
 pub(crate) fn clock(at: Option<i64>) -> String {
     local(at, "%H:%M:%S")
 }
 
 fn local(at: Option<i64>, form: &str) -> String {
-    // Zero is what a log says that does not know.
+    // Logs write zero for an unknown time.
     let time = at.filter(|at| *at != 0).and_then(|at| Timestamp::from_millisecond(at).ok());
     time.map_or_else(|| "-".to_owned(), |time| time.to_zoned(TimeZone::system()).strftime(form).to_string())
 }
 
-/// A time for programs.
+/// UTC time for JSON.
 pub(crate) fn utc(at: Option<i64>) -> Value {
     let time = at.filter(|at| *at != 0).and_then(|at| Timestamp::from_millisecond(at).ok());
     time.map_or(Value::Null, |time| Value::String(time.to_string()))

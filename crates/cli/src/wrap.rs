@@ -1,17 +1,17 @@
-//! Paragraphs that fit the screen.
+//! Wraps paragraphs to the width of the terminal.
 
 use unicode_width::UnicodeWidthStr;
 
-/// A line is hard to read that is longer than this, on however wide a screen.
+/// Longer lines are hard to read, however wide the terminal.
 const WIDEST: usize = 100;
 
-/// How wide a paragraph is here.
+/// Width of a paragraph on this terminal.
 pub(crate) fn width() -> usize {
     crate::table::screen().unwrap_or(WIDEST).clamp(20, WIDEST)
 }
 
-/// A text broken at spaces, its first line behind `lead` and the others below it. Lines that the text has itself are kept as
-/// they are: they are code.
+/// Wraps the first line of a text at spaces, after `lead`, and indents the rest. Further lines of the text are code, and are not
+/// wrapped.
 pub(crate) fn paragraph(text: &str, lead: &str, width: usize) -> String {
     let indent = " ".repeat(lead.width());
     let mut out = String::new();
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_go_to_the_next_line_and_code_stays() {
+    fn words_are_wrapped_and_code_is_not() {
         assert_eq!(paragraph("one two three four", "- ", 10), "- one two\n  three\n  four\n");
         assert_eq!(paragraph("head of it\n    let a = 1;\n", "- ", 8), "- head\n  of it\n      let a = 1;\n");
         assert_eq!(paragraph("src/a/very/long/path.rs:12", "", 8), "src/a/very/long/path.rs:12\n");

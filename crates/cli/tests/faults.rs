@@ -211,7 +211,7 @@ fn a_locked_database_costs_a_warning() {
     connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
     let ran = fixture.run(&["prune", "--goal", "x"], b"text\n");
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "text\n"));
-    let warning = "warning: calls that were not counted: 1, since ";
+    let warning = "warning: 1 call not counted: ";
     assert!(ran.stderr.starts_with("kept ") && ran.stderr.contains(warning), "{}", ran.stderr);
 }
 

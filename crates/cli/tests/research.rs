@@ -139,7 +139,7 @@ fn a_server_that_cannot_look_anywhere_serves_its_other_tools_and_says_why() {
     let mut command = shop.tamis(&["call", "list_roots"]);
     let ran = finish(command.env("TAMIS_ROOTS", "/nowhere"), b"");
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stderr.contains("research will not answer: cannot read folder `/nowhere`"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("research is unavailable: cannot read folder `/nowhere`"), "{}", ran.stderr);
     assert!(ran.stderr.contains("\"code\":\"no_roots\""), "{}", ran.stderr);
     for tool in ["ping", "health"] {
         let mut command = shop.tamis(&["call", tool]);

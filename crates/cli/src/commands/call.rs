@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: Call) -> CliResult {
                     print::note(update.message.unwrap_or_else(|| format!("{}", update.done)));
                 }
                 reply = &mut call => break reply,
-                () = signals::asked_to_end(), if !cancellation.is_cancelled() => cancellation.cancel(),
+                () = signals::next_signal(), if !cancellation.is_cancelled() => cancellation.cancel(),
             }
         }
     });

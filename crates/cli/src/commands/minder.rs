@@ -1,19 +1,13 @@
 use clap::Args;
 
-use crate::error::CliResult;
+use crate::error::{CliError, CliResult};
 
-/// Mind one agent for `tamis run`, which starts this itself
+/// Run one agent as its parent process; started by `tamis run` only
 #[derive(Args)]
 pub(crate) struct Minder {}
 
-#[cfg(unix)]
 pub(crate) fn run() -> CliResult {
-    let code = tamis_process::run_minder().map_err(crate::error::CliError::failed)?;
-    // Threads that wait for tamis or for the agent's stdin have nothing left to wait for.
+    let code = tamis_process::run_minder().map_err(CliError::failed)?;
+    // `exit` ends the threads that still wait for tamis or for the agent's stdin.
     std::process::exit(i32::from(code))
-}
-
-#[cfg(not(unix))]
-pub(crate) fn run() -> CliResult {
-    super::run::unavailable()
 }

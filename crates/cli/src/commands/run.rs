@@ -1,15 +1,25 @@
 mod savings;
-#[cfg(unix)]
 mod streams;
 
+use std::ffi::OsStr;
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::mpsc;
+use std::time::{Duration, SystemTime};
 
+use anyhow::Context;
 use clap::Args;
 use clap::builder::PossibleValuesParser;
-use tamis_clients::PROVIDERS;
+use tamis_clients::{PROVIDERS, Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program};
+use tamis_config::{Config, ConfigEnvironment};
+use tamis_process::Canceller;
 
-use crate::error::CliError;
+use crate::error::{CliError, CliResult, Kind};
+use crate::{setup, signals};
+
+/// Signals closer together than this count as one.
+const ONCE: Duration = Duration::from_millis(300);
 
 /// Run a coding agent on a prompt, non-interactively
 ///
@@ -50,6 +60,59 @@ pub(crate) struct Run {
     prompt: Option<String>,
 }
 
+pub(crate) fn run(arguments: Run) -> CliResult {
+    let switch = match (arguments.pruner, arguments.no_pruner) {
+        (true, _) => Some("true"),
+        (_, true) => Some("false"),
+        _ => None,
+    };
+    let environment = ConfigEnvironment::of_process()
+        .flag("run.pruner_enabled", switch)
+        .flag("run.allow_bash", arguments.allow_bash.then_some("true"));
+    // Invalid settings of the pruner disable the pruner, not the run.
+    let (config, problem) = setup::load_for_run(&environment)?;
+    let provider = tamis_clients::provider_named(&arguments.provider)
+        .ok_or_else(|| CliError::usage(format!("unknown provider `{}`", arguments.provider)))?;
+    let prompt = prompt(arguments.prompt.as_deref())?;
+    let cwd = match &arguments.cwd {
+        Some(folder) => working_dir(folder)?,
+        None => environment.working_dir.clone(),
+    };
+    let path_variable = std::env::var_os("PATH");
+    let program = match arguments.program {
+        Some(named) => named_program(&named, &environment.working_dir, path_variable.as_deref())?,
+        None => find_program(provider.client().name(), path_variable.as_deref())
+            .ok_or_else(|| missing(provider))?,
+    };
+    let own_program = std::env::current_exe().map_err(CliError::internal)?;
+    let mut minder = Command::new(&own_program);
+    minder.arg("__minder");
+
+    let request = RunRequest {
+        provider,
+        program,
+        prompt,
+        cwd,
+        model: arguments.model,
+        agent_args: arguments.agent_args,
+        minder,
+    };
+    let begun = SystemTime::now();
+    let settings = pruner_settings(&config, problem);
+    let run =
+        tamis_clients::PreparedRun::init(request, &settings, Some(&own_program), path_variable.as_deref());
+    let wired = run.is_wired();
+    let watch = watch_signals();
+    let running = run.start().map_err(CliError::failed)?;
+    // Fails only if signals cannot be watched.
+    let _ = watch.send(running.canceller());
+    let mut streams = streams::Streams::new(arguments.json);
+    let outcome = running.follow(|output| streams.show(output));
+
+    savings::summarise(provider.client().name(), &outcome, wired, &streams.prune_ids, begun, &config);
+    judge(provider, outcome)
+}
+
 /// The prompt, from the command line or from stdin.
 fn prompt(given: Option<&str>) -> Result<String, CliError> {
     let missing = || {
@@ -70,199 +133,102 @@ fn prompt(given: Option<&str>) -> Result<String, CliError> {
     if prompt.trim().is_empty() { Err(missing()) } else { Ok(prompt) }
 }
 
-#[cfg(not(unix))]
-pub(crate) fn unavailable() -> crate::error::CliResult {
-    Err(CliError::failed(anyhow::anyhow!(
-        "`tamis run` needs Unix: process groups and signals end what an agent started"
+fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
+    PrunerSettings {
+        enabled: config.run.pruner_enabled.value,
+        url: config.run.pruner_url.value.clone(),
+        path: config.run.pruner_path.value.clone(),
+        allow_bash: config.run.allow_bash.value,
+        problem,
+    }
+}
+
+fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
+    let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
+    found.with_context(|| format!("cannot work in folder `{}`", folder.display())).map_err(|error| CliError {
+        kind: Kind::Usage,
+        error,
+        hint: Some(format!("`ls -ld {}` shows what is there", folder.display())),
+    })
+}
+
+/// Resolves a path, or a name as a shell does.
+fn named_program(named: &Path, from: &Path, path_variable: Option<&OsStr>) -> Result<PathBuf, CliError> {
+    let path = from.join(named);
+    if is_program(&path) {
+        return Ok(path);
+    }
+    let name = named.file_name().and_then(OsStr::to_str).unwrap_or_default();
+    let found = (named == Path::new(name)).then(|| find_program(name, path_variable)).flatten();
+    found.ok_or_else(|| {
+        let what = format!("cannot run `{}`: not an executable file", path.display());
+        CliError::failed(anyhow::anyhow!(what))
+            .hint(format!("`command -v {name}` shows where your shell finds it"))
+    })
+}
+
+fn missing(provider: &dyn Provider) -> CliError {
+    CliError::failed(anyhow::anyhow!("cannot find `{}` on PATH", provider.client().name())).hint(format!(
+        "install {} (`{}`), or name the program with --program",
+        provider.client().display_name(),
+        provider.client().install_command()
     ))
-    .hint("`tamis mcp` works here; wire it into the agent itself"))
 }
 
-#[cfg(not(unix))]
-pub(crate) fn run(arguments: Run) -> crate::error::CliResult {
-    prompt(arguments.prompt.as_deref())?;
-    unavailable()
-}
-
-#[cfg(unix)]
-pub(crate) use unix::run;
-
-#[cfg(unix)]
-mod unix {
-    use std::ffi::OsStr;
-    use std::path::{Path, PathBuf};
-    use std::process::Command;
-    use std::sync::mpsc;
-    use std::time::{Duration, SystemTime};
-
-    use anyhow::Context;
-    use tamis_clients::{Provider, PrunerSettings, RunOutcome, RunRequest, find_program, is_program};
-    use tamis_config::{Config, ConfigEnvironment};
-    use tamis_process::Canceller;
-
-    use super::{prompt, savings, streams};
-    use crate::error::{CliError, CliResult, Kind};
-    use crate::{setup, signals};
-
-    /// Signals closer together than this count as one.
-    const ONCE: Duration = Duration::from_millis(300);
-
-    pub(crate) fn run(arguments: super::Run) -> CliResult {
-        let switch = match (arguments.pruner, arguments.no_pruner) {
-            (true, _) => Some("true"),
-            (_, true) => Some("false"),
-            _ => None,
-        };
-        let environment = ConfigEnvironment::of_process()
-            .flag("run.pruner_enabled", switch)
-            .flag("run.allow_bash", arguments.allow_bash.then_some("true"));
-        // Invalid settings of the pruner disable the pruner, not the run.
-        let (config, problem) = setup::load_for_run(&environment)?;
-        let provider = tamis_clients::provider_named(&arguments.provider)
-            .ok_or_else(|| CliError::usage(format!("unknown provider `{}`", arguments.provider)))?;
-        let prompt = prompt(arguments.prompt.as_deref())?;
-        let cwd = match &arguments.cwd {
-            Some(folder) => working_dir(folder)?,
-            None => environment.working_dir.clone(),
-        };
-        let path_variable = std::env::var_os("PATH");
-        let program = match arguments.program {
-            Some(named) => named_program(&named, &environment.working_dir, path_variable.as_deref())?,
-            None => find_program(provider.client().name(), path_variable.as_deref())
-                .ok_or_else(|| missing(provider))?,
-        };
-        let own_program = std::env::current_exe().map_err(CliError::internal)?;
-        let mut minder = Command::new(&own_program);
-        minder.arg("__minder");
-
-        let request = RunRequest {
-            provider,
-            program,
-            prompt,
-            cwd,
-            model: arguments.model,
-            agent_args: arguments.agent_args,
-            minder,
-        };
-        let begun = SystemTime::now();
-        let settings = pruner_settings(&config, problem);
-        let run = tamis_clients::PreparedRun::init(
-            request,
-            &settings,
-            Some(&own_program),
-            path_variable.as_deref(),
-        );
-        let wired = run.is_wired();
-        let watch = watch_signals();
-        let running = run.start().map_err(CliError::failed)?;
-        // Fails only if signals cannot be watched.
-        let _ = watch.send(running.canceller());
-        let mut streams = streams::Streams::new(arguments.json);
-        let outcome = running.follow(|output| streams.show(output));
-
-        savings::summarise(provider.client().name(), &outcome, wired, &streams.prune_ids, begun, &config);
-        judge(provider, outcome)
-    }
-
-    fn pruner_settings(config: &Config, problem: Option<String>) -> PrunerSettings {
-        PrunerSettings {
-            enabled: config.run.pruner_enabled.value,
-            url: config.run.pruner_url.value.clone(),
-            path: config.run.pruner_path.value.clone(),
-            allow_bash: config.run.allow_bash.value,
-            problem,
-        }
-    }
-
-    fn working_dir(folder: &Path) -> Result<PathBuf, CliError> {
-        let found = folder.canonicalize().and_then(|found| found.read_dir().map(|_| found));
-        found.with_context(|| format!("cannot work in folder `{}`", folder.display())).map_err(|error| {
-            CliError {
-                kind: Kind::Usage,
-                error,
-                hint: Some(format!("`ls -ld {}` shows what is there", folder.display())),
-            }
-        })
-    }
-
-    /// Resolves a path, or a name as a shell does.
-    fn named_program(named: &Path, from: &Path, path_variable: Option<&OsStr>) -> Result<PathBuf, CliError> {
-        let path = from.join(named);
-        if is_program(&path) {
-            return Ok(path);
-        }
-        let name = named.file_name().and_then(OsStr::to_str).unwrap_or_default();
-        let found = (named == Path::new(name)).then(|| find_program(name, path_variable)).flatten();
-        found.ok_or_else(|| {
-            let what = format!("cannot run `{}`: not an executable file", path.display());
-            CliError::failed(anyhow::anyhow!(what))
-                .hint(format!("`command -v {name}` shows where your shell finds it"))
-        })
-    }
-
-    fn missing(provider: &dyn Provider) -> CliError {
-        CliError::failed(anyhow::anyhow!("cannot find `{}` on PATH", provider.client().name())).hint(format!(
-            "install {} (`{}`), or name the program with --program",
-            provider.client().display_name(),
-            provider.client().install_command()
-        ))
-    }
-
-    /// Watches for SIGINT and SIGTERM from now on. The first cancels the run whose canceller is sent, the second ends the
-    /// process.
-    fn watch_signals() -> mpsc::Sender<Canceller> {
-        let (send, canceller) = mpsc::channel::<Canceller>();
-        let (watching, watched) = mpsc::channel::<()>();
-        std::thread::spawn(move || {
-            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-            let signals = runtime.and_then(|runtime| {
-                let signals = runtime.block_on(async { signals::Signals::install() })?;
-                Ok((runtime, signals))
-            });
-            drop(watching);
-            let (runtime, mut signals) = match signals {
-                Ok(signals) => signals,
-                Err(error) => {
-                    tracing::warn!(%error, "cannot watch signals; a signal that ends tamis ends the agent too");
-                    return;
-                }
-            };
-            let Ok(canceller) = canceller.recv() else { return };
-            runtime.block_on(async {
-                signals.next().await;
-                tracing::info!("ending the agent; a second signal ends it at once");
-                canceller.cancel();
-                // A signal to the process and its group arrives twice, but is one request.
-                tokio::time::sleep(ONCE).await;
-                signals::asked_to_end().await;
-                canceller.cancel();
-                // A second signal means now, even if the reader of our output has stopped reading.
-                std::process::exit(130);
-            });
+/// Watches for SIGINT and SIGTERM from now on. The first cancels the run whose canceller is sent, the second ends the
+/// process.
+fn watch_signals() -> mpsc::Sender<Canceller> {
+    let (send, canceller) = mpsc::channel::<Canceller>();
+    let (watching, watched) = mpsc::channel::<()>();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let signals = runtime.and_then(|runtime| {
+            let signals = runtime.block_on(async { signals::Signals::install() })?;
+            Ok((runtime, signals))
         });
-        // Returns, with an error, once the thread watches and has dropped its end.
-        let _ = watched.recv();
-        send
-    }
-
-    fn judge(provider: &dyn Provider, outcome: RunOutcome) -> CliResult {
-        if let Some(error) = outcome.output_error {
-            let error = anyhow::Error::new(error).context("cannot print the output of the agent");
-            return Err(CliError::failed(error));
-        }
-        if outcome.cancelled {
-            let error = anyhow::anyhow!("the run was stopped before {} finished", provider.client().name());
-            return Err(CliError { kind: Kind::Interrupted, error, hint: None });
-        }
-        let how = match outcome.code {
-            Some(0) if outcome.totals.failure.is_none() => return Ok(()),
-            Some(0) => format!("{} reports that it failed", provider.client().name()),
-            Some(code) => format!("{} failed with exit code {code}", provider.client().name()),
-            None => format!("{} was ended because its minder was killed", provider.client().name()),
+        drop(watching);
+        let (runtime, mut signals) = match signals {
+            Ok(signals) => signals,
+            Err(error) => {
+                tracing::warn!(%error, "cannot watch signals; a signal that ends tamis ends the agent too");
+                return;
+            }
         };
-        Err(CliError::failed(match outcome.totals.failure {
-            Some(why) => anyhow::anyhow!(why).context(how),
-            None => anyhow::anyhow!(how),
-        }))
+        let Ok(canceller) = canceller.recv() else { return };
+        runtime.block_on(async {
+            signals.next().await;
+            tracing::info!("ending the agent; a second signal ends it at once");
+            canceller.cancel();
+            // A signal to the process and its group arrives twice, but is one request.
+            tokio::time::sleep(ONCE).await;
+            signals::next_signal().await;
+            canceller.cancel();
+            // A second signal means now, even if the reader of our output has stopped reading.
+            std::process::exit(signals::INTERRUPTED);
+        });
+    });
+    // Returns, with an error, once the thread watches and has dropped its end.
+    let _ = watched.recv();
+    send
+}
+
+fn judge(provider: &dyn Provider, outcome: RunOutcome) -> CliResult {
+    if let Some(error) = outcome.output_error {
+        let error = anyhow::Error::new(error).context("cannot print the output of the agent");
+        return Err(CliError::failed(error));
     }
+    if outcome.cancelled {
+        let error = anyhow::anyhow!("the run was stopped before {} finished", provider.client().name());
+        return Err(CliError { kind: Kind::Interrupted, error, hint: None });
+    }
+    let how = match outcome.code {
+        Some(0) if outcome.totals.failure.is_none() => return Ok(()),
+        Some(0) => format!("{} reports that it failed", provider.client().name()),
+        Some(code) => format!("{} failed with exit code {code}", provider.client().name()),
+        None => format!("{} was ended because its minder was killed", provider.client().name()),
+    };
+    Err(CliError::failed(match outcome.totals.failure {
+        Some(why) => anyhow::anyhow!(why).context(how),
+        None => anyhow::anyhow!(how),
+    }))
 }

@@ -4,13 +4,13 @@ use clap::Args;
 
 use crate::error::{CliError, CliResult};
 
-/// Become the agent of a session, for the coordinator, which starts this itself
+/// Become the agent of a session; started by the coordinator only
 #[derive(Args)]
 pub(crate) struct Session {
-    /// What to become; taken away once it is read
+    /// File that describes the agent; deleted once read
     #[arg(required_unless_present = "log")]
     launch: Option<PathBuf>,
-    /// Keep the log of a session instead: what comes on stdin
+    /// Write stdin to this log of a session instead
     #[arg(long, conflicts_with = "launch")]
     log: Option<PathBuf>,
 }

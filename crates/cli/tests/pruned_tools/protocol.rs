@@ -278,7 +278,7 @@ fn a_folder_that_is_gone_is_told_with_what_to_do() {
         .unwrap();
     assert_eq!((ran.status.code(), ran.stdout.len()), (Some(1), 0));
     let said = String::from_utf8(ran.stderr).unwrap();
-    assert!(said.contains("error: cannot tell which folder this was started in"), "{said}");
+    assert!(said.contains("error: cannot find the current folder"), "{said}");
     assert!(said.contains("hint: MCP_PRUNER_CWD names the folder to work in"), "{said}");
 }
 

@@ -14,7 +14,7 @@ use tamis_store::{DataDir, Lock, create_private_dir, private_file};
 
 use crate::commands::serve::START_LOCK;
 use crate::error::CliError;
-use crate::waiting::Ticking;
+use crate::progress::Spinner;
 use crate::{escape, setup};
 
 /// Time limit until it answers. It reconciles first, which takes longer with many agents.
@@ -31,8 +31,8 @@ pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliErro
     if let Some(there) = lock_holder(&data_dir) {
         return Ok((there, false));
     }
-    let waiting = Ticking::new();
-    waiting.at("starting `tamis serve`".to_owned());
+    let spinner = Spinner::new();
+    spinner.set_text("starting `tamis serve`".to_owned());
     let deadline = Instant::now() + TIME_LIMIT;
     let Some(_one_at_a_time) = turn(&data_dir, deadline)? else {
         return Err(late(&data_dir));

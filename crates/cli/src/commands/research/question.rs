@@ -12,7 +12,7 @@ use tamis_research::{
 use super::render;
 use crate::error::{CliError, CliResult};
 use crate::interrupts::Interrupts;
-use crate::waiting::Ticking;
+use crate::progress::Spinner;
 use crate::{escape, print, setup};
 
 /// A question and its limits.
@@ -84,10 +84,10 @@ impl QuestionArgs {
             },
             artifact,
         };
-        let interrupts = Interrupts::noticed()?;
+        let interrupts = Interrupts::install()?;
         let report = {
-            let ticking = Ticking::new();
-            let report_progress = |step: tamis_research::ResearchProgress| ticking.at(step.message);
+            let spinner = Spinner::new();
+            let report_progress = |step: tamis_research::ResearchProgress| spinner.set_text(step.message);
             match role {
                 Some(role) => researcher.ask_role(role, &request, &interrupts.halt(), &report_progress),
                 None => researcher.research(&request, &interrupts.halt(), &report_progress),
@@ -100,7 +100,7 @@ impl QuestionArgs {
         } else {
             render::report(&report, role)?;
         }
-        interrupts.leave_at_once()?;
+        interrupts.exit_at_once()?;
         researcher.wait_for_index(INDEX_TIMEOUT);
         if artifact && report.artifact_path.is_none() {
             let why = report.artifact_error().map(escape::line).unwrap_or_default();

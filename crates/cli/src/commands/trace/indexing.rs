@@ -6,7 +6,7 @@ use tamis_trace::{IndexProgress, IndexRefresh, Trace};
 
 use crate::error::CliError;
 use crate::print;
-use crate::waiting::Waiting;
+use crate::progress::ProgressLine;
 
 const BAR: usize = 24;
 
@@ -24,7 +24,7 @@ pub(crate) fn with_bar<T, E: Into<CliError>>(
     what: &str,
     work: impl FnOnce(&mut dyn FnMut(IndexProgress) -> ControlFlow<()>) -> Result<T, E>,
 ) -> Result<T, CliError> {
-    let mut screen = Waiting::new();
+    let mut screen = ProgressLine::new();
     work(&mut |progress| {
         screen.show(|| bar(what, progress));
         ControlFlow::Continue(())

@@ -8,8 +8,8 @@ use super::indexing;
 use super::options::{Source, Which};
 use super::render;
 use crate::error::{CliError, CliResult};
+use crate::progress::ProgressLine;
 use crate::table::{self, Align, Table};
-use crate::waiting::Waiting;
 use crate::{escape, print};
 
 /// Estimate what pruning would have saved in past sessions, and what it would have cost
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
         ..SavingsOptions::default()
     };
     options.threshold = arguments.threshold.unwrap_or(options.threshold);
-    let mut waiting = Waiting::new();
+    let mut waiting = ProgressLine::new();
     let savings = tamis_savings::estimate(&trace, &options, &mut |progress| {
         waiting.show(|| {
             format!(
