@@ -16,6 +16,7 @@ mod recover;
 mod render;
 mod request;
 mod retention;
+mod settings;
 mod shared_files;
 
 use std::collections::BTreeSet;
@@ -33,8 +34,9 @@ pub use marker::prune_ids_in;
 pub use prune::Engine;
 pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};
 pub use render::CutAnnotation;
-pub use request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned, SieveSettings};
+pub use request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned};
 pub use retention::{CleanUpReport, PurgeRequest, StorageReport};
+pub use settings::SieveSettings;
 
 /// Engine, recovery and ledger together. Threads share it by reference; several processes may use one data folder.
 pub struct Sieve {
