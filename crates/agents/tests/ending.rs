@@ -1,4 +1,4 @@
-//! Stopping, giving up and clearing away: what goes, what stays, and how it can be had back. And many at once.
+//! Stopping, abandoning and cleaning up agents: what is deleted, what is kept, and how it can be recovered. Many agents at once.
 
 #![allow(clippy::unwrap_used, reason = "a test that fails may panic")]
 

@@ -45,8 +45,8 @@ impl Operation for PruneText {
     const TOOLSET: Toolset = Toolset::Prune;
     const DESCRIPTION: &'static str = "Cut a long text (source code, logs, docs) down to the lines that goal_hint \
         needs, without rewriting any. Every cut block is replaced by a marker line \
-        ⟦PRUNÉ: prune_id=… lignes A-B (N) raison=…⟧ and can be had back with recover_text. \
-        max_prune_ratio and min_keep_lines are kept strictly; when in doubt the text comes back whole.";
+        ⟦PRUNÉ: prune_id=… lignes A-B (N) raison=…⟧ and can be recovered with recover_text. \
+        max_prune_ratio and min_keep_lines always hold; when in doubt, the whole text is returned.";
     const READ_ONLY: bool = true;
     type Input = PruneTextInput;
     type Output = Pruned;

@@ -12,18 +12,18 @@ pub(crate) struct CreateIssues;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct CreateIssuesInput {
-    /// The issues, in the order in which they are made.
+    /// The issues, in the order of creation.
     issues: Vec<IssueInput>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct IssueInput {
-    /// What is to be done, in a line.
+    /// The task, in one line.
     title: String,
-    /// All that whoever does it has to know, in Markdown.
+    /// Everything the person or agent doing the work needs to know, in Markdown.
     body: String,
-    /// Labels that the repository has.
+    /// Existing labels of the repository.
     #[serde(default)]
     labels: Maybe<Vec<String>>,
 }

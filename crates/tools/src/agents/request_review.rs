@@ -23,8 +23,8 @@ pub(crate) struct RequestReviewInput {
 impl Operation for RequestReview {
     const NAME: &'static str = "request_review";
     const TOOLSET: Toolset = Toolset::Agents;
-    const DESCRIPTION: &'static str = "For coding agents: ask for a review of what you have committed. A review agent looks \
-        at it in a worktree of its own, and what it says is merged into your branch; you are told when it is there. The \
+    const DESCRIPTION: &'static str = "For coding agents: request a review of what you have committed. A review agent reads \
+        it in its own worktree, and its feedback is merged into your branch; you receive a message when it arrives. The \
         number of reviews is limited.";
     const READ_ONLY: bool = false;
     type Input = RequestReviewInput;

@@ -13,7 +13,7 @@ impl Operation for LocateInCodebase {
     const NAME: &'static str = "locate_in_codebase";
     const TOOLSET: Toolset = Toolset::Research;
     const DESCRIPTION: &'static str = "Find where something is in the local codebase: paths and lines, best first, \
-        sorted into implementation, entry points, configuration, tests and docs. Fast, and reads next to nothing.";
+        sorted into implementation, entry points, configuration, tests and docs. Fast, and reads very little.";
     const READ_ONLY: bool = true;
     type Input = RoleInput;
     type Output = Redacted<ResearchReport>;

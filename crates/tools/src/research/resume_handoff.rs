@@ -22,8 +22,8 @@ pub(crate) struct ResumeHandoffInput {
 impl Operation for ResumeHandoff {
     const NAME: &'static str = "resume_handoff";
     const TOOLSET: Toolset = Toolset::Research;
-    const DESCRIPTION: &'static str = "Read a handoff that create_handoff or research_codebase wrote, the latest one unless \
-        named, to go on with the work. Says which of its references have changed since or are gone.";
+    const DESCRIPTION: &'static str = "Read a handoff that create_handoff or research_codebase wrote, the latest unless a \
+        name is given, to continue the work. Reports which of its references have changed or are gone.";
     const READ_ONLY: bool = true;
     type Input = ResumeHandoffInput;
     type Output = ResumedHandoff;

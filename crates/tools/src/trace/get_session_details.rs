@@ -78,7 +78,7 @@ pub(crate) struct GetSessionDetailsInput {
 impl Operation for GetSessionDetails {
     const NAME: &'static str = "get_session_details";
     const TOOLSET: Toolset = Toolset::Trace;
-    const DESCRIPTION: &'static str = "Read one past session at the detail_level asked for: summary (turns, tokens; up to \
+    const DESCRIPTION: &'static str = "Read one past session at the requested detail_level: summary (turns, tokens; up to \
         15 KB), turns (each step's tools and whether they failed; 30 KB), steps (texts, calls and results cut to 500 \
         characters; 38 KB), full (all of it, 38 KB a page). Start with summary, and name a turn to go deeper at \
         less cost. What does not fit follows by cursor.";
