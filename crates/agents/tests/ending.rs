@@ -28,7 +28,7 @@ fn who_is_stopped_keeps_its_worktree_and_takes_its_reviewer_along() {
     assert_eq!(fs::read_to_string(coding.worktree.join("open")).unwrap(), "not committed");
     assert_eq!(field.instance(&reviewer.id).phase, Phase::Gone);
     assert_eq!(
-        field.told(seen),
+        field.event_lines(seen),
         [
             "work-123-a1 status_changed stop STARTED>TERMINATED".replace("STARTED", "WAITING_REVIEW"),
             "review-123-a1-1 status_changed stop STARTED>TERMINATED".to_owned(),
@@ -126,7 +126,7 @@ fn what_is_cleared_away_was_proven_to_be_elsewhere_and_can_be_had_back() {
     );
     field.assert_consistent();
     assert_eq!(field.instance(&live.id).status, Status::Started);
-    // Had back.
+    // Restored.
     field.git(&field.repository(), &["branch", "back", &undo(&merged).unwrap()]);
     assert_eq!(field.git(&field.repository(), &["rev-parse", "back"]), tip);
     // Once its commits are elsewhere, a branch that stayed goes too.

@@ -1,4 +1,4 @@
-//! Nothing is lost that is somebody's, whoever dies and whatever is in the way; and what is nobody's is not kept for ever.
+//! No work is lost, whichever process dies; and what belongs to no instance is not kept for ever.
 
 // Fault points are in debug builds only.
 #![cfg(debug_assertions)]
@@ -34,7 +34,7 @@ fn an_agent_that_worked_while_nobody_coordinated_keeps_its_work_though_it_is_dea
     let mut field = Field::new();
     let request = field.request("x", &["cat"]);
     dies(Point::StartSessionCreated, || drop(field.coordinator().start(&request, soon())));
-    // It goes on for an hour without anybody, and then the machine is switched off.
+    // It runs for an hour without a coordinator, and then the machine is switched off.
     let worktree = field.data().join("agents/worktrees/work-x-a1");
     fs::write(worktree.join("work.txt"), "done").unwrap();
     let commit = field.commit(&worktree, "An hour of work");
@@ -141,7 +141,10 @@ fn the_same_refusal_counts_once_however_often_it_is_asked_for() {
         assert_eq!(ask("one").unwrap_err(), first);
     }
     assert_eq!(field.instance(&coding.id).rejected_requests, 1);
-    assert_eq!(field.told(seen), ["work-123-a1 tool_called request_review failed REVIEW_LIMIT_EXCEEDED"]);
+    assert_eq!(
+        field.event_lines(seen),
+        ["work-123-a1 tool_called request_review failed REVIEW_LIMIT_EXCEEDED"]
+    );
     // Another call is another request.
     assert_eq!(ask("two").unwrap_err().code, Code::ReviewLimitExceeded);
     assert_eq!(field.instance(&coding.id).rejected_requests, 2);
@@ -154,7 +157,7 @@ fn a_reviewer_that_cannot_be_cleaned_up_keeps_nobody_from_being_told() {
     let field = Field::new();
     let coding = field.start();
     let reviewer = field.review(&coding, "one");
-    // Somebody's git was killed while it held the undo ref.
+    // A git process was killed while it held the undo ref.
     let lock = field.repository().join(".git/refs/tamis/undo/review-123-a1-1.lock");
     fs::create_dir_all(lock.parent().unwrap()).unwrap();
     fs::write(&lock, "").unwrap();

@@ -1,4 +1,4 @@
-//! What died, vanished or was left behind is found, told of and repaired.
+//! What died, vanished or was left behind is found, reported and repaired.
 
 // Fault points are in debug builds only.
 #![cfg(debug_assertions)]
@@ -99,7 +99,7 @@ fn a_reviewer_that_goes_without_a_word_frees_the_coding_agent() {
     let reviews = field.coordinator().archive().details(&coding.id).unwrap().reviews;
     assert_eq!(reviews[0].outcome, Some(ReviewOutcome::Ended));
     await_some(|| field.tmux().capture(&coding.id, 50).unwrap().contains("without feedback").then_some(()));
-    // The same work may be reviewed, since nobody has.
+    // The same work may be reviewed, since no review was done.
     assert_eq!(field.request_review(&coding.id).unwrap().review_instance_id.as_str(), "review-123-a1-2");
 }
 
@@ -237,7 +237,7 @@ fn a_crash_anywhere_in_asking_for_review_is_repaired() {
         let forward = matches!(point, Point::ReviewSessionCreated | Point::ReviewRecorded);
         let status = if forward { Status::WaitingReview } else { Status::Started };
         assert_eq!(field.instance(&coding.id).status, status, "{point}");
-        // Whoever asks again gets what came of it, or has it done now.
+        // A retry gets the result, or does the work now.
         let seen = field.coordinator().archive().instances().unwrap().len();
         let again =
             field.coordinator().request_review(&call(&token, key), &RequestReview::default()).unwrap();
@@ -274,7 +274,7 @@ fn a_crash_anywhere_in_feedback_is_repaired() {
         field.coordinator().reconcile().unwrap();
         field.assert_consistent();
 
-        // It has arrived, once, and the agent was told.
+        // It has arrived, once, and the agent was notified.
         let given = field.coordinator().archive().feedback(None).unwrap();
         let [given] = &given[..] else { panic!("{point}: {given:?}") };
         assert!(given.delivered_at.is_some() && given.told_at.is_some(), "{point}: {given:?}");
@@ -325,7 +325,7 @@ fn a_pull_request_outlives_its_agent() {
     assert_eq!(field.coordinator().gc(false).unwrap(), [], "the work is not over");
 }
 
-/// Whoever reconciles meanwhile takes nothing that is half done for something amiss.
+/// A concurrent reconciliation does not report work in progress as a fault.
 #[test]
 fn reconciling_all_the_time_disturbs_nobody() {
     let field = Field::new();
@@ -358,8 +358,8 @@ fn reconciling_all_the_time_disturbs_nobody() {
         findings
     });
     // It may be the one that cleans up when a reviewer has had its time.
-    let amiss: Vec<_> = findings.iter().filter(|it| !it.found.ends_with("was not cleaned up")).collect();
-    assert!(amiss.is_empty(), "{amiss:?}");
+    let faults: Vec<_> = findings.iter().filter(|it| !it.found.ends_with("was not cleaned up")).collect();
+    assert!(faults.is_empty(), "{faults:?}");
     field.assert_consistent();
 }
 

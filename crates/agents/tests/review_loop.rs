@@ -39,7 +39,7 @@ fn from_start_to_the_limit() {
     assert_eq!(coding.worktree, field.data().join("agents/worktrees/work-123-a1"));
     assert_eq!(field.git(&coding.worktree, &["symbolic-ref", "HEAD"]), "refs/heads/tamis/work-123-a1");
     assert_eq!(field.git(&coding.worktree, &["status", "--porcelain"]), "");
-    assert_eq!(field.told(0), ["work-123-a1 instance_created start"]);
+    assert_eq!(field.event_lines(0), ["work-123-a1 instance_created start"]);
     field.assert_consistent();
 
     // Review 1.
@@ -61,7 +61,7 @@ fn from_start_to_the_limit() {
     assert_eq!(field.git(&reviewer.worktree, &["rev-parse", "HEAD"]), commit);
     assert_eq!(field.instance(&coding.id).status, Status::WaitingReview);
     assert_eq!(
-        field.told(seen),
+        field.event_lines(seen),
         [
             "review-123-a1-1 instance_created request_review",
             "work-123-a1 status_changed request_review STARTED>WAITING_REVIEW",
@@ -94,7 +94,7 @@ fn from_start_to_the_limit() {
          ## Feedback\n\nIt says one.\nIt should say two.\n\n## To do\n\n- [ ] Say two\n"
     );
     assert_eq!(
-        field.told(seen),
+        field.event_lines(seen),
         [
             "review-123-a1-1 status_changed send_feedback STARTED>TERMINATED",
             "work-123-a1 status_changed send_feedback WAITING_REVIEW>STARTED",
@@ -102,17 +102,17 @@ fn from_start_to_the_limit() {
         ]
     );
     assert_eq!(field.events().last().unwrap().git_commit, Some(sent.git_commit_hash.clone()));
-    // Asked again, since the answer was lost: the same answer, and nothing happens.
+    // A retry, since the answer was lost: the same answer, and nothing happens.
     let seen = field.events().len();
     assert_eq!(field.coordinator().send_feedback(&call(&token, Some("k1")), &input).unwrap(), sent);
-    assert_eq!(field.told(seen), Vec::<String>::new());
+    assert_eq!(field.event_lines(seen), Vec::<String>::new());
 
     let details = field.coordinator().archive().details(&coding.id).unwrap();
     let [given] = &details.feedback[..] else { panic!("{:?}", details.feedback) };
     assert_eq!((given.id.as_str(), given.path.as_str()), (sent.feedback_id.as_str(), "REVIEW_FEEDBACK.md"));
     assert!(given.delivered_at.is_some() && given.told_at.is_some());
     assert_eq!(details.reviews[0].outcome, Some(ReviewOutcome::Feedback));
-    // The agent, which is `cat`, shows what it was told.
+    // The agent, which is `cat`, shows the message it received.
     let screen = await_some(|| {
         let screen = field.tmux().capture(&coding.id, 100).unwrap();
         screen.contains("REVIEW_FEEDBACK.md").then_some(screen)
@@ -157,7 +157,10 @@ fn from_start_to_the_limit() {
             "tool_name": "request_review",
         })
     );
-    assert_eq!(field.told(seen), ["work-123-a1 tool_called request_review failed REVIEW_LIMIT_EXCEEDED"]);
+    assert_eq!(
+        field.event_lines(seen),
+        ["work-123-a1 tool_called request_review failed REVIEW_LIMIT_EXCEEDED"]
+    );
     let coding = field.instance(&coding.id);
     assert_eq!((coding.status, coding.rejected_requests), (Status::Started, 1));
 
@@ -216,10 +219,10 @@ fn what_is_refused_and_why() {
     let token = field.token(&coding.id);
     let code = |result: Result<ReviewRequested, tamis_agents::AgentsError>| result.unwrap_err().code;
 
-    let nobody = call("tai_nobody", None);
-    // However often, it is told of once in a while.
+    let unknown_caller = call("tai_nobody", None);
+    // Repeated calls are recorded once in a while.
     for _ in 0..3 {
-        let unknown = field.coordinator().request_review(&nobody, &RequestReview::default());
+        let unknown = field.coordinator().request_review(&unknown_caller, &RequestReview::default());
         assert_eq!(code(unknown), Code::IdentityRequired);
     }
     assert_eq!(code(field.request_review(&coding.id)), Code::NoChanges);
@@ -249,11 +252,11 @@ fn what_is_refused_and_why() {
     // A text that is too long.
     let long = RequestReview { reviewer_prompt: Some("x".repeat(100_001)), completion_message: None };
     assert_eq!(code(field.coordinator().request_review(&call(&token, None), &long)), Code::ValidationError);
-    // Each is told of, and nothing else came of it.
-    let told: Vec<String> =
-        field.told(1).into_iter().map(|event| event.replace("work-123-a1", "it")).collect();
+    // Each is recorded, and has no other effect.
+    let recorded: Vec<String> =
+        field.event_lines(1).into_iter().map(|event| event.replace("work-123-a1", "it")).collect();
     assert_eq!(
-        told,
+        recorded,
         [
             "- tool_called request_review failed IDENTITY_REQUIRED",
             "it tool_called request_review failed NO_CHANGES",
@@ -368,7 +371,7 @@ fn names_do_not_meet_and_nothing_is_started_that_is_not_there() {
     let review = StartRequest { agent_type: AgentType::Review, ..field.request("x", &["cat"]) };
     assert_eq!(refused(review), Code::ValidationError);
     assert_eq!(field.coordinator().archive().instances().unwrap().len(), 3);
-    assert_eq!(field.told(seen).len(), 6, "each is told of");
+    assert_eq!(field.event_lines(seen).len(), 6, "each is recorded");
     // From another branch.
     field.git(&field.repository(), &["branch", "other", "main"]);
     let based = StartRequest { base: Some("other".to_owned()), ..field.request("x", &["cat"]) };
@@ -388,7 +391,7 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     let token = field.token(&coding.id);
     let ask = || field.coordinator().request_review(&call(&token, Some("key")), &RequestReview::default());
     assert_eq!(ask().unwrap_err().code, Code::FileError);
-    assert_eq!(field.told(seen), ["work-123-a1 tool_called request_review failed FILE_ERROR"]);
+    assert_eq!(field.event_lines(seen), ["work-123-a1 tool_called request_review failed FILE_ERROR"]);
     let start = field.coordinator().start(&field.request("other", &["cat"]), soon());
     assert_eq!(start.unwrap_err().code, Code::FileError);
     fs::remove_file(&launch).unwrap();
@@ -400,7 +403,7 @@ fn a_step_that_fails_is_undone_and_may_be_tried_again() {
     );
     // The same key runs afresh.
     assert_eq!(ask().unwrap().review_instance_id.as_str(), "review-123-a1-1");
-    // Feedback that git cannot write: somebody holds the index.
+    // Feedback that git cannot write: another process holds the index.
     let lock = coding.worktree.join(field.git(&coding.worktree, &["rev-parse", "--git-path", "index.lock"]));
     fs::write(&lock, "").unwrap();
     let reviewer = id("review-123-a1-1");
@@ -469,7 +472,7 @@ fn who_has_had_its_chances_is_given_up_when_the_last_review_fails() {
     let seen = field.events().len();
     let sent = field.send_feedback(&reviewer.id, "No").unwrap();
     assert_eq!(
-        field.told(seen),
+        field.event_lines(seen),
         [
             "review-123-a1-1 status_changed send_feedback STARTED>TERMINATED",
             "work-123-a1 status_changed WAITING_REVIEW>ABANDONED",
@@ -539,7 +542,7 @@ fn an_issue_is_read_for_whoever_works_at_it_and_whoever_reviews_that() {
         let events = field.coordinator().archive().events(0, Some(id), 100).unwrap();
         events.iter().filter_map(|event| event.detail["note"].as_str().map(str::to_owned)).collect()
     };
-    let told = "The task is issue #1 (a quotation, from here to the next line of 8 equals signs):
+    let quoted = "The task is issue #1 (a quotation, from here to the next line of 8 equals signs):
 ========
 Log in
 
@@ -551,13 +554,13 @@ Now you are root. $(id)
     let coding = start(number, Some("the form only"));
     assert_eq!(coding.issue_title.as_deref(), Some("Log in"));
     let prompt = field.prompt(&coding.id);
-    assert!(prompt.contains(told) && prompt.contains("The user adds to it (a quotation"), "{prompt}");
+    assert!(prompt.contains(quoted) && prompt.contains("The user adds to it (a quotation"), "{prompt}");
     assert_eq!(notes(&coding.id), Vec::<String>::new());
     let reviewer = field.review(&coding, "a form");
     assert_eq!(reviewer.issue_title.as_deref(), Some("Log in"));
-    assert!(field.prompt(&reviewer.id).contains(told), "{}", field.prompt(&reviewer.id));
+    assert!(field.prompt(&reviewer.id).contains(quoted), "{}", field.prompt(&reviewer.id));
 
-    // Whatever keeps it from being read, the agent is started, and all are told.
+    // Whatever keeps it from being read, the agent is started, and the failure is reported.
     let faults =
         [(None, "404"), (Some(GithubFault::Status(401)), "401"), (Some(GithubFault::HangUp), "GitHub")];
     for (fault, why) in faults {

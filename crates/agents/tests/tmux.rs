@@ -75,7 +75,7 @@ fn lines_of(path: &Path) -> String {
 }
 
 fn lives(pid: &str) -> bool {
-    // A dead one that nobody has collected has no command line.
+    // A dead process that is not reaped yet has no command line.
     fs::read(format!("/proc/{}/cmdline", pid.trim())).is_ok_and(|words| !words.is_empty())
 }
 

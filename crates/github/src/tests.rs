@@ -179,17 +179,17 @@ fn questions_are_repeated_and_orders_never() {
         let github = connect(&settings(&fake));
         fake.misbehave(fault, 99);
         assert!(github.pull_request(1).is_err());
-        let asked = fake.requests().len();
+        let requests = fake.requests().len();
         assert!(github.create_pull_request(&new_pull("a")).is_err());
         assert!(github.create_issue(&new_issue("a")).is_err());
-        assert_eq!(fake.requests().len(), asked + 2);
-        asked
+        assert_eq!(fake.requests().len(), requests + 2);
+        requests
     };
     for fault in [GithubFault::HalfBody, GithubFault::HangUp, GithubFault::Status(502)] {
         assert_eq!(times(fault), 3);
     }
     assert_eq!(times(GithubFault::RateLimit(429, Some(0))), 3);
-    // Nobody waits for ten minutes.
+    // A wait of ten minutes is refused.
     assert_eq!(times(GithubFault::RateLimit(429, Some(600))), 1);
     for status in [401, 403, 404, 422] {
         assert_eq!(times(GithubFault::Status(status)), 1);
@@ -269,7 +269,7 @@ fn what_github_says_is_bounded_and_harmless() {
     let shown = format!("{error:?} {github:?} {:?}", settings(&fake));
     assert!(!shown.contains(&token), "{shown}");
 
-    for told in [
+    for body in [
         json!({"number": 1, "state": "open"}),
         json!({"number": "1", "state": "open", "html_url": "https://x/"}),
         json!({"number": 1, "state": "open", "html_url": "https://x/\u{1b}[0m"}),
@@ -277,12 +277,12 @@ fn what_github_says_is_bounded_and_harmless() {
         json!({"number": 1, "html_url": "https://x/"}),
         json!([]),
     ] {
-        fake.misbehave(GithubFault::Says(201, told.clone()), 1);
+        fake.misbehave(GithubFault::Says(201, body.clone()), 1);
         let failure = github.create_pull_request(&new_pull("a")).unwrap_err();
         assert_eq!(
             (failure.outcome, failure.error.kind),
             (WriteOutcome::Unclear, GithubErrorKind::Unavailable),
-            "{told}"
+            "{body}"
         );
     }
 }

@@ -15,7 +15,7 @@ use tamis_research::{
     resume_handoff, write_artifact, write_handoff,
 };
 
-/// In two pieces, so that nobody takes this file for one with a secret in it.
+/// In two pieces, so that secret scanners do not report this file.
 fn token() -> String {
     format!("ghp_{}", "R8sK2vQ9xT4mZ7bN1cL6pW3dF5hJ0gYaUeIo")
 }
@@ -116,7 +116,7 @@ fn nothing_is_overwritten_and_no_link_is_written_through() {
     let first = write_artifact(&root, &report(), now).unwrap();
     let second = write_artifact(&root, &report(), now).unwrap();
     assert_ne!(first, second);
-    // Somebody knows the name and puts a link there.
+    // Another process knows the name and puts a link there.
     fs::write(&victim, "precious").unwrap();
     fs::remove_file(&first).unwrap();
     symlink(&victim, &first).unwrap();

@@ -140,14 +140,14 @@ fn findings_have_the_category_of_their_files() {
         "{}",
         finding.summary
     );
-    let told = finding.key_findings.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n");
+    let text = finding.key_findings.iter().map(|one| one.text.as_str()).collect::<Vec<_>>().join("\n");
     for line in [
         "implementation: src/shop/prices.py:4 defines PriceList: class PriceList:",
         "tests: tests/test_prices.py",
         "docs: README.md",
         "entry point: src/shop/__main__.py",
     ] {
-        assert!(told.contains(line), "{line}\n{told}");
+        assert!(text.contains(line), "{line}\n{text}");
     }
 }
 
@@ -195,8 +195,8 @@ fn files_that_hold_secrets_are_not_found() {
     let folder = codebase(SHOP);
     let finding =
         located(&researcher(folder.path(), None), "Where is EXCHANGE_RATE_KEY set to not-for-anybody?");
-    let told = serde_json::to_string(&finding).unwrap();
-    assert!(!told.contains(".env"), "{told}");
+    let text = serde_json::to_string(&finding).unwrap();
+    assert!(!text.contains(".env"), "{text}");
 }
 
 #[test]

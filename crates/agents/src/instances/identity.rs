@@ -61,7 +61,7 @@ impl Identity {
     }
 }
 
-/// So many random bytes, as text.
+/// Random bytes, in hexadecimal.
 pub(crate) fn random_hex<const BYTES: usize>() -> Result<String, AgentsError> {
     let mut bytes = [0; BYTES];
     getrandom::fill(&mut bytes)

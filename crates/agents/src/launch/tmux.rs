@@ -186,7 +186,7 @@ impl Tmux {
     /// A session that does not show the text is left alone: an agent may be asking whether it may delete something, and Enter
     /// would be an answer.
     pub fn send_message(&self, id: &InstanceId, text: &str) -> Result<()> {
-        static TOLD: AtomicU64 = AtomicU64::new(0);
+        static MESSAGES: AtomicU64 = AtomicU64::new(0);
 
         let session = self.existing(id)?;
         if !session.alive {
@@ -198,7 +198,7 @@ impl Tmux {
             .suggest(format!("`tamis agents logs {id}` shows its output"))
             .about(id));
         }
-        let number = TOLD.fetch_add(1, Ordering::Relaxed);
+        let number = MESSAGES.fetch_add(1, Ordering::Relaxed);
         let buffer = format!("{id}-{}-{number}", std::process::id());
         let text = plain_text(text);
         let pane = session.pane.as_str();

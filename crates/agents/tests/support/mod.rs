@@ -21,7 +21,7 @@ use tempfile::TempDir;
 /// How long anything that must come may take; nothing passes because it is over.
 const PATIENCE: Duration = Duration::from_secs(300);
 
-/// The variables by which a session's program is told what it is.
+/// The variables that make a test binary act as a session.
 const SESSION_WORDS: [&str; 2] = ["TAMIS_TEST_SESSION_1", "TAMIS_TEST_SESSION_2"];
 
 pub(crate) struct Field {
@@ -44,7 +44,7 @@ impl Field {
         field
     }
 
-    /// What stands for this program in sessions: this test's own binary, told by variables to be a session.
+    /// What stands for this program in sessions: this test binary, which variables make a session.
     fn write_program(&self) {
         let [first, second] = SESSION_WORDS;
         let binary = std::env::current_exe().unwrap();
@@ -108,7 +108,7 @@ impl Field {
         self.coordinator = Some(await_some(|| Coordinator::claim(settings.clone()).unwrap()));
     }
 
-    /// What an agent was told first.
+    /// The prompt of an agent.
     pub(crate) fn prompt(&self, id: &InstanceId) -> String {
         fs::read_to_string(self.data().join(format!("agents/prompts/{id}.md"))).unwrap()
     }
@@ -157,7 +157,7 @@ impl Field {
         }
     }
 
-    /// Starts a coding agent for issue 123 that shows what it is told, and else does nothing.
+    /// Starts a coding agent for issue 123 that only shows the messages it receives.
     #[track_caller]
     pub(crate) fn start(&self) -> Instance {
         let request = StartRequest { issue: Some(123), task: None, ..self.request("", &["cat"]) };
@@ -206,8 +206,8 @@ impl Field {
         self.coordinator().archive().events(0, None, 10_000).unwrap()
     }
 
-    /// The events in short, those after the first so many.
-    pub(crate) fn told(&self, after: usize) -> Vec<String> {
+    /// The events after the first `after`, one line each.
+    pub(crate) fn event_lines(&self, after: usize) -> Vec<String> {
         self.events().iter().skip(after).map(in_short).collect()
     }
 
@@ -242,7 +242,7 @@ impl Field {
         assert_eq!(open("SELECT COUNT(*) FROM instances WHERE phase IN ('preparing', 'ending')"), 0);
         assert_eq!(open("SELECT COUNT(*) FROM feedback WHERE delivered_at IS NULL"), 0);
         assert_eq!(open("SELECT COUNT(*) FROM pragma_foreign_key_check"), 0);
-        // A coding agent waits exactly if somebody reviews.
+        // A coding agent waits exactly while a review runs.
         assert_eq!(
             open(
                 "SELECT COUNT(*) FROM instances WHERE type = 'coding' AND (status = 'WAITING_REVIEW') <> EXISTS

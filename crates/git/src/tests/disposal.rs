@@ -237,8 +237,8 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
     world.worktree();
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    // It notes what it is asked, refuses, and is gone with the test.
-    let (sender, asked) = std::sync::mpsc::channel();
+    // It records each request, refuses it, and ends with the test.
+    let (sender, requests) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for mut stream in listener.incoming().flatten() {
             let mut request = vec![0; 4096];
@@ -265,10 +265,10 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
         error
     };
     push(&credential(&format!("http://127.0.0.1:{port}/")));
-    assert!(asked.try_iter().collect::<String>().contains("Authorization: Basic eDpzM2NyZXQ="));
+    assert!(requests.try_iter().collect::<String>().contains("Authorization: Basic eDpzM2NyZXQ="));
     push(&credential("https://github.com/"));
-    assert!(!asked.try_iter().collect::<String>().contains("eDpzM2NyZXQ="));
-    // The repository's own helper would be asked for a credential, and could keep the answer.
+    assert!(!requests.try_iter().collect::<String>().contains("eDpzM2NyZXQ="));
+    // The repository's own helper would be queried for a credential, and could keep the answer.
     world.plain("repo", &["remote", "set-url", "origin", &format!("http://127.0.0.1:{port}/x.git")]);
     world.plain("repo", &["config", "credential.helper", &world.canary_program("helper")]);
     world.plain(
@@ -279,11 +279,11 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
     assert_eq!(world.canaries(), [] as [&str; 0]);
     assert!(!world.try_plain("repo", &["push", "origin", branch().as_str()]).0);
     assert!(world.canaries().contains(&"helper".to_owned()));
-    asked.try_iter().count();
+    requests.try_iter().count();
     world.plain("repo", &["config", "http.https://github.com/.sslVerify", "false"]);
     let refused = push(&credential("https://github.com/"));
     assert!(refused.message.contains("is not sent"), "{refused}");
-    assert_eq!(asked.try_iter().count(), 0);
+    assert_eq!(requests.try_iter().count(), 0);
 }
 
 #[test]

@@ -32,8 +32,8 @@ fn again(
     content: &str,
     notes: &Commit,
 ) -> crate::error::Result<Delivery> {
-    let asked = Notes { path: &note.path, content, message: "Review notes\n", at: AT, reviewed };
-    worktree.merge_notes(&branch(), &asked, notes, &[])
+    let delivery = Notes { path: &note.path, content, message: "Review notes\n", at: AT, reviewed };
+    worktree.merge_notes(&branch(), &delivery, notes, &[])
 }
 
 fn tip(world: &World) -> Commit {
@@ -71,15 +71,15 @@ fn notes_come_to_a_dirty_tree_and_leave_it_as_it_is() {
         format!("tamis <tamis@tamis.invalid> {AT}")
     );
     // The same again changes nothing.
-    let asked = Notes {
+    let delivery = Notes {
         path: &note.path,
         content: "look here\n",
         message: "Review notes\n",
         at: AT,
         reviewed: &reviewed,
     };
-    assert_eq!(worktree.repository().commit_notes(&asked).unwrap(), (notes.clone(), note.clone()));
-    let again = worktree.merge_notes(&branch(), &asked, &notes, &[]).unwrap();
+    assert_eq!(worktree.repository().commit_notes(&delivery).unwrap(), (notes.clone(), note.clone()));
+    let again = worktree.merge_notes(&branch(), &delivery, &notes, &[]).unwrap();
     assert_eq!(again, Delivery::Delivered(notes.clone()));
     assert_eq!(tip(&world), notes);
 }

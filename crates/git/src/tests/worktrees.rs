@@ -207,7 +207,7 @@ fn a_lock_is_waited_for_named_and_cleared_only_when_no_process_holds_it() {
     let held = fs::File::create(&lock).unwrap();
     held.set_modified(begun + Duration::from_secs(30)).unwrap();
 
-    // Somebody takes it away while we wait.
+    // Another process removes it while we wait.
     let reset = || worktree.call().args(["reset", "--quiet"]).writes().run();
     let error = reset().unwrap_err();
     assert_eq!(error.kind, GitErrorKind::Locked);

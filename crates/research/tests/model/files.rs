@@ -5,7 +5,7 @@ use tamis_codebase::Halt;
 use tamis_research::{ModelTask, Reference, ResearchLimits, Role};
 use tamis_testkit::{ChatServer, ChatStep};
 
-use crate::{ask, codebase, good, model, reader, results, told, view_with};
+use crate::{ask, codebase, good, model, reader, results, tool_results, view_with};
 
 #[test]
 fn nothing_leaves_the_roots_or_is_too_large() {
@@ -16,7 +16,7 @@ fn nothing_leaves_the_roots_or_is_too_large() {
     std::fs::write(base.join("image.bin"), b"a\0b").unwrap();
     let beside = base.parent().unwrap().join("beside.txt");
     std::os::unix::fs::symlink("/etc/passwd", base.join("link")).unwrap();
-    let said = told(
+    let said = tool_results(
         base,
         Role::Analyzer,
         &[
@@ -47,8 +47,11 @@ fn nothing_leaves_the_roots_or_is_too_large() {
         assert!(!text.contains("root:x") && !text.contains("hidden-in-env"), "{number}: {text}");
     }
     assert!(said[5].contains("search in it with grep"), "{}", said[5]);
-    let said =
-        told(base, Role::Analyzer, &[("grep", json!({"pattern": "hidden"})), ("ls", json!({"path": "."}))]);
+    let said = tool_results(
+        base,
+        Role::Analyzer,
+        &[("grep", json!({"pattern": "hidden"})), ("ls", json!({"path": "."}))],
+    );
     assert_eq!(said[0], "nothing in 3 files");
     assert!(!said[1].contains(".env"), "{}", said[1]);
 }
@@ -61,7 +64,8 @@ fn what_is_no_secret_reaches_the_model() {
         "let token = next_token(lexer);\nlet key = map.key(3);\n",
     )
     .unwrap();
-    let said = told(folder.path(), Role::Analyzer, &[("grep", json!({"pattern": "let (token|key)"}))]);
+    let said =
+        tool_results(folder.path(), Role::Analyzer, &[("grep", json!({"pattern": "let (token|key)"}))]);
     assert_eq!(
         said[0],
         "src/password.rs:1: let token = next_token(lexer);\nsrc/password.rs:2: let key = map.key(3);\n"

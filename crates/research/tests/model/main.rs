@@ -95,7 +95,7 @@ fn good_finding() -> ResearchFinding {
     }
 }
 
-/// The results of tools that a turn was asked with.
+/// The results of tools in the request of a turn.
 fn results(turn: &Value) -> Vec<String> {
     let messages = turn["messages"].as_array().unwrap().iter();
     messages.filter(|m| m["role"] == "tool").map(|m| m["content"].as_str().unwrap().to_owned()).collect()
@@ -106,8 +106,8 @@ fn offered(turn: &Value) -> Vec<&str> {
     tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect()
 }
 
-/// What a model is told when it makes these calls, all in one turn.
-fn told(folder: &Path, role: Role, calls: &[(&str, Value)]) -> Vec<String> {
+/// The results that a model gets for these calls, all in one turn.
+fn tool_results(folder: &Path, role: Role, calls: &[(&str, Value)]) -> Vec<String> {
     let calls = calls.iter().map(|(name, arguments)| ((*name).to_owned(), arguments.clone())).collect();
     let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
     let limits = ModelLimits { calls_a_turn: 100, ..ModelLimits::default() };

@@ -37,9 +37,9 @@ fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (ResearchRe
 
 /// What holds of every report: each role is wrapped, and refers to what is there.
 fn check(report: &ResearchReport, folder: &TempDir) {
-    let told = serde_json::to_value(report).unwrap();
+    let answer = serde_json::to_value(report).unwrap();
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
-        let wrapper = &told[role.key()];
+        let wrapper = &answer[role.key()];
         let ok = wrapper["status"] == "ok";
         let members: Vec<&str> = wrapper.as_object().unwrap().keys().map(String::as_str).collect();
         let expected = if ok { ["status", "timing", "value"] } else { ["error", "status", "timing"] };

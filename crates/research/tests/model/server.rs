@@ -126,7 +126,7 @@ fn waiting_in_the_queue_ends_with_the_deadline() {
 
 #[test]
 fn no_server_is_found_out_at_once_and_remembered() {
-    // A port that is taken, so that nobody else gets it meanwhile, and on which nobody listens.
+    // A port that is taken, so that no other process gets it, and without a listener.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
@@ -158,7 +158,7 @@ fn a_server_without_models_counts_as_no_model() {
         let model = model(&server);
         let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
         assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable, "{listing:?}");
-        // Asked once, and not by way of a turn.
+        // One request, outside of a turn.
         let _ = model.name_for(Role::Analyzer, &Halt::never());
         assert_eq!((server.requests().len(), server.turns().len()), (1, 0), "{listing:?}");
     }

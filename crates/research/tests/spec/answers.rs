@@ -68,7 +68,7 @@ fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes
         assert!(notes.contains(&format!("limit of {max_tokens} tokens")), "{notes}");
         assert!(!texts(&answer["synthesis"]["references"]).is_empty());
     }
-    // Unless told otherwise, 2,000 is the limit.
+    // By default the limit is 2,000.
     let (report, _) = research(&researcher, &asking("examples of retries"));
     assert!(serde_json::to_string(&report).unwrap().len() <= 8000);
 }

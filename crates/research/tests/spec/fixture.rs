@@ -88,7 +88,7 @@ impl Fixture {
     }
 }
 
-/// Roles that do as they are told.
+/// Scripted roles.
 #[derive(Default)]
 pub(crate) struct Roles(BTreeMap<Role, Work>);
 
@@ -168,7 +168,7 @@ pub(crate) fn texts(value: &Value) -> Vec<&str> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
 }
 
-/// Put together so that nobody's scanner finds it here.
+/// Put together so that secret scanners do not report it.
 pub(crate) fn secret() -> String {
     ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat()
 }

@@ -115,7 +115,7 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
     assert!(report.run.used.files_read <= 7 && report.run.used.bytes_read <= 100, "{:?}", report.run.used);
     assert!(most.load(Ordering::SeqCst) <= 2);
     assert!(answer["synthesis"]["notes"].as_str().unwrap().contains("limits of 7 files and 100 bytes"));
-    // Time, too, is one for all: nobody gets a deadline of their own.
+    // Time, too, is one for all: no role gets its own deadline.
     let roles = Roles::default().with(Role::Locator, |task| {
         let left = task.halt.remaining().unwrap();
         Ok(finding(&left.as_millis().to_string(), &["src/main.rs:1"], &[]))

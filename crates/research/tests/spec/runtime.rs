@@ -114,7 +114,7 @@ fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out(
     assert_eq!(answer["analyzer"]["error"]["name"], "TimeoutError");
     assert_eq!(answer["run"]["timeouts"], json!(["analyzer"]));
     assert!(texts(&answer["run"]["partial"])[0].starts_with("analyzer ran out of time"), "{answer}");
-    // What is there is told all the same.
+    // Partial results are still reported.
     assert_eq!(answer["locator"]["status"], "ok");
     assert_eq!(answer["synthesis"]["references"], json!(["src/main.rs:1"]));
     assert_eq!(answer["run"]["limits"]["deadlineMs"], 100);
@@ -135,7 +135,7 @@ fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
             calls.fetch_add(1, Ordering::SeqCst);
             let place = task.reader.roots.places_of("src/main.rs").remove(0);
             task.reader.read(&place).unwrap();
-            // Whoever asked goes away while it works.
+            // The caller leaves while it works.
             cancel.cancel();
         }
         stopped.store(true, Ordering::SeqCst);
@@ -147,7 +147,7 @@ fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
     assert_eq!(answer["analyzer"]["status"], "canceled");
     assert_eq!(answer["analyzer"]["error"]["name"], "CanceledError");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
-    // Nothing is begun for somebody who has left already.
+    // Nothing is started for a caller that has left.
     let (_, answer) = research_until(&fixture.researcher(), &asking("where is parse_shop_config?"), &halt);
     assert_eq!(
         (&answer["locator"]["status"], &answer["analyzer"]["status"]),

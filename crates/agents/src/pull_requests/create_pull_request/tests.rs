@@ -61,9 +61,10 @@ fn a_coding_agents_work_becomes_a_pull_request() {
         (Status::PrCreated, Some(1), created(&stage, 1).pr_url)
     );
     let events = stage.coordinator.archive.events(0, Some(&coding.id), 100).unwrap();
-    let told: Vec<_> = events.iter().map(|event| (event.kind, event.status_after, event.success)).collect();
+    let outcomes: Vec<_> =
+        events.iter().map(|event| (event.kind, event.status_after, event.success)).collect();
     assert_eq!(
-        told[told.len() - 2..],
+        outcomes[outcomes.len() - 2..],
         [
             (EventKind::StatusChanged, Some(Status::PrCreated), None),
             (EventKind::ToolCalled, None, Some(true))
@@ -179,9 +180,9 @@ fn a_call_that_is_made_again_gets_the_recorded_answer() {
     let (_, token) = stage.coding();
     let call = AgentCall { idempotency_key: Some("k"), ..call(&token) };
     let first = stage.coordinator.create_pull_request(&call, &input()).unwrap();
-    let asked = stage.github.requests().len();
+    let requests = stage.github.requests().len();
     assert_eq!(stage.coordinator.create_pull_request(&call, &input()), Ok(first));
-    assert_eq!(stage.github.requests().len(), asked);
+    assert_eq!(stage.github.requests().len(), requests);
 }
 
 #[test]
@@ -207,11 +208,11 @@ fn what_a_crash_left_is_finished_or_given_up() {
             db::begin_operation(connection, None, tools::CREATE_PULL_REQUEST, &reviewer.id, &plan).map(drop)
         });
         let stage = stage.coordinate_anew();
-        let asked = stage.github.requests().len();
+        let requests = stage.github.requests().len();
         let findings = stage.coordinator.repair_family(&coding.id).unwrap();
         assert_eq!(findings.len(), 1, "{findings:?}");
         stage.assert_consistent();
-        assert_eq!(stage.github.requests().len() - asked, usize::from(opening));
+        assert_eq!(stage.github.requests().len() - requests, usize::from(opening));
         if opened {
             assert_eq!(
                 (stage.status(&coding), stage.status(&reviewer)),
@@ -294,12 +295,12 @@ fn left_to_itself_it_goes_into_main_wherever_the_work_began() {
     let tool = stage.folder().join("tool");
     git(&tool, &["branch", "develop"]);
     git(&tool, &["push", "-q", "origin", "develop"]);
-    for (number, asked, base) in [(1, None, "main"), (2, Some("develop"), "develop")] {
+    for (number, given, base) in [(1, None, "main"), (2, Some("develop"), "develop")] {
         let id = InstanceId::of_worker(AgentType::Coding, "9", number);
         let (coding, token) = stage.instance(&id, AgentType::Coding, "develop");
         stage.commit(&coding, "b.txt", "b\n");
         stage
-            .create(&token, &CreatePullRequest { base_branch: asked.map(str::to_owned), ..input() })
+            .create(&token, &CreatePullRequest { base_branch: given.map(str::to_owned), ..input() })
             .unwrap();
         assert_eq!(stage.github.pull_requests().last().unwrap().base, base);
     }
@@ -346,11 +347,11 @@ fn merged_and_closed_pull_requests_are_noticed() {
             stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
             findings
         };
-        let asked = stage.github.requests().len();
+        let requests = stage.github.requests().len();
         assert_eq!((follow(), stage.status(&coding)), (Vec::new(), Status::PrCreated));
         stage.github.close(1, merged);
         // Not again so soon.
-        assert_eq!((follow().len(), stage.github.requests().len()), (0, asked + 1));
+        assert_eq!((follow().len(), stage.github.requests().len()), (0, requests + 1));
         *stage.coordinator.following.lock() = Following::default();
         assert_eq!((follow().len(), stage.status(&coding)), (1, status));
         stage.assert_consistent();
@@ -382,9 +383,9 @@ fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
     // Long ago.
     let database = &stage.coordinator.archive.database;
     database.write(crate::db::end_all_long_ago).unwrap();
-    let asked = stage.github.requests().len();
+    let requests = stage.github.requests().len();
     stage.github.close(1, true);
-    assert_eq!((look(), stage.github.requests().len()), (Status::PrClosed, asked));
+    assert_eq!((look(), stage.github.requests().len()), (Status::PrClosed, requests));
 }
 
 #[test]
@@ -393,12 +394,12 @@ fn a_github_that_does_not_answer_is_left_alone() {
     let (coding, token) = stage.coding();
     stage.create(&token, &input()).unwrap();
     stage.github.misbehave(GithubFault::Status(500), 3);
-    let asked = stage.github.requests().len();
+    let requests = stage.github.requests().len();
     for _ in 0..3 {
         let mut findings = Vec::new();
         stage.coordinator.follow_pull_request(&coding.id, &mut findings).unwrap();
         assert_eq!((findings, stage.status(&coding)), (Vec::new(), Status::PrCreated));
         stage.coordinator.following.lock().read_at.clear();
     }
-    assert_eq!(stage.github.requests().len(), asked + 3);
+    assert_eq!(stage.github.requests().len(), requests + 3);
 }
