@@ -62,7 +62,7 @@ impl CoordinatorApi for RemoteCoordinator {
             max_bytes: LARGEST_ANSWER,
             max_failure_bytes: LARGEST_ANSWER,
         };
-        match forwarded.send(left + TIMEOUT_MARGIN).await {
+        match forwarded.send_directly(left + TIMEOUT_MARGIN).await {
             Ok(answer) => match answer.status {
                 200..300 => answer.json::<Value>().ok().map_or_else(
                     || Err(self.not_a_coordinator(answer.status)),

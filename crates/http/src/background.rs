@@ -29,14 +29,25 @@ pub(crate) struct Background {
 }
 
 impl Background {
+    /// Reaches hosts through the proxies that the environment names.
     pub(crate) fn get() -> io::Result<&'static Background> {
         static BACKGROUND: OnceLock<Background> = OnceLock::new();
-        if let Some(background) = BACKGROUND.get() {
+        Background::started(&BACKGROUND, Proxies::from_environment)
+    }
+
+    /// Reaches every host directly. It has its own connections, because a pool finds them by host alone.
+    pub(crate) fn direct() -> io::Result<&'static Background> {
+        static BACKGROUND: OnceLock<Background> = OnceLock::new();
+        Background::started(&BACKGROUND, Proxies::none)
+    }
+
+    fn started(cell: &OnceLock<Background>, proxies: fn() -> Proxies) -> io::Result<&Background> {
+        if let Some(background) = cell.get() {
             return Ok(background);
         }
-        let background = Background::start(Proxies::from_environment())?;
+        let background = Background::start(proxies())?;
         // Of two threads that get here at once, one background thread is left idle.
-        Ok(BACKGROUND.get_or_init(|| background))
+        Ok(cell.get_or_init(|| background))
     }
 
     pub(crate) fn start(proxies: Proxies) -> io::Result<Background> {

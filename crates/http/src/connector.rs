@@ -30,6 +30,10 @@ impl Proxies {
         Proxies(Arc::new(Matcher::from_env()))
     }
 
+    pub(crate) fn none() -> Proxies {
+        Proxies(Arc::new(Matcher::builder().build()))
+    }
+
     #[cfg(test)]
     pub(crate) fn all_through(proxy: &str) -> Proxies {
         Proxies(Arc::new(Matcher::builder().all(proxy.to_owned()).no("direct.example".to_owned()).build()))
@@ -187,6 +191,7 @@ mod tests {
             assert_eq!(proxies.for_url(&url).is_some(), proxied, "{url}");
             // In a tunnel the proxy gets its password with CONNECT, and the server must not see it.
             assert_eq!(proxies.authorization(&url).is_some(), proxied && !is_https(&url), "{url}");
+            assert!(Proxies::none().for_url(&url).is_none(), "{url}");
         }
     }
 }
