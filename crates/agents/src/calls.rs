@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::instances::records::AgentChoice;
 use crate::{AgentType, FeedbackType, InstanceId};
@@ -58,6 +58,7 @@ pub struct SendFeedback {
     pub feedback: String,
     pub feedback_type: FeedbackType,
     pub priority: Option<String>,
+    #[serde(default, deserialize_with = "null_as_empty")]
     pub actionable_items: Vec<String>,
 }
 
@@ -99,11 +100,17 @@ pub struct CreateIssues {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct IssueDraft {
     pub title: String,
     pub body: String,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "null_as_empty")]
     pub labels: Vec<String>,
+}
+
+/// A server that was started before an upgrade forwards an omitted list as `null`.
+fn null_as_empty<'de, D: Deserializer<'de>>(list: D) -> std::result::Result<Vec<String>, D::Error> {
+    Ok(Option::deserialize(list)?.unwrap_or_default())
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -136,4 +143,28 @@ pub struct Disposal {
     pub kept: Vec<String>,
     /// The reference from which the work can be restored.
     pub undo: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn an_omitted_list_may_be_null() {
+        let feedback = json!({"feedback": "f", "feedback_type": "suggestions", "priority": null});
+        let mut with_null = feedback.clone();
+        with_null["actionable_items"] = json!(null);
+        for input in [feedback, with_null] {
+            let read: SendFeedback = serde_json::from_value(input).unwrap();
+            assert_eq!(read.actionable_items, Vec::<String>::new());
+        }
+        let draft: IssueDraft =
+            serde_json::from_value(json!({"title": "t", "body": "b", "labels": null})).unwrap();
+        assert_eq!(draft.labels, Vec::<String>::new());
+        assert!(
+            serde_json::from_value::<IssueDraft>(json!({"title": "t", "body": "b", "label": []})).is_err()
+        );
+    }
 }

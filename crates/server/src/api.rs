@@ -265,7 +265,11 @@ async fn forwarded_answer<R: ToolRequest>(
     let request = match parse_forwarded::<R>(body) {
         Ok(request) => request,
         Err(error) => {
-            let owner = agents.record_refusal(R::TOOL, identity, error.clone()).await?;
+            let owner =
+                agents.record_refusal(R::TOOL, identity, error.clone()).await.unwrap_or_else(|error| {
+                    tracing::warn!(%error, "cannot record a refused call");
+                    None
+                });
             return Err(AgentsError { instance: owner, ..error });
         }
     };
