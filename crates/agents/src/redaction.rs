@@ -1,6 +1,6 @@
 //! Which texts of instances, feedback and events may quote secrets.
 
-use tamis_redact::Redact;
+use tamis_redact::{Redact, redact_json};
 
 use crate::{AgentEvent, Feedback, Instance, InstanceDetails};
 
@@ -9,7 +9,7 @@ impl Redact for Instance {
         self.task.redact();
         self.issue_title.redact();
         self.reason.redact();
-        self.choice.args.redact();
+        redact_arguments(&mut self.choice.args);
     }
 }
 
@@ -31,5 +31,26 @@ impl Redact for InstanceDetails {
 impl Redact for AgentEvent {
     fn redact(&mut self) {
         self.detail.redact();
+    }
+}
+
+/// As JSON, so that the value after `--api-key` is recognised.
+fn redact_arguments(arguments: &mut Vec<String>) {
+    let redacted = redact_json(std::mem::take(arguments).into(), &[]).into_inner();
+    if let serde_json::Value::Array(items) = redacted {
+        *arguments = items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_value_after_an_option_that_announces_a_secret_is_redacted() {
+        let mut arguments = ["--model", "m", "--api-key", "Zq7Lk2Xv9Rb4Tn8W"].map(str::to_owned).to_vec();
+        redact_arguments(&mut arguments);
+        assert_eq!(arguments[..3], ["--model", "m", "--api-key"]);
+        assert!(arguments.len() == 4 && !arguments[3].contains("Zq7Lk2"), "{arguments:?}");
     }
 }

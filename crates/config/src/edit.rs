@@ -29,7 +29,7 @@ pub fn set_user_setting(
         Err(error) => return Err(failed(error.to_string())),
     };
     let mut document: DocumentMut =
-        text.parse().map_err(|error: toml_edit::TomlError| failed(error.to_string()))?;
+        text.parse().map_err(|error: toml_edit::TomlError| failed(error.message().to_owned()))?;
     let (table, key) = setting.name.split_once('.').unwrap_or(("", setting.name));
     let table: &mut dyn TableLike = document
         .entry(table)

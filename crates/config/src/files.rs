@@ -43,8 +43,11 @@ pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
         Ok(_) => {}
     }
     let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
-    let tables: toml::Table =
-        text.parse().map_err(|error: toml::de::Error| unreadable(error.to_string().trim_end().to_owned()))?;
+    let tables: toml::Table = text.parse().map_err(|error: toml::de::Error| {
+        // Not the error's own text, which quotes the line: it may hold a token.
+        let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
+        unreadable(format!("line {line}: {}", error.message()))
+    })?;
 
     let mut values = BTreeMap::new();
     for (table, entries) in tables {

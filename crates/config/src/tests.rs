@@ -140,6 +140,9 @@ fn what_cannot_be_used_is_refused_with_its_origin() {
     );
     home.user_file("[http\n");
     assert!(matches!(home.load().unwrap_err(), ConfigError::Unreadable { .. }));
+    home.user_file("[http]\ntoken = tr0ub4dor\n");
+    let error = home.load().unwrap_err().to_string();
+    assert!(error.contains("line 2") && !error.contains("tr0ub4dor"), "{error}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use crate::{Redact, Redacted, Redactor};
+use crate::{Redact, Redacted, Redactor, names};
 
 /// Arrays and objects deeper than this are shown as the redacted text of their JSON.
 const MAX_DEPTH: usize = 64;
@@ -39,11 +39,14 @@ fn redact_value(name: &str, value: Value, depth: usize) -> Value {
     }
 }
 
-/// The items of an array are named by the array's key, or by the option before them: `["--token", "…"]`.
+/// The items of an array are named by the array's key, or by an option before them that announces a secret:
+/// `["--token", "…"]`.
 fn redact_items(name: &str, items: Vec<Value>, depth: usize) -> Value {
     let mut option: Option<String> = None;
     let redact = |item: Value| {
-        let next = item.as_str().filter(|text| text.starts_with("--")).map(str::to_owned);
+        let announces =
+            |text: &&str| text.starts_with("--") && names::announced_kind(text.as_bytes()).is_some();
+        let next = item.as_str().filter(announces).map(str::to_owned);
         let named = std::mem::replace(&mut option, next);
         redact_value(named.as_deref().unwrap_or(name), item, depth - 1)
     };

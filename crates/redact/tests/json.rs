@@ -66,3 +66,9 @@ fn what_is_too_deep_becomes_redacted_text() {
     let text = redact_json(value, &[]).to_string();
     assert!(!text.contains("a8Kd") && !text.contains("tr0ub"), "{text}");
 }
+
+#[test]
+fn an_option_that_announces_nothing_leaves_the_arrays_own_name() {
+    let redacted = redact_json(json!({"password": ["--x", "tr0ub4dor&3x"]}), &[]);
+    assert_eq!(*redacted, json!({"password": ["--x", "[redacted:password]"]}));
+}

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 
 use tamis_http::{BearerSecret, HttpError, HttpUrl, JsonRequest, JsonResponse};
+use tamis_redact::excerpt;
 
 /// A turn of a chat has some thousand tokens, so a larger response is not one.
 const MAX_RESPONSE_BYTES: usize = 4 << 20;
@@ -171,7 +172,7 @@ fn json_object(response: &JsonResponse) -> Result<Value, ChatError> {
     let body: Value = response.json().unwrap_or_default();
     let messages = [&body["error"]["message"], &body["error"], &body["message"]];
     let message = messages.into_iter().find_map(Value::as_str).map(str::trim).filter(|text| !text.is_empty());
-    let message = message.map(|text| text.chars().take(MAX_MESSAGE_CHARS).collect());
+    let message = message.map(|text| excerpt(text, MAX_MESSAGE_CHARS).into_inner());
     Err(ChatError::Status { status: response.status, message })
 }
 
