@@ -8,8 +8,8 @@ use toml_edit::{DocumentMut, Item, TableLike};
 use crate::resolve::Resolver;
 use crate::{Config, ConfigEnvironment, ConfigError, Setting, files};
 
-/// Sets a setting in the user's file, which is created where there is none, and returns the file's path. The value is
-/// checked first; relative paths start at the working folder.
+/// Writes a setting to the user's file, creating the file if needed, and returns its path. The value is checked first;
+/// relative paths start at the working folder.
 pub fn set_user_setting(
     environment: &ConfigEnvironment,
     name: &str,

@@ -107,7 +107,7 @@ pub(crate) enum After {
     Other,
 }
 
-/// Reads from the bracket that `text` begins with to a body, or to what shows that there is none.
+/// Reads from the bracket that `text` begins with to a body, or to a token after which no body can follow.
 pub(crate) fn after_brackets(text: &str, next: &[&str], typed: bool) -> After {
     let mut depth = 0i32;
     let mut listing = false;

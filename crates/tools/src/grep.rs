@@ -49,7 +49,7 @@ impl Operation for Grep {
     }
 }
 
-/// Reads grep's exit code: 0 is a match, 1 is none, anything else an error.
+/// Reads grep's exit code: 0 means matches, 1 means no matches, anything else is an error.
 fn interpret(ended: ProgramOutput) -> Result<RawOutput, String> {
     let (code, signal) = (ended.code(), ended.signal());
     if !matches!(code, Some(0 | 1)) && !ended.stderr.is_empty() {

@@ -33,7 +33,7 @@ pub(super) fn failures(inputs: &FeatureInputs<'_>, out: &mut Builder<'_>) -> Res
     out.set(Feature::FailedNames, failed_names)
 }
 
-/// How close the last error is, along the iterator: 8 in the line itself, 0 if there is none within `REACH`.
+/// How close the last error is, along the iterator: 8 in the line itself, 0 if the last `REACH` lines have no error.
 fn closeness<'a>(reports: impl Iterator<Item = &'a bool>) -> Vec<f32> {
     let mut distance = REACH;
     let close = |&report: &bool| {

@@ -25,7 +25,7 @@ const LONGEST_LOG: u64 = 4 << 20;
 /// Maximum number of lines of its log shown when it does not start.
 const LAST_LINES: usize = 5;
 
-/// The coordinator, after starting a server if there is none. True: it was started here.
+/// The coordinator, and whether this call started it because no server was running.
 pub(super) fn coordinator(config: &Config) -> Result<(LockHolder, bool), CliError> {
     let data_dir = DataDir::at(config.data_dir());
     if let Some(there) = lock_holder(&data_dir) {

@@ -49,7 +49,7 @@ impl AgentsFolder {
         Ok(Tmux::for_data_folder(self.data_dir.root())?)
     }
 
-    /// Runs a request with the coordinator, or as a temporary coordinator when there is none.
+    /// Sends a request to the coordinator, or becomes a temporary coordinator if no process is one.
     pub(super) fn with_service<T>(
         &self,
         request: impl AsyncFnOnce(Arc<AgentService>) -> Result<T, AgentsError>,

@@ -18,7 +18,7 @@ object! {
     }
 }
 
-/// Reads an exported session; `None` when the text is none.
+/// Reads an exported session; `None` if the text is not one.
 pub fn read_document(text: &str) -> Option<LogTranscript> {
     let document: Maybe<Document<'_>> = read_json(text).ok()?;
     let lines = document.0?.lines.filter(|lines| lines.get().starts_with('['))?;

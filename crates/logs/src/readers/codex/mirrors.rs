@@ -23,7 +23,7 @@ pub(super) enum Phase {
 struct Tool {
     /// The event's name without `_begin` or `_end`, and the item's without case and underscores.
     names: [&'static str; 2],
-    /// As the model knows it; where it is none of ours, the event has it.
+    /// The tool's name as the model knows it; `None` if only the event names the tool.
     tool: Option<&'static str>,
     arguments: &'static [Key],
     results: &'static [Key],
