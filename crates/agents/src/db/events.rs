@@ -1,0 +1,80 @@
+//! The audit trail.
+
+use tamis_store::rusqlite::{self, Connection, params};
+
+use super::{from_json, maybe_word, word};
+use crate::instances::records::{AgentEvent, Moment, NewEvent};
+use crate::{Code, InstanceId};
+
+/// Inserts an event. Answers its sequence number.
+pub(crate) fn insert_event(connection: &Connection, event: &NewEvent<'_>) -> rusqlite::Result<i64> {
+    connection.execute(
+        "INSERT INTO mcp_events (at, kind, instance_id, tool_name, success, status_before, status_after, git_commit,
+             error_code, detail)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+        params![
+            Moment::now().0,
+            event.kind.as_str(),
+            event.instance.map(InstanceId::as_str),
+            event.tool,
+            event.success,
+            event.statuses.map(|(before, _)| before.as_str()),
+            event.statuses.map(|(_, after)| after.as_str()),
+            event.git_commit,
+            event.error_code.map(Code::as_str),
+            event.detail.to_string(),
+        ],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Events after this one, in order, of one instance or of all.
+pub(crate) fn events_after(
+    connection: &Connection,
+    after: i64,
+    instance: Option<&InstanceId>,
+    most: u32,
+) -> rusqlite::Result<Vec<AgentEvent>> {
+    // Said so that those of one are found by the index.
+    let whose = if instance.is_some() { "instance_id = ?2" } else { "?2 IS NULL" };
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT seq, at, kind, instance_id, tool_name, success, status_before, status_after, git_commit, error_code, detail
+         FROM mcp_events WHERE seq > ?1 AND {whose} ORDER BY seq LIMIT ?3",
+    ))?;
+    let rows = statement.query_map(params![after, instance.map(InstanceId::as_str), most], |row| {
+        let detail: String = row.get("detail")?;
+        Ok(AgentEvent {
+            seq: row.get("seq")?,
+            at: Moment(row.get("at")?),
+            kind: word(row, "kind")?,
+            instance_id: maybe_word(row, "instance_id")?,
+            tool_name: row.get("tool_name")?,
+            success: row.get("success")?,
+            status_before: maybe_word(row, "status_before")?,
+            status_after: maybe_word(row, "status_after")?,
+            git_commit: row.get("git_commit")?,
+            error_code: row.get("error_code")?,
+            detail: from_json(&detail, "detail")?,
+        })
+    })?;
+    rows.collect()
+}
+
+/// Whether a failure of this kind, by an unknown caller, was recorded since then.
+pub(crate) fn stranger_since(connection: &Connection, code: Code, since: Moment) -> rusqlite::Result<bool> {
+    connection.query_row(
+        "SELECT EXISTS (SELECT 1 FROM mcp_events WHERE instance_id IS NULL AND error_code = ?1 AND at >= ?2)",
+        params![code.as_str(), since.0],
+        |row| row.get(0),
+    )
+}
+
+/// The number of the last event; 0 before the first.
+pub(crate) fn last_event(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.query_row("SELECT COALESCE(MAX(seq), 0) FROM mcp_events", [], |row| row.get(0))
+}
+
+/// Changes when another connection has written.
+pub(crate) fn data_version(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.pragma_query_value(None, "data_version", |row| row.get(0))
+}

@@ -1,0 +1,108 @@
+//! The journal: operations of several steps.
+
+use serde_json::Value;
+use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
+
+use super::{from_json, word};
+use crate::InstanceId;
+use crate::instances::records::{Moment, Operation, OperationState};
+
+const OPERATION: &str = "id, call_key, tool, instance_id, state, plan, result, begun_at";
+
+/// Records what is about to be done. Answers its id. An instance with another operation under way is refused by the
+/// table.
+pub(crate) fn begin_operation(
+    connection: &Connection,
+    call_key: Option<&str>,
+    tool: &str,
+    instance: &InstanceId,
+    plan: &Value,
+) -> rusqlite::Result<i64> {
+    // What was undone may be tried again by the same caller.
+    connection.execute("DELETE FROM operations WHERE call_key = ?1 AND state = 'undone'", [call_key])?;
+    connection.execute(
+        "INSERT INTO operations (call_key, tool, instance_id, state, plan, begun_at) VALUES (?1, ?2, ?3, 'begun', ?4, ?5)",
+        params![call_key, tool, instance.as_str(), plan.to_string(), Moment::now().0],
+    )?;
+    Ok(connection.last_insert_rowid())
+}
+
+/// Writes the plan anew, when a step found out what the next ones need.
+pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> rusqlite::Result<()> {
+    connection
+        .execute("UPDATE operations SET plan = ?2 WHERE id = ?1", params![operation, plan.to_string()])?;
+    Ok(())
+}
+
+pub(crate) fn plan_of(connection: &Connection, operation: i64) -> rusqlite::Result<Option<Value>> {
+    let sql = "SELECT plan FROM operations WHERE id = ?1";
+    let plan = connection.query_row(sql, [operation], |row| row.get::<_, String>(0)).optional()?;
+    plan.map(|plan| from_json(&plan, "plan")).transpose()
+}
+
+/// Forgets what ended before a moment, but for what instances did that are still at work: it may be gone on from.
+pub(crate) fn forget_operations(connection: &Connection, before: Moment) -> rusqlite::Result<usize> {
+    connection.execute(
+        "DELETE FROM operations WHERE state <> 'begun' AND ended_at < ?1
+             AND instance_id NOT IN (SELECT id FROM instances WHERE phase IN ('preparing', 'ready'))",
+        [before.0],
+    )
+}
+
+pub(crate) fn end_operation(
+    connection: &Connection,
+    operation: i64,
+    state: OperationState,
+    result: Option<&Value>,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE operations SET state = ?2, result = ?3, ended_at = ?4 WHERE id = ?1",
+        params![operation, state.as_str(), result.map(Value::to_string), Moment::now().0],
+    )?;
+    Ok(())
+}
+
+pub(crate) fn operation_by_key(
+    connection: &Connection,
+    call_key: &str,
+) -> rusqlite::Result<Option<Operation>> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE call_key = ?1");
+    connection.prepare_cached(&sql)?.query_row([call_key], read_operation).optional()
+}
+
+/// What is under way in a family, or was when its coordinator died; oldest first.
+pub(crate) fn operations_of_family(
+    connection: &Connection,
+    family: &InstanceId,
+) -> rusqlite::Result<Vec<Operation>> {
+    let sql = format!(
+        "SELECT {OPERATION} FROM operations WHERE state = 'begun' AND (instance_id = ?1 OR instance_id IN
+             (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1)) ORDER BY id"
+    );
+    connection.prepare_cached(&sql)?.query_map([family.as_str()], read_operation)?.collect()
+}
+
+/// What an instance did with a tool, oldest first.
+pub(crate) fn operations_by(
+    connection: &Connection,
+    instance: &InstanceId,
+    tool: &str,
+) -> rusqlite::Result<Vec<Operation>> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE instance_id = ?1 AND tool = ?2 ORDER BY id");
+    connection.prepare_cached(&sql)?.query_map([instance.as_str(), tool], read_operation)?.collect()
+}
+
+fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
+    let plan: String = row.get("plan")?;
+    let result: Option<String> = row.get("result")?;
+    Ok(Operation {
+        id: row.get("id")?,
+        call_key: row.get("call_key")?,
+        tool: row.get("tool")?,
+        instance: word(row, "instance_id")?,
+        state: word(row, "state")?,
+        plan: from_json(&plan, "plan")?,
+        result: result.map(|result| from_json(&result, "result")).transpose()?,
+        begun_at: Moment(row.get("begun_at")?),
+    })
+}
