@@ -47,7 +47,8 @@ pub(crate) fn run() -> CliResult {
     }
     let workbench =
         Workbench { folder, process_groups: ProcessGroups::new(WardenProgram::this_program()), pruner };
-    let sieve = Sieve::new(SieveSettings { data_dir: None, ..SieveSettings::default() });
+    // Never used: the pruner is remote, or there is none.
+    let sieve = Sieve::new(SieveSettings::without_store(0));
     let served = Served {
         registry: Arc::new(Registry::all().only(&[Toolset::Workbench])),
         services: Arc::new(Services::new(sieve, workbench)),

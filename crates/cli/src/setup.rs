@@ -7,7 +7,9 @@ use std::time::Duration;
 use tamis_agents::Identity;
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Policy, Roots, WorkingFolder};
-use tamis_config::{Config, ConfigEnvironment, ConfigError, ConfigSource, RunConfig, project_root};
+use tamis_config::{
+    Config, ConfigEnvironment, ConfigError, ConfigSource, FeatureUse, RunConfig, Setting, project_root,
+};
 use tamis_coordinator::{AgentService, AgentServiceSettings};
 use tamis_http::{BearerSecret, HttpUrl};
 use tamis_logs::discovery::LogLocations;
@@ -89,6 +91,12 @@ pub(crate) fn start_logging(filter: &str) -> Result<(), CliError> {
     // Fails only if logging is started already.
     let _ = tracing_subscriber::registry().with(targets).with(lines).try_init();
     Ok(())
+}
+
+/// The help of a flag that stands for a setting, with the setting's default.
+pub(crate) fn help_with_default(help: &str, setting: &str) -> String {
+    let default = Setting::named(setting).and_then(|setting| setting.default.as_deref());
+    default.map_or_else(|| help.to_owned(), |default| format!("{help} [default: {default}]"))
 }
 
 /// The configured sieve.
@@ -195,7 +203,11 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
                 .hint("set TAMIS_THOUGHTS to a folder of notes, or unset it")
         })
     });
-    let used = config.research.index.value;
+    let index = match config.research.index.value {
+        FeatureUse::Never => None,
+        FeatureUse::Auto => Some((IndexUse::Large, stays)),
+        FeatureUse::Always => Some((IndexUse::Always, true)),
+    };
     let limits = ResearchLimits {
         deadline: config.research.deadline.value,
         max_files_read: config.research.max_files_read.value,
@@ -208,10 +220,10 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
         artifacts: artifacts(config),
         limits,
         model: model(config)?.map(Arc::new),
-        index: Some(IndexSettings {
+        index: index.map(|(used, builds)| IndexSettings {
             folder: DataDir::at(config.data_dir()).research(),
             used,
-            builds: stays || used == IndexUse::Always,
+            builds,
         }),
         workers: config.research.max_concurrent_tasks.value.min(MAX_WORKERS),
         most_waiting: config.research.max_queued_tasks.value,
@@ -225,10 +237,11 @@ pub(crate) fn artifacts(config: &Config) -> PathBuf {
 
 /// The local model for roles, if configured.
 fn model(config: &Config) -> Result<Option<Model>, CliError> {
-    let usage = config.model.usage.value;
-    if usage == ModelUse::Never {
-        return Ok(None);
-    }
+    let usage = match config.model.usage.value {
+        FeatureUse::Never => return Ok(None),
+        FeatureUse::Auto => ModelUse::Auto,
+        FeatureUse::Always => ModelUse::Always,
+    };
     let address = config.model.url.value.parse::<HttpUrl>().map_err(|error| {
         CliError::usage(format_args!("model.url: {error}"))
             .hint("set TAMIS_MODEL_URL to an address such as http://127.0.0.1:1234/v1")
@@ -243,9 +256,7 @@ fn model(config: &Config) -> Result<Option<Model>, CliError> {
         key: config.model.key.value.as_ref().and_then(|key| BearerSecret::new(key.reveal())),
         name: config.model.name.value.clone(),
         role_names: roles.into_iter().filter_map(|(role, name)| Some((role, name.value.clone()?))).collect(),
-        usage,
-        concurrent: config.model.concurrent.value,
-        ..ModelSettings::at(address)
+        ..ModelSettings::at(address, usage, config.model.concurrent.value)
     };
     Ok(Some(Model::new(settings)))
 }

@@ -16,7 +16,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("store", &[]),
     ("process", &[]),
     ("clients", &["process"]),
-    ("config", &["code-index", "research", "sieve"]),
+    ("config", &[]),
     ("sieve", &["prune", "store", "text"]),
     ("codebase", &["process"]),
     ("http", &[]),

@@ -25,8 +25,8 @@ pub use environment::ConfigEnvironment;
 pub use files::project_root;
 pub use kinds::SecretText;
 pub use settings::{
-    AgentsConfig, DataConfig, GithubConfig, HttpConfig, LogConfig, ModelConfig, ResearchConfig, RunConfig,
-    SieveConfig, TraceConfig, WorkbenchConfig,
+    AgentsConfig, DataConfig, FeatureUse, GithubConfig, HttpConfig, LogConfig, ModelConfig, ResearchConfig,
+    RunConfig, SieveConfig, TraceConfig, WorkbenchConfig,
 };
 
 use kinds::Form;

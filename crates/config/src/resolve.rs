@@ -120,8 +120,13 @@ impl<K: Kind> Declaration<'_, '_, K> {
         Sourced { value, source }
     }
 
-    /// With a default that depends on the machine; `shown` describes it in the reference.
-    pub(crate) fn or_else(self, default: Option<K::Value>, shown: &str) -> Sourced<Option<K::Value>> {
+    /// With a default that depends on the environment; `shown` describes it in the reference.
+    pub(crate) fn or_else(
+        self,
+        default: impl FnOnce(&ConfigEnvironment) -> Option<K::Value>,
+        shown: &str,
+    ) -> Sourced<Option<K::Value>> {
+        let default = default(self.resolver.environment);
         let (value, source) = self.resolve(default, Some(shown.to_owned()));
         Sourced { value, source }
     }

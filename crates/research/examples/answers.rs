@@ -14,7 +14,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tamis_codebase::{Halt, Policy, Roots, scan};
 use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
@@ -68,6 +68,13 @@ fn main() {
     describe("all", &all);
 }
 
+const LIMITS: ResearchLimits = ResearchLimits {
+    deadline: Duration::from_secs(30),
+    max_files_read: 50,
+    max_bytes_read: 1 << 20,
+    max_tokens: 2000,
+};
+
 fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> Score {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     let whole = std::env::var_os("WHOLE").is_some();
@@ -75,7 +82,7 @@ fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> S
         roots: roots.clone(),
         thoughts: None,
         artifacts: PathBuf::from("."),
-        limits: ResearchLimits::default(),
+        limits: LIMITS,
         index: None,
         workers: 4,
         most_waiting: 16,

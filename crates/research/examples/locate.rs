@@ -9,11 +9,18 @@
 )]
 
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
+
+const LIMITS: ResearchLimits = ResearchLimits {
+    deadline: Duration::from_secs(30),
+    max_files_read: 50,
+    max_bytes_read: 1 << 20,
+    max_tokens: 2000,
+};
 
 fn main() {
     let mut arguments = std::env::args().skip(1);
@@ -29,7 +36,7 @@ fn main() {
         roots: Roots::open(&[folder], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: PathBuf::from("."),
-        limits: ResearchLimits::default(),
+        limits: LIMITS,
         model: None,
         index: index.clone(),
         workers: 4,

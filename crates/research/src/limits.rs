@@ -17,15 +17,15 @@ pub struct ResearchLimits {
     pub max_tokens: u64,
 }
 
-impl Default for ResearchLimits {
-    fn default() -> ResearchLimits {
-        ResearchLimits {
-            deadline: Duration::from_secs(30),
-            max_files_read: 50,
-            max_bytes_read: 1 << 20,
-            max_tokens: 2000,
-        }
-    }
+#[cfg(test)]
+impl ResearchLimits {
+    /// For tests that are not about limits.
+    pub(crate) const SAMPLE: ResearchLimits = ResearchLimits {
+        deadline: Duration::from_secs(30),
+        max_files_read: 50,
+        max_bytes_read: 1 << 20,
+        max_tokens: 2000,
+    };
 }
 
 /// Limits that a caller sets in place of the configured ones.
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn limits_hold_over_all_readers() {
-        let limits = ResearchLimits { max_files_read: 2, max_bytes_read: 10, ..ResearchLimits::default() };
+        let limits = ResearchLimits { max_files_read: 2, max_bytes_read: 10, ..ResearchLimits::SAMPLE };
         let budget = ReadBudget::of(limits);
         assert!(budget.take_file(8));
         assert!(!budget.used().limited);
@@ -144,7 +144,7 @@ mod tests {
             max_files_read: Some(u64::MAX),
             ..ResearchConstraints::default()
         };
-        let limits = ResearchLimits::default().with(wishes);
+        let limits = ResearchLimits::SAMPLE.with(wishes);
         assert_eq!((limits.deadline, limits.max_files_read), (Duration::from_millis(5), 10_000));
         assert_eq!(
             serde_json::to_string(&limits).unwrap(),

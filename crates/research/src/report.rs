@@ -184,7 +184,7 @@ pub struct ResearchReport {
 }
 
 /// How the run went: enough to judge the answer and to repeat the request.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RunRecord {
     /// The names of the models that answered; none when the roles were deterministic.
@@ -202,6 +202,24 @@ pub struct RunRecord {
     pub partial: Vec<ReportNote>,
     pub limits: ResearchLimits,
     pub used: ResearchUsage,
+}
+
+impl RunRecord {
+    /// The record of a run that has not begun.
+    pub fn new(limits: ResearchLimits) -> RunRecord {
+        RunRecord {
+            models: Vec::new(),
+            tasks_spawned: 0,
+            roles: Vec::new(),
+            keywords: Vec::new(),
+            files_scanned: 0,
+            elapsed_ms: 0,
+            timeouts: Vec::new(),
+            partial: Vec::new(),
+            limits,
+            used: ResearchUsage::default(),
+        }
+    }
 }
 
 /// Several names are one text in the contract.

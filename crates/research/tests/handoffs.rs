@@ -11,8 +11,8 @@ use tamis_codebase::{Policy, Roots};
 use tamis_redact::Redacted;
 use tamis_research::{
     ArtifactError, Confidence, FindingKind, Handoff, KeyFinding, NoteFact, Reference, ReferenceState,
-    ResearchFinding, ResearchReport, ResumeError, Role, RoleOutcome, RoleTiming, RunRecord, list_handoffs,
-    resume_handoff, write_artifact, write_handoff,
+    ResearchFinding, ResearchLimits, ResearchReport, ResumeError, Role, RoleOutcome, RoleTiming, RunRecord,
+    list_handoffs, resume_handoff, write_artifact, write_handoff,
 };
 
 /// In two pieces, so that secret scanners do not report this file.
@@ -47,7 +47,12 @@ fn report() -> ResearchReport {
         run: RunRecord {
             timeouts: vec![Role::Analyzer],
             partial: vec![NoteFact::Text("The analyzer ran out of time.".into()).into()],
-            ..RunRecord::default()
+            ..RunRecord::new(ResearchLimits {
+                deadline: Duration::from_secs(30),
+                max_files_read: 50,
+                max_bytes_read: 1 << 20,
+                max_tokens: 2000,
+            })
         },
         artifact_path: None,
     }

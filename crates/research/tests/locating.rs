@@ -4,6 +4,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 
 use tamis_code_index::{IndexSettings, IndexUse};
 use tamis_codebase::{Halt, Policy, Roots};
@@ -45,12 +46,19 @@ fn codebase(files: &[(&str, &str)]) -> TempDir {
     folder
 }
 
+const LIMITS: ResearchLimits = ResearchLimits {
+    deadline: Duration::from_secs(30),
+    max_files_read: 50,
+    max_bytes_read: 1 << 20,
+    max_tokens: 2000,
+};
+
 fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
     Researcher::new(ResearchSettings {
         roots: Roots::open(&[folder.join("code")], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: folder.join("artifacts"),
-        limits: ResearchLimits::default(),
+        limits: LIMITS,
         model: None,
         index,
         workers: 2,

@@ -17,7 +17,7 @@ use std::ops::ControlFlow;
 use serde::Serialize;
 use tamis_clients::Client;
 use tamis_redact::Redacted;
-use tamis_sieve::{Sieve, SieveSettings};
+use tamis_sieve::Sieve;
 use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
 
 use cut_lines::{Cutout, Need};
@@ -201,11 +201,11 @@ impl SavingsSums {
 /// Plays pruning over past sessions. Writes nothing anywhere.
 pub fn estimate(
     trace: &Trace,
+    sieve: &Sieve,
     options: &SavingsOptions,
     watch: &mut dyn FnMut(SavingsProgress) -> ControlFlow<()>,
 ) -> Result<SavingsReport, TraceError> {
     let (sessions, more_sessions) = sessions_to_replay(trace, options)?;
-    let sieve = Sieve::new(SieveSettings::default());
     let mut recorder = Recorder { options: options.clone(), ..Recorder::default() };
     recorder.savings.more_sessions = more_sessions;
     recorder.savings.rules = RULES;
@@ -216,7 +216,7 @@ pub fn estimate(
         let mut replay = Replay::default();
         let mut flow = ControlFlow::Continue(());
         let read = trace.events(session, 0, &mut |number, event| {
-            replay.take(number, event, &sieve, options, &mut recorder);
+            replay.take(number, event, sieve, options, &mut recorder);
             let results = recorder.savings.totals.results;
             if results != progress.results {
                 progress.results = results;

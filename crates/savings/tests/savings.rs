@@ -33,6 +33,10 @@ fn file() -> String {
     text
 }
 
+fn sieve() -> Sieve {
+    Sieve::new(SieveSettings::without_store(usize::MAX))
+}
+
 /// As the product's tools would have answered.
 fn pruned(text: &str) -> Pruned {
     let request = PruneRequest {
@@ -47,7 +51,7 @@ fn pruned(text: &str) -> Pruned {
         annotate_lines: false,
         include_markers: true,
     };
-    Sieve::new(SieveSettings::default()).dry_run(&request, &|| false)
+    sieve().dry_run(&request, &|| false)
 }
 
 /// The first line of the first cut that has enough content.
@@ -74,12 +78,14 @@ fn read_of_the_file() -> Log {
 
 fn savings(log: &Log) -> SavingsReport {
     let Opened { trace, folder, .. } = log.open();
-    let savings =
-        tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |_| ControlFlow::Continue(()))
-            .unwrap();
-    let again =
-        tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |_| ControlFlow::Continue(()))
-            .unwrap();
+    let savings = tamis_savings::estimate(&trace, &sieve(), &SavingsOptions::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    let again = tamis_savings::estimate(&trace, &sieve(), &SavingsOptions::default(), &mut |_| {
+        ControlFlow::Continue(())
+    })
+    .unwrap();
     assert_eq!(savings, again);
     // It writes nothing but the index.
     let mut names: Vec<_> = std::fs::read_dir(folder.path().join("data"))
@@ -220,7 +226,7 @@ fn what_is_not_put_through_is_counted() {
 fn a_replay_can_be_broken_off() {
     let Opened { trace, folder: _folder, .. } = read_of_the_file().open();
     let mut seen = Vec::new();
-    let broken = tamis_savings::estimate(&trace, &SavingsOptions::default(), &mut |progress| {
+    let broken = tamis_savings::estimate(&trace, &sieve(), &SavingsOptions::default(), &mut |progress| {
         seen.push((progress.sessions, progress.of_sessions, progress.results));
         ControlFlow::Break(())
     });

@@ -61,7 +61,13 @@ fn prune(sieve: &Sieve, text: &str) {
 }
 
 fn sieve(folder: &tempfile::TempDir) -> Sieve {
-    let settings = SieveSettings { data_dir: Some(DataDir::at(folder.path())), ..SieveSettings::default() };
+    let settings = SieveSettings {
+        data_dir: Some(DataDir::at(folder.path())),
+        max_input_chars: 2_000_000,
+        recovery_ttl: Duration::from_secs(7 * 24 * 60 * 60),
+        recovery_max_bytes: 1 << 30,
+        ledger_keep: Duration::from_secs(90 * 24 * 60 * 60),
+    };
     Sieve::with_engine(settings, free_engine)
 }
 

@@ -26,7 +26,7 @@ fn main() -> std::io::Result<()> {
         annotate_lines: false,
         include_markers: true,
     };
-    let pruned = Sieve::new(SieveSettings::default()).dry_run(&request, &|| false);
+    let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     println!("{}", pruned.pruned_text);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! The sieve's settings and their defaults.
+//! The sieve's settings. Their defaults are in the crate `config`.
 
 use std::time::Duration;
 
@@ -19,16 +19,15 @@ pub struct SieveSettings {
     pub ledger_keep: Duration,
 }
 
-const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-
-impl Default for SieveSettings {
-    fn default() -> SieveSettings {
+impl SieveSettings {
+    /// No store: nothing is ever cut, but [`crate::Sieve::dry_run`] shows what would be.
+    pub fn without_store(max_input_chars: usize) -> SieveSettings {
         SieveSettings {
             data_dir: None,
-            max_input_chars: 2_000_000,
-            recovery_ttl: 7 * DAY,
-            recovery_max_bytes: 1 << 30,
-            ledger_keep: 90 * DAY,
+            max_input_chars,
+            recovery_ttl: Duration::ZERO,
+            recovery_max_bytes: 0,
+            ledger_keep: Duration::ZERO,
         }
     }
 }

@@ -23,7 +23,7 @@ fn unavailable(sieve: &Sieve, id: &str) -> bool {
 
 #[test]
 fn without_a_store_nothing_is_cut() {
-    let sieve = Sieve::with_engine(SieveSettings::default(), scripted);
+    let sieve = Sieve::with_engine(SieveSettings::without_store(usize::MAX), scripted);
     let pruned = prune(&sieve, TEXT, CUT);
     assert_whole(&pruned, TEXT, &[PruneWarning::RecoveryUnavailable]);
     let not_found = RecoverError::NotFound { prune_id: pruned.prune_id.clone() };

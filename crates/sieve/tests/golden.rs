@@ -22,7 +22,7 @@ fn verdict(text: &str, goal: &str, kind: TextKind) -> String {
         annotate_lines: false,
         include_markers: true,
     };
-    let pruned = Sieve::new(SieveSettings::default()).dry_run(&request, &|| false);
+    let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     // Rounded for readability; a change of the scores still shows.
     let total: f32 = pruned.scores.iter().sum();
     let cuts: Vec<_> = pruned

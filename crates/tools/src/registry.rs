@@ -305,8 +305,10 @@ mod tests {
     #[tokio::test]
     async fn a_panic_of_a_handler_is_an_internal_error() {
         let registry = Registry::of(vec![Tool::of::<Panicking>()]);
-        let services =
-            Arc::new(Services::new(Sieve::new(SieveSettings::default()), Workbench::here().unwrap()));
+        let services = Arc::new(Services::new(
+            Sieve::new(SieveSettings::without_store(usize::MAX)),
+            Workbench::here().unwrap(),
+        ));
         let context = Context::new(services, Caller::default(), Access::Full);
         let reply = registry.call("panicking", Value::Null, context).await;
         assert!(matches!(reply, Reply::Error(RpcError { code: -32603, .. })), "{reply:?}");

@@ -17,7 +17,7 @@ use crate::{Failure, Research, Sessions, Workbench};
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The time limit of callers that name none. Pruning takes milliseconds; this is for an overloaded machine.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(20);
+pub const DEFAULT_PRUNE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A capability that is built on first use, since most processes use one or two of them.
 type Lazy<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
@@ -60,7 +60,7 @@ impl PruneJob {
             max_prune_ratio: 1.0,
             min_keep_lines: 0,
             keep_first_lines: 0,
-            timeout: DEFAULT_TIMEOUT,
+            timeout: DEFAULT_PRUNE_TIMEOUT,
             annotate_lines: false,
             include_markers: true,
         }
@@ -203,11 +203,14 @@ mod tests {
     }
 
     fn services(folder: &tempfile::TempDir) -> Services {
-        let data_dir = Some(tamis_store::DataDir::at(folder.path()));
-        Services::new(
-            Sieve::new(SieveSettings { data_dir, ..SieveSettings::default() }),
-            Workbench::here().unwrap(),
-        )
+        let settings = SieveSettings {
+            data_dir: Some(tamis_store::DataDir::at(folder.path())),
+            max_input_chars: 1000,
+            recovery_ttl: Duration::from_secs(600),
+            recovery_max_bytes: 1 << 20,
+            ledger_keep: Duration::from_secs(600),
+        };
+        Services::new(Sieve::new(settings), Workbench::here().unwrap())
     }
 
     #[tokio::test]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use tamis_prune::DEFAULT_THRESHOLD;
 use tamis_text::TextKind;
-use tamis_tools::PruneJob;
+use tamis_tools::{DEFAULT_PRUNE_TIMEOUT, PruneJob};
 
 use crate::error::{CliError, CliResult};
 use crate::operation::{Operations, print_summary, utf8_or_print};
@@ -33,7 +33,7 @@ pub(crate) struct Prune {
     #[arg(long, value_name = "SCORE", default_value_t = f64::from(DEFAULT_THRESHOLD), value_parser = share)]
     threshold: f64,
     /// Print the text whole if pruning takes longer
-    #[arg(long, value_name = "MS", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    #[arg(long, value_name = "MS", default_value_t = DEFAULT_PRUNE_TIMEOUT.as_millis() as u64, value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     timeout_ms: u64,
     /// Number the lines as in the original
     #[arg(long)]

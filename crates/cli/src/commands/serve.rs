@@ -13,6 +13,7 @@ use tamis_store::{DataDir, Lock, create_private_dir};
 use tokio_util::sync::CancellationToken;
 
 use crate::error::{CliError, CliResult};
+use crate::setup::help_with_default;
 use crate::{print, setup, signals};
 
 /// The lock of the process that starts a server, in the folder of agents.
@@ -25,11 +26,13 @@ pub(crate) const START_LOCK: &str = "serve.lock";
 /// over when it ends. Ctrl-C or SIGTERM ends it once running requests are done; agents keep running in tmux.
 #[derive(Args)]
 pub(crate) struct Serve {
-    /// Address to listen on; any other than loopback exposes the server to the network [default: 127.0.0.1]
-    #[arg(long, value_name = "ADDRESS")]
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        help = help_with_default("Address to listen on; any other than loopback exposes the server to the network", "http.host")
+    )]
     host: Option<String>,
-    /// Port to listen on; 0 picks a free one [default: 3001]
-    #[arg(long)]
+    #[arg(long, help = help_with_default("Port to listen on; 0 picks a free one", "http.port"))]
     port: Option<u16>,
     /// Additional port to listen on, for clients that expect a pruner on 8006
     #[arg(long, value_name = "PORT")]

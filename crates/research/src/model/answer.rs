@@ -262,7 +262,7 @@ mod tests {
         std::fs::write(folder.path().join(".env"), "A=b\n").unwrap();
         let policy = tamis_codebase::Policy::standard();
         let roots = tamis_codebase::Roots::open(&[folder.path().to_owned()], policy).unwrap();
-        let budget = std::sync::Arc::new(crate::ReadBudget::of(crate::ResearchLimits::default()));
+        let budget = std::sync::Arc::new(crate::ReadBudget::of(crate::ResearchLimits::SAMPLE));
         (folder, BoundedReader::new(roots, budget, tamis_codebase::Halt::never()))
     }
 

@@ -178,7 +178,7 @@ mod tests {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
         let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
-        let model = Model::new(ModelSettings::at(url));
+        let model = Model::new(ModelSettings::at(url, ModelUse::Auto, 1));
         let listed = ListedModel { id: "gone".into(), kind: None };
         *model.known.lock() = Some(Known { since: Instant::now(), listed: Ok(vec![listed]) });
         assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));

@@ -8,28 +8,13 @@ use tamis_http::{BearerSecret, HttpUrl};
 use crate::Role;
 
 /// When the model is used.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelUse {
     /// When there is one, with the deterministic roles to fall back on.
-    #[default]
     Auto,
     Never,
     /// Even when there is none, which is then an error.
     Always,
-}
-
-impl ModelUse {
-    pub const NAMES: [(&'static str, ModelUse); 3] =
-        [("auto", ModelUse::Auto), ("never", ModelUse::Never), ("always", ModelUse::Always)];
-}
-
-impl std::str::FromStr for ModelUse {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<ModelUse, String> {
-        let known = ModelUse::NAMES.iter().find(|(name, _)| *name == text);
-        known.map(|(_, usage)| *usage).ok_or_else(|| format!("{text:?} is none of auto, never, always"))
-    }
 }
 
 /// What one role may take of a model.
@@ -81,32 +66,19 @@ pub struct ModelSettings {
 }
 
 impl ModelSettings {
-    /// The usual ones.
-    pub fn at(url: HttpUrl) -> ModelSettings {
+    /// With the usual time limits, any model that the server has, and no key.
+    pub fn at(url: HttpUrl, usage: ModelUse, concurrent: usize) -> ModelSettings {
         ModelSettings {
             url,
             key: None,
             name: None,
             role_names: BTreeMap::new(),
-            usage: ModelUse::Auto,
-            concurrent: 1,
+            usage,
+            concurrent,
             probe_timeout: Duration::from_millis(400),
             remembered: Duration::from_secs(30),
             turn_timeout: Duration::from_secs(300),
             limits: ModelLimits::default(),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn how_a_model_is_used_has_three_names() {
-        for (name, usage) in ModelUse::NAMES {
-            assert_eq!(name.parse(), Ok(usage));
-        }
-        assert!("sometimes".parse::<ModelUse>().is_err());
     }
 }

@@ -19,8 +19,7 @@ fn job() -> (TempDir, Job) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("parser.rs"), "fn parse() {}\n").unwrap();
     let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-    let reader =
-        BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::default())), Halt::never());
+    let reader = BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::SAMPLE)), Halt::never());
     let location = Location {
         place: Place { root: 0, path: "parser.rs".into() },
         line: Some(1),
@@ -38,8 +37,8 @@ fn job() -> (TempDir, Job) {
 }
 
 fn model(server: &ChatServer, usage: ModelUse) -> Model {
-    let settings = ModelSettings::at(server.url().parse().unwrap());
-    Model::new(ModelSettings { usage, probe_timeout: Duration::from_secs(60), ..settings })
+    let settings = ModelSettings::at(server.url().parse().unwrap(), usage, 1);
+    Model::new(ModelSettings { probe_timeout: Duration::from_secs(60), ..settings })
 }
 
 fn run_with(server: &ChatServer, usage: ModelUse, halt: &Halt) -> RoleRun {

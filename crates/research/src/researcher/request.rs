@@ -91,7 +91,7 @@ impl<'a> RequestRun<'a> {
             patterns: None,
             thoughts: None,
             synthesis: None,
-            run: RunRecord { limits, partial: gone.clone(), ..RunRecord::default() },
+            run: RunRecord { partial: gone.clone(), ..RunRecord::new(limits) },
             artifact_path: None,
         };
         let context = RoleContext {

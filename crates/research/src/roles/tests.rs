@@ -51,7 +51,7 @@ fn texts(finding: &ResearchFinding) -> Vec<&str> {
 fn analyse(files: &[(&str, &str)], question: &str) -> ResearchFinding {
     let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
     let folder = repository(&bytes);
-    ask(Role::Analyzer, folder.path(), question, &[files[0].0], ResearchLimits::default())
+    ask(Role::Analyzer, folder.path(), question, &[files[0].0], ResearchLimits::SAMPLE)
 }
 
 #[test]
@@ -213,7 +213,7 @@ fn located(files: &[(&str, &str)], question: &str) -> ResearchFinding {
     let folder = repository(&bytes);
     let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
     let halt = Halt::never();
-    let reader = BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::default())), halt.clone());
+    let reader = BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::SAMPLE)), halt.clone());
     let question = Arc::new(Question::new(question));
     let locations = Arc::new(crate::locate::locate(&question, &reader, None, &halt).unwrap());
     run(Role::Analyzer, &Job { question, reader: Arc::new(reader), locations, thoughts: None }, &halt)
@@ -295,7 +295,7 @@ fn known_words_of_files_do_not_change_answers() {
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
         let halt = Halt::never();
         let reader =
-            BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::default())), halt.clone());
+            BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::SAMPLE)), halt.clone());
         let question = Arc::new(Question::new(question));
         let locations = crate::locate::locate(&question, &reader, None, &halt).unwrap();
         let locations = Arc::new(Locations { files_by_word: Arc::default(), ..locations });
@@ -316,7 +316,7 @@ fn names_in_no_file_are_not_found() {
     let folder = repository(&[("src/a.py", files[0].1.as_bytes())]);
     for role in [Role::Patterns, Role::Thoughts] {
         let finding =
-            ask(role, folder.path(), "How does frobnicate_widget work?", &[], ResearchLimits::default());
+            ask(role, folder.path(), "How does frobnicate_widget work?", &[], ResearchLimits::SAMPLE);
         assert!(finding.summary.contains("not found"), "{}", finding.summary);
         assert_eq!((finding.references.len(), finding.confidence), (0, Confidence::Low));
     }
@@ -335,7 +335,7 @@ fn a_name_defined_outside_of_the_map_is_found() {
 #[test]
 fn reached_limits_are_noted() {
     let folder = repository(&[("a.py", b"def load_it():\n    return 1\n"), ("b.py", b"load_it()\n")]);
-    let limits = ResearchLimits { max_files_read: 0, ..ResearchLimits::default() };
+    let limits = ResearchLimits { max_files_read: 0, ..ResearchLimits::SAMPLE };
     for role in [Role::Analyzer, Role::Patterns] {
         let finding = ask(role, folder.path(), "show examples of load_it", &["a.py"], limits);
         assert!(joined(&finding.notes).contains("limit"), "{role:?} {finding:?}");
@@ -355,7 +355,7 @@ fn examples_differ_and_count_what_is_alike() {
         ("tests/test_views.py", route("four").as_bytes()),
     ]);
     let finding =
-        ask(Role::Patterns, folder.path(), "Show examples of app.route", &[], ResearchLimits::default());
+        ask(Role::Patterns, folder.path(), "Show examples of app.route", &[], ResearchLimits::SAMPLE);
     assert_eq!(
         texts(&finding),
         [
@@ -380,7 +380,7 @@ fn words_find_examples_where_they_come_together() {
         folder.path(),
         "existing patterns for retrying with backoff",
         &[],
-        ResearchLimits::default(),
+        ResearchLimits::SAMPLE,
     );
     assert_eq!(texts(&finding), ["src/http.rs:4: let x = retry_with_backoff(3, || get(url));"]);
 }
@@ -397,7 +397,7 @@ fn notes_have_date_and_decision() {
         folder.path(),
         "Where do we store sessions, in cookies?",
         &[],
-        ResearchLimits::default(),
+        ResearchLimits::SAMPLE,
     );
     assert_eq!(
         texts(&finding),
@@ -418,7 +418,7 @@ fn secrets_are_not_in_findings() {
     let folder = repository(&[("a.py", code.as_bytes()), ("n.md", note.as_bytes())]);
     for role in [Role::Analyzer, Role::Patterns, Role::Thoughts] {
         let finding =
-            ask(role, folder.path(), "show how connect_now is used", &["a.py"], ResearchLimits::default());
+            ask(role, folder.path(), "show how connect_now is used", &["a.py"], ResearchLimits::SAMPLE);
         assert!(!format!("{finding:?}").contains(token), "{role:?}");
         assert!(!finding.references.is_empty(), "{role:?}");
     }

@@ -176,11 +176,7 @@ fn report(outcomes: [Option<RoleOutcome>; 4], with_synthesis: bool) -> ResearchR
         patterns,
         thoughts,
         synthesis: None,
-        run: RunRecord {
-            keywords: vec!["where".into(); 5],
-            limits: ResearchLimits::default(),
-            ..RunRecord::default()
-        },
+        run: RunRecord { keywords: vec!["where".into(); 5], ..RunRecord::new(ResearchLimits::SAMPLE) },
         artifact_path: None,
     };
     if with_synthesis {

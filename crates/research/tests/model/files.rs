@@ -5,7 +5,7 @@ use tamis_codebase::Halt;
 use tamis_research::{ModelTask, Reference, ResearchLimits, Role};
 use tamis_testkit::{ChatServer, ChatStep};
 
-use crate::{ask, codebase, good, model, reader, results, tool_results, view_with};
+use crate::{LIMITS, ask, codebase, good, model, reader, results, tool_results, view_with};
 
 #[test]
 fn nothing_leaves_the_roots_or_is_too_large() {
@@ -120,7 +120,7 @@ fn limits_of_the_request_hold_for_the_model() {
         ]),
         ChatStep::say(good()),
     ]);
-    let reader = view_with(folder.path(), ResearchLimits { max_files_read: 1, ..ResearchLimits::default() });
+    let reader = view_with(folder.path(), ResearchLimits { max_files_read: 1, ..LIMITS });
     let finding = ask(&model(&server), &reader, &Halt::never()).unwrap();
     assert!(tamis_research::joined(&finding.notes).contains("limits"));
     assert!(results(&server.turns()[1])[1].starts_with("error: the limits of this request are used up"));

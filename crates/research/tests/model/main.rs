@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
     BoundedReader, Confidence, FindingKind, KeyFinding, Model, ModelLimits, ModelSettings, ModelTask,
-    ReadBudget, Reference, ResearchFinding, ResearchLimits, Role, RoleError, RoleErrorKind,
+    ModelUse, ReadBudget, Reference, ResearchFinding, ResearchLimits, Role, RoleError, RoleErrorKind,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
@@ -38,20 +38,27 @@ fn codebase() -> TempDir {
     folder
 }
 
+const LIMITS: ResearchLimits = ResearchLimits {
+    deadline: Duration::from_secs(30),
+    max_files_read: 50,
+    max_bytes_read: 1 << 20,
+    max_tokens: 2000,
+};
+
 fn view_with(folder: &Path, limits: ResearchLimits) -> BoundedReader {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), Halt::never())
 }
 
 fn reader(folder: &Path) -> BoundedReader {
-    view_with(folder, ResearchLimits::default())
+    view_with(folder, LIMITS)
 }
 
 fn settings(server: &ChatServer) -> ModelSettings {
     // Slow machines are no matter of these tests.
     ModelSettings {
         probe_timeout: Duration::from_secs(60),
-        ..ModelSettings::at(server.url().parse().unwrap())
+        ..ModelSettings::at(server.url().parse().unwrap(), ModelUse::Auto, 1)
     }
 }
 

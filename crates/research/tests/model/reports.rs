@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tamis_codebase::{Halt, Policy, Roots};
 use tamis_research::{
-    Model, ModelSettings, ModelUse, ResearchConstraints, ResearchLimits, ResearchReport, ResearchRequest,
-    ResearchSettings, Researcher, Role,
+    Model, ModelSettings, ModelUse, ResearchConstraints, ResearchReport, ResearchRequest, ResearchSettings,
+    Researcher, Role,
 };
 use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
 
-use crate::{codebase, good, settings};
+use crate::{LIMITS, codebase, good, settings};
 
 /// Asks for a report on the codebase, where the model is used so.
 fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (ResearchReport, TempDir) {
@@ -21,7 +21,7 @@ fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (ResearchRe
         roots: Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap(),
         thoughts: None,
         artifacts: folder.path().join("artifacts"),
-        limits: ResearchLimits::default(),
+        limits: LIMITS,
         model: Some(Arc::new(Model::new(ModelSettings { usage, concurrent: 2, ..settings(server) }))),
         index: None,
         workers: 4,

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 use tamis_codebase::Halt;
-use tamis_research::{Model, ModelSettings, Role, RoleErrorKind};
+use tamis_research::{Model, ModelSettings, ModelUse, Role, RoleErrorKind};
 use tamis_testkit::{ChatServer, ChatStep};
 
 use crate::{ask, codebase, good, good_finding, kind, model, outcome, reader, settings};
@@ -130,8 +130,10 @@ fn no_server_is_found_out_at_once_and_remembered() {
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = std::net::TcpStream::connect(listener.local_addr().unwrap()).unwrap();
     let url = format!("http://{}/v1", taken.local_addr().unwrap()).parse().unwrap();
-    let model =
-        Model::new(ModelSettings { probe_timeout: Duration::from_secs(300), ..ModelSettings::at(url) });
+    let model = Model::new(ModelSettings {
+        probe_timeout: Duration::from_secs(300),
+        ..ModelSettings::at(url, ModelUse::Auto, 1)
+    });
     let begun = Instant::now();
     let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
     assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable);

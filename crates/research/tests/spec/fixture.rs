@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tamis_codebase::{Halt, Policy, Roots};
@@ -11,6 +12,13 @@ use tamis_research::{
     ResearchReport, ResearchRequest, ResearchSettings, Researcher, Role, RoleError, RoleTask,
 };
 use tamis_testkit::assert_report;
+
+const LIMITS: ResearchLimits = ResearchLimits {
+    deadline: Duration::from_secs(30),
+    max_files_read: 50,
+    max_bytes_read: 1 << 20,
+    max_tokens: 2000,
+};
 
 pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
@@ -63,7 +71,7 @@ impl Fixture {
             roots: Roots::open(&[self.code()], Policy::standard()).unwrap(),
             thoughts: None,
             artifacts: self.folder.path().join("artifacts"),
-            limits: ResearchLimits::default(),
+            limits: LIMITS,
             model: None,
             index: None,
             workers: 4,

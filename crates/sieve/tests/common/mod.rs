@@ -50,7 +50,13 @@ fn cut(line: &str) -> Option<Cut> {
 }
 
 pub(crate) fn settings(data_dir: impl Into<PathBuf>) -> SieveSettings {
-    SieveSettings { data_dir: Some(DataDir::at(data_dir)), ..SieveSettings::default() }
+    SieveSettings {
+        data_dir: Some(DataDir::at(data_dir)),
+        max_input_chars: 2_000_000,
+        recovery_ttl: Duration::from_secs(7 * 24 * 60 * 60),
+        recovery_max_bytes: 1 << 30,
+        ledger_keep: Duration::from_secs(90 * 24 * 60 * 60),
+    }
 }
 
 pub(crate) fn sieve(data_dir: impl Into<PathBuf>) -> Sieve {

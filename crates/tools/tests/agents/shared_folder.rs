@@ -70,9 +70,11 @@ impl SharedFolder {
 /// The context of a call by `tai_one`.
 pub(crate) fn context(agents: &Arc<AgentService>) -> Context {
     let agents = Arc::clone(agents);
-    let services =
-        Services::new(Sieve::new(tamis_sieve::SieveSettings::default()), Workbench::here().unwrap())
-            .with_agents(|| agents);
+    let services = Services::new(
+        Sieve::new(tamis_sieve::SieveSettings::without_store(usize::MAX)),
+        Workbench::here().unwrap(),
+    )
+    .with_agents(|| agents);
     let mut context = Context::new(Arc::new(services), Caller::default(), Access::Full);
     context.identity = Some("tai_one".to_owned());
     context

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde_json::Value;
 use tamis_codebase::{Policy, Roots};
@@ -9,6 +10,13 @@ use tamis_research::{
     CustomRoles, ResearchFinding, ResearchLimits, ResearchSettings, Researcher, RoleError, RoleTask,
 };
 use tamis_tools::{Access, Caller, Context, Registry, Reply, Research, Services, Toolset, Workbench};
+
+const LIMITS: ResearchLimits = ResearchLimits {
+    deadline: Duration::from_secs(30),
+    max_files_read: 50,
+    max_bytes_read: 1 << 20,
+    max_tokens: 2000,
+};
 
 pub(crate) struct Fixture {
     pub(crate) folder: tempfile::TempDir,
@@ -45,7 +53,7 @@ impl Fixture {
             roots: Roots::open(&[self.path("shop")], Policy::standard()).unwrap(),
             thoughts: None,
             artifacts: self.path("artifacts"),
-            limits: ResearchLimits::default(),
+            limits: LIMITS,
             model: None,
             index: None,
             workers: 4,
@@ -79,7 +87,7 @@ pub(crate) fn registry() -> Registry {
 }
 
 pub(crate) fn context(research: Research) -> Context {
-    let sieve = tamis_sieve::Sieve::new(tamis_sieve::SieveSettings::default());
+    let sieve = tamis_sieve::Sieve::new(tamis_sieve::SieveSettings::without_store(usize::MAX));
     let services = Services::new(sieve, Workbench::here().unwrap()).with_research(|| research);
     Context::new(Arc::new(services), Caller::default(), Access::Full)
 }

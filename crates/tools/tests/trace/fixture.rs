@@ -50,7 +50,8 @@ impl Fixture {
     }
 
     pub fn services(&self) -> Arc<Services> {
-        let services = Services::new(Sieve::new(SieveSettings::default()), Workbench::here().unwrap());
+        let services =
+            Services::new(Sieve::new(SieveSettings::without_store(usize::MAX)), Workbench::here().unwrap());
         let trace = Arc::clone(&self.trace);
         Arc::new(services.with_sessions(|| Sessions::new(trace)))
     }

@@ -13,6 +13,7 @@ use super::render;
 use crate::error::{CliError, CliResult};
 use crate::interrupts::Interrupts;
 use crate::progress::Spinner;
+use crate::setup::help_with_default;
 use crate::{escape, print, setup};
 
 /// A question and its limits.
@@ -23,17 +24,13 @@ pub(crate) struct QuestionArgs {
     words: Vec<String>,
     #[command(flatten)]
     pub(crate) roots: RootArgs,
-    /// Maximum time in milliseconds [default: 30000]
-    #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "MS", help = help_with_default("Maximum time in milliseconds", "runtime.defaultDeadlineMs"), value_parser = clap::value_parser!(u64).range(1..))]
     deadline_ms: Option<u64>,
-    /// Maximum number of files to read [default: 50]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = help_with_default("Maximum number of files to read", "limits.maxFilesRead"))]
     max_files_read: Option<u64>,
-    /// Maximum number of bytes to read [default: 1048576]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", help = help_with_default("Maximum number of bytes to read", "limits.maxBytesRead"))]
     max_bytes_read: Option<u64>,
-    /// Maximum number of tokens in the report [default: 2000]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", help = help_with_default("Maximum number of tokens in the report", "limits.maxTokens"), value_parser = clap::value_parser!(u64).range(1..))]
     max_tokens: Option<u64>,
     /// Print the report as JSON
     #[arg(long)]

@@ -1,8 +1,10 @@
 use std::ops::ControlFlow;
 
 use clap::Args;
+use tamis_config::{Config, ConfigEnvironment};
 use tamis_redact::Redacted;
 use tamis_savings::{ReplayedResult, SavingsOptions, SavingsReport, SavingsSums};
+use tamis_sieve::{Sieve, SieveSettings};
 
 use super::indexing;
 use super::options::{Source, Which};
@@ -55,8 +57,10 @@ pub(crate) fn run(arguments: &SavingsCommand) -> CliResult {
         ..SavingsOptions::default()
     };
     options.threshold = arguments.threshold.unwrap_or(options.threshold);
+    let config = Config::load(&ConfigEnvironment::of_process())?;
+    let sieve = Sieve::new(SieveSettings::without_store(config.sieve.max_input_chars.value));
     let mut waiting = ProgressLine::new();
-    let savings = tamis_savings::estimate(&trace, &options, &mut |progress| {
+    let savings = tamis_savings::estimate(&trace, &sieve, &options, &mut |progress| {
         waiting.show(|| {
             format!(
                 "replaying {}  {} of {}, {}",

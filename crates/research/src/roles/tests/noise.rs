@@ -42,8 +42,8 @@ proptest! {
         let folder = repository(&files);
         let best: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
         for role in [Role::Analyzer, Role::Patterns, Role::Thoughts] {
-            let finding = ask(role, folder.path(), &question, &best, ResearchLimits::default());
-            let again = ask(role, folder.path(), &question, &best, ResearchLimits::default());
+            let finding = ask(role, folder.path(), &question, &best, ResearchLimits::SAMPLE);
+            let again = ask(role, folder.path(), &question, &best, ResearchLimits::SAMPLE);
             prop_assert_eq!(&finding, &again);
             prop_assert!(finding.references.len() <= 12 && finding.key_findings.len() <= 8);
             for reference in &finding.references {
