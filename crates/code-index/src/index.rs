@@ -81,7 +81,6 @@ impl Index {
     /// Whether roots of this many files are worth an index.
     pub(crate) fn is_worth(used: IndexUse, files: usize) -> bool {
         match used {
-            IndexUse::Never => false,
             IndexUse::Large => files >= LARGE,
             IndexUse::Always => true,
         }

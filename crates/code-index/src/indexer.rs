@@ -15,7 +15,6 @@ use crate::word_counter::WordCounter;
 /// When an index is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IndexUse {
-    Never,
     /// For roots that are large enough for it to pay.
     Large,
     Always,
@@ -52,9 +51,6 @@ impl Indexer {
 
     /// The survey, from the index where it is usable, else by reading.
     pub fn survey(&self, roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Survey, Halted> {
-        if self.settings.used == IndexUse::Never {
-            return Survey::by_reading(roots, counter, halt);
-        }
         let index = Index::of(&self.settings.folder, roots);
         match index.survey(roots, counter, halt) {
             Ok((survey, stale)) => {

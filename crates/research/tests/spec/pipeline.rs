@@ -191,9 +191,9 @@ fn progress_reports_tasks_as_they_begin_and_end_and_only_grows() {
 fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_semantic_results() {
     let fixture = Fixture::new();
     let folder = fixture.folder.path().join("indexes");
-    let with = |used| {
+    let with = |used: Option<IndexUse>| {
         let mut settings = fixture.settings();
-        settings.index = Some(IndexSettings { folder: folder.clone(), used, builds: true });
+        settings.index = used.map(|used| IndexSettings { folder: folder.clone(), used, builds: true });
         Researcher::new(settings)
     };
     let questions =
@@ -218,18 +218,18 @@ fn caching_and_indexing_keying_is_stable_bypass_works_and_hits_do_not_change_sem
             .collect()
     };
     // Bypassed, nothing is kept.
-    let plain = answers(&with(IndexUse::Never));
+    let plain = answers(&with(None));
     assert_eq!(databases(), Vec::<std::path::PathBuf>::new());
     // Made, found again under the same key, and never noticed.
     for _ in 0..3 {
-        let indexed = with(IndexUse::Always);
+        let indexed = with(Some(IndexUse::Always));
         assert_eq!(answers(&indexed), plain);
         indexed.wait_for_index(std::time::Duration::from_secs(60));
         assert_eq!(databases().len(), 1);
     }
     // What changes is seen at once.
     fixture.write("src/frobnicate.rs", "pub fn frobnicate_zyxwv() {}\n");
-    let answer = answers(&with(IndexUse::Always));
-    assert_eq!(answer, answers(&with(IndexUse::Never)));
+    let answer = answers(&with(Some(IndexUse::Always)));
+    assert_eq!(answer, answers(&with(None)));
     assert_eq!(answer[2]["synthesis"]["references"][0], "src/frobnicate.rs:1");
 }
