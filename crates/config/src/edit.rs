@@ -1,5 +1,6 @@
 //! Changing the user's configuration file, with its comments and its order kept.
 
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -20,9 +21,11 @@ pub fn set_user_setting(
     let path = environment.user_file().ok_or(ConfigError::NoHome)?;
     // A dotfile manager may have made it a link, which stays one.
     let path = path.canonicalize().unwrap_or(path);
+    let failed = |reason: String| ConfigError::Unwritable { path: path.clone(), reason };
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let _lock = lock(folder).map_err(|error| failed(error.to_string()))?;
     // A file that cannot be used is fixed by hand first, not rewritten.
     files::read(&path)?;
-    let failed = |reason: String| ConfigError::Unwritable { path: path.clone(), reason };
     let text = match std::fs::read_to_string(&path) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
@@ -46,7 +49,7 @@ pub fn set_user_setting(
             table.insert(key, Item::Value(value));
         }
     }
-    write(&path, &document.to_string()).map_err(|error| failed(error.to_string()))?;
+    write(folder, &path, &document.to_string()).map_err(|error| failed(error.to_string()))?;
     Ok(path)
 }
 
@@ -66,10 +69,18 @@ fn parse(
     }
 }
 
-/// Replaces the file in one step: it is either the old one or the new one. It may hold secrets, so a new file is private.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
-    let folder = path.parent().unwrap_or(Path::new("."));
+/// Creates the folder and locks it until the result is dropped, so that concurrent changes are made one after the other. The
+/// file itself cannot be locked, because each change replaces it. Some network file systems cannot lock a folder; a change there
+/// is made without a lock.
+fn lock(folder: &Path) -> std::io::Result<File> {
     std::fs::create_dir_all(folder)?;
+    let opened = File::open(folder)?;
+    let _ = opened.lock();
+    Ok(opened)
+}
+
+/// Replaces the file in one step: it is either the old one or the new one. It may hold secrets, so a new file is private.
+fn write(folder: &Path, path: &Path, text: &str) -> std::io::Result<()> {
     let draft = folder.join(format!(".config.toml.{}.new", std::process::id()));
     let mut options = std::fs::OpenOptions::new();
     options.write(true).create(true).truncate(true);

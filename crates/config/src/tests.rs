@@ -404,3 +404,21 @@ fn set_creates_a_private_file_and_refuses_what_cannot_be_used() {
     home.user_file("[http\n");
     assert!(matches!(set("http.port", "1"), Err(ConfigError::Unreadable { .. })));
 }
+
+#[test]
+fn settings_that_are_set_at_the_same_time_are_all_kept() {
+    for _ in 0..10 {
+        let home = TestHome::new();
+        let names = ["model.locator", "model.analyzer", "model.patterns", "model.thoughts"];
+        std::thread::scope(|scope| {
+            for name in names {
+                scope.spawn(|| set_user_setting(&home.environment, name, "small").unwrap());
+            }
+        });
+        let config = home.load().unwrap();
+        for name in names {
+            let setting = config.settings().iter().find(|setting| setting.name == name).unwrap();
+            assert_eq!(setting.value.as_deref(), Some("small"), "{name}");
+        }
+    }
+}
