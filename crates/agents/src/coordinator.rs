@@ -2,20 +2,22 @@
 
 use std::collections::HashSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::path::PathBuf;
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tamis_store::{DataDir, Lock, create_private_dir, private_file};
+use tamis_git::Git;
+use tamis_store::rusqlite::{self, Connection};
+use tamis_store::{DataDir, Lock, create_private_dir};
 
 use crate::error::Result;
 use crate::instances::records::Instance;
 use crate::journal::family_locks::Holds;
+use crate::launch::preparation::write_private;
 use crate::pull_requests::create_pull_request::Following;
-use crate::{AgentsError, Archive, Code, InstanceId, Tmux, db, instances::identity};
-use tamis_git::Git;
+use crate::{AgentsError, Archive, Code, InstanceId, Tmux};
 
 /// Settings of a coordinator.
 #[derive(Clone)]
@@ -36,22 +38,24 @@ pub struct CoordinatorSettings {
 /// The coordinator of a data folder, as long as it holds the lock.
 pub struct Coordinator {
     pub(crate) settings: CoordinatorSettings,
-    pub(crate) archive: Arc<Archive>,
+    pub(crate) archive: Archive,
     pub(crate) places: Places,
     pub(crate) git: Git,
     pub(crate) tmux: Tmux,
-    pub(crate) holds: Arc<Holds>,
+    pub(crate) holds: Holds,
     /// Instances that are over and get a moment to read the answer that ended them.
-    pub(crate) leaving: Arc<Mutex<HashSet<InstanceId>>>,
+    pub(crate) leaving: Mutex<HashSet<InstanceId>>,
     /// One reconciliation at a time.
-    pub(crate) reconciling: Arc<Mutex<()>>,
+    pub(crate) reconciling: Mutex<()>,
     /// Findings that were reported once, and stay as they are.
-    pub(crate) reported: Arc<Mutex<HashSet<String>>>,
+    pub(crate) reported: Mutex<HashSet<String>>,
     /// When the state of pull requests was read from GitHub.
-    pub(crate) following: Arc<Mutex<Following>>,
+    pub(crate) following: Mutex<Following>,
     /// When retention was last applied.
-    pub(crate) forgotten: Arc<Mutex<Option<Instant>>>,
-    lock: Arc<Lock>,
+    pub(crate) forgotten: Mutex<Option<Instant>>,
+    /// For a thread that works later, unless the leader lock is released by then.
+    pub(crate) this: Weak<Coordinator>,
+    _lock: Lock,
 }
 
 /// The process that holds the leader lock.
@@ -70,7 +74,7 @@ pub(crate) struct Places {
 
 impl Coordinator {
     /// Takes the leader lock. None: another process holds it. The caller reconciles first.
-    pub fn claim(settings: CoordinatorSettings) -> Result<Option<Coordinator>> {
+    pub fn claim(settings: CoordinatorSettings) -> Result<Option<Arc<Coordinator>>> {
         let places = Places::of(&settings.data_dir);
         places.create()?;
         let path = places.lock();
@@ -78,76 +82,51 @@ impl Coordinator {
         let Some(lock) = lock else { return Ok(None) };
         // Left by the last holder: another program may have its address by now, and must not be sent tokens.
         let _ = fs::remove_file(places.lock_holder());
-        let archive = Arc::new(Archive::open(&settings.database)?);
-        let git = Git::new(places.root().join("scratch")).with_limit(settings.tool_timeout);
+        let archive = Archive::open(&settings.database)?;
+        let git = Git::new(places.root.join("scratch")).with_limit(settings.tool_timeout);
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
-        Ok(Some(Coordinator {
+        Ok(Some(Arc::new_cyclic(|this| Coordinator {
             settings,
             archive,
             places,
             git,
             tmux,
-            holds: Arc::default(),
-            leaving: Arc::default(),
-            reconciling: Arc::default(),
-            reported: Arc::default(),
-            following: Arc::default(),
-            forgotten: Arc::default(),
-            lock: Arc::new(lock),
-        }))
-    }
-
-    /// A weak reference to the coordinator, for a thread that works later. None once the leader lock is released.
-    pub(crate) fn downgrade(&self) -> impl FnOnce() -> Option<Coordinator> + Send + 'static {
-        let lock = Arc::downgrade(&self.lock);
-        let (settings, archive, places) =
-            (self.settings.clone(), Arc::clone(&self.archive), self.places.clone());
-        let (git, tmux, holds) = (self.git.clone(), self.tmux.clone(), Arc::clone(&self.holds));
-        let (leaving, reconciling) = (Arc::clone(&self.leaving), Arc::clone(&self.reconciling));
-        let (reported, following) = (Arc::clone(&self.reported), Arc::clone(&self.following));
-        let forgotten = Arc::clone(&self.forgotten);
-        move || {
-            let lock = lock.upgrade()?;
-            Some(Coordinator {
-                settings,
-                archive,
-                places,
-                git,
-                tmux,
-                holds,
-                leaving,
-                reconciling,
-                reported,
-                following,
-                forgotten,
-                lock,
-            })
-        }
+            holds: Holds::default(),
+            leaving: Mutex::default(),
+            reconciling: Mutex::default(),
+            reported: Mutex::default(),
+            following: Mutex::default(),
+            forgotten: Mutex::default(),
+            this: this.clone(),
+            _lock: lock,
+        })))
     }
 
     /// Publishes the address of this coordinator for other processes.
     pub fn announce(&self, url: &str) -> Result<()> {
         let lock_holder = LockHolder { url: url.to_owned(), pid: std::process::id() };
         let path = self.places.lock_holder();
-        let draft = path.with_extension("new");
-        let write = || {
-            let _ = fs::remove_file(&draft);
-            let file = private_file().write(true).create_new(true).open(&draft)?;
-            serde_json::to_writer(file, &lock_holder)?;
-            fs::rename(&draft, &path)
-        };
-        write().map_err(|error| AgentsError::file("write", &path, &error))
+        let text = serde_json::to_string(&lock_holder).expect("a URL and a number are JSON");
+        write_private(&path, text.as_bytes())
     }
 
     pub fn archive(&self) -> &Archive {
         &self.archive
     }
 
+    /// Runs a query on the tables.
+    pub(crate) fn read<T>(&self, query: impl FnOnce(&Connection) -> rusqlite::Result<T>) -> Result<T> {
+        Ok(self.archive.database.read(query)?)
+    }
+
+    /// Changes the tables, in one transaction that an error rolls back.
+    pub(crate) fn write<T>(&self, change: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.archive.database.write_or(|transaction| change(transaction))
+    }
+
     /// Whose token this is.
     pub(crate) fn identify(&self, token: &str) -> Result<Instance> {
-        let hash = identity::hash_of(token);
-        let found = self.archive.database.read(|connection| db::instance_by_identity(connection, &hash))?;
-        found.ok_or_else(|| {
+        self.archive.owner_of(token)?.ok_or_else(|| {
             AgentsError::new(Code::IdentityRequired, "the caller is not known as an instance")
                 .suggest("these tools are for agents that `tamis agents start` has started")
         })
@@ -179,11 +158,11 @@ pub fn log_file(data_dir: &DataDir, id: &crate::InstanceId) -> PathBuf {
 }
 
 impl Places {
-    pub(crate) fn of(data_dir: &DataDir) -> Places {
+    fn of(data_dir: &DataDir) -> Places {
         Places { root: data_dir.agents() }
     }
 
-    pub(crate) fn create(&self) -> Result<()> {
+    fn create(&self) -> Result<()> {
         for folder in ["worktrees", "identities", "launch", "prompts", "sessions", "logs"] {
             let path = self.root.join(folder);
             create_private_dir(&path).map_err(|error| AgentsError::file("make", &path, &error))?;
@@ -191,11 +170,11 @@ impl Places {
         Ok(())
     }
 
-    pub(crate) fn lock(&self) -> PathBuf {
+    fn lock(&self) -> PathBuf {
         self.root.join("coordinator.lock")
     }
 
-    pub(crate) fn lock_holder(&self) -> PathBuf {
+    fn lock_holder(&self) -> PathBuf {
         self.root.join("coordinator.json")
     }
 
@@ -246,9 +225,5 @@ impl Places {
 
     pub(crate) fn logs(&self) -> PathBuf {
         self.root.join("logs")
-    }
-
-    pub(crate) fn root(&self) -> &Path {
-        &self.root
     }
 }

@@ -7,6 +7,9 @@ mod operations;
 mod reviews;
 mod user_config;
 
+use std::error::Error;
+use std::str::FromStr;
+
 use tamis_store::Component;
 use tamis_store::rusqlite::types::Type;
 use tamis_store::rusqlite::{self, Row};
@@ -127,39 +130,27 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
     "],
 }];
 
-/// A word of ours in a column. Another program's, or a later version's, is an error and no panic.
-fn word<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
+/// A column with the text of a value. Another program's, or a later version's, is an error and no panic.
+fn parsed<T: FromStr<Err: Error + Send + Sync + 'static>>(
     row: &Row<'_>,
-    column: &'static str,
+    column: &str,
 ) -> rusqlite::Result<T> {
-    row.get::<_, String>(column)?.parse().map_err(|error| unfit(column, error))
+    row.get::<_, String>(column)?.parse().map_err(unfit)
 }
 
-fn maybe_word<T: std::str::FromStr<Err: std::error::Error + Send + Sync + 'static>>(
-    row: &Row<'_>,
-    column: &'static str,
-) -> rusqlite::Result<Option<T>> {
-    row.get::<_, Option<String>>(column)?
-        .map(|text| text.parse().map_err(|error| unfit(column, error)))
-        .transpose()
+/// A column with JSON. An empty one is null.
+fn json_in<T: serde::de::DeserializeOwned>(row: &Row<'_>, column: &str) -> rusqlite::Result<T> {
+    let text: Option<String> = row.get(column)?;
+    serde_json::from_str(text.as_deref().unwrap_or("null")).map_err(unfit)
 }
 
-fn unfit(column: &str, error: impl std::error::Error + Send + Sync + 'static) -> rusqlite::Error {
-    let _ = column;
+fn unfit(error: impl Error + Send + Sync + 'static) -> rusqlite::Error {
     rusqlite::Error::FromSqlConversionFailure(0, Type::Text, Box::new(error))
 }
 
 fn json<T: serde::Serialize>(value: &T) -> String {
     // Lists of strings cannot fail to be written.
     serde_json::to_string(value).unwrap_or_else(|_| "[]".to_owned())
-}
-
-fn from_json<T: serde::de::DeserializeOwned>(text: &str, column: &'static str) -> rusqlite::Result<T> {
-    serde_json::from_str(text).map_err(|error| unfit(column, error))
-}
-
-fn path(row: &Row<'_>, column: &str) -> rusqlite::Result<std::path::PathBuf> {
-    row.get::<_, String>(column).map(Into::into)
 }
 
 /// Paths are text here: agents' configurations, which must have them too, know nothing else.

@@ -40,12 +40,8 @@ pub use instances::kinds::{AgentType, FeedbackType, Status, TRANSITIONS};
 pub use instances::records::{
     AgentChoice, AgentEvent, EventKind, Feedback, Instance, Moment, Phase, Review, ReviewOutcome,
 };
-pub use instances::user_config::{AGENTS, Shape, USER_SETTINGS, UserSetting, user_setting};
+pub use instances::user_config::{AGENTS, user_setting};
 pub use launch::session_file::{
-    Environment, LOG_FLAG, Launch, SESSION_COMMAND, SessionFiles, agent_environment, keep_log, run_session,
+    Environment, LOG_FLAG, Launch, SessionFiles, agent_environment, keep_log, run_session,
 };
 pub use launch::tmux::{Tmux, TmuxSession, plain_text};
-pub use review::prompts::{
-    PastReview, PlanningPrompt, RepositoryFacts, ReviewPrompt, Task, TaskIssue, WorkPrompt, planning_prompt,
-    review_prompt, work_prompt,
-};

@@ -98,7 +98,7 @@ fn a_session_becomes_what_its_file_says() {
     let work = place.path("work 'q' #{pane_id} %H");
     fs::create_dir(&work).unwrap();
     let script = "echo shown; { pwd; printf '%s\\0' \"$@\"; echo; env -0; } > out.part; mv out.part out; exec sleep 600";
-    let words = ["sh", "-c", script, "sh", "$(id)", "it's", "a\nb", ""].map(OsString::from);
+    let words = ["sh", "-c", script, "sh", "$(id)", "it's", "a\nb", ""].map(str::to_owned);
     let mut launch = Launch::of_command(&words, &work, environment()).unwrap();
     launch.env.insert("TAMIS_INSTANCE".into(), id().as_str().into());
     place.start(&id(), &launch).unwrap();

@@ -89,7 +89,7 @@ impl AgentService {
     }
 
     /// None: another process holds the lock, or it fails, which is logged at the next attempt.
-    fn claim_at_once(&self) -> Option<Coordinator> {
+    fn claim_at_once(&self) -> Option<Arc<Coordinator>> {
         for attempt in 0..FIRST_ATTEMPTS {
             if attempt > 0 {
                 thread::sleep(FIRST_ATTEMPT_INTERVAL);
@@ -118,9 +118,8 @@ impl AgentService {
         }
     }
 
-    fn run_leader(&self, url: &str, first: Option<Coordinator>, on_change: OnChange) {
+    fn run_leader(&self, url: &str, first: Option<Arc<Coordinator>>, on_change: OnChange) {
         let Some(coordinator) = first.or_else(|| self.await_leader_lock(&on_change)) else { return };
-        let coordinator = Arc::new(coordinator);
         let mut interval = self.reconcile_now(&coordinator);
         if let Err(error) = coordinator.announce(url) {
             tracing::error!(%error, "cannot announce this coordinator to other processes");
@@ -148,7 +147,7 @@ impl AgentService {
     }
 
     /// None: it resigned before.
-    fn await_leader_lock(&self, on_change: &OnChange) -> Option<Coordinator> {
+    fn await_leader_lock(&self, on_change: &OnChange) -> Option<Arc<Coordinator>> {
         let mut reported = None;
         loop {
             let wait = match Coordinator::claim(self.settings.coordinator.clone()) {

@@ -34,40 +34,24 @@ impl<T: ToolRequest> CoordinatorRequest for T {
     }
 }
 
-impl ToolRequest for RequestReview {
-    const TOOL: &'static str = "request_review";
-    type Answer = ReviewRequested;
+macro_rules! tool_requests {
+    ($($request:ident => $answer:ident by $tool:ident,)+) => {
+        $(impl ToolRequest for $request {
+            const TOOL: &'static str = stringify!($tool);
+            type Answer = $answer;
 
-    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<ReviewRequested> {
-        coordinator.request_review(call, self)
-    }
+            fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<$answer> {
+                coordinator.$tool(call, self)
+            }
+        })+
+    };
 }
 
-impl ToolRequest for SendFeedback {
-    const TOOL: &'static str = "send_feedback";
-    type Answer = FeedbackSent;
-
-    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<FeedbackSent> {
-        coordinator.send_feedback(call, self)
-    }
-}
-
-impl ToolRequest for CreatePullRequest {
-    const TOOL: &'static str = "create_pull_request";
-    type Answer = PullRequestCreated;
-
-    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<PullRequestCreated> {
-        coordinator.create_pull_request(call, self)
-    }
-}
-
-impl ToolRequest for CreateIssues {
-    const TOOL: &'static str = "create_issues";
-    type Answer = IssuesCreated;
-
-    fn perform(&self, coordinator: &Coordinator, call: &AgentCall<'_>) -> Result<IssuesCreated> {
-        coordinator.create_issues(call, self)
-    }
+tool_requests! {
+    RequestReview => ReviewRequested by request_review,
+    SendFeedback => FeedbackSent by send_feedback,
+    CreatePullRequest => PullRequestCreated by create_pull_request,
+    CreateIssues => IssuesCreated by create_issues,
 }
 
 /// What of an instance matters in an answer: the rest is in the tables, which every process reads.

@@ -76,6 +76,15 @@ pub struct ClientHome {
     place: Place,
 }
 
+/// What the command of a client is made from.
+struct Setup<'a> {
+    clients: &'a InstalledClients,
+    place: &'a Place,
+    server: &'a StdioServer,
+    /// The address of its model.
+    model: &'a str,
+}
+
 /// The folders of one run.
 #[derive(Debug)]
 struct Place {
@@ -108,11 +117,12 @@ impl TestClient {
 
         let name = server.name.clone();
         let model = ScriptedModel::start(self.wire(), move |tool| self.tool_name(&name, tool), script);
+        let setup = Setup { clients, place, server: &server, model: &model.url() };
         let mut command = match self {
-            Self::ClaudeCode => claude_code::command(clients, place, &server, &model.url()),
-            Self::Codex => codex::command(clients, place, &server, &model.url()),
-            Self::GeminiCli => gemini_cli::command(clients, place, &server, &model.url()),
-            Self::OpenCode => open_code::command(clients, place, &server, &model.url()),
+            Self::ClaudeCode => claude_code::command(setup),
+            Self::Codex => codex::command(setup),
+            Self::GeminiCli => gemini_cli::command(setup),
+            Self::OpenCode => open_code::command(setup),
         };
         command.current_dir(&place.work);
         let (finished, left_behind) =

@@ -70,7 +70,7 @@ impl Coordinator {
 
     /// Branches that hold what they have: for a reviewer, that of the coding agent.
     fn keepers(&self, instance: &Instance) -> Result<Vec<BranchName>> {
-        let review = self.archive.database.read(|connection| db::review_by(connection, &instance.id))?;
+        let review = self.read(|connection| db::review_by(connection, &instance.id))?;
         Ok(review.map(|review| review.parent_instance.branch()).into_iter().collect())
     }
 

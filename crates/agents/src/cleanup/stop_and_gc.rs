@@ -42,7 +42,7 @@ impl Coordinator {
                 .about(id)
                 .suggest("`tamis agents gc` removes what is no longer needed"));
         }
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             end_rows(connection, &instance, status, ReviewOutcome::Ended, reason, Some(tool))
         })?;
         self.notify_freed(&instance);
@@ -72,7 +72,7 @@ impl Coordinator {
             if instance.phase == Phase::Gone && !of_repository.contains(instance.id.as_str()) {
                 continue;
             }
-            let family = self.archive.database.read(|connection| db::family(connection, &instance.id))?;
+            let family = self.read(|connection| db::family(connection, &instance.id))?;
             let Some(_hold) = self.holds.try_take(&family) else {
                 let kept = vec!["it is busy".to_owned()];
                 disposals.push(Disposal { instance: instance.id, removed: Vec::new(), kept, undo: None });
@@ -104,7 +104,7 @@ impl Coordinator {
 
     /// Ends the sessions of a family's members that are over, and removes what can go.
     pub(crate) fn clean_up_family(&self, member: &InstanceId) -> Result<()> {
-        let family = self.archive.database.read(|connection| db::family(connection, member))?;
+        let family = self.read(|connection| db::family(connection, member))?;
         let mut trouble = Ok(());
         for instance in self.members(&family)? {
             if instance.phase == Phase::Ending && !self.is_leaving(&instance.id) {
@@ -155,14 +155,14 @@ impl Coordinator {
 
     fn set_end_phase(&self, instance: &Instance) -> Result<()> {
         let phase = if instance.worktree.exists() { Phase::Kept } else { Phase::Gone };
-        Ok(self.archive.database.write(|connection| db::set_phase(connection, &instance.id, phase))?)
+        self.write(|connection| Ok(db::set_phase(connection, &instance.id, phase)?))
     }
 
     /// Cleans up after instances of a family that their own call has ended, once they had time to read its answer. To be
     /// called while the family is held.
     pub(crate) fn let_go(&self, family: &InstanceId) {
         let attempt = || {
-            let family = self.archive.database.read(|connection| db::family(connection, family))?;
+            let family = self.read(|connection| db::family(connection, family))?;
             let mut members = self.members(&family)?;
             members.retain(|member| member.phase == Phase::Ending);
             Ok::<_, AgentsError>((family, members))
@@ -174,11 +174,11 @@ impl Coordinator {
         let ids: Vec<InstanceId> = members.into_iter().map(|member| member.id).collect();
         self.leaving.lock().extend(ids.iter().cloned());
         // A coordinator that ends meanwhile leaves this to the next one.
-        let downgrade = self.downgrade();
+        let coordinator = self.this.clone();
         let leaving = ids.clone();
         let clean_up = move || {
             std::thread::sleep(GRACE);
-            let Some(coordinator) = downgrade() else { return };
+            let Some(coordinator) = coordinator.upgrade() else { return };
             // From here on the reconciler may do it as well.
             coordinator.leave(&leaving);
             let Some(_hold) = coordinator.holds.take(&family, Instant::now() + PATIENCE) else { return };

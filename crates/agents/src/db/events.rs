@@ -2,7 +2,7 @@
 
 use tamis_store::rusqlite::{self, Connection, params};
 
-use super::{from_json, maybe_word, word};
+use super::json_in;
 use crate::instances::records::{AgentEvent, Moment, NewEvent};
 use crate::{Code, InstanceId};
 
@@ -13,15 +13,15 @@ pub(crate) fn insert_event(connection: &Connection, event: &NewEvent<'_>) -> rus
              error_code, detail)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         params![
-            Moment::now().0,
-            event.kind.as_str(),
-            event.instance.map(InstanceId::as_str),
+            Moment::now(),
+            event.kind,
+            event.instance,
             event.tool,
             event.success,
-            event.statuses.map(|(before, _)| before.as_str()),
-            event.statuses.map(|(_, after)| after.as_str()),
+            event.statuses.map(|(before, _)| before),
+            event.statuses.map(|(_, after)| after),
             event.git_commit,
-            event.error_code.map(Code::as_str),
+            event.error_code,
             event.detail.to_string(),
         ],
     )?;
@@ -41,20 +41,19 @@ pub(crate) fn events_after(
         "SELECT seq, at, kind, instance_id, tool_name, success, status_before, status_after, git_commit, error_code, detail
          FROM mcp_events WHERE seq > ?1 AND {whose} ORDER BY seq LIMIT ?3",
     ))?;
-    let rows = statement.query_map(params![after, instance.map(InstanceId::as_str), most], |row| {
-        let detail: String = row.get("detail")?;
+    let rows = statement.query_map(params![after, instance, most], |row| {
         Ok(AgentEvent {
             seq: row.get("seq")?,
-            at: Moment(row.get("at")?),
-            kind: word(row, "kind")?,
-            instance_id: maybe_word(row, "instance_id")?,
+            at: row.get("at")?,
+            kind: row.get("kind")?,
+            instance_id: row.get("instance_id")?,
             tool_name: row.get("tool_name")?,
             success: row.get("success")?,
-            status_before: maybe_word(row, "status_before")?,
-            status_after: maybe_word(row, "status_after")?,
+            status_before: row.get("status_before")?,
+            status_after: row.get("status_after")?,
             git_commit: row.get("git_commit")?,
             error_code: row.get("error_code")?,
-            detail: from_json(&detail, "detail")?,
+            detail: json_in(row, "detail")?,
         })
     })?;
     rows.collect()
@@ -64,7 +63,7 @@ pub(crate) fn events_after(
 pub(crate) fn stranger_since(connection: &Connection, code: Code, since: Moment) -> rusqlite::Result<bool> {
     connection.query_row(
         "SELECT EXISTS (SELECT 1 FROM mcp_events WHERE instance_id IS NULL AND error_code = ?1 AND at >= ?2)",
-        params![code.as_str(), since.0],
+        params![code, since],
         |row| row.get(0),
     )
 }

@@ -2,7 +2,7 @@
 
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
-use super::{from_json, json, word};
+use super::{json, json_in};
 use crate::InstanceId;
 use crate::instances::records::{Feedback, Moment};
 
@@ -17,17 +17,17 @@ pub(crate) fn insert_feedback(connection: &Connection, feedback: &Feedback) -> r
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
         params![
             feedback.id,
-            feedback.review_instance.as_str(),
-            feedback.coding_instance.as_str(),
+            feedback.review_instance,
+            feedback.coding_instance,
             feedback.review_iteration,
             feedback.feedback,
-            feedback.feedback_type.as_str(),
+            feedback.feedback_type,
             feedback.priority,
             json(&feedback.actionable_items),
             feedback.digest,
             feedback.path,
             feedback.blob,
-            feedback.created_at.0,
+            feedback.created_at,
         ],
     )?;
     Ok(())
@@ -48,13 +48,13 @@ pub(crate) fn deliver_feedback(
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE feedback SET git_commit_hash = ?2, path = ?3, blob = ?4, delivered_at = ?5 WHERE id = ?1",
-        params![id, commit, path, blob, Moment::now().0],
+        params![id, commit, path, blob, Moment::now()],
     )?;
     Ok(())
 }
 
 pub(crate) fn mark_notified(connection: &Connection, id: &str) -> rusqlite::Result<()> {
-    connection.execute("UPDATE feedback SET told_at = ?2 WHERE id = ?1", params![id, Moment::now().0])?;
+    connection.execute("UPDATE feedback SET told_at = ?2 WHERE id = ?1", params![id, Moment::now()])?;
     Ok(())
 }
 
@@ -72,7 +72,7 @@ pub(crate) fn feedback_for(
         "SELECT {FEEDBACK} FROM feedback WHERE ?1 IS NULL OR coding_instance = ?1 OR review_instance = ?1
          ORDER BY created_at, id"
     ))?;
-    statement.query_map([coding.map(InstanceId::as_str)], read_feedback)?.collect()
+    statement.query_map([coding], read_feedback)?.collect()
 }
 
 /// Feedback of this very text that a coding agent got before.
@@ -82,7 +82,7 @@ pub(crate) fn same_feedback(
     digest: &str,
 ) -> rusqlite::Result<Option<Feedback>> {
     let sql = format!("SELECT {FEEDBACK} FROM feedback WHERE coding_instance = ?1 AND digest = ?2");
-    connection.prepare_cached(&sql)?.query_row([coding.as_str(), digest], read_feedback).optional()
+    connection.prepare_cached(&sql)?.query_row(params![coding, digest], read_feedback).optional()
 }
 
 /// Feedback that arrived, but whose coding agent has not been notified, though it is at work.
@@ -96,22 +96,21 @@ pub(crate) fn unnotified_feedback(connection: &Connection) -> rusqlite::Result<V
 }
 
 fn read_feedback(row: &Row<'_>) -> rusqlite::Result<Feedback> {
-    let items: String = row.get("actionable_items")?;
     Ok(Feedback {
         id: row.get("id")?,
-        review_instance: word(row, "review_instance")?,
-        coding_instance: word(row, "coding_instance")?,
+        review_instance: row.get("review_instance")?,
+        coding_instance: row.get("coding_instance")?,
         review_iteration: row.get("review_iteration")?,
         feedback: row.get("feedback")?,
-        feedback_type: word(row, "feedback_type")?,
+        feedback_type: row.get("feedback_type")?,
         priority: row.get("priority")?,
-        actionable_items: from_json(&items, "actionable_items")?,
+        actionable_items: json_in(row, "actionable_items")?,
         digest: row.get("digest")?,
         path: row.get("path")?,
         blob: row.get("blob")?,
         git_commit_hash: row.get("git_commit_hash")?,
-        created_at: Moment(row.get("created_at")?),
-        delivered_at: row.get::<_, Option<i64>>("delivered_at")?.map(Moment),
-        told_at: row.get::<_, Option<i64>>("told_at")?.map(Moment),
+        created_at: row.get("created_at")?,
+        delivered_at: row.get("delivered_at")?,
+        told_at: row.get("told_at")?,
     })
 }

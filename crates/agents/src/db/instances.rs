@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, named_params, params};
 
-use super::{from_json, insert_event, json, maybe_word, path, path_text, word};
+use super::{insert_event, json, json_in, parsed, path_text, unfit};
 use crate::instances::records::{AgentChoice, EventKind, Instance, Moment, NewEvent, Phase};
 use crate::{AgentsError, Code, InstanceId, Status};
 
@@ -22,10 +22,10 @@ pub(crate) fn insert_instance(
          VALUES (:id, :type, :status, :phase, :reason, :task, :issue, :issue_title, :agent, :args, :repository,
              :worktree, :branch, :base_branch, :base_commit, :session, :identity_hash, :created_at, :created_at)",
         named_params! {
-            ":id": instance.id.as_str(),
-            ":type": instance.agent_type.as_str(),
-            ":status": instance.status.as_str(),
-            ":phase": instance.phase.as_str(),
+            ":id": instance.id,
+            ":type": instance.agent_type,
+            ":status": instance.status,
+            ":phase": instance.phase,
             ":reason": instance.reason,
             ":task": instance.task,
             ":issue": instance.issue,
@@ -39,7 +39,7 @@ pub(crate) fn insert_instance(
             ":base_commit": instance.base_commit.as_str(),
             ":session": instance.session,
             ":identity_hash": identity_hash,
-            ":created_at": instance.created_at.0,
+            ":created_at": instance.created_at,
         },
     )?;
     Ok(())
@@ -47,26 +47,26 @@ pub(crate) fn insert_instance(
 
 /// Stores the text of an instance's issue, for its reviewers.
 pub(crate) fn set_issue_text(connection: &Connection, id: &InstanceId, text: &str) -> rusqlite::Result<()> {
-    connection.execute("UPDATE instances SET issue_text = ?2 WHERE id = ?1", [id.as_str(), text])?;
+    connection.execute("UPDATE instances SET issue_text = ?2 WHERE id = ?1", params![id, text])?;
     Ok(())
 }
 
 /// The text of an instance's issue at its start.
 pub(crate) fn issue_text(connection: &Connection, id: &InstanceId) -> rusqlite::Result<Option<String>> {
-    connection.query_row("SELECT issue_text FROM instances WHERE id = ?1", [id.as_str()], |row| row.get(0))
+    connection.query_row("SELECT issue_text FROM instances WHERE id = ?1", [id], |row| row.get(0))
 }
 
 /// Takes out an instance that never came to be. It must have no event yet.
 pub(crate) fn delete_instance(connection: &Connection, id: &InstanceId) -> rusqlite::Result<()> {
-    connection.execute("DELETE FROM instance_relationships WHERE child_instance = ?1", [id.as_str()])?;
-    connection.execute("DELETE FROM instances WHERE id = ?1 AND phase = 'preparing'", [id.as_str()])?;
+    connection.execute("DELETE FROM instance_relationships WHERE child_instance = ?1", [id])?;
+    connection.execute("DELETE FROM instances WHERE id = ?1 AND phase = 'preparing'", [id])?;
     Ok(())
 }
 
 pub(crate) fn instance(connection: &Connection, id: &InstanceId) -> rusqlite::Result<Option<Instance>> {
     let mut statement =
         connection.prepare_cached(&format!("SELECT {INSTANCE} FROM instances WHERE id = ?1"))?;
-    statement.query_row([id.as_str()], read_instance).optional()
+    statement.query_row([id], read_instance).optional()
 }
 
 /// All instances, or those of some statuses, oldest first. What is still being made is left out unless it is wanted.
@@ -82,7 +82,7 @@ pub(crate) fn count_by_status(connection: &Connection) -> rusqlite::Result<Vec<(
     let mut statement = connection.prepare_cached(
         "SELECT status, COUNT(*) AS number FROM instances WHERE phase <> 'preparing' GROUP BY status",
     )?;
-    statement.query_map([], |row| Ok((word(row, "status")?, row.get("number")?)))?.collect()
+    statement.query_map([], |row| Ok((row.get("status")?, row.get("number")?)))?.collect()
 }
 
 /// Whose identity this is.
@@ -96,8 +96,7 @@ pub(crate) fn instance_by_identity(
 
 /// Whether a name is taken, by an instance of whatever age.
 pub(crate) fn is_taken(connection: &Connection, id: &InstanceId) -> rusqlite::Result<bool> {
-    connection
-        .query_row("SELECT EXISTS (SELECT 1 FROM instances WHERE id = ?1)", [id.as_str()], |row| row.get(0))
+    connection.query_row("SELECT EXISTS (SELECT 1 FROM instances WHERE id = ?1)", [id], |row| row.get(0))
 }
 
 /// Changes the status, if the table of transitions has it, and records an event. Anything else is [`Code::InvalidState`].
@@ -118,10 +117,10 @@ pub(crate) fn set_status(
         )
         .about(id));
     }
-    let now = Moment::now().0;
+    let now = Moment::now();
     connection.execute(
         "UPDATE instances SET status = ?2, reason = ?3, updated_at = ?4, ended_at = iif(?5, ?4, NULL) WHERE id = ?1",
-        params![id.as_str(), next.as_str(), reason, now, !next.is_live()],
+        params![id, next, reason, now, !next.is_live()],
     )?;
     let event = NewEvent {
         tool,
@@ -135,7 +134,7 @@ pub(crate) fn set_status(
 pub(crate) fn set_phase(connection: &Connection, id: &InstanceId, phase: Phase) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE instances SET phase = ?2, updated_at = ?3 WHERE id = ?1",
-        params![id.as_str(), phase.as_str(), Moment::now().0],
+        params![id, phase, Moment::now()],
     )?;
     Ok(())
 }
@@ -145,7 +144,7 @@ pub(crate) fn set_exit_code(
     id: &InstanceId,
     code: Option<i32>,
 ) -> rusqlite::Result<()> {
-    connection.execute("UPDATE instances SET exit_code = ?2 WHERE id = ?1", params![id.as_str(), code])?;
+    connection.execute("UPDATE instances SET exit_code = ?2 WHERE id = ?1", params![id, code])?;
     Ok(())
 }
 
@@ -157,7 +156,7 @@ pub(crate) fn set_pull_request(
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE instances SET pr_number = ?2, pr_url = ?3 WHERE id = ?1",
-        params![id.as_str(), number, url],
+        params![id, number, url],
     )?;
     Ok(())
 }
@@ -166,7 +165,7 @@ pub(crate) fn set_pull_request(
 pub(crate) fn count_rejection(connection: &Connection, id: &InstanceId) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE instances SET rejected_requests = rejected_requests + 1, updated_at = ?2 WHERE id = ?1",
-        params![id.as_str(), Moment::now().0],
+        params![id, Moment::now()],
     )?;
     Ok(())
 }
@@ -178,40 +177,42 @@ pub(crate) fn members(connection: &Connection, family: &InstanceId) -> rusqlite:
              (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1))
          ORDER BY created_at, id"
     ))?;
-    statement.query_map([family.as_str()], read_instance)?.collect()
+    statement.query_map([family], read_instance)?.collect()
 }
 
 /// As if whatever is over had been for long.
 #[cfg(test)]
-pub(crate) fn end_all_long_ago(connection: &rusqlite::Transaction<'_>) -> rusqlite::Result<()> {
+pub(crate) fn end_all_long_ago(connection: &Connection) -> rusqlite::Result<()> {
     connection.execute("UPDATE instances SET ended_at = 1", [])?;
     Ok(())
 }
 
 fn read_instance(row: &Row<'_>) -> rusqlite::Result<Instance> {
-    let args: String = row.get("args")?;
     Ok(Instance {
-        id: word(row, "id")?,
-        agent_type: word(row, "type")?,
-        status: word(row, "status")?,
-        phase: word(row, "phase")?,
+        id: row.get("id")?,
+        agent_type: row.get("type")?,
+        status: row.get("status")?,
+        phase: row.get("phase")?,
         reason: row.get("reason")?,
         task: row.get("task")?,
         issue: row.get("issue")?,
         issue_title: row.get("issue_title")?,
-        choice: AgentChoice { agent: row.get("agent")?, args: from_json(&args, "args")? },
-        repository: path(row, "repository")?,
-        worktree: path(row, "worktree")?,
-        branch: word(row, "branch")?,
-        base_branch: maybe_word(row, "base_branch")?,
-        base_commit: word(row, "base_commit")?,
+        choice: AgentChoice { agent: row.get("agent")?, args: json_in(row, "args")? },
+        repository: row.get::<_, String>("repository")?.into(),
+        worktree: row.get::<_, String>("worktree")?.into(),
+        branch: parsed(row, "branch")?,
+        base_branch: row
+            .get::<_, Option<String>>("base_branch")?
+            .map(|name| name.parse().map_err(unfit))
+            .transpose()?,
+        base_commit: parsed(row, "base_commit")?,
         session: row.get("session")?,
         exit_code: row.get("exit_code")?,
         pr_number: row.get("pr_number")?,
         pr_url: row.get("pr_url")?,
         rejected_requests: row.get("rejected_requests")?,
-        created_at: Moment(row.get("created_at")?),
-        updated_at: Moment(row.get("updated_at")?),
-        ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Moment),
+        created_at: row.get("created_at")?,
+        updated_at: row.get("updated_at")?,
+        ended_at: row.get("ended_at")?,
     })
 }

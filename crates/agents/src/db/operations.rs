@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
-use super::{from_json, word};
+use super::json_in;
 use crate::InstanceId;
 use crate::instances::records::{Moment, Operation, OperationState};
 
@@ -22,7 +22,7 @@ pub(crate) fn begin_operation(
     connection.execute("DELETE FROM operations WHERE call_key = ?1 AND state = 'undone'", [call_key])?;
     connection.execute(
         "INSERT INTO operations (call_key, tool, instance_id, state, plan, begun_at) VALUES (?1, ?2, ?3, 'begun', ?4, ?5)",
-        params![call_key, tool, instance.as_str(), plan.to_string(), Moment::now().0],
+        params![call_key, tool, instance, plan.to_string(), Moment::now()],
     )?;
     Ok(connection.last_insert_rowid())
 }
@@ -34,10 +34,9 @@ pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> r
     Ok(())
 }
 
-pub(crate) fn plan_of(connection: &Connection, operation: i64) -> rusqlite::Result<Option<Value>> {
-    let sql = "SELECT plan FROM operations WHERE id = ?1";
-    let plan = connection.query_row(sql, [operation], |row| row.get::<_, String>(0)).optional()?;
-    plan.map(|plan| from_json(&plan, "plan")).transpose()
+pub(crate) fn operation(connection: &Connection, operation: i64) -> rusqlite::Result<Operation> {
+    let sql = format!("SELECT {OPERATION} FROM operations WHERE id = ?1");
+    connection.prepare_cached(&sql)?.query_row([operation], read_operation)
 }
 
 /// Forgets what ended before a moment, but for what instances did that are still at work: it may be gone on from.
@@ -45,7 +44,7 @@ pub(crate) fn forget_operations(connection: &Connection, before: Moment) -> rusq
     connection.execute(
         "DELETE FROM operations WHERE state <> 'begun' AND ended_at < ?1
              AND instance_id NOT IN (SELECT id FROM instances WHERE phase IN ('preparing', 'ready'))",
-        [before.0],
+        [before],
     )
 }
 
@@ -57,7 +56,7 @@ pub(crate) fn end_operation(
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE operations SET state = ?2, result = ?3, ended_at = ?4 WHERE id = ?1",
-        params![operation, state.as_str(), result.map(Value::to_string), Moment::now().0],
+        params![operation, state, result.map(Value::to_string), Moment::now()],
     )?;
     Ok(())
 }
@@ -79,7 +78,7 @@ pub(crate) fn operations_of_family(
         "SELECT {OPERATION} FROM operations WHERE state = 'begun' AND (instance_id = ?1 OR instance_id IN
              (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1)) ORDER BY id"
     );
-    connection.prepare_cached(&sql)?.query_map([family.as_str()], read_operation)?.collect()
+    connection.prepare_cached(&sql)?.query_map([family], read_operation)?.collect()
 }
 
 /// What an instance did with a tool, oldest first.
@@ -89,20 +88,18 @@ pub(crate) fn operations_by(
     tool: &str,
 ) -> rusqlite::Result<Vec<Operation>> {
     let sql = format!("SELECT {OPERATION} FROM operations WHERE instance_id = ?1 AND tool = ?2 ORDER BY id");
-    connection.prepare_cached(&sql)?.query_map([instance.as_str(), tool], read_operation)?.collect()
+    connection.prepare_cached(&sql)?.query_map(params![instance, tool], read_operation)?.collect()
 }
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {
-    let plan: String = row.get("plan")?;
-    let result: Option<String> = row.get("result")?;
     Ok(Operation {
         id: row.get("id")?,
         call_key: row.get("call_key")?,
         tool: row.get("tool")?,
-        instance: word(row, "instance_id")?,
-        state: word(row, "state")?,
-        plan: from_json(&plan, "plan")?,
-        result: result.map(|result| from_json(&result, "result")).transpose()?,
-        begun_at: Moment(row.get("begun_at")?),
+        instance: row.get("instance_id")?,
+        state: row.get("state")?,
+        plan: json_in(row, "plan")?,
+        result: json_in(row, "result")?,
+        begun_at: row.get("begun_at")?,
     })
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
-use super::{maybe_word, word};
+use super::parsed;
 use crate::InstanceId;
 use crate::instances::records::{Moment, Review, ReviewOutcome};
 use crate::pull_requests::create_pull_request::CLOSED_FOLLOWED;
@@ -19,12 +19,12 @@ pub(crate) fn insert_review(connection: &Connection, review: &Review) -> rusqlit
              reviewed_commit, work_identity, created_at)
          VALUES (?1, ?2, 'spawned_review', ?3, ?4, ?5, ?6)",
         params![
-            review.parent_instance.as_str(),
-            review.child_instance.as_str(),
+            review.parent_instance,
+            review.child_instance,
             review.review_iteration,
             review.reviewed_commit.as_str(),
             review.work_identity,
-            review.created_at.0,
+            review.created_at,
         ],
     )?;
     Ok(())
@@ -35,7 +35,7 @@ pub(crate) fn current_iteration(connection: &Connection, coding: &InstanceId) ->
     connection.query_row(
         "SELECT COALESCE(MAX(review_iteration), 0) FROM instance_relationships
          WHERE parent_instance = ?1 AND relationship_type = 'spawned_review'",
-        [coding.as_str()],
+        [coding],
         |row| row.get(0),
     )
 }
@@ -45,13 +45,13 @@ pub(crate) fn reviews_of(connection: &Connection, coding: &InstanceId) -> rusqli
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {REVIEW} FROM instance_relationships WHERE parent_instance = ?1 ORDER BY review_iteration"
     ))?;
-    statement.query_map([coding.as_str()], read_review)?.collect()
+    statement.query_map([coding], read_review)?.collect()
 }
 
 /// The review that this review agent was started for.
 pub(crate) fn review_by(connection: &Connection, review: &InstanceId) -> rusqlite::Result<Option<Review>> {
     let sql = format!("SELECT {REVIEW} FROM instance_relationships WHERE child_instance = ?1");
-    connection.prepare_cached(&sql)?.query_row([review.as_str()], read_review).optional()
+    connection.prepare_cached(&sql)?.query_row([review], read_review).optional()
 }
 
 pub(crate) fn end_review(
@@ -61,7 +61,7 @@ pub(crate) fn end_review(
 ) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE instance_relationships SET outcome = ?2, ended_at = ?3 WHERE child_instance = ?1 AND outcome IS NULL",
-        params![review.as_str(), outcome.as_str(), Moment::now().0],
+        params![review, outcome, Moment::now()],
     )?;
     Ok(())
 }
@@ -70,7 +70,7 @@ pub(crate) fn end_review(
 pub(crate) fn restart_review(connection: &Connection, review: &InstanceId) -> rusqlite::Result<()> {
     connection.execute(
         "UPDATE instance_relationships SET created_at = ?2 WHERE child_instance = ?1",
-        params![review.as_str(), Moment::now().0],
+        params![review, Moment::now()],
     )?;
     Ok(())
 }
@@ -82,7 +82,7 @@ pub(crate) fn running_review(
 ) -> rusqlite::Result<Option<Review>> {
     let sql =
         format!("SELECT {REVIEW} FROM instance_relationships WHERE parent_instance = ?1 AND outcome IS NULL");
-    connection.prepare_cached(&sql)?.query_row([coding.as_str()], read_review).optional()
+    connection.prepare_cached(&sql)?.query_row([coding], read_review).optional()
 }
 
 /// Reviews that ended without a pull request, and requests that were turned down at the limit.
@@ -91,7 +91,7 @@ pub(crate) fn failed_reviews(connection: &Connection, coding: &InstanceId) -> ru
         "SELECT rejected_requests + (SELECT COUNT(*) FROM instance_relationships
              WHERE parent_instance = ?1 AND outcome IS NOT NULL AND outcome <> 'approved')
          FROM instances WHERE id = ?1",
-        [coding.as_str()],
+        [coding],
         |row| row.get(0),
     )
 }
@@ -111,19 +111,19 @@ pub(crate) fn families_to_look_after(connection: &Connection) -> rusqlite::Resul
     )?;
     let closed_since = Moment::now().0 - CLOSED_FOLLOWED;
     let members: Vec<InstanceId> =
-        statement.query_map([closed_since], |row| word(row, "member"))?.collect::<rusqlite::Result<_>>()?;
+        statement.query_map([closed_since], |row| row.get("member"))?.collect::<rusqlite::Result<_>>()?;
     members.iter().map(|member| family(connection, member)).collect()
 }
 
 fn read_review(row: &Row<'_>) -> rusqlite::Result<Review> {
     Ok(Review {
-        parent_instance: word(row, "parent_instance")?,
-        child_instance: word(row, "child_instance")?,
+        parent_instance: row.get("parent_instance")?,
+        child_instance: row.get("child_instance")?,
         review_iteration: row.get("review_iteration")?,
-        reviewed_commit: word(row, "reviewed_commit")?,
+        reviewed_commit: parsed(row, "reviewed_commit")?,
         work_identity: row.get("work_identity")?,
-        outcome: maybe_word(row, "outcome")?,
-        created_at: Moment(row.get("created_at")?),
-        ended_at: row.get::<_, Option<i64>>("ended_at")?.map(Moment),
+        outcome: row.get("outcome")?,
+        created_at: row.get("created_at")?,
+        ended_at: row.get("ended_at")?,
     })
 }

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use tamis_git::BranchName;
 
 use crate::AgentType;
+use crate::instances::kinds::stored_as_text;
 
 /// Longer labels are cut: a session's name has to be readable in a list.
 const LONGEST_LABEL: usize = 24;
@@ -46,6 +47,8 @@ impl InstanceId {
         BranchName::of_instance(&self.0).expect("the names of instances are valid in branches")
     }
 }
+
+stored_as_text!(InstanceId);
 
 /// What a label comes to in a name: lower-case letters and digits, with single hyphens between them.
 pub(crate) fn slug(label: &str) -> String {

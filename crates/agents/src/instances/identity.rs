@@ -1,12 +1,11 @@
 //! Who calls: a random token for each instance, in a file that only its owner reads. The database has its hash alone.
 
 use std::fs;
-use std::io::{self, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use tamis_store::private_file;
 
+use crate::launch::preparation::write_private;
 use crate::{AgentsError, Code, InstanceId};
 
 /// What shows that a bearer token is an instance's and not the server's.
@@ -40,14 +39,8 @@ impl Identity {
 
     /// Writes the file, for its owner alone. One of the same instance, of an attempt that failed, is replaced.
     pub(crate) fn write(&self, path: &Path) -> Result<(), AgentsError> {
-        let write = || {
-            let draft = path.with_extension("new");
-            let _ = fs::remove_file(&draft);
-            let mut file = private_file().write(true).create_new(true).open(&draft)?;
-            file.write_all(serde_json::to_string(self).map_err(io::Error::other)?.as_bytes())?;
-            fs::rename(&draft, path)
-        };
-        write().map_err(|error| AgentsError::file("write the identity", path, &error))
+        let text = serde_json::to_string(self).expect("texts are JSON");
+        write_private(path, text.as_bytes())
     }
 
     /// In clear, for the header of a request.

@@ -43,9 +43,31 @@ macro_rules! words {
                 out.write_str(self.as_str())
             }
         }
+
+        $crate::instances::kinds::stored_as_text!($name);
     };
 }
 pub(crate) use words;
+
+/// A type whose values are stored as their text. Another program's text, or a later version's, is an error and no panic.
+macro_rules! stored_as_text {
+    ($name:ident) => {
+        impl tamis_store::rusqlite::ToSql for $name {
+            fn to_sql(&self) -> tamis_store::rusqlite::Result<tamis_store::rusqlite::types::ToSqlOutput<'_>> {
+                Ok(self.as_str().into())
+            }
+        }
+
+        impl tamis_store::rusqlite::types::FromSql for $name {
+            fn column_result(
+                value: tamis_store::rusqlite::types::ValueRef<'_>,
+            ) -> tamis_store::rusqlite::types::FromSqlResult<$name> {
+                value.as_str()?.parse().map_err(tamis_store::rusqlite::types::FromSqlError::other)
+            }
+        }
+    };
+}
+pub(crate) use stored_as_text;
 
 words! {
     /// What an agent is there for, which decides what it may do.

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
 use tamis_git::{BranchName, Commit};
+use tamis_store::rusqlite;
+use tamis_store::rusqlite::types::{FromSql, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
 use crate::instances::kinds::words;
 use crate::{AgentType, Code, FeedbackType, InstanceId, Status};
@@ -77,6 +79,18 @@ impl std::fmt::Display for Moment {
     }
 }
 
+impl ToSql for Moment {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        self.0.to_sql()
+    }
+}
+
+impl FromSql for Moment {
+    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Moment> {
+        value.as_i64().map(Moment)
+    }
+}
+
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
@@ -133,35 +147,16 @@ pub struct Instance {
     pub ended_at: Option<Moment>,
 }
 
-/// What is decided of an instance before there is anything of it.
-pub(crate) struct NewInstance {
-    pub(crate) id: InstanceId,
-    pub(crate) agent_type: AgentType,
-    pub(crate) task: String,
-    pub(crate) issue: Option<i64>,
-    pub(crate) issue_title: Option<String>,
-    pub(crate) choice: AgentChoice,
-    pub(crate) repository: PathBuf,
-    pub(crate) worktree: PathBuf,
-    pub(crate) base_branch: Option<BranchName>,
-    pub(crate) base_commit: Commit,
-}
-
-impl NewInstance {
-    /// The instance as it begins; its branch and its session are named after it.
-    pub(crate) fn prepare(self) -> Instance {
-        let NewInstance {
-            id,
-            agent_type,
-            task,
-            issue,
-            issue_title,
-            choice,
-            repository,
-            worktree,
-            base_branch,
-            base_commit,
-        } = self;
+impl Instance {
+    /// An instance as it begins, without a task yet; its branch and its session are named after it.
+    pub(crate) fn preparing(
+        id: InstanceId,
+        agent_type: AgentType,
+        choice: AgentChoice,
+        repository: PathBuf,
+        worktree: PathBuf,
+        base_commit: Commit,
+    ) -> Instance {
         let now = Moment::now();
         Instance {
             branch: id.branch(),
@@ -171,13 +166,13 @@ impl NewInstance {
             status: Status::Started,
             phase: Phase::Preparing,
             reason: None,
-            task,
-            issue,
-            issue_title,
+            task: String::new(),
+            issue: None,
+            issue_title: None,
             choice,
             repository,
             worktree,
-            base_branch,
+            base_branch: None,
             base_commit,
             exit_code: None,
             pr_number: None,
@@ -262,10 +257,10 @@ pub(crate) struct NewEvent<'a> {
 }
 
 impl<'a> NewEvent<'a> {
-    pub(crate) fn of(kind: EventKind, instance: &'a InstanceId) -> NewEvent<'a> {
+    pub(crate) fn of(kind: EventKind, instance: impl Into<Option<&'a InstanceId>>) -> NewEvent<'a> {
         NewEvent {
             kind,
-            instance: Some(instance),
+            instance: instance.into(),
             tool: None,
             success: None,
             statuses: None,

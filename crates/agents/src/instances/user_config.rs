@@ -8,7 +8,7 @@ use crate::{AgentsError, Code, db};
 
 /// What a value must look like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape {
+pub(crate) enum Shape {
     /// A whole number, at least this.
     Number { at_least: u64 },
     /// One of these, or empty for "as the coding agent's".
@@ -20,10 +20,10 @@ pub enum Shape {
 /// One of them.
 #[derive(Clone, Copy, Debug)]
 pub struct UserSetting {
-    pub key: &'static str,
-    pub default: &'static str,
-    pub shape: Shape,
-    pub about: &'static str,
+    pub(crate) key: &'static str,
+    pub(crate) default: &'static str,
+    pub(crate) shape: Shape,
+    pub(crate) about: &'static str,
 }
 
 pub const AGENTS: &[&str] = Client::NAMES;
@@ -35,7 +35,7 @@ pub(crate) const DEFAULT_AGENT: &str = "agent.default";
 pub(crate) const REVIEW_AGENT: &str = "review.agent";
 
 /// All of them.
-pub const USER_SETTINGS: &[UserSetting] = &[
+pub(crate) const USER_SETTINGS: &[UserSetting] = &[
     UserSetting {
         key: MAX_ITERATIONS,
         default: "3",
@@ -94,7 +94,7 @@ pub const USER_SETTINGS: &[UserSetting] = &[
 
 impl UserSetting {
     /// Why a value will not do, if it will not.
-    pub fn complaint(&self, value: &str) -> Option<String> {
+    pub(crate) fn complaint(&self, value: &str) -> Option<String> {
         match self.shape {
             Shape::Number { at_least } => (!value.parse::<u64>().is_ok_and(|number| number >= at_least))
                 .then(|| format!("must be a whole number, {at_least} or more")),
@@ -151,16 +151,8 @@ pub(crate) fn set(connection: &Connection, key: &str, value: &str) -> Result<(),
         return Err(AgentsError::new(Code::ValidationError, format!("{key} {complaint}, not {value:?}")));
     }
     db::set_config_value(connection, key, value)?;
-    let event = NewEvent {
-        kind: EventKind::ConfigChanged,
-        instance: None,
-        tool: None,
-        success: None,
-        statuses: None,
-        git_commit: None,
-        error_code: None,
-        detail: serde_json::json!({"key": key, "value": value}),
-    };
+    let detail = serde_json::json!({"key": key, "value": value});
+    let event = NewEvent { detail, ..NewEvent::of(EventKind::ConfigChanged, None) };
     db::insert_event(connection, &event)?;
     Ok(())
 }

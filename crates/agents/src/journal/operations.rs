@@ -53,37 +53,23 @@ impl Caller<'_> {
     }
 
     /// Records the intent. Belongs into the transaction that reserves it.
-    pub(crate) fn begin(&self, connection: &Connection, plan: &Value) -> Result<i64> {
-        Ok(db::begin_operation(connection, self.key.as_deref(), self.tool, &self.instance.id, plan)?)
-    }
-
-    /// Records the outcome and the call. Belongs into the transaction that records the work.
-    pub(crate) fn finish<T: Serialize>(
-        &self,
-        connection: &Connection,
-        operation: i64,
-        result: &T,
-        git_commit: Option<&str>,
-    ) -> Result<()> {
-        finish(connection, operation, result)?;
-        record_success(connection, self.tool, &self.instance.id, git_commit, Some(self.begun))
+    pub(crate) fn begin(&self, connection: &Connection, plan: &impl Serialize) -> Result<i64> {
+        let (key, id) = (self.key.as_deref(), &self.instance.id);
+        Ok(db::begin_operation(connection, key, self.tool, id, &to_json(plan)?)?)
     }
 
     /// Records that the call was refused. Belongs into the transaction in which that counts: a retry gets the same answer,
     /// and counts no more.
     pub(crate) fn refuse(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
         if self.key.is_some() {
-            let refusal = serde_json::to_value(error).map_err(|error| {
-                AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}"))
-            })?;
             let operation = self.begin(connection, &json!({}))?;
+            let refusal = to_json(error)?;
             db::end_operation(connection, operation, OperationState::Undone, Some(&refusal))?;
         }
         self.record_failure(connection, error)
     }
 
-    /// Records a failure in the transaction that undoes what was done.
-    pub(crate) fn record_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
+    fn record_failure(&self, connection: &Connection, error: &AgentsError) -> Result<()> {
         record_failure(connection, self.tool, Some(&self.instance.id), error, self.begun)?;
         self.logged.set(true);
         Ok(())
@@ -98,29 +84,43 @@ pub(crate) fn in_time(deadline: Instant, tool: &str) -> Result<()> {
         .suggest("call again; MCP_TOOL_TIMEOUT, in milliseconds, allows more time"))
 }
 
-pub(crate) fn finish<T: Serialize>(connection: &Connection, operation: i64, result: &T) -> Result<()> {
-    let result = serde_json::to_value(result).map_err(|error| {
-        AgentsError::new(Code::InternalError, format!("an answer cannot be kept: {error}"))
-    })?;
-    Ok(db::end_operation(connection, operation, OperationState::Done, Some(&result))?)
+/// What the journal holds of a plan or an answer.
+pub(crate) fn to_json(value: &impl Serialize) -> Result<Value> {
+    serde_json::to_value(value).map_err(|error| {
+        AgentsError::new(Code::InternalError, format!("the journal cannot hold this: {error}"))
+    })
 }
 
-pub(crate) fn record_success(
+/// Records the outcome of an operation, and the call. Belongs into the transaction that records the work. After a crash
+/// there is no caller.
+pub(crate) fn finish(
     connection: &Connection,
-    tool: &str,
-    instance: &InstanceId,
+    operation: i64,
+    result: &impl Serialize,
     git_commit: Option<&str>,
-    begun: Option<Instant>,
+    caller: Option<&Caller<'_>>,
 ) -> Result<()> {
+    db::end_operation(connection, operation, OperationState::Done, Some(&to_json(result)?))?;
+    let Operation { tool, instance, .. } = db::operation(connection, operation)?;
     let event = NewEvent {
-        tool: Some(tool),
+        tool: Some(&tool),
         success: Some(true),
         git_commit,
-        detail: begun.map_or(Value::Null, |begun| json!({"duration_ms": milliseconds(begun)})),
-        ..NewEvent::of(EventKind::ToolCalled, instance)
+        detail: caller.map_or(Value::Null, |caller| json!({"duration_ms": milliseconds(caller.begun)})),
+        ..NewEvent::of(EventKind::ToolCalled, &instance)
     };
     db::insert_event(connection, &event)?;
     Ok(())
+}
+
+/// Records that an operation is undone, and why, where a caller waits for it.
+pub(crate) fn undo(
+    connection: &Connection,
+    operation: i64,
+    failure: Option<(&Caller<'_>, &AgentsError)>,
+) -> Result<()> {
+    db::end_operation(connection, operation, OperationState::Undone, None)?;
+    failure.map_or(Ok(()), |(caller, error)| caller.record_failure(connection, error))
 }
 
 fn record_failure(
@@ -132,14 +132,11 @@ fn record_failure(
 ) -> Result<()> {
     let message: String = error.message.chars().take(LONGEST_MESSAGE).collect();
     let event = NewEvent {
-        kind: EventKind::ToolCalled,
-        instance,
         tool: Some(tool),
         success: Some(false),
-        statuses: None,
-        git_commit: None,
         error_code: Some(error.code),
         detail: json!({"message": message, "about": error.instance, "duration_ms": milliseconds(begun)}),
+        ..NewEvent::of(EventKind::ToolCalled, instance)
     };
     db::insert_event(connection, &event)?;
     Ok(())
@@ -200,7 +197,7 @@ impl Coordinator {
 
     /// Takes the lock of an instance's family, and repairs what was interrupted there.
     pub(crate) fn hold(&self, id: &InstanceId, deadline: Instant, tool: &str) -> Result<Hold<'_>> {
-        let family = self.archive.database.read(|connection| db::family(connection, id))?;
+        let family = self.read(|connection| db::family(connection, id))?;
         let Some(hold) = self.holds.take(&family, deadline) else {
             let message = format!("{family} was busy for too long; nothing was done");
             return Err(AgentsError::new(Code::Timeout, message).about(id).suggest("call again"));
@@ -212,8 +209,7 @@ impl Coordinator {
 
     /// Finishes or undoes what was interrupted in a family that is held.
     pub(crate) fn repair_family(&self, family: &InstanceId) -> Result<Vec<Repair>> {
-        let interrupted =
-            self.archive.database.read(|connection| db::operations_of_family(connection, family))?;
+        let interrupted = self.read(|connection| db::operations_of_family(connection, family))?;
         interrupted.iter().map(|operation| self.repair(operation)).collect()
     }
 
@@ -237,7 +233,7 @@ impl Coordinator {
     /// What this very call came to before, if it did.
     fn recorded<T: DeserializeOwned>(&self, caller: &Caller<'_>) -> Result<Option<T>> {
         let Some(key) = &caller.key else { return Ok(None) };
-        let operation = self.archive.database.read(|connection| db::operation_by_key(connection, key))?;
+        let operation = self.read(|connection| db::operation_by_key(connection, key))?;
         let unreadable = |error: serde_json::Error| {
             AgentsError::new(Code::InternalError, format!("the recorded answer cannot be read: {error}"))
         };
@@ -257,8 +253,7 @@ impl Coordinator {
     /// Records a call by an unknown caller, once in a while: any process of this machine can make any number of them.
     fn log_unknown_caller(&self, tool: &str, error: &AgentsError, begun: Instant) {
         let since = Moment(Moment::now().0 - STRANGERS_EVERY_MS);
-        let recorded =
-            self.archive.database.read(|connection| db::stranger_since(connection, error.code, since));
+        let recorded = self.read(|connection| db::stranger_since(connection, error.code, since));
         if !recorded.unwrap_or(false) {
             self.log_failure(tool, None, error, begun);
         }
@@ -272,12 +267,24 @@ impl Coordinator {
         error: &AgentsError,
         begun: Instant,
     ) {
-        let logged = self
-            .archive
-            .database
-            .write_or(|connection| record_failure(connection, tool, instance, error, begun));
+        let logged = self.write(|connection| record_failure(connection, tool, instance, error, begun));
         if let Err(reason) = logged {
             tracing::warn!("{tool} failed ({}), and that cannot be logged: {reason}", error.code);
+        }
+    }
+
+    /// Writes the plan of an operation anew, when a step found out what the next ones need.
+    pub(crate) fn replan(&self, operation: i64, plan: &impl Serialize) -> Result<()> {
+        let plan = to_json(plan)?;
+        self.write(|connection| Ok(db::replan(connection, operation, &plan)?))
+    }
+
+    /// Records that a call failed and nothing of it has to be taken back. If even that fails, the next one to hold the family
+    /// does it.
+    pub(crate) fn give_up(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
+        let undone = self.write(|connection| undo(connection, operation, Some((caller, error))));
+        if let Err(error) = undone {
+            tracing::warn!("a failed {} of {} is noted later: {error}", caller.tool, caller.instance.id);
         }
     }
 
@@ -289,22 +296,15 @@ impl Coordinator {
         done: String,
     ) -> Result<Repair> {
         let finding = Repair { instance: instance.cloned(), found, done };
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             // It may have been undone altogether.
             let there = match instance {
                 Some(id) => db::instance(connection, id)?.is_some_and(|it| it.phase != Phase::Preparing),
                 None => false,
             };
-            let event = NewEvent {
-                kind: EventKind::Repaired,
-                instance: instance.filter(|_| there),
-                tool: None,
-                success: None,
-                statuses: None,
-                git_commit: None,
-                error_code: None,
-                detail: json!({"instance": finding.instance, "found": finding.found, "done": finding.done}),
-            };
+            let detail = json!({"instance": finding.instance, "found": finding.found, "done": finding.done});
+            let instance = instance.filter(|_| there);
+            let event = NewEvent { detail, ..NewEvent::of(EventKind::Repaired, instance) };
             db::insert_event(connection, &event)?;
             Ok::<_, AgentsError>(())
         })?;

@@ -34,7 +34,7 @@ impl Coordinator {
     pub fn reconcile(&self) -> Result<Vec<Repair>> {
         let _one_at_a_time = self.reconciling.lock();
         let mut findings = Vec::new();
-        let families = self.archive.database.read(db::families_to_look_after)?;
+        let families = self.read(db::families_to_look_after)?;
         let sight = self.look(&families)?;
         for family in &families {
             let Some(_hold) = self.holds.try_take(family) else { continue };
@@ -55,7 +55,7 @@ impl Coordinator {
     /// Instances that should be at work, and whose agent has ended or whose session is gone. Families that are
     /// locked are left out, as they may be about to end. Quick: one query to the database, and one to tmux if any is at work.
     pub fn dead(&self) -> Result<Vec<InstanceId>> {
-        let watched = self.archive.database.read(|connection| {
+        let watched = self.read(|connection| {
             let instances = db::instances(connection, false)?.into_iter().filter(is_watched);
             instances
                 .map(|it| Ok((db::family(connection, &it.id)?, it.id)))
@@ -72,7 +72,7 @@ impl Coordinator {
 
     fn look(&self, families: &BTreeSet<InstanceId>) -> Result<Sight> {
         let sessions = if families.is_empty() { Vec::new() } else { self.tmux.sessions()? };
-        let instances = self.archive.database.read(|connection| db::instances(connection, false))?;
+        let instances = self.read(|connection| db::instances(connection, false))?;
         let watched = instances.iter().filter(|instance| is_watched(instance));
         let repositories: BTreeSet<PathBuf> = watched.map(|instance| instance.repository.clone()).collect();
         let branches = repositories.into_iter().map(|folder| {

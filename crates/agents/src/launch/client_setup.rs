@@ -5,13 +5,13 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tamis_clients::{
-    ClientTool, InteractiveOptions, McpServer, RunOptions, find_program, interactive_agent, is_program,
+    ClientTool, InteractiveAgent, InteractiveOptions, McpServer, RunOptions, interactive_agent,
 };
 use tamis_store::create_private_dir;
 
 use crate::error::Result;
 use crate::instances::records::{AgentChoice, Instance};
-use crate::launch::session_file::{Environment, Launch, agent_environment};
+use crate::launch::session_file::{Environment, Launch, agent_environment, agent_program};
 use crate::{AgentsError, Code, Coordinator};
 use tamis_git::Repository;
 
@@ -61,7 +61,12 @@ impl Coordinator {
     /// Refuses an agent that is not installed, before anything is made for it; and any without tmux, since then nothing that was
     /// made could be taken back.
     pub(crate) fn check_program(&self, choice: &AgentChoice) -> Result<()> {
-        program_of(choice)?;
+        let env = agent_environment(std::env::vars_os());
+        if choice.agent == AgentChoice::COMMAND {
+            Launch::of_command(&choice.args, self.places.worktrees().as_path(), env)?;
+        } else {
+            agent_program(known_agent(choice)?, &env)?;
+        }
         self.tmux.is_running().map(drop)
     }
 
@@ -88,8 +93,7 @@ impl Coordinator {
         }
         env.insert("TAMIS_IDENTITY".into(), self.places.identity(id).into());
         env.insert("TAMIS_PROMPT_FILE".into(), self.places.prompt(id).into());
-        let args = choice.args.iter().skip(1).map(Into::into).collect();
-        Ok(Launch { program: program_of(choice)?, args, cwd: instance.worktree.clone(), env })
+        Launch::of_command(&choice.args, &instance.worktree, env)
     }
 
     /// How a known agent gets our server wired in. The files that it reads are in a folder of the session.
@@ -144,38 +148,8 @@ fn text_of(path: &Path) -> Result<String> {
     })
 }
 
-/// The program of an agent, where it is.
-fn program_of(choice: &AgentChoice) -> Result<PathBuf> {
-    let path = std::env::var_os("PATH");
-    if choice.agent != AgentChoice::COMMAND {
-        let Some(agent) = interactive_agent(&choice.agent) else {
-            return Err(AgentsError::new(
-                Code::ValidationError,
-                format!("there is no agent {:?}", choice.agent),
-            ));
-        };
-        return find_program(agent.client.name(), path.as_deref()).ok_or_else(|| {
-            AgentsError::new(
-                Code::AgentNotFound,
-                format!("there is no program {:?} on PATH", agent.client.name()),
-            )
-            .suggest(format!("install {}: `{}`", agent.client.display_name(), agent.client.install_command()))
-            .suggest("or choose another agent with `--agent`, or a command after `--`")
-        });
-    }
-    let Some(name) = choice.args.first().filter(|name| !name.is_empty()) else {
-        return Err(AgentsError::new(Code::ValidationError, "there is no command after `--`").suggest(
-            "name the program and its arguments: `tamis agents start --task \"…\" -- my-agent --flag`",
-        ));
-    };
-    let found = if name.contains('/') {
-        // What it is relative to is not known here.
-        Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path))
-    } else {
-        find_program(name, path.as_deref())
-    };
-    found.ok_or_else(|| {
-        AgentsError::new(Code::AgentNotFound, format!("there is no program {name:?}"))
-            .suggest("name one that is on PATH, or by its whole path")
+fn known_agent(choice: &AgentChoice) -> Result<&'static InteractiveAgent> {
+    interactive_agent(&choice.agent).ok_or_else(|| {
+        AgentsError::new(Code::ValidationError, format!("there is no agent {:?}", choice.agent))
     })
 }

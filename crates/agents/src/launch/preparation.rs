@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::io::{ErrorKind, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tamis_store::private_file;
 
@@ -38,7 +38,7 @@ impl Coordinator {
         reach(*added);
         in_time()?;
         identity.write(&self.places.identity(id))?;
-        write_private(&self.places.prompt(id), prompt)?;
+        write_private(&self.places.prompt(id), prompt.as_bytes())?;
         reach(*written);
         in_time()?;
         let launch = self.launch_of(repository, instance, prompt)?;
@@ -65,9 +65,8 @@ impl Coordinator {
 
     /// Removes what lets an agent act as this instance.
     pub(crate) fn remove_files(&self, id: &InstanceId) -> Result<()> {
-        let identity = self.places.identity(id);
-        let files =
-            [identity.with_extension("new"), identity, self.places.launch(id), self.places.prompt(id)];
+        let files = [self.places.identity(id), self.places.launch(id), self.places.prompt(id)];
+        let files: Vec<_> = files.into_iter().flat_map(|path| [draft_of(&path), path]).collect();
         let removals = files.iter().map(|path| (path, fs::remove_file(path)));
         let state = self.places.state(id);
         for (path, removed) in removals.chain([(&state, fs::remove_dir_all(&state))]) {
@@ -82,11 +81,18 @@ impl Coordinator {
     }
 }
 
-/// Writes a file that only its owner reads, in the place of one that an attempt may have left.
-pub(crate) fn write_private(path: &Path, text: &str) -> Result<()> {
+/// Writes a file that only its owner reads, at once and in the place of whatever an attempt may have left there, which may
+/// be a link.
+pub(crate) fn write_private(path: &Path, contents: &[u8]) -> Result<()> {
+    let draft = draft_of(path);
     let write = || {
-        let _ = fs::remove_file(path);
-        private_file().write(true).create_new(true).open(path)?.write_all(text.as_bytes())
+        let _ = fs::remove_file(&draft);
+        private_file().write(true).create_new(true).open(&draft)?.write_all(contents)?;
+        fs::rename(&draft, path)
     };
     write().map_err(|error| AgentsError::file("write", path, &error))
+}
+
+fn draft_of(path: &Path) -> PathBuf {
+    path.with_extension("new")
 }

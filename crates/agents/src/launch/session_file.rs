@@ -9,22 +9,22 @@ mod stored;
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::{OsStr, OsString};
-use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::fs;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tamis_clients::{InteractiveAgent, InteractiveOptions, find_program, is_program};
+use tamis_store::create_private_dir;
 
+use crate::launch::preparation::write_private;
 use crate::launch::tmux::{SESSION_VARIABLE, Tmux, mark};
 use crate::{AgentsError, Code, InstanceId, error::Result};
 
 pub use log::keep_log;
 
 /// The hidden command that runs in every session, and the one that keeps its log.
-pub const SESSION_COMMAND: &str = "__session";
+pub(crate) const SESSION_COMMAND: &str = "__session";
 pub const LOG_FLAG: &str = "--log";
 
 /// What no agent gets to see of the coordinator's environment: tokens that are not theirs, who another agent is, and what
@@ -91,21 +91,15 @@ impl Launch {
         options: &InteractiveOptions,
         env: Environment,
     ) -> Result<Launch> {
-        let program = find_program(agent.client.name(), env.get(OsStr::new("PATH")).map(OsString::as_os_str));
-        let program = program.ok_or_else(|| {
-            AgentsError::new(Code::AgentNotFound, format!("there is no `{}` on PATH", agent.client.name()))
-                .suggest(format!(
-                    "install {}: `{}`",
-                    agent.client.display_name(),
-                    agent.client.install_command()
-                ))
-        })?;
+        let program = agent_program(agent, &env)?;
         let interactive = agent.interactive(options);
         for (path, contents) in &interactive.files {
             write_own(path, contents.as_bytes())?;
         }
         for (link, target) in &interactive.links {
-            make_way_for(link)?;
+            make_folder_of(link)?;
+            // Left by an earlier attempt.
+            let _ = fs::remove_file(link);
             let made = std::os::unix::fs::symlink(target, link);
             made.map_err(|error| AgentsError::file("make the link", link, &error))?;
         }
@@ -115,23 +109,24 @@ impl Launch {
         Ok(Launch { program, args, cwd: options.worktree.clone(), env })
     }
 
-    /// A command of the user's in the place of an agent. Its program is found on PATH, or by a path from `cwd`.
-    pub fn of_command(command: &[OsString], cwd: &Path, env: Environment) -> Result<Launch> {
-        let Some((program, args)) = command.split_first() else {
-            return Err(AgentsError::new(Code::ValidationError, "the command is empty"));
+    /// A command of the user's in the place of an agent. Its program is found on PATH, or named by its whole path: what a
+    /// relative one begins from is not known here.
+    pub fn of_command(command: &[String], cwd: &Path, env: Environment) -> Result<Launch> {
+        let Some((name, args)) = command.split_first().filter(|(name, _)| !name.is_empty()) else {
+            return Err(AgentsError::new(Code::ValidationError, "there is no command after `--`").suggest(
+                "name the program and its arguments: `tamis agents start --task \"…\" -- my-agent --flag`",
+            ));
         };
-        let found = if Path::new(program).components().count() > 1 {
-            Some(cwd.join(program)).filter(|path| is_program(path))
+        let found = if name.contains('/') {
+            Some(PathBuf::from(name)).filter(|path| path.is_absolute() && is_program(path))
         } else {
-            let name = program.to_str();
-            name.and_then(|name| find_program(name, env.get(OsStr::new("PATH")).map(OsString::as_os_str)))
+            find_program(name, path_in(&env))
         };
         let program = found.ok_or_else(|| {
-            let program = Path::new(program).display();
-            AgentsError::new(Code::AgentNotFound, format!("there is no program {program}"))
-                .suggest("name it by its whole path, or put its folder on PATH")
+            AgentsError::new(Code::AgentNotFound, format!("there is no program {name}"))
+                .suggest("name one that is on PATH, or by its whole path")
         })?;
-        Ok(Launch { program, args: args.to_vec(), cwd: cwd.to_owned(), env })
+        Ok(Launch { program, args: args.iter().map(OsString::from).collect(), cwd: cwd.to_owned(), env })
     }
 
     /// Starts it in a new session. When that fails the file is gone again.
@@ -151,29 +146,29 @@ impl Launch {
     }
 }
 
-/// Writes a file for its owner alone, in the place of whatever was there.
-fn write_own(path: &Path, contents: &[u8]) -> Result<()> {
-    make_way_for(path)?;
-    let failed = |error: std::io::Error| AgentsError::file("write", path, &error);
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
-    file.write_all(contents).map_err(failed)
+/// The program of a known agent.
+pub(crate) fn agent_program(agent: &InteractiveAgent, env: &Environment) -> Result<PathBuf> {
+    let client = agent.client;
+    find_program(client.name(), path_in(env)).ok_or_else(|| {
+        AgentsError::new(Code::AgentNotFound, format!("there is no program {:?} on PATH", client.name()))
+            .suggest(format!("install {}: `{}`", client.display_name(), client.install_command()))
+            .suggest("or choose another agent with `--agent`, or a command after `--`")
+    })
 }
 
-/// Sees to it that the folder is there and the file is not: what is left of an earlier try may be a link.
-fn make_way_for(path: &Path) -> Result<()> {
+fn path_in(env: &Environment) -> Option<&OsStr> {
+    env.get(OsStr::new("PATH")).map(OsString::as_os_str)
+}
+
+/// Writes a file for its owner alone, in a folder that need not be there yet.
+fn write_own(path: &Path, contents: &[u8]) -> Result<()> {
     make_folder_of(path)?;
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(AgentsError::file("replace", path, &error))
-        }
-        _ => Ok(()),
-    }
+    write_private(path, contents)
 }
 
 fn make_folder_of(path: &Path) -> Result<()> {
     let folder = path.parent().unwrap_or(path);
-    let made = DirBuilder::new().recursive(true).mode(0o700).create(folder);
-    made.map_err(|error| AgentsError::file("make the folder", folder, &error))
+    create_private_dir(folder).map_err(|error| AgentsError::file("make the folder", folder, &error))
 }
 
 /// What `tamis __session FILE` does: replaces itself by the program that the file names. Returns only when that fails.

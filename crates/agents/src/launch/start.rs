@@ -10,11 +10,11 @@ use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::instances::id::slug;
 use crate::instances::records::{
-    AgentChoice, EventKind, Instance, NewEvent, NewInstance, Operation, OperationState, Phase,
+    AgentChoice, EventKind, Instance, NewEvent, Operation, OperationState, Phase,
 };
 use crate::instances::user_config::{self, DEFAULT_AGENT};
 use crate::journal::family_locks::Hold;
-use crate::journal::operations::{finish, in_time};
+use crate::journal::operations::{in_time, undo};
 use crate::launch::preparation::Equipment;
 use crate::{AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, db, tools};
 use tamis_git::{BranchName, Commit, Head, Repository};
@@ -78,7 +78,7 @@ impl Coordinator {
 
     /// The agent to run, with the arguments that the user's settings have for it.
     fn choice(&self, requested: Option<&AgentChoice>) -> Result<AgentChoice> {
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             let agent = match requested {
                 Some(choice) if choice.agent == AgentChoice::COMMAND => return Ok(choice.clone()),
                 Some(choice) => choice.agent.clone(),
@@ -114,7 +114,7 @@ impl Coordinator {
         let task = request.task.as_deref().map(str::trim).unwrap_or_default();
         let issue = issue.and_then(|issue| issue.as_ref().ok());
         let label = request.issue.map_or_else(|| slug(task), |issue| issue.to_string());
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             let mut number = 1;
             // Locked before the reconciler can see it, and take it for something that a crash has left.
             let (id, hold) = loop {
@@ -125,19 +125,15 @@ impl Coordinator {
                     None => number += 1,
                 }
             };
-            let instance = NewInstance {
-                agent_type: request.agent_type,
+            let (repository, worktree) = (repository.folder().to_owned(), self.places.worktree(&id));
+            let agent_type = request.agent_type;
+            let instance = Instance {
                 task: task.to_owned(),
                 issue: request.issue,
                 issue_title: issue.map(|issue| issue.title.clone()),
-                choice,
-                repository: repository.folder().to_owned(),
-                worktree: self.places.worktree(&id),
                 base_branch: base.branch,
-                base_commit: base.commit,
-                id,
-            }
-            .prepare();
+                ..Instance::preparing(id, agent_type, choice, repository, worktree, base.commit)
+            };
             let identity = Identity::random(&instance.id)?;
             db::insert_instance(connection, &instance, &identity.hash())?;
             if let Some(issue) = issue {
@@ -168,25 +164,26 @@ impl Coordinator {
     }
 
     fn record_start(&self, instance: &Instance, operation: i64, note: Option<&str>) -> Result<()> {
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::set_phase(connection, &instance.id, Phase::Ready)?;
             let mut event = created(instance, tools::START);
             if let Some(note) = note {
                 event.detail["note"] = json!(note);
             }
             db::insert_event(connection, &event)?;
-            finish(connection, operation, &json!({"instance": instance.id}))
+            let result = json!({"instance": instance.id});
+            Ok(db::end_operation(connection, operation, OperationState::Done, Some(&result))?)
         })
     }
 
     /// Takes back whatever was made of an instance that did not come to be.
     fn undo_start(&self, id: &InstanceId, operation: i64) -> Result<()> {
-        if let Some(instance) = self.archive.database.read(|connection| db::instance(connection, id))? {
+        if let Some(instance) = self.read(|connection| db::instance(connection, id))? {
             self.dismantle(&instance)?;
         }
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::delete_instance(connection, id)?;
-            Ok(db::end_operation(connection, operation, OperationState::Undone, None)?)
+            undo(connection, operation, None)
         })
     }
 
@@ -194,7 +191,7 @@ impl Coordinator {
     /// it is dead by now. Anything less is taken back.
     pub(crate) fn repair_start(&self, operation: &Operation) -> Result<String> {
         let id = &operation.instance;
-        let found = self.archive.database.read(|connection| db::instance(connection, id))?;
+        let found = self.read(|connection| db::instance(connection, id))?;
         if let Some(instance) = found {
             if self.is_equipped(&instance)? {
                 self.record_start(&instance, operation.id, None)?;

@@ -11,11 +11,10 @@ mod tests;
 use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use crate::error::Result;
-use crate::instances::records::{Instance, Operation, OperationState};
-use crate::journal::operations::Caller;
+use crate::instances::records::{Instance, Operation};
+use crate::journal::operations::{Caller, finish, undo};
 use crate::pull_requests::create_pull_request::input::{check_text, check_title, invalid};
 use crate::{
     AgentCall, AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssueDraft,
@@ -70,19 +69,17 @@ impl Coordinator {
         let repository = self.repository(&instance.repository)?;
         let github = self.github_of(&repository, deadline)?.1.ok_or_else(no_github)?;
         caller.in_time()?;
-        let (mut plan, operation) = self.archive.database.write_or(|connection| {
+        let (mut plan, operation) = self.write(|connection| {
             let earlier = db::operations_by(connection, &instance.id, tools::CREATE_ISSUES)?;
             let plan = Plan::of(instance, wanted, &earlier);
-            let operation = caller.begin(connection, &plan.to_json()?)?;
+            let operation = caller.begin(connection, &plan)?;
             Ok::<_, AgentsError>((plan, operation))
         })?;
         let made = self.make_issues(caller, &github, wanted, &mut plan, operation);
         let created = plan.created();
         let finished = made.and_then(|()| {
             let answer = IssuesCreated { issues: created.clone() };
-            self.archive
-                .database
-                .write_or(|connection| caller.finish(connection, operation, &answer, None))?;
+            self.write(|connection| finish(connection, operation, &answer, None, Some(caller)))?;
             Ok(answer)
         });
         finished.map_err(|error| {
@@ -94,7 +91,7 @@ impl Coordinator {
                     .suggest("call again with the same issues: those in `issues` are there, and are not made twice")
                     .detail("issues", list)
             };
-            self.undo_issues(operation, caller, &error);
+            self.give_up(operation, caller, &error);
             error
         })
     }
@@ -112,9 +109,7 @@ impl Coordinator {
             let Planned { mark, fate } = plan.issues[number].clone();
             let mut next = |fate: Fate| {
                 plan.issues[number].fate = fate;
-                let plan = plan.to_json()?;
-                self.archive.database.write(|connection| db::replan(connection, operation, &plan))?;
-                Ok::<_, AgentsError>(())
+                self.replan(operation, plan)
             };
             let created = |made: tamis_github::Issue| created(made, issue);
             match fate {
@@ -151,21 +146,9 @@ impl Coordinator {
         Ok(())
     }
 
-    fn undo_issues(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
-        let undone = self.archive.database.write_or(|connection| {
-            db::end_operation(connection, operation, OperationState::Undone, None)?;
-            caller.record_failure(connection, error)
-        });
-        if let Err(error) = undone {
-            tracing::warn!("failed issues of {} are noted later: {error}", caller.instance.id);
-        }
-    }
-
     /// After a crash: what was made stays written down, for the next call to go on from.
     pub(crate) fn repair_issues(&self, operation: &Operation) -> Result<String> {
-        self.archive
-            .database
-            .write(|connection| db::end_operation(connection, operation.id, OperationState::Undone, None))?;
+        self.write(|connection| undo(connection, operation.id, None))?;
         Ok("what was created is remembered, and the next call creates the rest".to_owned())
     }
 }
@@ -194,11 +177,6 @@ impl Plan {
             Fate::ToDo | Fate::Asked => None,
         };
         self.issues.iter().filter_map(created).collect()
-    }
-
-    fn to_json(&self) -> Result<Value> {
-        serde_json::to_value(self)
-            .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
     }
 }
 

@@ -91,8 +91,8 @@ impl Coordinator {
         let work = Work { caller, input, subject, repository, destination, notes };
         check_work(&work)?;
         caller.in_time()?;
-        let plan = Plan { subject: work.subject.id.clone(), opening: false }.to_json()?;
-        let operation = self.archive.database.write_or(|connection| caller.begin(connection, &plan))?;
+        let plan = Plan { subject: work.subject.id.clone(), opening: false };
+        let operation = self.write(|connection| caller.begin(connection, &plan))?;
         reach(Point::PullReserved);
         let answer = self.open(&work, operation).and_then(|done| {
             let answer = answer(&work, &done)?;
@@ -100,7 +100,7 @@ impl Coordinator {
             self.record_pull(&caller.instance.id, &work.subject, &answer, operation, by)?;
             Ok(answer)
         });
-        let answer = answer.inspect_err(|error| self.undo_pull(operation, caller, error))?;
+        let answer = answer.inspect_err(|error| self.give_up(operation, caller, error))?;
         reach(Point::PullRecorded);
         if caller.instance.agent_type == AgentType::Review {
             self.notify_approved(&work.subject.id, &answer);
@@ -130,8 +130,8 @@ impl Coordinator {
         reach(Point::PullPushed);
         let Some(github) = &destination.github else { return Ok(Done { opened: None, tip, steps }) };
         caller.in_time()?;
-        let plan = Plan { subject: subject.id.clone(), opening: true }.to_json()?;
-        self.archive.database.write(|connection| db::replan(connection, operation, &plan))?;
+        let plan = Plan { subject: subject.id.clone(), opening: true };
+        self.replan(operation, &plan)?;
         let new = NewPullRequest {
             title: input.title.trim().to_owned(),
             head: branch.to_string(),
@@ -148,7 +148,7 @@ impl Coordinator {
         if caller.agent_type != AgentType::Review {
             return Ok(caller.clone());
         }
-        let review = self.archive.database.read(|connection| db::review_by(connection, &caller.id))?;
+        let review = self.read(|connection| db::review_by(connection, &caller.id))?;
         let review = review.ok_or_else(|| {
             let message = format!("{} has no work to review", caller.id);
             AgentsError::new(Code::InvalidState, message).about(&caller.id)
@@ -171,7 +171,7 @@ impl Coordinator {
 
     /// How the reviews went; a reviewer that calls this approves by it.
     fn history_of(&self, subject: &Instance, caller: &Caller<'_>) -> Result<Vec<ReviewSummary>> {
-        let mut reviews = self.archive.database.read(|connection| db::reviews_of(connection, &subject.id))?;
+        let mut reviews = self.read(|connection| db::reviews_of(connection, &subject.id))?;
         for review in &mut reviews {
             if review.child_instance == caller.instance.id {
                 (review.outcome, review.ended_at) = (Some(ReviewOutcome::Approved), Some(Moment::now()));
@@ -219,11 +219,4 @@ fn number_of(pull_request: &PullRequest) -> Result<i64> {
     i64::try_from(pull_request.number).map_err(|_| {
         AgentsError::new(Code::GithubUnavailable, "GitHub gave the pull request a number that is none")
     })
-}
-
-impl Plan {
-    fn to_json(&self) -> Result<serde_json::Value> {
-        serde_json::to_value(self)
-            .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
-    }
 }

@@ -14,87 +14,71 @@ const FEEDBACK_LINE_LETTERS: usize = 200;
 
 /// What there is to do.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Task {
+pub(crate) struct Task {
     /// What the user wrote. May be empty where there is an issue.
-    pub text: String,
-    pub issue: Option<TaskIssue>,
+    pub(crate) text: String,
+    pub(crate) issue: Option<TaskIssue>,
 }
 
 /// An issue that is the task, or what the task is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TaskIssue {
-    pub number: u64,
+pub(crate) struct TaskIssue {
+    pub(crate) number: u64,
     /// None: it could not be read.
-    pub text: Option<IssueText>,
+    pub(crate) text: Option<IssueText>,
 }
 
 /// What is known of the repository.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RepositoryFacts {
+pub(crate) struct RepositoryFacts {
     /// As a person calls it.
-    pub name: String,
-    pub base_branch: String,
+    pub(crate) name: String,
+    pub(crate) base_branch: String,
     /// The branch of the work: the coding agent's.
-    pub branch: String,
+    pub(crate) branch: String,
     /// What else is worth knowing, in a few lines of ours: the language, how tests are run. Empty: nothing.
-    pub summary: String,
+    pub(crate) summary: String,
 }
 
 /// A review that has been.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PastReview {
-    pub iteration: u32,
+pub(crate) struct PastReview {
+    pub(crate) iteration: u32,
     /// None for one that ended without feedback.
-    pub feedback_type: Option<FeedbackType>,
-    pub feedback: String,
+    pub(crate) feedback_type: Option<FeedbackType>,
+    pub(crate) feedback: String,
+}
+
+/// What every prompt is about.
+#[derive(Clone, Debug)]
+pub(crate) struct PromptSubject<'a> {
+    pub(crate) id: &'a InstanceId,
+    pub(crate) task: &'a Task,
+    pub(crate) repository: &'a RepositoryFacts,
+    pub(crate) history: &'a [PastReview],
+    /// How many reviews the coding agent may ask for.
+    pub(crate) max_reviews: u32,
+}
+
+/// What a review agent's prompt has besides.
+#[derive(Clone, Debug)]
+pub(crate) struct ReviewedWork<'a> {
+    /// Whose work it looks at.
+    pub(crate) coding: &'a InstanceId,
+    /// The commit that is reviewed.
+    pub(crate) commit: &'a str,
+    pub(crate) iteration: u32,
+    /// The coding agent's summary of its work.
+    pub(crate) completion_message: Option<&'a str>,
+    /// What the coding agent wants looked at.
+    pub(crate) reviewer_prompt: Option<&'a str>,
 }
 
 /// The coding agent's prompt: the contract's `generateWorkPrompt`.
-#[derive(Clone, Debug)]
-pub struct WorkPrompt<'a> {
-    pub id: &'a InstanceId,
-    pub task: &'a Task,
-    pub repository: &'a RepositoryFacts,
-    pub history: &'a [PastReview],
-    /// How many reviews it may ask for.
-    pub max_reviews: u32,
-}
-
-/// The review agent's prompt: the contract's `generateReviewPrompt`.
-#[derive(Clone, Debug)]
-pub struct ReviewPrompt<'a> {
-    pub id: &'a InstanceId,
-    /// Whose work it looks at.
-    pub coding: &'a InstanceId,
-    pub task: &'a Task,
-    pub repository: &'a RepositoryFacts,
-    /// The commit that is reviewed.
-    pub commit: &'a str,
-    pub iteration: u32,
-    pub max_reviews: u32,
-    pub history: &'a [PastReview],
-    /// The coding agent's summary of its work.
-    pub completion_message: Option<&'a str>,
-    /// What the coding agent wants looked at.
-    pub reviewer_prompt: Option<&'a str>,
-}
-
-/// The planning agent's prompt.
-#[derive(Clone, Debug)]
-pub struct PlanningPrompt<'a> {
-    pub id: &'a InstanceId,
-    pub task: &'a Task,
-    pub repository: &'a RepositoryFacts,
-}
-
-pub fn work_prompt(prompt: &WorkPrompt<'_>) -> String {
-    let WorkPrompt { id, task, repository, history, max_reviews } = prompt;
+pub(crate) fn work_prompt(subject: &PromptSubject<'_>) -> String {
+    let PromptSubject { id, task, repository, history, max_reviews } = subject;
     let mut text = beginning(id, "a coding agent", repository);
-    let _ = writeln!(
-        text,
-        "You work in this folder, a git worktree of your own on the branch {}. Leave other branches and worktrees alone.\n",
-        one_line(&repository.branch)
-    );
+    add_worktree(&mut text, repository);
     add_task(&mut text, task);
     add_history(&mut text, history);
     let (base, words) = target(repository);
@@ -116,8 +100,10 @@ pub fn work_prompt(prompt: &WorkPrompt<'_>) -> String {
     text
 }
 
-pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
-    let ReviewPrompt { id, coding, task, repository, commit, iteration, max_reviews, .. } = prompt;
+/// The review agent's prompt: the contract's `generateReviewPrompt`.
+pub(crate) fn review_prompt(subject: &PromptSubject<'_>, work: &ReviewedWork<'_>) -> String {
+    let PromptSubject { id, task, repository, history, max_reviews } = subject;
+    let ReviewedWork { coding, commit, iteration, completion_message, reviewer_prompt } = work;
     let mut text = beginning(id, "a review agent", repository);
     let (base, branch) = (one_line(&repository.base_branch), one_line(&repository.branch));
     let _ = writeln!(
@@ -127,11 +113,11 @@ pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
         one_line(commit)
     );
     add_task(&mut text, task);
-    add_history(&mut text, prompt.history);
-    if let Some(message) = prompt.completion_message {
+    add_history(&mut text, history);
+    if let Some(message) = completion_message {
         add_quoted(&mut text, &format!("{coding} says of its work"), message);
     }
-    if let Some(focus) = prompt.reviewer_prompt {
+    if let Some(focus) = reviewer_prompt {
         add_quoted(&mut text, &format!("{coding} asks you to look at this in particular"), focus);
     }
     let (into, words) = target(repository);
@@ -151,14 +137,10 @@ pub fn review_prompt(prompt: &ReviewPrompt<'_>) -> String {
     text
 }
 
-pub fn planning_prompt(prompt: &PlanningPrompt<'_>) -> String {
-    let PlanningPrompt { id, task, repository } = prompt;
+pub(crate) fn planning_prompt(subject: &PromptSubject<'_>) -> String {
+    let PromptSubject { id, task, repository, .. } = subject;
     let mut text = beginning(id, "a planning agent", repository);
-    let _ = writeln!(
-        text,
-        "You work in this folder, a git worktree of your own on the branch {}. Leave other branches and worktrees alone.\n",
-        one_line(&repository.branch)
-    );
+    add_worktree(&mut text, repository);
     add_task(&mut text, task);
     let (base, words) = target(repository);
     let _ = write!(
@@ -182,6 +164,14 @@ fn beginning(id: &InstanceId, what: &str, repository: &RepositoryFacts) -> Strin
         let _ = writeln!(text, "{}", repository.summary.trim());
     }
     text
+}
+
+fn add_worktree(text: &mut String, repository: &RepositoryFacts) {
+    let _ = writeln!(
+        text,
+        "You work in this folder, a git worktree of your own on the branch {}. Leave other branches and worktrees alone.\n",
+        one_line(&repository.branch)
+    );
 }
 
 /// What a pull request is pulled into, and what `create_pull_request` needs for that: by default it takes main, as

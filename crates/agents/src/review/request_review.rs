@@ -9,11 +9,9 @@ use serde_json::json;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
-use crate::instances::records::{
-    AgentChoice, Instance, NewInstance, Operation, OperationState, Phase, Review, ReviewOutcome,
-};
+use crate::instances::records::{AgentChoice, Instance, Operation, Phase, Review, ReviewOutcome};
 use crate::instances::user_config::{self, REVIEW_AGENT};
-use crate::journal::operations::{Caller, finish, record_success};
+use crate::journal::operations::{Caller, finish, undo};
 use crate::launch::preparation::Equipment;
 use crate::launch::start::created;
 use crate::{
@@ -75,7 +73,7 @@ impl Coordinator {
 
     /// Whether there may be another review. A refusal at the limit counts, and may be one too many.
     fn admit(&self, caller: &Caller<'_>) -> Result<()> {
-        let admission = self.archive.database.write_or(|connection| admission(connection, caller))?;
+        let admission = self.write(|connection| admission(connection, caller))?;
         let Admission::Refused(error) = admission else { return Ok(()) };
         self.let_go(&caller.instance.id);
         Err(error)
@@ -83,7 +81,7 @@ impl Coordinator {
 
     /// The agent that reviews: the one that the user set, or another like the one that codes.
     fn reviewer_choice(&self, coding: &Instance) -> Result<AgentChoice> {
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             let agent = user_config::get(connection, REVIEW_AGENT)?;
             if agent.is_empty() || agent == coding.choice.agent {
                 return Ok(coding.choice.clone());
@@ -100,7 +98,7 @@ impl Coordinator {
         work: Work,
         choice: AgentChoice,
     ) -> Result<(Instance, Identity, Review, i64)> {
-        let reserved = self.archive.database.write_or(|connection| {
+        let reserved = self.write(|connection| {
             let iteration = match admission(connection, caller)? {
                 Admission::Granted { iteration } => iteration,
                 Admission::Refused(error) => return Ok(Err(error)),
@@ -113,19 +111,15 @@ impl Coordinator {
                 return Err(unchanged(&coding.id));
             }
             let id = coding.id.of_review(iteration);
-            let reviewer = NewInstance {
-                agent_type: AgentType::Review,
+            let (repository, worktree) = (coding.repository.clone(), self.places.worktree(&id));
+            let (review, commit) = (AgentType::Review, work.commit.clone());
+            let reviewer = Instance {
                 task: coding.task.clone(),
                 issue: coding.issue,
                 issue_title: coding.issue_title.clone(),
-                choice,
-                repository: coding.repository.clone(),
-                worktree: self.places.worktree(&id),
                 base_branch: Some(coding.branch.clone()),
-                base_commit: work.commit.clone(),
-                id,
-            }
-            .prepare();
+                ..Instance::preparing(id, review, choice, repository, worktree, commit)
+            };
             let identity = Identity::random(&reviewer.id)?;
             let review = Review {
                 parent_instance: coding.id.clone(),
@@ -160,18 +154,12 @@ impl Coordinator {
             worktree_path: reviewer.worktree.clone(),
             branch_name: coding.branch().to_string(),
         };
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::set_phase(connection, &reviewer.id, Phase::Ready)?;
             db::insert_event(connection, &created(reviewer, tools::REQUEST_REVIEW))?;
             db::set_status(connection, coding, Status::WaitingReview, None, Some(tools::REQUEST_REVIEW))?;
             let commit = Some(review.reviewed_commit.as_str());
-            match caller {
-                Some(caller) => caller.finish(connection, operation, &answer, commit),
-                None => {
-                    finish(connection, operation, &answer)?;
-                    record_success(connection, tools::REQUEST_REVIEW, coding, commit, None)
-                }
-            }
+            finish(connection, operation, &answer, commit, caller)
         })?;
         Ok(answer)
     }
@@ -183,13 +171,12 @@ impl Coordinator {
         operation: i64,
         failure: Option<(&Caller<'_>, &AgentsError)>,
     ) -> Result<()> {
-        if let Some(instance) = self.archive.database.read(|connection| db::instance(connection, reviewer))? {
+        if let Some(instance) = self.read(|connection| db::instance(connection, reviewer))? {
             self.dismantle(&instance)?;
         }
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::delete_instance(connection, reviewer)?;
-            db::end_operation(connection, operation, OperationState::Undone, None)?;
-            failure.map_or(Ok(()), |(caller, error)| caller.record_failure(connection, error))
+            undo(connection, operation, failure)
         })
     }
 
@@ -199,7 +186,7 @@ impl Coordinator {
         let Some(reviewer) = planned else {
             return Err(AgentsError::new(Code::InternalError, "a request for review has no reviewer"));
         };
-        let (found, review) = self.archive.database.read(|connection| {
+        let (found, review) = self.read(|connection| {
             Ok((db::instance(connection, &reviewer)?, db::review_by(connection, &reviewer)?))
         })?;
         let coding = self.archive.instance(&operation.instance)?;

@@ -90,7 +90,7 @@ impl Coordinator {
 
     /// Inserts the feedback, if it is allowed now and not a duplicate.
     fn reserve_feedback(&self, caller: &Caller<'_>, input: &SendFeedback) -> Result<Context> {
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             let reviewer = caller.instance.clone();
             let Some(review) = db::review_by(connection, &reviewer.id)? else {
                 let message = format!("{} has no work to review", reviewer.id);
@@ -134,7 +134,8 @@ impl Coordinator {
                 told_at: None,
             };
             db::insert_feedback(connection, &feedback)?;
-            let operation = caller.begin(connection, &plan_json(&feedback.id, None)?)?;
+            let plan = Plan { feedback: feedback.id.clone(), notes: None };
+            let operation = caller.begin(connection, &plan)?;
             Ok(Context { reviewer, coding, review, feedback, operation })
         })
     }
@@ -155,8 +156,8 @@ impl Coordinator {
             let notes = Notes { path: &path, content: &content, message: &message, at, reviewed };
             let (commit, note) = repository.commit_notes(&notes)?;
             let committed = Committed { commit, note };
-            let plan = plan_json(&feedback.id, Some(&committed))?;
-            self.archive.database.write(|connection| db::replan(connection, *operation, &plan))?;
+            let plan = Plan { feedback: feedback.id.clone(), notes: Some(committed.clone()) };
+            self.replan(*operation, &plan)?;
             reach(Point::FeedbackCommitted);
             in_time()?;
             let delivery = worktree.merge_notes(&coding.branch, &notes, &committed.commit, &earlier)?;
@@ -177,8 +178,8 @@ impl Coordinator {
 
     /// Notes that are on the coding branch, whatever became of the call that was to bring them.
     fn arrived(&self, context: &Context) -> Result<Option<(Committed, Commit)>> {
-        let plan = self.archive.database.read(|connection| db::plan_of(connection, context.operation))?;
-        let plan: Option<Plan> = plan.and_then(|plan| serde_json::from_value(plan).ok());
+        let operation = self.read(|connection| db::operation(connection, context.operation))?;
+        let plan = serde_json::from_value::<Plan>(operation.plan).ok();
         let Some(committed) = plan.and_then(|plan| plan.notes) else { return Ok(None) };
         let repository = self.repository(&context.coding.repository)?;
         let Some(tip) = repository.branch_tip(&context.coding.branch)? else { return Ok(None) };
@@ -208,12 +209,6 @@ impl Coordinator {
         });
         Ok(notes.collect())
     }
-}
-
-fn plan_json(feedback: &str, notes: Option<&Committed>) -> Result<serde_json::Value> {
-    let plan = Plan { feedback: feedback.to_owned(), notes: notes.cloned() };
-    serde_json::to_value(plan)
-        .map_err(|error| AgentsError::new(Code::InternalError, format!("a plan cannot be kept: {error}")))
 }
 
 /// A hash of the words, whatever the space between them.

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tamis_agents::{
@@ -26,7 +27,7 @@ const SESSION_WORDS: [&str; 2] = ["TAMIS_TEST_SESSION_1", "TAMIS_TEST_SESSION_2"
 
 pub(crate) struct Field {
     folder: TempDir,
-    coordinator: Option<Coordinator>,
+    coordinator: Option<Arc<Coordinator>>,
 }
 
 impl Field {

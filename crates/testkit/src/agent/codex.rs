@@ -6,15 +6,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{PROMPT, Place, StdioServer};
-use crate::clients::InstalledClients;
+use super::{PROMPT, Setup, StdioServer};
 
-pub(super) fn command(
-    clients: &InstalledClients,
-    place: &Place,
-    server: &StdioServer,
-    model: &str,
-) -> Command {
+pub(super) fn command(Setup { clients, place, server, model }: Setup<'_>) -> Command {
     place.write_home(".codex/config.toml", &settings(server, model));
     let mut command = clients.tool("codex", &place.home);
     command.env(MODEL_KEY.0, MODEL_KEY.1).args(["exec", "--json", "--sandbox", "danger-full-access", PROMPT]);

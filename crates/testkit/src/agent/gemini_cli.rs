@@ -4,15 +4,9 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use super::{PROMPT, Place, StdioServer};
-use crate::clients::InstalledClients;
+use super::{PROMPT, Setup};
 
-pub(super) fn command(
-    clients: &InstalledClients,
-    place: &Place,
-    server: &StdioServer,
-    model: &str,
-) -> Command {
+pub(super) fn command(Setup { clients, place, server, model }: Setup<'_>) -> Command {
     let mut settings = own_settings();
     settings["mcpServers"] = json!({&server.name: {
         "command": server.command_text(), "args": server.args, "env": server.env_json(), "trust": true,

@@ -4,15 +4,9 @@ use std::process::Command;
 
 use serde_json::json;
 
-use super::{PROMPT, Place, StdioServer};
-use crate::clients::InstalledClients;
+use super::{PROMPT, Setup};
 
-pub(super) fn command(
-    clients: &InstalledClients,
-    place: &Place,
-    server: &StdioServer,
-    model: &str,
-) -> Command {
+pub(super) fn command(Setup { clients, place, server, model }: Setup<'_>) -> Command {
     let mut server_command = vec![server.command_text()];
     server_command.extend(server.args.iter().cloned());
     let settings = json!({

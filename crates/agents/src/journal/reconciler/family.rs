@@ -70,7 +70,7 @@ impl Coordinator {
 
     /// The head of a family and its reviewers.
     pub(crate) fn members(&self, family: &InstanceId) -> Result<Vec<Instance>> {
-        Ok(self.archive.database.read(|connection| db::members(connection, family))?)
+        self.read(|connection| db::members(connection, family))
     }
 
     /// Ends an instance whose agent is gone. Its family is held.
@@ -117,7 +117,7 @@ impl Coordinator {
                 (None, format!("its branch {} is gone", instance.branch))
             }
         };
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::set_exit_code(connection, id, exit_code)?;
             if instance.status == Status::PrCreated {
                 // Its work goes on elsewhere; its agent is no longer needed for it.
@@ -144,26 +144,21 @@ impl Coordinator {
 
     /// Ends a review that has taken too long.
     fn end_late_review(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
-        let Some(review) = self.archive.database.read(|connection| db::running_review(connection, family))?
-        else {
+        let Some(review) = self.read(|connection| db::running_review(connection, family))? else {
             return Ok(());
         };
-        let hours =
-            self.archive.database.write_or(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
+        let hours = self.write(|connection| user_config::number(connection, TIMEOUT_HOURS))?;
         let age = Moment::now().0.saturating_sub(review.created_at.0);
         if age < 0 {
             // By a clock that was ahead it would never be late.
-            return Ok(self
-                .archive
-                .database
-                .write(|connection| db::restart_review(connection, &review.child_instance))?);
+            return self.write(|connection| Ok(db::restart_review(connection, &review.child_instance)?));
         }
         if u64::try_from(age / HOUR).unwrap_or(0) < hours {
             return Ok(());
         }
         let reviewer = self.archive.instance(&review.child_instance)?;
         let reason = format!("the review took more than {hours} hours");
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             end_rows(connection, &reviewer, Status::Terminated, ReviewOutcome::TimedOut, &reason, None)
         })?;
         self.notify_freed(&reviewer);
@@ -175,7 +170,7 @@ impl Coordinator {
 
     /// A coding agent must not wait without a reviewer.
     fn free_if_not_reviewed(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
-        let freed = self.archive.database.write_or(|connection| {
+        let freed = self.write(|connection| {
             let waits = db::instance(connection, family)?
                 .is_some_and(|head| head.status == Status::WaitingReview && head.phase == Phase::Ready);
             if !waits || db::running_review(connection, family)?.is_some() {
@@ -192,7 +187,7 @@ impl Coordinator {
     }
 
     fn notify_of_unseen_feedback(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
-        let untold = self.archive.database.read(db::unnotified_feedback)?;
+        let untold = self.read(db::unnotified_feedback)?;
         for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
             self.send_notification(feedback)?;
             let found = format!("{family} was not notified of feedback");
@@ -209,7 +204,7 @@ impl Coordinator {
     /// nothing.
     pub(crate) fn notify_freed(&self, reviewer: &Instance) {
         let notify = || {
-            let review = self.archive.database.read(|connection| db::review_by(connection, &reviewer.id))?;
+            let review = self.read(|connection| db::review_by(connection, &reviewer.id))?;
             let Some(coding) = review.map(|review| review.parent_instance) else { return Ok(()) };
             if self.archive.instance(&coding)?.status != Status::Started {
                 return Ok(());

@@ -30,9 +30,7 @@ impl Coordinator {
         }
         *last = Some(Instant::now());
         let now = Moment::now().0;
-        self.archive
-            .database
-            .write(|connection| db::forget_operations(connection, Moment(now - OPERATIONS_KEPT)))?;
+        self.write(|connection| Ok(db::forget_operations(connection, Moment(now - OPERATIONS_KEPT))?))?;
         self.remove_old_logs(Moment(now - LOGS_KEPT))
     }
 
@@ -40,7 +38,7 @@ impl Coordinator {
         // Files first, then rows: a log that is there has its row by then.
         let folder = self.places.logs();
         let names = names_in(&folder)?;
-        let rows = self.archive.database.read(|connection| db::instances(connection, true))?;
+        let rows = self.read(|connection| db::instances(connection, true))?;
         let rows: HashMap<&str, &Instance> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
         for name in names {
             let Some(id) = id_of(&name) else { continue };

@@ -21,7 +21,7 @@ impl Coordinator {
         files.sort();
         files.dedup();
         let worktrees = names_in(&self.places.worktrees())?;
-        let rows = self.archive.database.read(|connection| db::instances(connection, true))?;
+        let rows = self.read(|connection| db::instances(connection, true))?;
         let rows: HashMap<&str, &Instance> = rows.iter().map(|row| (row.id.as_str(), row)).collect();
         // One that is being made, or whose family is locked, is left alone.
         let over = |id: &str| {
@@ -51,9 +51,9 @@ impl Coordinator {
 
     /// Holds an instance's family, and looks whether there is still nothing to be alive.
     fn hold_for_stray(&self, id: &InstanceId) -> Result<Option<crate::journal::family_locks::Hold<'_>>> {
-        let family = self.archive.database.read(|connection| db::family(connection, id))?;
+        let family = self.read(|connection| db::family(connection, id))?;
         let Some(hold) = self.holds.try_take(&family) else { return Ok(None) };
-        let row = self.archive.database.read(|connection| db::instance(connection, id))?;
+        let row = self.read(|connection| db::instance(connection, id))?;
         let over = row.is_none_or(|row| {
             matches!(row.phase, Phase::Kept | Phase::Gone)
                 || (row.phase == Phase::Ready && !row.status.is_live())

@@ -5,7 +5,7 @@ use tamis_testkit::{FakeIssue, GithubFault, When};
 
 use super::*;
 use crate::InstanceId;
-use crate::pull_requests::create_pull_request::stage::{Place, Stage, call};
+use crate::pull_requests::create_pull_request::stage::{FAULTS, Place, Stage, call};
 
 fn planning(stage: &Stage) -> (Instance, String) {
     let id = InstanceId::of_worker(AgentType::Planning, "next", 1);
@@ -58,14 +58,7 @@ fn issues_are_created_in_order() {
 
 #[test]
 fn a_failure_in_the_middle_is_told_with_what_is_there() {
-    for (fault, code) in [
-        (GithubFault::Status(401), Code::GithubUnauthorized),
-        (GithubFault::Status(403), Code::GithubForbidden),
-        (GithubFault::Status(422), Code::GithubRejected),
-        (GithubFault::Status(500), Code::GithubUnavailable),
-        (GithubFault::HalfBody, Code::GithubUnavailable),
-        (GithubFault::NotJson, Code::GithubUnavailable),
-    ] {
+    for (fault, code) in FAULTS {
         for key in [None, Some("k")] {
             let stage = Stage::new(Place::Github);
             let (_, token) = planning(&stage);
@@ -132,7 +125,7 @@ fn a_crash_in_the_middle_makes_no_issue_twice() {
         let begin = |connection: &tamis_store::rusqlite::Connection| {
             db::begin_operation(connection, None, tools::CREATE_ISSUES, &planning.id, &plan).map(drop)
         };
-        stage.coordinator.archive.database.write(|connection| begin(connection)).unwrap();
+        stage.write(begin);
         let stage = stage.coordinate_anew();
         assert_eq!(stage.coordinator.repair_family(&planning.id).unwrap().len(), 1);
         stage.assert_consistent();

@@ -72,7 +72,7 @@ impl Coordinator {
         if status == head.status {
             return Ok(());
         }
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::set_status(connection, family, status, Some(&found), None)?;
             // Its agent may have ended long before.
             if head.phase == Phase::Ready && status != Status::PrCreated {

@@ -6,8 +6,8 @@ use tamis_store::rusqlite::Connection;
 
 use super::{Plan, number_of};
 use crate::error::Result;
-use crate::instances::records::{Instance, Operation, OperationState, Phase, ReviewOutcome};
-use crate::journal::operations::{Caller, finish, record_success};
+use crate::instances::records::{Instance, Operation, Phase, ReviewOutcome};
+use crate::journal::operations::{Caller, finish, undo};
 use crate::{AgentsError, Code, Coordinator, InstanceId, PullRequestCreated, Status, db, tools};
 use tamis_git::Commit;
 use tamis_github::PullRequest;
@@ -26,7 +26,7 @@ impl Coordinator {
         caller: Option<(&Caller<'_>, &Commit)>,
     ) -> Result<()> {
         const TOOL: Option<&str> = Some(tools::CREATE_PULL_REQUEST);
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             let before = status_of(connection, &subject.id)?;
             match (answer.pr_number, &answer.pr_url) {
                 (Some(number), Some(url)) => {
@@ -50,24 +50,9 @@ impl Coordinator {
                     db::set_phase(connection, calling, Phase::Ending)?;
                 }
             }
-            match caller {
-                Some((caller, tip)) => caller.finish(connection, operation, answer, Some(tip.as_str())),
-                None => {
-                    finish(connection, operation, answer)?;
-                    record_success(connection, tools::CREATE_PULL_REQUEST, calling, None, None)
-                }
-            }
+            let tip = caller.map(|(_, tip)| tip.as_str());
+            finish(connection, operation, answer, tip, caller.map(|(caller, _)| caller))
         })
-    }
-
-    pub(super) fn undo_pull(&self, operation: i64, caller: &Caller<'_>, error: &AgentsError) {
-        let undone = self.archive.database.write_or(|connection| {
-            db::end_operation(connection, operation, OperationState::Undone, None)?;
-            caller.record_failure(connection, error)
-        });
-        if let Err(error) = undone {
-            tracing::warn!("a failed pull request of {} is noted later: {error}", caller.instance.id);
-        }
     }
 
     /// After a crash: a pull request that was opened is recorded. All else the next call does again.
@@ -92,9 +77,7 @@ impl Coordinator {
             self.record_pull(&operation.instance, &subject, &answer, operation.id, None)?;
             return Ok(format!("pull request {} was opened, and is recorded", pull_request.number));
         }
-        self.archive
-            .database
-            .write(|connection| db::end_operation(connection, operation.id, OperationState::Undone, None))?;
+        self.write(|connection| undo(connection, operation.id, None))?;
         Ok(match opened {
             Err(error) => format!(
                 "whether a pull request was opened cannot be known now, and the next call finds it: {error}"

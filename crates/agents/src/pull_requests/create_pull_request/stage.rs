@@ -3,19 +3,20 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
-use tamis_testkit::{FakeGithub, FakeRepository};
+use tamis_testkit::{FakeGithub, FakeRepository, GithubFault};
 use tempfile::TempDir;
 
 use crate::error::Result;
 use crate::instances::records::{
-    AgentChoice, EventKind, Feedback, Instance, Moment, NewInstance, Phase, Review, ReviewOutcome,
+    AgentChoice, EventKind, Feedback, Instance, Moment, Phase, Review, ReviewOutcome,
 };
 use crate::{
-    AgentCall, AgentType, Coordinator, CoordinatorSettings, CreatePullRequest, FeedbackType, Identity,
+    AgentCall, AgentType, Code, Coordinator, CoordinatorSettings, CreatePullRequest, FeedbackType, Identity,
     InstanceId, PullRequestCreated, Status, db,
 };
 use tamis_git::BranchName;
@@ -26,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A repository with a remote, a GitHub, a coordinator, and no agents but their rows and worktrees.
 pub(crate) struct Stage {
     pub(crate) github: FakeGithub,
-    pub(crate) coordinator: Coordinator,
+    pub(crate) coordinator: Arc<Coordinator>,
     folder: TempDir,
 }
 
@@ -37,6 +38,17 @@ pub(crate) enum Place {
     Plain,
     Nowhere,
 }
+
+/// What GitHub may do in the place of an answer, and the code that the caller gets.
+pub(crate) const FAULTS: [(GithubFault, Code); 7] = [
+    (GithubFault::Status(401), Code::GithubUnauthorized),
+    (GithubFault::Status(403), Code::GithubForbidden),
+    (GithubFault::Status(422), Code::GithubRejected),
+    (GithubFault::Status(500), Code::GithubUnavailable),
+    (GithubFault::HalfBody, Code::GithubUnavailable),
+    (GithubFault::NotJson, Code::GithubUnavailable),
+    (GithubFault::HangUp, Code::GithubUnavailable),
+];
 
 impl Stage {
     pub(crate) fn new(place: Place) -> Stage {
@@ -86,19 +98,14 @@ impl Stage {
         let base_commit = repository.branch_tip(&base_branch).unwrap().unwrap();
         let worktree = self.coordinator.places.worktree(id);
         repository.add_worktree(&worktree, &id.branch(), &base_commit).unwrap();
-        let new = NewInstance {
-            id: id.clone(),
-            agent_type,
+        let choice = AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args: vec!["true".to_owned()] };
+        let folder = repository.folder().to_owned();
+        let instance = Instance {
+            phase: Phase::Ready,
             task: "Do it".to_owned(),
-            issue: None,
-            issue_title: None,
-            choice: AgentChoice { agent: AgentChoice::COMMAND.to_owned(), args: vec!["true".to_owned()] },
-            repository: repository.folder().to_owned(),
-            worktree,
             base_branch: Some(base_branch),
-            base_commit,
+            ..Instance::preparing(id.clone(), agent_type, choice, folder, worktree, base_commit)
         };
-        let instance = Instance { phase: Phase::Ready, ..new.prepare() };
         let identity = Identity::random(id).unwrap();
         self.write(|connection| db::insert_instance(connection, &instance, &identity.hash()));
         (instance, identity.reveal().to_owned())
@@ -129,7 +136,7 @@ impl Stage {
         let waits = |connection: &Connection| {
             db::set_status(connection, &coding.id, Status::WaitingReview, None, None).map(drop)
         };
-        self.coordinator.archive.database.write_or(|connection| waits(connection)).unwrap();
+        self.coordinator.write(waits).unwrap();
         (reviewer, token)
     }
 
@@ -163,11 +170,11 @@ impl Stage {
             db::set_phase(connection, &reviewer.id, Phase::Gone)?;
             db::set_status(connection, &coding.id, Status::Started, None, None).map(drop)
         };
-        self.coordinator.archive.database.write_or(|connection| delivered(connection)).unwrap();
+        self.coordinator.write(delivered).unwrap();
     }
 
     pub(crate) fn write(&self, write: impl FnOnce(&Connection) -> tamis_store::rusqlite::Result<()>) {
-        self.coordinator.archive.database.write(|connection| write(connection)).unwrap();
+        self.coordinator.write(|connection| Ok(write(connection)?)).unwrap();
     }
 
     pub(crate) fn commit(&self, instance: &Instance, file: &str, content: &str) {
@@ -200,7 +207,7 @@ impl Stage {
         let events = self.coordinator.archive.events(0, None, 1000).unwrap();
         for instance in self.coordinator.archive.instances().unwrap() {
             let under_way = |connection: &Connection| db::operations_of_family(connection, &instance.id);
-            assert_eq!(self.coordinator.archive.database.read(under_way).unwrap(), [], "under way");
+            assert_eq!(self.coordinator.read(under_way).unwrap(), [], "under way");
             let last = events.iter().rfind(|event| {
                 event.instance_id.as_ref() == Some(&instance.id) && event.status_after.is_some()
             });
@@ -217,7 +224,7 @@ impl Stage {
     }
 }
 
-fn coordinator(folder: &Path, github_url: &str) -> Coordinator {
+fn coordinator(folder: &Path, github_url: &str) -> Arc<Coordinator> {
     let data_dir = DataDir::at(folder.join("data"));
     data_dir.create().unwrap();
     let settings = CoordinatorSettings {

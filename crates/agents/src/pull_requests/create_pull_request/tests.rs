@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::json;
 use tamis_testkit::{FakeRepository, GithubFault, When};
 
-use super::stage::{Place, Stage, call, git, git_says};
+use super::stage::{FAULTS, Place, Stage, call, git, git_says};
 use super::*;
 use crate::Status;
 use crate::instances::records::EventKind;
@@ -127,15 +127,7 @@ fn a_planning_agents_documents_become_one_too() {
 
 #[test]
 fn whatever_github_does_the_state_is_whole_and_the_next_call_goes_on() {
-    for (fault, code) in [
-        (GithubFault::Status(401), Code::GithubUnauthorized),
-        (GithubFault::Status(403), Code::GithubForbidden),
-        (GithubFault::Status(422), Code::GithubRejected),
-        (GithubFault::Status(500), Code::GithubUnavailable),
-        (GithubFault::HalfBody, Code::GithubUnavailable),
-        (GithubFault::NotJson, Code::GithubUnavailable),
-        (GithubFault::HangUp, Code::GithubUnavailable),
-    ] {
+    for (fault, code) in FAULTS {
         let stage = Stage::new(Place::Github);
         let (coding, token) = stage.coding();
         let tip = stage.tip(&coding.branch);
@@ -366,7 +358,7 @@ fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
     stage.create(&token, &input()).unwrap();
     let look = || {
         *stage.coordinator.following.lock() = Following::default();
-        let families = stage.coordinator.archive.database.read(db::families_to_look_after).unwrap();
+        let families = stage.coordinator.read(db::families_to_look_after).unwrap();
         for family in &families {
             stage.coordinator.follow_pull_request(family, &mut Vec::new()).unwrap();
         }
@@ -381,8 +373,7 @@ fn a_pull_request_that_is_opened_again_is_followed_for_a_week() {
     assert_eq!(look(), Status::PrClosed);
     stage.assert_consistent();
     // Long ago.
-    let database = &stage.coordinator.archive.database;
-    database.write(crate::db::end_all_long_ago).unwrap();
+    stage.write(db::end_all_long_ago);
     let requests = stage.github.requests().len();
     stage.github.close(1, true);
     assert_eq!((look(), stage.github.requests().len()), (Status::PrClosed, requests));

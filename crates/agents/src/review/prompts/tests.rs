@@ -70,7 +70,7 @@ Review 2: no feedback
 fn a_coding_agent_is_told_who_it_is_what_to_do_and_when_to_call() {
     let (id, task, repository, history) = (coding(), task(), repository(), history());
     let prompt =
-        WorkPrompt { id: &id, task: &task, repository: &repository, history: &history, max_reviews: 3 };
+        PromptSubject { id: &id, task: &task, repository: &repository, history: &history, max_reviews: 3 };
     let expected = format!(
         "You are work-123-a1, a coding agent {BEGINNING}\
 You work in this folder, a git worktree of your own on the branch tamis/work-123-a1. Leave other branches and worktrees alone.
@@ -95,15 +95,12 @@ If a tool answers with an error, read its `suggestions`.
 fn a_review_agent_is_told_what_to_look_at_and_not_to_touch_it() {
     let (coding, task, repository) = (coding(), task(), repository());
     let id = coding.of_review(2);
-    let prompt = ReviewPrompt {
-        id: &id,
+    let subject =
+        PromptSubject { id: &id, task: &task, repository: &repository, history: &[], max_reviews: 3 };
+    let work = ReviewedWork {
         coding: &coding,
-        task: &task,
-        repository: &repository,
         commit: "abc123",
         iteration: 2,
-        max_reviews: 3,
-        history: &[],
         completion_message: Some("Done."),
         reviewer_prompt: Some("Mind the tests.\u{1b}[31m"),
     };
@@ -134,7 +131,7 @@ into main, and ends the review.
 If a tool answers with an error, read its `suggestions`.
 "
     );
-    assert_eq!(review_prompt(&prompt), expected);
+    assert_eq!(review_prompt(&subject, &work), expected);
 }
 
 #[test]
@@ -161,7 +158,9 @@ hold when it is done.
 description; it asks for the branch to be pulled into main. Do not push in any other way.
 If a tool answers with an error, read its `suggestions`.
 ";
-    assert_eq!(planning_prompt(&PlanningPrompt { id: &id, task: &task, repository: &repository }), expected);
+    let subject =
+        PromptSubject { id: &id, task: &task, repository: &repository, history: &[], max_reviews: 3 };
+    assert_eq!(planning_prompt(&subject), expected);
 }
 
 #[test]

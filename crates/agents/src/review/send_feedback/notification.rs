@@ -9,8 +9,7 @@ impl Coordinator {
     /// Notifies the coding agent. If that fails, the reconciler finds out why, and notifies it if it lives.
     pub(super) fn notify_of_feedback(&self, context: &Context) {
         let attempt = || {
-            let row =
-                self.archive.database.read(|connection| db::feedback(connection, &context.feedback.id))?;
+            let row = self.read(|connection| db::feedback(connection, &context.feedback.id))?;
             let coding = self.archive.instance(&context.coding.id)?;
             match row {
                 Some(feedback) if coding.status == Status::Started => self.send_notification(&feedback),
@@ -32,6 +31,6 @@ impl Coordinator {
             feedback.review_iteration, feedback.review_instance, feedback.path
         );
         self.tmux.send_message(&feedback.coding_instance, &message)?;
-        Ok(self.archive.database.write(|connection| db::mark_notified(connection, &feedback.id))?)
+        self.write(|connection| Ok(db::mark_notified(connection, &feedback.id)?))
     }
 }

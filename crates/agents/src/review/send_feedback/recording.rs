@@ -3,8 +3,8 @@
 use super::Context;
 use crate::cleanup::ending::abandon_if_hopeless;
 use crate::error::Result;
-use crate::instances::records::{OperationState, Phase, ReviewOutcome};
-use crate::journal::operations::{Caller, finish, record_success};
+use crate::instances::records::{Phase, ReviewOutcome};
+use crate::journal::operations::{Caller, finish, undo};
 use crate::{AgentsError, Coordinator, FeedbackSent, Status, db, tools};
 use tamis_git::{Commit, ReviewNote};
 
@@ -28,7 +28,7 @@ impl Coordinator {
             cleanup_status: SCHEDULED.to_owned(),
         };
         let tool = Some(tools::SEND_FEEDBACK);
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::deliver_feedback(
                 connection,
                 &feedback.id,
@@ -49,14 +49,7 @@ impl Coordinator {
             if !abandon_if_hopeless(connection, &coding.id)? {
                 db::set_status(connection, &coding.id, Status::Started, None, tool)?;
             }
-            let commit = Some(delivered.as_str());
-            match caller {
-                Some(caller) => caller.finish(connection, *operation, &answer, commit),
-                None => {
-                    finish(connection, *operation, &answer)?;
-                    record_success(connection, tools::SEND_FEEDBACK, &reviewer.id, commit, None)
-                }
-            }
+            finish(connection, *operation, &answer, Some(delivered.as_str()), caller)
         })?;
         Ok(answer)
     }
@@ -68,10 +61,9 @@ impl Coordinator {
         operation: i64,
         failure: Option<(&Caller<'_>, &AgentsError)>,
     ) -> Result<()> {
-        self.archive.database.write_or(|connection| {
+        self.write(|connection| {
             db::delete_undelivered(connection, feedback)?;
-            db::end_operation(connection, operation, OperationState::Undone, None)?;
-            failure.map_or(Ok(()), |(caller, error)| caller.record_failure(connection, error))
+            undo(connection, operation, failure)
         })
     }
 }

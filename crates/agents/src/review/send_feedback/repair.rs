@@ -54,7 +54,7 @@ impl Coordinator {
     }
 
     fn context_of(&self, operation: &Operation, plan: &Plan) -> Result<Option<Context>> {
-        let rows = self.archive.database.read(|connection| {
+        let rows = self.read(|connection| {
             let Some(review) = db::review_by(connection, &operation.instance)? else { return Ok(None) };
             let reviewer = db::instance(connection, &review.child_instance)?;
             let coding = db::instance(connection, &review.parent_instance)?;
