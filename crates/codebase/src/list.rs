@@ -40,7 +40,7 @@ pub struct Listing {
 pub fn list(roots: &Roots, folder: &str, most: usize) -> Result<Listing, AccessError> {
     let mut error = AccessError::Outside { path: folder.to_owned() };
     for (root, path) in folders_of(roots, folder) {
-        if roots.policy().denies(Path::new(&path)) {
+        if roots.denies_folder(root, &path) {
             error = AccessError::Denied { path: folder.to_owned() };
             continue;
         }
@@ -75,7 +75,7 @@ fn list_one(roots: &Roots, root: usize, path: &str, most: usize) -> Result<Listi
         let entry = entry.map_err(failed)?;
         let Ok(name) = entry.file_name().to_str() else { continue };
         let full = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-        if name != "." && name != ".." && !roots.policy().denies_last(&full) {
+        if name != "." && name != ".." && !roots.denies_entry(root, &full) {
             names.push(name.to_owned());
         }
     }

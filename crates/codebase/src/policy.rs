@@ -4,7 +4,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobBuilder, GlobSet, GlobSetBuilder};
 
-use crate::secret_names::{is_example, is_secret};
+use crate::secret_names::{self, is_example, is_secret};
 
 /// Larger files are not searched: they are data, or bundled code.
 pub const LARGEST_SEARCHED: u64 = 4 << 20;
@@ -15,9 +15,29 @@ pub struct Policy {
     more: GlobSet,
     /// The same as text.
     patterns: Vec<String>,
-    /// Exceptions to the list of secrets.
-    spared: Vec<String>,
     pub largest_searched: u64,
+}
+
+/// What the path of a root adds when the names below it are checked: a root can itself be a folder in which some names are
+/// secrets (`.docker`), and it can be part of a larger root, to which patterns are relative.
+#[derive(Default)]
+pub(crate) struct RootContext {
+    /// The root folder's own name.
+    name: String,
+    /// From the root that it was narrowed from, with a `/` at the end; empty when it was not narrowed.
+    from_top: String,
+}
+
+impl RootContext {
+    /// For a root and the root that it was narrowed from.
+    pub(crate) fn new(path: &Path, top: &Path) -> RootContext {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut from_top = path.strip_prefix(top).unwrap_or(Path::new("")).to_string_lossy().into_owned();
+        if !from_top.is_empty() {
+            from_top.push('/');
+        }
+        RootContext { name, from_top }
+    }
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -73,12 +93,7 @@ const VISIBLE_DOT_NAMES: [&str; 39] = [
 impl Policy {
     /// Leaves out secrets.
     pub fn standard() -> Policy {
-        Policy {
-            more: GlobSet::empty(),
-            patterns: Vec::new(),
-            spared: Vec::new(),
-            largest_searched: LARGEST_SEARCHED,
-        }
+        Policy { more: GlobSet::empty(), patterns: Vec::new(), largest_searched: LARGEST_SEARCHED }
     }
 
     /// Leaves out secrets, and files that match these patterns. A pattern without `/` applies in every folder; a folder means
@@ -94,40 +109,38 @@ impl Policy {
         Ok(Policy { more: denied.build().map_err(wrong)?, patterns: more.to_vec(), ..Policy::standard() })
     }
 
-    /// Allows these names of the list of secrets, such as `.npmrc`. For the settings of the machine's owner only: a codebase
-    /// must not decide that. The folders of version control systems are never allowed.
-    #[must_use]
-    pub fn sparing(self, names: &[String]) -> Policy {
-        let always = [".git", ".hg", ".svn", ".jj"];
-        let spared = names.iter().filter(|name| !always.iter().any(|known| name.eq_ignore_ascii_case(known)));
-        Policy { spared: spared.cloned().collect(), ..self }
-    }
-
     /// A text that is the same for policies that leave out the same.
     pub fn fingerprint(&self) -> String {
-        format!("{:?} {:?} {}", self.patterns, self.spared, self.largest_searched)
+        format!("{:x} {:?} {}", secret_names::fingerprint(), self.patterns, self.largest_searched)
     }
 
     /// Whether a path from a root may not be read, because of its own name or of a folder on the way. One that is not UTF-8
     /// may never be read.
-    pub fn denies(&self, relative: &Path) -> bool {
+    pub(crate) fn denies(&self, root: &RootContext, relative: &Path) -> bool {
         let Some(path) = relative.to_str() else { return true };
-        let mut folder = "";
+        let mut folder = root.name.as_str();
         for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
-            if self.is_secret(folder, name) {
+            if is_secret(folder, name) {
                 return true;
             }
             folder = name;
         }
+        if self.more.is_empty() {
+            return false;
+        }
         let denied = |path: &Path| !path.as_os_str().is_empty() && self.more.is_match(path);
-        !self.more.is_empty() && relative.ancestors().any(denied)
+        relative.ancestors().any(denied)
+            || (!root.from_top.is_empty() && Path::new(&root.from_top).join(relative).ancestors().any(denied))
     }
 
     /// The same for the last name of a path whose folders have been checked before.
-    pub(crate) fn denies_last(&self, path: &str) -> bool {
-        let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    pub(crate) fn denies_last(&self, root: &RootContext, path: &str) -> bool {
+        let (folders, name) = path.rsplit_once('/').unwrap_or((&root.name, path));
         let folder = folders.rsplit_once('/').map_or(folders, |(_, folder)| folder);
-        self.is_secret(folder, name) || (!self.more.is_empty() && self.more.is_match(path))
+        is_secret(folder, name)
+            || (!self.more.is_empty()
+                && (self.more.is_match(path)
+                    || (!root.from_top.is_empty() && self.more.is_match(format!("{}{path}", root.from_top)))))
     }
 
     /// Whether a folder of the machine is one for secrets, which cannot be a root. Patterns of the settings are relative to
@@ -135,7 +148,7 @@ impl Policy {
     pub(crate) fn denies_root(&self, path: &Path) -> bool {
         let names: Vec<_> = path.iter().filter_map(|name| name.to_str()).collect();
         let within = |number: usize| if number == 0 { "" } else { names[number - 1] };
-        names.iter().enumerate().any(|(number, name)| self.is_secret(within(number), name))
+        names.iter().enumerate().any(|(number, name)| is_secret(within(number), name))
     }
 
     /// Whether walks skip a name: it starts with a dot and is not known to be part of codebases.
@@ -144,10 +157,6 @@ impl Policy {
             name.strip_prefix(*known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
         };
         name.starts_with('.') && !is_example(name) && !VISIBLE_DOT_NAMES.iter().any(is_known)
-    }
-
-    fn is_secret(&self, folder: &str, name: &str) -> bool {
-        is_secret(folder, name) && !self.spared.iter().any(|spared| spared == name)
     }
 }
 
@@ -202,21 +211,18 @@ mod tests {
             ("x/ops/a.yml", false),
             ("ops/a/b.yml", false),
         ] {
-            assert_eq!(policy.denies(Path::new(path)), denied, "{path}");
+            assert_eq!(policy.denies(&RootContext::default(), Path::new(path)), denied, "{path}");
             // A walk checks each name on the way, with the same result.
             let ends = path.trim_start_matches("./");
             let stops = ends.match_indices('/').map(|(at, _)| at).chain([ends.len()]);
-            assert_eq!(stops.into_iter().any(|end| policy.denies_last(&ends[..end])), denied, "{path}");
+            assert_eq!(
+                stops.into_iter().any(|end| policy.denies_last(&RootContext::default(), &ends[..end])),
+                denied,
+                "{path}"
+            );
         }
         assert!(Policy::denying(&["a[".to_owned()]).is_err());
         assert!(Policy::denying(&["/".to_owned()]).is_err());
-    }
-
-    #[test]
-    fn a_name_can_be_allowed_but_version_control_never() {
-        let policy = Policy::standard().sparing(&[".npmrc".to_owned(), ".git".to_owned()]);
-        assert!(!policy.denies(Path::new("a/.npmrc")));
-        assert!(policy.denies(Path::new(".git/HEAD")) && policy.denies(Path::new(".env")));
     }
 
     #[test]

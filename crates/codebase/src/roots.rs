@@ -16,6 +16,7 @@ use rustix::fs::{AtFlags, Mode, OFlags};
 
 use crate::errors::{open_error, open_folder_error};
 use crate::open::{is_kernel_file, open_below, plain_path, read_whole};
+use crate::policy::RootContext;
 use crate::system_folders::is_system;
 use crate::{AccessError, Policy, RootError};
 
@@ -31,6 +32,7 @@ pub(crate) struct Root {
     pub(crate) path: PathBuf,
     /// The root that it was narrowed from; itself when it was not.
     pub(crate) top: PathBuf,
+    context: RootContext,
     folder: OwnedFd,
     device: u64,
 }
@@ -105,7 +107,7 @@ impl Roots {
         if relative.as_os_str().is_empty() {
             return root.again();
         }
-        if self.policy.denies(&relative) {
+        if self.policy.denies(&root.context, &relative) {
             return Err(RootError::Denied { path: folder.to_owned() });
         }
         let opened = open_below(root.folder.as_fd(), &relative, OFlags::DIRECTORY).map_err(|_| outside())?;
@@ -182,10 +184,20 @@ impl Roots {
         if place.root >= self.roots.len() || plain_path(relative).is_none() {
             return Err(AccessError::Outside { path: place.path.clone() });
         }
-        if self.policy.denies(relative) {
+        if self.policy.denies(&self.roots[place.root].context, relative) {
             return Err(AccessError::Denied { path: place.path.clone() });
         }
         Ok(())
+    }
+
+    /// Whether a folder of a root may not be read.
+    pub(crate) fn denies_folder(&self, root: usize, path: &str) -> bool {
+        self.roots.get(root).is_none_or(|root| self.policy.denies(&root.context, Path::new(path)))
+    }
+
+    /// Whether an entry of a folder that has been checked before may not be read.
+    pub(crate) fn denies_entry(&self, root: usize, path: &str) -> bool {
+        self.policy.denies_last(&self.roots[root].context, path)
     }
 
     /// Opens a file whose name a walk has checked already.
@@ -264,7 +276,8 @@ impl Root {
 
     fn of(path: PathBuf, top: PathBuf, folder: OwnedFd) -> io::Result<Root> {
         let device = device_of(&rustix::fs::fstat(&folder)?);
-        Ok(Root { path, top, folder, device })
+        let context = RootContext::new(&path, &top);
+        Ok(Root { path, top, context, folder, device })
     }
 
     fn again(&self) -> Result<Root, RootError> {
@@ -279,7 +292,8 @@ impl Root {
         if root.path != self.path {
             return Err(RootError::Outside { path: self.path.clone() });
         }
-        Ok(Root { top: self.top.clone(), ..root })
+        let context = RootContext::new(&self.path, &self.top);
+        Ok(Root { top: self.top.clone(), context, ..root })
     }
 }
 

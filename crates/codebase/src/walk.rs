@@ -165,7 +165,7 @@ impl Walker<'_> {
                 _ => continue,
             };
             let full = if path.is_empty() { name.to_owned() } else { format!("{path}/{name}") };
-            if !self.roots.policy().denies_last(&full) {
+            if !self.roots.denies_entry(root, &full) {
                 entries.push((full, is_folder, is_hidden));
             }
         }

@@ -301,6 +301,60 @@ fn secrets_are_neither_read_nor_listed() {
 }
 
 #[test]
+fn a_narrowed_root_shows_nothing_that_the_whole_root_denies() {
+    let fixture = Fixture::new();
+    let denied = [
+        ".docker/config.json",
+        ".cargo/credentials.toml",
+        ".config/gh/hosts.yml",
+        ".codex/auth.json",
+        "x/.docker/config.json",
+        "ops/prod.yml",
+        "ops/deep/prod.yml",
+        "ops/deep/keys/a.txt",
+        "private/notes.txt",
+        "app/private/notes.txt",
+    ];
+    for path in denied {
+        fixture.write(path, SECRET);
+        let folder = Path::new(path).parent().unwrap();
+        fixture.write(folder.join("readable.md").to_str().unwrap(), "not a secret");
+    }
+    let patterns = ["private/", "ops/*.yml", "/ops/deep/prod.yml", "ops/deep/keys"].map(str::to_owned);
+    let roots = Roots::open(&[fixture.root()], Policy::denying(&patterns).unwrap()).unwrap();
+    for path in denied {
+        assert!(matches!(roots.open_file(&place(path)), Err(AccessError::Denied { .. })), "{path}");
+        // Every folder on the way, in one step and step by step, and after the folders were opened again.
+        let folders: Vec<&Path> =
+            Path::new(path).ancestors().skip(1).filter(|folder| !folder.as_os_str().is_empty()).collect();
+        let mut by_steps = Some(roots.clone());
+        for folder in folders.iter().rev() {
+            let name = folder.file_name().unwrap();
+            by_steps = by_steps.and_then(|roots| roots.narrowed(&[name.into()]).ok());
+            let at_once = roots.narrowed(&[(*folder).to_owned()]).ok();
+            let again = at_once.as_ref().map(|narrowed| narrowed.anew().0);
+            for narrowed in [&by_steps, &at_once, &again].into_iter().flatten() {
+                let rest = Path::new(path).strip_prefix(folder).unwrap().to_str().unwrap();
+                let opened = narrowed.open_file(&place(rest));
+                assert!(
+                    matches!(opened, Err(AccessError::Denied { .. })),
+                    "{path} from {folder:?}: {opened:?}"
+                );
+                assert_eq!(search(narrowed, &Search::new(SECRET), &Halt::never()).unwrap().matching_lines, 0);
+                let listed = list(narrowed, "", 100).unwrap();
+                assert!(listed.entries.iter().all(|entry| entry.name != rest), "{path} from {folder:?}");
+            }
+        }
+    }
+    // A folder can also be chosen as a root by the user; names in it are still secrets.
+    for (folder, name) in [(".docker", "config.json"), (".codex", "auth.json"), (".config", "gh/hosts.yml")] {
+        let root = Roots::open(&[fixture.root().join(folder)], Policy::standard()).unwrap();
+        assert!(matches!(root.open_file(&place(name)), Err(AccessError::Denied { .. })), "{folder}");
+    }
+    assert!(roots.narrowed(&["ops/deep".into()]).unwrap().open_file(&place("readable.md")).is_ok());
+}
+
+#[test]
 fn roots_are_narrowed_to_folders_in_them() {
     let fixture = Fixture::new();
     let root = fixture.root();
