@@ -5,6 +5,7 @@ use std::process::ExitCode;
 use tamis_agents::{AgentsError, Code};
 use tamis_config::ConfigError;
 use tamis_server::{ListenError, ServerTokenError};
+use tamis_store::StoreError;
 use tamis_tools::{Failure, RpcError};
 use tamis_trace::TraceError;
 
@@ -102,6 +103,13 @@ impl From<ConfigError> for CliError {
             error => error.into(),
         };
         CliError { kind: Kind::Usage, error, hint: Some(hint) }
+    }
+}
+
+impl From<StoreError> for CliError {
+    fn from(error: StoreError) -> CliError {
+        let hint = error.hint();
+        CliError { hint, ..CliError::failed(error) }
     }
 }
 

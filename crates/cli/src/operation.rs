@@ -21,7 +21,7 @@ pub(crate) struct Operations {
 impl Operations {
     pub(crate) fn new(command: &'static str) -> Result<Operations, CliError> {
         let environment = ConfigEnvironment::of_process();
-        let config = setup::load(&environment)?;
+        let config = setup::load_failing_open(&environment)?;
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
         Ok(Operations { services: setup::services(&config)?, command, environment, runtime })

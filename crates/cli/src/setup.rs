@@ -35,8 +35,15 @@ const FLUSH_TIMEOUT: Duration = Duration::from_secs(2);
 /// Maximum number of worker threads.
 const MAX_WORKERS: usize = 256;
 
-/// Loads the configuration of this process and starts logging.
+/// Loads the configuration of this process, starts logging, and checks that the data folder can be trusted.
 pub(crate) fn load(environment: &ConfigEnvironment) -> Result<Config, CliError> {
+    let config = load_failing_open(environment)?;
+    DataDir::at(config.data_dir()).secure()?;
+    Ok(config)
+}
+
+/// The same for commands whose text must come back whatever state the data folder is in. Then nothing is cut.
+pub(crate) fn load_failing_open(environment: &ConfigEnvironment) -> Result<Config, CliError> {
     let config = Config::load(environment)?;
     log_warnings(&config)?;
     Ok(config)
@@ -99,10 +106,12 @@ pub(crate) fn help_with_default(help: &str, setting: &str) -> String {
     default.map_or_else(|| help.to_owned(), |default| format!("{help} [default: {default}]"))
 }
 
-/// The configured sieve.
+/// The configured sieve. Without a data folder that can be trusted, nothing could be recovered, so it cuts nothing.
 pub(crate) fn sieve(config: &Config) -> Sieve {
+    let data_dir = DataDir::at(config.data_dir());
+    let trusted = data_dir.secure().inspect_err(|error| tracing::warn!("{}", error.describe())).is_ok();
     Sieve::new(SieveSettings {
-        data_dir: Some(DataDir::at(config.data_dir())),
+        data_dir: trusted.then_some(data_dir),
         max_input_chars: config.sieve.max_input_chars.value,
         recovery_ttl: config.sieve.recovery_ttl.value,
         recovery_max_bytes: config.sieve.recovery_max_bytes.value,

@@ -281,3 +281,46 @@ fn many_processes_share_one_folder() {
     assert_eq!(shown["savings"]["calls"], 32, "no row is lost");
     assert_eq!(shown["problems"], json!([]));
 }
+
+#[test]
+fn a_data_folder_that_another_user_can_write_to_is_refused_and_text_comes_back_whole() {
+    use std::os::unix::fs::PermissionsExt;
+    let fixture = Fixture::new();
+    let data = fixture.data();
+    std::fs::create_dir(&data).unwrap();
+    std::fs::write(data.join("token"), "a-token-that-another-user-knows").unwrap();
+    let plant = |mode: u32| {
+        std::fs::set_permissions(&data, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    plant(0o777);
+    for command in [
+        &["serve", "--port", "0"][..],
+        &["mcp"],
+        &["token"],
+        &["data", "show"],
+        &["trace", "sessions"],
+        &["agents", "list"],
+    ] {
+        let ran = fixture.run(command, b"");
+        assert_eq!(ran.code, Some(1), "{command:?}: {}{}", ran.stdout, ran.stderr);
+        assert!(
+            ran.stderr.contains("other users can write to it (mode 0777)"),
+            "{command:?}: {}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains("hint: ") && ran.stderr.contains("chmod go-w"),
+            "{command:?}: {}",
+            ran.stderr
+        );
+    }
+    let log: String = (0..2_000).map(|number| format!("line {number} of a log\n")).collect();
+    let pruned = fixture.run(&["prune", "--goal", "find the error"], log.as_bytes());
+    assert_eq!((pruned.code, pruned.stdout == log), (Some(0), true), "{}", pruned.stderr);
+    assert!(pruned.stderr.contains("other users can write to it"), "{}", pruned.stderr);
+    // Nothing was written into it, and its mode is the user's to change.
+    assert_eq!(std::fs::read_dir(&data).unwrap().count(), 1);
+    plant(0o755);
+    assert_eq!(fixture.run(&["token"], b"").code, Some(0));
+    assert_eq!(std::fs::metadata(&data).unwrap().permissions().mode() & 0o777, 0o700);
+}

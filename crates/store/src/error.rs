@@ -22,8 +22,21 @@ pub enum StoreError {
     Io { path: PathBuf, source: io::Error },
     #[error("cannot query `{}`", path.display())]
     Sql { path: PathBuf, source: rusqlite::Error },
+    #[error("cannot trust `{}`: {why}", path.display())]
+    Untrusted { path: PathBuf, why: Distrust },
     #[error("writing a record to `{}` panicked", path.display())]
     Panicked { path: PathBuf },
+}
+
+/// Why something in the data folder may be another user's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Distrust {
+    #[error("it belongs to user {owner}, and this process runs as user {user}")]
+    Owner { owner: u32, user: u32 },
+    #[error("other users can write to it (mode {mode:04o})")]
+    Writable { mode: u32 },
+    #[error("it is a symbolic link")]
+    Link,
 }
 
 impl StoreError {
@@ -60,6 +73,18 @@ impl StoreError {
             StoreError::Full { .. } => {
                 Some("free some space, or set TAMIS_DATA_DIR to another folder".into())
             }
+            StoreError::Untrusted { path, why } => Some(match why {
+                Distrust::Owner { .. } => "set TAMIS_DATA_DIR to a folder of your own".into(),
+                Distrust::Writable { .. } => format!(
+                    "check that nobody else put files into it, then run `chmod go-w '{}'`, or set TAMIS_DATA_DIR to \
+                     another folder",
+                    path.display()
+                ),
+                Distrust::Link => format!(
+                    "remove `{}`, or set TAMIS_DATA_DIR to the folder where the data should be",
+                    path.display()
+                ),
+            }),
             StoreError::Sql { .. } | StoreError::Panicked { .. } => None,
         }
     }

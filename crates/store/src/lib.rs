@@ -16,7 +16,7 @@ mod writer;
 
 pub use data_dir::{DataDir, create_private_dir, private_file};
 pub use database::Database;
-pub use error::StoreError;
+pub use error::{Distrust, StoreError};
 pub use foreign::{ForeignError, read_foreign};
 pub use lock::Lock;
 pub use migrate::Component;
