@@ -10,7 +10,7 @@ use axum::Router;
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Extension, Path, Query, State};
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::middleware::from_fn;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post, put};
 use bytes::Bytes;
@@ -27,7 +27,8 @@ use tamis_coordinator::{
 };
 
 use crate::Served;
-use crate::guard::{Admitted, only_with_token};
+use crate::body::{self, Bodies};
+use crate::guard::{Admitted, only_with_identity, only_with_token};
 use crate::routes::not_found;
 use crate::ws::{self, Followers};
 
@@ -39,7 +40,8 @@ const LONGEST_KEY: usize = 64;
 
 type Answer<T> = Result<axum::Json<T>, ApiError>;
 
-pub(crate) fn routes(followers: Followers) -> Router<Served> {
+pub(crate) fn routes(followers: Followers, bodies: &Bodies) -> Router<Served> {
+    let read_whole = || from_fn_with_state(bodies.clone(), body::read_whole);
     let api = Router::new()
         .route("/instances", get(instances).post(start))
         .route("/instances/{id}", get(details))
@@ -52,20 +54,22 @@ pub(crate) fn routes(followers: Followers) -> Router<Served> {
         .route("/gc", post(gc))
         .route("/reconcile", post(reconcile))
         .fallback(not_found)
+        .layer(read_whole())
         .layer(from_fn(only_with_token));
     let others = Router::new()
         .route("/metrics", get(metrics))
         .route("/ws", get(ws::follow))
         .layer(Extension(followers))
         .layer(from_fn(only_with_token));
-    Router::new()
+    let calls = Router::new()
         .route("/api/call/request_review", post(forwarded::<RequestReview>))
         .route("/api/call/send_feedback", post(forwarded::<SendFeedback>))
         .route("/api/call/create_pull_request", post(forwarded::<CreatePullRequest>))
         .route("/api/call/create_issues", post(forwarded::<CreateIssues>))
         .route("/api/call/{tool}", post(not_found))
-        .nest("/api", api)
-        .merge(others)
+        .layer(read_whole())
+        .layer(from_fn(only_with_identity));
+    Router::new().merge(calls).nest("/api", api).merge(others)
 }
 
 /// An error as an answer: the contract's object, which names a tool.

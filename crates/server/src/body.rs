@@ -23,6 +23,9 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// body that is too large is still read and discarded, up to this many times the limit.
 const DISCARD_FACTOR: usize = 8;
 
+/// The same for a request that was refused, where the limit is not known.
+const MAX_DISCARDED: usize = 256 << 20;
+
 /// Bodies of the largest size that may be in memory at once; further requests wait.
 const MAX_LARGEST_BODIES: usize = 8;
 
@@ -62,9 +65,19 @@ pub(crate) async fn read_whole(State(bodies): State<Bodies>, request: Request, n
     }
 }
 
-/// Reads and discards a refused body, so that the client reads the answer.
-pub(crate) async fn discard(body: Body, max_bytes: usize) {
-    let _ = tokio::time::timeout(BODY_TIMEOUT, collect(body, max_bytes)).await;
+/// Answers a request whose body was not read. What the client still sends is discarded for a while, since most clients read
+/// the answer only after they have sent everything.
+pub(crate) fn answer_unread(request: Request, mut answer: Response) -> Response {
+    if request.body().is_end_stream() {
+        return answer;
+    }
+    // The rest of the body must not be read as the next request.
+    answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+    // A client that expects to be told to continue sends nothing after this answer.
+    if !request.headers().contains_key(header::EXPECT) {
+        tokio::spawn(tokio::time::timeout(BODY_TIMEOUT, collect(request.into_body(), 0)));
+    }
+    answer
 }
 
 fn body_size(request: &Request) -> Option<usize> {
@@ -88,7 +101,8 @@ async fn collect(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
             whole.extend_from_slice(&data);
         } else {
             whole = BytesMut::new();
-            if seen > max_bytes.saturating_mul(DISCARD_FACTOR) {
+            let most = if max_bytes == 0 { MAX_DISCARDED } else { max_bytes.saturating_mul(DISCARD_FACTOR) };
+            if seen > most {
                 break;
             }
         }

@@ -1,4 +1,4 @@
-//! Access control: Host, Origin and token, checked before any route sees the request.
+//! Access control: Host, Origin, token and identity, judged from the headers before any part of a body is read.
 //!
 //! Any web page can make a browser send requests to 127.0.0.1, and with DNS rebinding it can even read the answers. Such
 //! requests have the page's Origin, or a Host that is not ours. Programs send neither.
@@ -7,17 +7,18 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
+use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http::uri::Authority;
 use serde_json::json;
+use tamis_agents::{AgentsError, Code};
+use tamis_coordinator::identity_required;
 use tamis_tools::{Access, Credentials, IDENTITY_PREFIX};
 
-use crate::{ServerToken, body};
-
-/// Routes that accept an identity instead of the token, on a listener where everything else needs the token: they check it.
-const IDENTITY_ROUTES: &[&str] = &["/mcp", "/rpc", "/api/call/"];
+use crate::api::{self, ApiError};
+use crate::{Served, ServerToken, body};
 
 /// Who can reach a listener.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +48,7 @@ pub(crate) struct Guard {
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Admitted {
     pub(crate) access: Access,
-    /// An instance's identity token as sent. It is not checked here but by the coordinator.
+    /// The identity of an instance that exists. The coordinator decides what that instance may do.
     pub(crate) identity: Option<String>,
 }
 
@@ -65,21 +66,39 @@ impl std::fmt::Debug for Admitted {
 }
 
 /// Refuses requests that are not allowed, and passes the rights of the others to the routes.
-pub(crate) async fn check(State(guard): State<Guard>, mut request: Request, next: Next) -> Response {
-    let admitted = guard
-        .admit(request.headers(), request.uri().authority())
-        .and_then(|admitted| admitted.check_route(request.uri().path()));
-    match admitted {
+pub(crate) async fn check(
+    State((guard, served)): State<(Guard, Served)>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let (mut head, body) = request.into_parts();
+    let judged = match guard.judge(&head) {
+        Ok(admitted) => check_identity(admitted, &served).await,
+        Err(refusal) => Err(refusal.into_response()),
+    };
+    match judged {
         Ok(admitted) => {
-            request.extensions_mut().insert(admitted);
-            next.run(request).await
+            head.extensions.insert(admitted);
+            next.run(Request::from_parts(head, body)).await
         }
-        Err(refusal) => {
-            tracing::warn!(path = request.uri().path(), ?refusal, "refused a request");
-            // The body is not kept, but read so that the client sees the answer.
-            body::discard(request.into_body(), 0).await;
-            refusal.into_response()
-        }
+        Err(refusal) => refuse(Request::from_parts(head, body), refusal),
+    }
+}
+
+/// Refuses an identity that no instance has.
+async fn check_identity(admitted: Admitted, served: &Served) -> Result<Admitted, Response> {
+    let Some(identity) = admitted.identity.clone() else { return Ok(admitted) };
+    let owner = match api::agents(served) {
+        Ok(agents) => agents.owner_of(identity).await,
+        Err(error) => Err(error),
+    };
+    let unknown = || {
+        AgentsError::new(Code::IdentityRequired, "the caller is not known as an instance")
+            .suggest("these tools are for agents that `tamis agents start` has started")
+    };
+    match owner.and_then(|owner| owner.ok_or_else(unknown)) {
+        Ok(_) => Ok(admitted),
+        Err(error) => Err(ApiError::from(error).into_response()),
     }
 }
 
@@ -89,14 +108,26 @@ pub(crate) async fn only_with_token(request: Request, next: Next) -> Response {
     if admitted.is_some_and(|admitted| admitted.access == Access::Full) {
         return next.run(request).await;
     }
-    Refusal::NoToken.into_response()
+    refuse(request, Refusal::NoToken.into_response())
 }
 
-impl Admitted {
-    fn check_route(self, path: &str) -> Result<Admitted, Refusal> {
-        let expected = || IDENTITY_ROUTES.iter().any(|start| path.starts_with(start));
-        if self.access == Access::None && !expected() { Err(Refusal::NoToken) } else { Ok(self) }
+/// Allows only requests with an identity.
+pub(crate) async fn only_with_identity(request: Request, next: Next) -> Response {
+    let admitted = request.extensions().get::<Admitted>();
+    if admitted.is_some_and(|admitted| admitted.identity.is_some()) {
+        return next.run(request).await;
     }
+    refuse(request, ApiError::from(identity_required()).into_response())
+}
+
+fn refuse(request: Request, refusal: Response) -> Response {
+    tracing::warn!(path = request.uri().path(), status = %refusal.status(), "refused a request");
+    body::answer_unread(request, refusal)
+}
+
+/// Whether a route accepts an identity where everything else needs the token.
+fn accepts_identity(path: &str) -> bool {
+    ["/mcp", "/rpc"].contains(&path) || path.starts_with("/api/call/")
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -108,6 +139,12 @@ pub(crate) enum Refusal {
 }
 
 impl Guard {
+    fn judge(&self, head: &Parts) -> Result<Admitted, Refusal> {
+        let admitted = self.admit(&head.headers, head.uri.authority())?;
+        let is_elsewhere = admitted.access == Access::None && !accepts_identity(head.uri.path());
+        if is_elsewhere { Err(Refusal::NoToken) } else { Ok(admitted) }
+    }
+
     fn admit(&self, headers: &HeaderMap, target: Option<&Authority>) -> Result<Admitted, Refusal> {
         let host = match only(headers, &header::HOST).map_err(|_| Refusal::ForeignHost)? {
             Some(value) => value.to_str().ok().and_then(|text| text.parse::<Authority>().ok()),

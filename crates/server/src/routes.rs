@@ -62,14 +62,15 @@ impl HttpDoor {
             .route("/rpc", post(rpc::answer))
             .route("/prune", post(health_and_prune::prune))
             .route("/health", get(health_and_prune::health))
-            .merge(api::routes(self.followers.clone()))
             .with_state(self.served.clone())
             .merge(Router::new().route_service("/mcp", self.mcp()).layer(from_fn(check_message)))
+            // Each group of routes reads bodies after its own checks of the headers.
+            .layer(from_fn_with_state(self.bodies.clone(), body::read_whole))
+            .merge(api::routes(self.followers.clone(), &self.bodies).with_state(self.served.clone()))
             .fallback(not_found)
             // `body::read_whole` limits bodies; axum's own limit is lower.
             .layer(DefaultBodyLimit::disable())
-            .layer(from_fn_with_state(self.bodies.clone(), body::read_whole))
-            .layer(from_fn_with_state(guard, guard::check))
+            .layer(from_fn_with_state((guard, self.served.clone()), guard::check))
     }
 
     /// Stateless and plain JSON unless a tool reports progress: Gemini CLI needs both, and no session can leak.

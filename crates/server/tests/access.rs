@@ -1,0 +1,176 @@
+//! Every route, with every kind of credential, on both kinds of listener: who is admitted, and that a refusal needs no body.
+
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+
+mod common;
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::{Request, StatusCode};
+use common::{DoorFixture, TOKEN, insert_instance, text};
+use hyper::body::Frame;
+use serde_json::Value;
+use tamis_server::Exposure;
+use tamis_tools::Registry;
+use tokio::time::Instant;
+use tower::ServiceExt;
+
+const IDENTITY: &str = "tai_work-7-a1";
+
+/// What a route requires.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Requirement {
+    /// On loopback nothing; from the network the token.
+    Open,
+    /// The same, or an identity.
+    OpenOrIdentity,
+    Identity,
+    Token,
+}
+
+/// Every route, and paths that are none.
+const ROUTES: &[(&str, &str, Requirement)] = &[
+    ("GET", "/health", Requirement::Open),
+    ("POST", "/prune", Requirement::Open),
+    ("POST", "/rpc", Requirement::OpenOrIdentity),
+    ("POST", "/mcp", Requirement::OpenOrIdentity),
+    ("GET", "/mcp", Requirement::OpenOrIdentity),
+    ("DELETE", "/mcp", Requirement::OpenOrIdentity),
+    ("POST", "/api/call/request_review", Requirement::Identity),
+    ("POST", "/api/call/send_feedback", Requirement::Identity),
+    ("POST", "/api/call/create_pull_request", Requirement::Identity),
+    ("POST", "/api/call/create_issues", Requirement::Identity),
+    ("POST", "/api/call/bash", Requirement::Identity),
+    ("GET", "/api/instances", Requirement::Token),
+    ("POST", "/api/instances", Requirement::Token),
+    ("GET", "/api/instances/work-7-a1", Requirement::Token),
+    ("POST", "/api/instances/work-7-a1/stop", Requirement::Token),
+    ("POST", "/api/instances/work-7-a1/abandon", Requirement::Token),
+    ("GET", "/api/events", Requirement::Token),
+    ("GET", "/api/feedback", Requirement::Token),
+    ("GET", "/api/config", Requirement::Token),
+    ("PUT", "/api/config/max_reviews", Requirement::Token),
+    ("POST", "/api/gc", Requirement::Token),
+    ("POST", "/api/reconcile", Requirement::Token),
+    ("POST", "/api/nowhere", Requirement::Token),
+    ("GET", "/metrics", Requirement::Token),
+    ("GET", "/ws", Requirement::Token),
+    ("GET", "/", Requirement::Open),
+    ("POST", "/nowhere", Requirement::Open),
+    ("POST", "/mcpx", Requirement::Open),
+];
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Credential {
+    None,
+    WrongToken,
+    UnknownIdentity,
+    /// Of an instance that this server does not know, in the form that tamis makes.
+    ForeignIdentity,
+    Identity,
+    Token,
+    /// The token, but not in the header that counts.
+    Cookie,
+}
+
+const CREDENTIALS: [Credential; 7] = [
+    Credential::None,
+    Credential::WrongToken,
+    Credential::UnknownIdentity,
+    Credential::ForeignIdentity,
+    Credential::Identity,
+    Credential::Token,
+    Credential::Cookie,
+];
+
+fn is_admitted(requirement: Requirement, credential: Credential, exposure: Exposure) -> bool {
+    let open = exposure == Exposure::Loopback;
+    match (credential, requirement) {
+        (Credential::WrongToken | Credential::UnknownIdentity | Credential::ForeignIdentity, _) => false,
+        (Credential::Token, requirement) => requirement != Requirement::Identity,
+        (Credential::Identity, Requirement::Identity | Requirement::OpenOrIdentity) => true,
+        (Credential::Identity | Credential::None | Credential::Cookie, Requirement::Open) => open,
+        (Credential::None | Credential::Cookie, Requirement::OpenOrIdentity) => open,
+        (_, Requirement::Token | Requirement::Identity) => false,
+    }
+}
+
+fn request(method: &str, path: &str, credential: Credential, body: Body) -> Request<Body> {
+    let foreign = format!("tai_{}", "0123456789abcdef".repeat(3));
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("host", "127.0.0.1:3001")
+        .header("content-type", "application/json")
+        .header("accept", "application/json, text/event-stream");
+    let bearer = match credential {
+        Credential::None => None,
+        Credential::WrongToken => Some("wrong-but-long-enough"),
+        Credential::UnknownIdentity => Some("tai_x"),
+        Credential::ForeignIdentity => Some(foreign.as_str()),
+        Credential::Identity => Some(IDENTITY),
+        Credential::Token => Some(TOKEN),
+        Credential::Cookie => {
+            request = request.header("cookie", format!("token={TOKEN}; tamis={TOKEN}"));
+            None
+        }
+    };
+    if let Some(bearer) = bearer {
+        request = request.header("authorization", format!("Bearer {bearer}"));
+    }
+    request.body(body).unwrap()
+}
+
+/// A body that was announced and never comes.
+struct Announced;
+
+impl HttpBody for Announced {
+    type Data = Bytes;
+    type Error = std::convert::Infallible;
+
+    fn poll_frame(
+        self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Self::Error>>> {
+        Poll::Pending
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_route_judges_every_credential_before_it_reads_a_body() {
+    let fixture = DoorFixture::new(Registry::all());
+    insert_instance(&fixture.tables(), "work-7-a1", "STARTED", "a task");
+    let door = fixture.door();
+    let mut wrong = Vec::new();
+    for exposure in [Exposure::Loopback, Exposure::Network] {
+        for (method, path, requirement) in ROUTES {
+            for credential in CREDENTIALS {
+                let case = format!("{exposure:?} {method} {path} {credential:?}");
+                let admitted = is_admitted(*requirement, credential, exposure);
+                // One that is admitted has a body, so that it is answered.
+                let body = if admitted { Body::from("{}") } else { Body::new(Announced) };
+                let begun = Instant::now();
+                let request = request(method, path, credential, body);
+                let answer = door.router(exposure).oneshot(request).await.unwrap();
+                let waited = begun.elapsed();
+                let (status, body) = text(answer).await;
+                let refused = status == StatusCode::UNAUTHORIZED;
+                if refused == admitted || (refused && !waited.is_zero()) {
+                    wrong.push(format!("{case}: {status} after {waited:?}: {body:.90}"));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0], "{} of {}", wrong.len(), ROUTES.len() * CREDENTIALS.len() * 2);
+}
+
+#[tokio::test]
+async fn an_unknown_identity_is_refused_in_the_form_of_the_agents_contract() {
+    let fixture = DoorFixture::new(Registry::all());
+    let request = request("POST", "/api/call/create_issues", Credential::UnknownIdentity, Body::from("{}"));
+    let (status, body) = text(fixture.send(request).await).await;
+    let error: Value = serde_json::from_str(&body).unwrap();
+    assert_eq!((status, &error["code"]), (StatusCode::UNAUTHORIZED, &"IDENTITY_REQUIRED".into()), "{body}");
+}
