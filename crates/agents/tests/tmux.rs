@@ -6,13 +6,10 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use tamis_agents::{AgentType, Code, InstanceId, Tmux, TmuxSession};
+use tamis_testkit::await_some;
 use tempfile::TempDir;
-
-/// How long anything that must come may take; nothing passes because it is over.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 /// A data folder whose tmux server ends with it.
 struct Place {
@@ -53,19 +50,6 @@ impl Drop for Place {
 
 fn id(number: u32) -> InstanceId {
     InstanceId::of_worker(AgentType::Coding, "test", number)
-}
-
-/// Waits until there is something.
-#[track_caller]
-fn await_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "it does not come");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// The text of a file, once it ends with a line.

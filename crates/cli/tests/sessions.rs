@@ -8,15 +8,13 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 use tamis_agents::{
     AgentType, Code, Environment, InstanceId, Launch, SessionFiles, Tmux, agent_environment, plain_text,
 };
 use tamis_config::Setting;
+use tamis_testkit::await_some;
 use tempfile::TempDir;
-
-const PATIENCE: Duration = Duration::from_secs(60);
 
 struct Place {
     folder: TempDir,
@@ -54,18 +52,6 @@ impl Drop for Place {
 
 fn id() -> InstanceId {
     InstanceId::of_worker(AgentType::Coding, "test", 1)
-}
-
-#[track_caller]
-fn await_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "it does not come");
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// A coordinator's environment with all that agents must not get.

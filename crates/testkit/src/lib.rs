@@ -14,6 +14,7 @@
 mod agent;
 mod chat;
 mod clients;
+mod git;
 mod github;
 mod http;
 mod interactive;
@@ -24,11 +25,13 @@ mod report;
 mod schema;
 mod script;
 mod server;
+mod wait;
 mod wire;
 
 pub use agent::{ClientFixture, ClientHome, FixtureRun, PROMPT, StdioServer, TestClient, TestClientRun};
 pub use chat::{ChatServer, ChatStep};
 pub use clients::InstalledClients;
+pub use git::git;
 pub use github::{FakeGithub, FakeIssue, FakePullRequest, FakeRepository, GithubFault, GithubRequest, When};
 pub use interactive::InteractiveHome;
 pub use model::{ModelRequest, ScriptedModel};
@@ -37,4 +40,5 @@ pub use report::{assert_finding, assert_outcome, assert_report};
 pub use schema::assert_plain_schema;
 pub use script::{FINAL_TEXT, ScriptHistory, ScriptStep, StepArguments, ToolResult};
 pub use server::TestServer;
+pub use wait::await_some;
 pub use wire::{ToolName, Wire};

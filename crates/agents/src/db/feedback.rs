@@ -6,10 +6,6 @@ use super::{json, json_in};
 use crate::InstanceId;
 use crate::instances::records::{Feedback, Moment};
 
-const FEEDBACK: &str =
-    "id, review_instance, coding_instance, review_iteration, feedback, feedback_type, priority,
-    actionable_items, digest, path, blob, git_commit_hash, created_at, delivered_at, told_at";
-
 pub(crate) fn insert_feedback(connection: &Connection, feedback: &Feedback) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO feedback (id, review_instance, coding_instance, review_iteration, feedback, feedback_type, priority,
@@ -59,8 +55,8 @@ pub(crate) fn mark_notified(connection: &Connection, id: &str) -> rusqlite::Resu
 }
 
 pub(crate) fn feedback(connection: &Connection, id: &str) -> rusqlite::Result<Option<Feedback>> {
-    let sql = format!("SELECT {FEEDBACK} FROM feedback WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([id], read_feedback).optional()
+    let sql = "SELECT * FROM feedback WHERE id = ?1";
+    connection.prepare_cached(sql)?.query_row([id], read_feedback).optional()
 }
 
 /// Feedback that a coding agent got, or all there is, first to last.
@@ -68,10 +64,10 @@ pub(crate) fn feedback_for(
     connection: &Connection,
     coding: Option<&InstanceId>,
 ) -> rusqlite::Result<Vec<Feedback>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {FEEDBACK} FROM feedback WHERE ?1 IS NULL OR coding_instance = ?1 OR review_instance = ?1
-         ORDER BY created_at, id"
-    ))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT * FROM feedback WHERE ?1 IS NULL OR coding_instance = ?1 OR review_instance = ?1
+         ORDER BY created_at, id",
+    )?;
     statement.query_map([coding], read_feedback)?.collect()
 }
 
@@ -81,17 +77,17 @@ pub(crate) fn same_feedback(
     coding: &InstanceId,
     digest: &str,
 ) -> rusqlite::Result<Option<Feedback>> {
-    let sql = format!("SELECT {FEEDBACK} FROM feedback WHERE coding_instance = ?1 AND digest = ?2");
-    connection.prepare_cached(&sql)?.query_row(params![coding, digest], read_feedback).optional()
+    let sql = "SELECT * FROM feedback WHERE coding_instance = ?1 AND digest = ?2";
+    connection.prepare_cached(sql)?.query_row(params![coding, digest], read_feedback).optional()
 }
 
 /// Feedback that arrived, but whose coding agent has not been notified, though it is at work.
 pub(crate) fn unnotified_feedback(connection: &Connection) -> rusqlite::Result<Vec<Feedback>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {FEEDBACK} FROM feedback WHERE delivered_at IS NOT NULL AND told_at IS NULL
+    let mut statement = connection.prepare_cached(
+        "SELECT * FROM feedback WHERE delivered_at IS NOT NULL AND told_at IS NULL
              AND coding_instance IN (SELECT id FROM instances WHERE status = 'STARTED' AND phase = 'ready')
-         ORDER BY created_at, id"
-    ))?;
+         ORDER BY created_at, id",
+    )?;
     statement.query_map([], read_feedback)?.collect()
 }
 

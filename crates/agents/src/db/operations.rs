@@ -7,8 +7,6 @@ use super::json_in;
 use crate::InstanceId;
 use crate::instances::records::{Moment, Operation, OperationState};
 
-const OPERATION: &str = "id, call_key, tool, instance_id, state, plan, result, begun_at";
-
 /// Records what is about to be done. Answers its id. An instance with another operation under way is refused by the
 /// table.
 pub(crate) fn begin_operation(
@@ -35,8 +33,8 @@ pub(crate) fn replan(connection: &Connection, operation: i64, plan: &Value) -> r
 }
 
 pub(crate) fn operation(connection: &Connection, operation: i64) -> rusqlite::Result<Operation> {
-    let sql = format!("SELECT {OPERATION} FROM operations WHERE id = ?1");
-    connection.prepare_cached(&sql)?.query_row([operation], read_operation)
+    let sql = "SELECT * FROM operations WHERE id = ?1";
+    connection.prepare_cached(sql)?.query_row([operation], read_operation)
 }
 
 /// Forgets what ended before a moment, but for what instances did that are still at work: it may be gone on from.
@@ -65,8 +63,8 @@ pub(crate) fn operation_by_key(
     connection: &Connection,
     call_key: &str,
 ) -> rusqlite::Result<Option<Operation>> {
-    let sql = format!("SELECT {OPERATION} FROM operations WHERE call_key = ?1");
-    connection.prepare_cached(&sql)?.query_row([call_key], read_operation).optional()
+    let sql = "SELECT * FROM operations WHERE call_key = ?1";
+    connection.prepare_cached(sql)?.query_row([call_key], read_operation).optional()
 }
 
 /// What is under way in a family, or was when its coordinator died; oldest first.
@@ -74,11 +72,9 @@ pub(crate) fn operations_of_family(
     connection: &Connection,
     family: &InstanceId,
 ) -> rusqlite::Result<Vec<Operation>> {
-    let sql = format!(
-        "SELECT {OPERATION} FROM operations WHERE state = 'begun' AND (instance_id = ?1 OR instance_id IN
-             (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1)) ORDER BY id"
-    );
-    connection.prepare_cached(&sql)?.query_map([family], read_operation)?.collect()
+    let sql = "SELECT * FROM operations WHERE state = 'begun' AND (instance_id = ?1 OR instance_id IN
+             (SELECT child_instance FROM instance_relationships WHERE parent_instance = ?1)) ORDER BY id";
+    connection.prepare_cached(sql)?.query_map([family], read_operation)?.collect()
 }
 
 /// What an instance did with a tool, oldest first.
@@ -87,8 +83,8 @@ pub(crate) fn operations_by(
     instance: &InstanceId,
     tool: &str,
 ) -> rusqlite::Result<Vec<Operation>> {
-    let sql = format!("SELECT {OPERATION} FROM operations WHERE instance_id = ?1 AND tool = ?2 ORDER BY id");
-    connection.prepare_cached(&sql)?.query_map(params![instance, tool], read_operation)?.collect()
+    let sql = "SELECT * FROM operations WHERE instance_id = ?1 AND tool = ?2 ORDER BY id";
+    connection.prepare_cached(sql)?.query_map(params![instance, tool], read_operation)?.collect()
 }
 
 fn read_operation(row: &Row<'_>) -> rusqlite::Result<Operation> {

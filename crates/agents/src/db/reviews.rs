@@ -9,10 +9,6 @@ use crate::InstanceId;
 use crate::instances::records::{Moment, Review, ReviewOutcome};
 use crate::pull_requests::create_pull_request::CLOSED_FOLLOWED;
 
-const REVIEW: &str =
-    "parent_instance, child_instance, review_iteration, reviewed_commit, work_identity, outcome,
-    created_at, ended_at";
-
 pub(crate) fn insert_review(connection: &Connection, review: &Review) -> rusqlite::Result<()> {
     connection.execute(
         "INSERT INTO instance_relationships (parent_instance, child_instance, relationship_type, review_iteration,
@@ -42,16 +38,16 @@ pub(crate) fn current_iteration(connection: &Connection, coding: &InstanceId) ->
 
 /// The reviews of a coding agent's work, first to last.
 pub(crate) fn reviews_of(connection: &Connection, coding: &InstanceId) -> rusqlite::Result<Vec<Review>> {
-    let mut statement = connection.prepare_cached(&format!(
-        "SELECT {REVIEW} FROM instance_relationships WHERE parent_instance = ?1 ORDER BY review_iteration"
-    ))?;
+    let mut statement = connection.prepare_cached(
+        "SELECT * FROM instance_relationships WHERE parent_instance = ?1 ORDER BY review_iteration",
+    )?;
     statement.query_map([coding], read_review)?.collect()
 }
 
 /// The review that this review agent was started for.
 pub(crate) fn review_by(connection: &Connection, review: &InstanceId) -> rusqlite::Result<Option<Review>> {
-    let sql = format!("SELECT {REVIEW} FROM instance_relationships WHERE child_instance = ?1");
-    connection.prepare_cached(&sql)?.query_row([review], read_review).optional()
+    let sql = "SELECT * FROM instance_relationships WHERE child_instance = ?1";
+    connection.prepare_cached(sql)?.query_row([review], read_review).optional()
 }
 
 pub(crate) fn end_review(
@@ -80,9 +76,8 @@ pub(crate) fn running_review(
     connection: &Connection,
     coding: &InstanceId,
 ) -> rusqlite::Result<Option<Review>> {
-    let sql =
-        format!("SELECT {REVIEW} FROM instance_relationships WHERE parent_instance = ?1 AND outcome IS NULL");
-    connection.prepare_cached(&sql)?.query_row([coding], read_review).optional()
+    let sql = "SELECT * FROM instance_relationships WHERE parent_instance = ?1 AND outcome IS NULL";
+    connection.prepare_cached(sql)?.query_row([coding], read_review).optional()
 }
 
 /// Reviews that ended without a pull request, and requests that were turned down at the limit.

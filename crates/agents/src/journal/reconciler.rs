@@ -17,6 +17,7 @@ use crate::error::Result;
 use crate::instances::records::{Instance, Phase};
 use crate::launch::tmux::TmuxSession;
 use crate::{AgentsError, Coordinator, InstanceId, Repair, db};
+pub(crate) use strays::names_in;
 
 /// What is done about what cannot be repaired now.
 const LATER: &str = "it is tried again in a minute";

@@ -15,6 +15,7 @@ use crate::instances::records::{
 use crate::instances::user_config::{self, DEFAULT_AGENT};
 use crate::journal::family_locks::Hold;
 use crate::journal::operations::{in_time, undo};
+use crate::journal::reconciler::names_in;
 use crate::launch::preparation::Equipment;
 use crate::{AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, db, tools};
 use tamis_git::{BranchName, Commit, Head, Repository};
@@ -92,11 +93,7 @@ impl Coordinator {
 
     /// Names that cannot be given, though no row has them: their branch or folder is there.
     fn taken_names(&self, repository: &Repository) -> Result<HashSet<String>> {
-        let folder = self.places.worktrees();
-        let entries =
-            std::fs::read_dir(&folder).map_err(|error| AgentsError::file("read", &folder, &error))?;
-        let mut taken: HashSet<String> =
-            entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let mut taken: HashSet<String> = names_in(&self.places.worktrees())?.into_iter().collect();
         taken.extend(repository.our_branches()?);
         Ok(taken)
     }

@@ -16,6 +16,7 @@ use crate::error::Result;
 use crate::instances::records::{Instance, Operation};
 use crate::journal::operations::{Caller, finish, undo};
 use crate::pull_requests::create_pull_request::input::{check_text, check_title, invalid};
+use crate::pull_requests::create_pull_request::number_of;
 use crate::{
     AgentCall, AgentType, AgentsError, Code, Coordinator, CreateIssues, IssueCreated, IssueDraft,
     IssuesCreated, db, tools,
@@ -209,9 +210,7 @@ fn with_mark(issue: &IssueDraft, mark: &str) -> tamis_github::NewIssue {
 }
 
 fn created(made: tamis_github::Issue, issue: &IssueDraft) -> Result<IssueCreated> {
-    let number = i64::try_from(made.number).map_err(|_| {
-        AgentsError::new(Code::GithubUnavailable, "GitHub gave the issue a number that is none")
-    })?;
+    let number = number_of(made.number)?;
     Ok(IssueCreated { number, url: made.url, title: issue.title.trim().to_owned() })
 }
 

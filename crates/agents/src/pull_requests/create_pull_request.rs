@@ -204,7 +204,7 @@ fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
     };
     match &done.opened {
         Some(pull_request) => {
-            answer.pr_number = Some(number_of(pull_request)?);
+            answer.pr_number = Some(number_of(pull_request.number)?);
             answer.pr_url = Some(pull_request.url.clone());
         }
         None => {
@@ -215,8 +215,9 @@ fn answer(work: &Work<'_>, done: &Done) -> Result<PullRequestCreated> {
     Ok(answer)
 }
 
-fn number_of(pull_request: &PullRequest) -> Result<i64> {
-    i64::try_from(pull_request.number).map_err(|_| {
-        AgentsError::new(Code::GithubUnavailable, "GitHub gave the pull request a number that is none")
+/// A number as the tables hold it.
+pub(crate) fn number_of(number: u64) -> Result<i64> {
+    number.try_into().map_err(|_| {
+        AgentsError::new(Code::GithubUnavailable, format!("GitHub gave a number that is none: {number}"))
     })
 }

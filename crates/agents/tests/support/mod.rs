@@ -16,6 +16,7 @@ use tamis_agents::{
     SendFeedback, StartRequest, Tmux,
 };
 use tamis_store::{DataDir, rusqlite};
+pub(crate) use tamis_testkit::await_some;
 use tamis_testkit::{FakeGithub, FakeRepository};
 use tempfile::TempDir;
 
@@ -129,12 +130,7 @@ impl Field {
 
     #[track_caller]
     pub(crate) fn git(&self, folder: &Path, args: &[&str]) -> String {
-        let mut command = Command::new("git");
-        command.env_clear().env("PATH", std::env::var_os("PATH").unwrap()).env("HOME", self.folder.path());
-        command.args(["-c", "user.name=Somebody", "-c", "user.email=somebody@example.org"]);
-        let output = command.args(args).current_dir(folder).output().unwrap();
-        assert!(output.status.success(), "git {args:?}: {}", String::from_utf8_lossy(&output.stderr));
-        String::from_utf8(output.stdout).unwrap().trim_end().to_owned()
+        tamis_testkit::git(folder, args)
     }
 
     #[track_caller]
@@ -296,19 +292,6 @@ pub(crate) fn feedback(text: &str) -> SendFeedback {
         feedback_type: FeedbackType::NeedsWork,
         priority: None,
         actionable_items: Vec::new(),
-    }
-}
-
-/// Waits until there is something.
-#[track_caller]
-pub(crate) fn await_some<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let deadline = soon();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < deadline, "it does not come");
-        std::thread::sleep(Duration::from_millis(10));
     }
 }
 

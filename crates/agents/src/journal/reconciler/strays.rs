@@ -62,7 +62,7 @@ impl Coordinator {
     }
 }
 
-pub(super) fn names_in(folder: &std::path::Path) -> Result<Vec<String>> {
+pub(crate) fn names_in(folder: &std::path::Path) -> Result<Vec<String>> {
     let entries = fs::read_dir(folder).map_err(|error| AgentsError::file("read", folder, &error))?;
     let mut names: Vec<String> =
         entries.flatten().map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();

@@ -68,7 +68,7 @@ impl Coordinator {
         let may_be = subject.status == Status::PrCreated || subject.status.may_become(Status::PrCreated);
         if let (Ok(Some(pull_request)), true) = (&opened, may_be) {
             let answer = PullRequestCreated {
-                pr_number: Some(number_of(pull_request)?),
+                pr_number: Some(number_of(pull_request.number)?),
                 pr_url: Some(pull_request.url.clone()),
                 branch_name: subject.branch.to_string(),
                 done: Vec::new(),

@@ -2,13 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
-use tamis_testkit::{FakeGithub, FakeRepository, GithubFault};
+use tamis_testkit::{FakeGithub, FakeRepository, GithubFault, await_some, git};
 use tempfile::TempDir;
 
 use crate::error::Result;
@@ -61,7 +60,9 @@ impl Stage {
         git(&work, &["commit", "-q", "-m", "First"]);
         match place {
             Place::Nowhere => {}
-            Place::Plain => git(&work, &["remote", "add", "origin", bare.to_str().unwrap()]),
+            Place::Plain => {
+                git(&work, &["remote", "add", "origin", bare.to_str().unwrap()]);
+            }
             Place::Github => {
                 git(&work, &["remote", "add", "origin", "git@github.com:octo-org/tool.git"]);
                 git(&work, &["config", "remote.origin.pushurl", bare.to_str().unwrap()]);
@@ -184,12 +185,12 @@ impl Stage {
     }
 
     pub(crate) fn tip(&self, branch: &str) -> String {
-        git_says(&self.folder().join("tool"), &["rev-parse", &format!("refs/heads/{branch}")])
+        git(&self.folder().join("tool"), &["rev-parse", &format!("refs/heads/{branch}")])
     }
 
     /// Where the remote has a branch.
     pub(crate) fn remote_tip(&self, branch: &str) -> Option<String> {
-        let tips = git_says(&self.bare(), &["for-each-ref", "--format=%(refname) %(objectname)"]);
+        let tips = git(&self.bare(), &["for-each-ref", "--format=%(refname) %(objectname)"]);
         let wanted = format!("refs/heads/{branch} ");
         tips.lines().find_map(|line| line.strip_prefix(&wanted)).map(str::to_owned)
     }
@@ -235,15 +236,8 @@ fn coordinator(folder: &Path, github_url: &str) -> Arc<Coordinator> {
         github_url: Some(github_url.to_owned()),
         tool_timeout: PATIENCE,
     };
-    let begun = Instant::now();
-    loop {
-        if let Some(coordinator) = Coordinator::claim(settings.clone()).unwrap() {
-            return coordinator;
-        }
-        // A child that another test is about to start has the lock until it is the program that it will be.
-        assert!(begun.elapsed() < PATIENCE, "another process holds the leader lock");
-        std::thread::sleep(Duration::from_millis(2));
-    }
+    // A child that another test is about to start has the lock until it is the program that it will be.
+    await_some(|| Coordinator::claim(settings.clone()).unwrap())
 }
 
 pub(crate) fn call(token: &str) -> AgentCall<'_> {
@@ -252,19 +246,4 @@ pub(crate) fn call(token: &str) -> AgentCall<'_> {
 
 fn coding_id() -> InstanceId {
     InstanceId::of_worker(AgentType::Coding, "7", 1)
-}
-
-pub(crate) fn git_says(folder: &Path, arguments: &[&str]) -> String {
-    let mut command = Command::new("git");
-    command.args(arguments).current_dir(folder).env("GIT_CONFIG_GLOBAL", "/dev/null");
-    for name in ["GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_COMMITTER_NAME", "GIT_COMMITTER_EMAIL"] {
-        command.env(name, "a@b.invalid");
-    }
-    let output = command.output().unwrap();
-    assert!(output.status.success(), "git {arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
-    String::from_utf8_lossy(&output.stdout).trim().to_owned()
-}
-
-pub(crate) fn git(folder: &Path, arguments: &[&str]) {
-    git_says(folder, arguments);
 }

@@ -5,9 +5,9 @@ use std::process::Command;
 use std::time::Duration;
 
 use serde_json::json;
-use tamis_testkit::{FakeRepository, GithubFault, When};
+use tamis_testkit::{FakeRepository, GithubFault, When, git};
 
-use super::stage::{FAULTS, Place, Stage, call, git, git_says};
+use super::stage::{FAULTS, Place, Stage, call};
 use super::*;
 use crate::Status;
 use crate::instances::records::EventKind;
@@ -50,7 +50,7 @@ fn a_coding_agents_work_becomes_a_pull_request() {
         )
     );
     // The notes are out, and what was pushed is what is there.
-    let files = git_says(&stage.bare(), &["ls-tree", "--name-only", "tamis/work-7-a1"]);
+    let files = git(&stage.bare(), &["ls-tree", "--name-only", "tamis/work-7-a1"]);
     assert_eq!(files, "a.txt\nb.txt");
     assert_eq!(stage.remote_tip(&coding.branch), Some(stage.tip(&coding.branch)));
     assert_eq!(fs::read_to_string(coding.worktree.join("scratch.txt")).unwrap(), "untracked");
@@ -319,7 +319,7 @@ fn a_push_that_is_refused_changes_nothing() {
     let (coding, token) = stage.coding();
     // Another clone pushed to the branch.
     git(&stage.folder().join("tool"), &["push", "-q", "origin", "main:refs/heads/tamis/work-7-a1"]);
-    let other = git_says(&coding.worktree, &["commit-tree", "-m", "other", "-p", "main", "main^{tree}"]);
+    let other = git(&coding.worktree, &["commit-tree", "-m", "other", "-p", "main", "main^{tree}"]);
     git(&coding.worktree, &["push", "-q", "origin", &format!("{other}:refs/heads/tamis/work-7-a1")]);
     let error = stage.create(&token, &input()).unwrap_err();
     assert_eq!(error.code, Code::GitError, "{error:?}");
