@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use tamis_codebase::Halt;
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
+use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
 use crate::signals::{INTERRUPTED, Signals};
 
@@ -17,17 +18,13 @@ pub(crate) struct Interrupts {
     token: CancellationToken,
     /// The work is done, so the first signal may end the process.
     may_exit: Arc<AtomicBool>,
-    runtime: Option<Runtime>,
+    _runtime: DetachedRuntime,
 }
 
 impl Interrupts {
     /// Signals are caught once this returns.
     pub(crate) fn install() -> Result<Interrupts, CliError> {
-        let runtime = tokio::runtime::Builder::new_multi_thread()
-            .worker_threads(1)
-            .enable_all()
-            .build()
-            .map_err(CliError::internal)?;
+        let runtime = DetachedRuntime::build(Builder::new_multi_thread().worker_threads(1))?;
         let token = CancellationToken::new();
         let may_exit = Arc::new(AtomicBool::new(false));
         let (cancelled, exits) = (token.clone(), Arc::clone(&may_exit));
@@ -43,7 +40,7 @@ impl Interrupts {
             }
             std::process::exit(INTERRUPTED);
         });
-        Ok(Interrupts { token, may_exit, runtime: Some(runtime) })
+        Ok(Interrupts { token, may_exit, _runtime: runtime })
     }
 
     /// Cancels work at the first signal.
@@ -60,14 +57,6 @@ impl Interrupts {
     pub(crate) fn exit_at_once(&self) -> CliResult {
         self.may_exit.store(true, Ordering::SeqCst);
         self.check()
-    }
-}
-
-impl Drop for Interrupts {
-    fn drop(&mut self) {
-        if let Some(runtime) = self.runtime.take() {
-            runtime.shutdown_background();
-        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The programs `tamis` and `mcp-pruner`: parse, run, turn the error into an exit code.
 
 mod commands;
+mod detached_runtime;
 mod diagnostics;
 mod error;
 mod escape;

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use tamis_config::ConfigEnvironment;
+use tamis_process::{Program, ProgramOutput};
 use tamis_sieve::{PruneWarning, Pruned};
 use tamis_tools::{Access, Context, Failure, PruneJob, Services};
-use tokio::runtime::Runtime;
+use tokio::runtime::Builder;
 
+use crate::detached_runtime::DetachedRuntime;
 use crate::error::{CliError, CliResult};
 use crate::{print, setup, signals};
 
@@ -15,15 +17,14 @@ pub(crate) struct Operations {
     pub(crate) services: Arc<Services>,
     command: &'static str,
     environment: ConfigEnvironment,
-    runtime: Runtime,
+    runtime: DetachedRuntime,
 }
 
 impl Operations {
     pub(crate) fn new(command: &'static str) -> Result<Operations, CliError> {
         let environment = ConfigEnvironment::of_process();
         let config = setup::load_failing_open(&environment)?;
-        let runtime =
-            tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(CliError::internal)?;
+        let runtime = DetachedRuntime::build(&mut Builder::new_current_thread())?;
         Ok(Operations { services: setup::services(&config)?, command, environment, runtime })
     }
 
@@ -50,6 +51,28 @@ impl Operations {
             outcome
         });
         Ok(outcome?)
+    }
+
+    /// Runs a program, prints the part of its output that answers the question, and exits as the program does. Without a
+    /// question, the program replaces this process.
+    pub(crate) fn run_program(
+        &self,
+        program: Program,
+        question: Option<String>,
+        output: impl FnOnce(ProgramOutput) -> Vec<u8>,
+    ) -> CliResult {
+        let Some(question) = question.filter(|question| !question.is_empty()) else {
+            return Err(CliError::failed(program.exec()));
+        };
+        let ended = self
+            .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
+            .map_err(CliError::failed)?;
+        let (code, signal) = (ended.code(), ended.signal());
+        let output = output(ended);
+        if !output.is_empty() {
+            self.print_pruned(output, question)?;
+        }
+        CliError::passed(code, signal)
     }
 
     /// Prunes output for a question and prints it, with a summary on stderr.

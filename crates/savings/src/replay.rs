@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tamis_logs::event::{EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, output_of, strings_of};
 use tamis_logs::tool_kinds::{CallDetails, ToolKind, replaced, written};
-use tamis_sieve::{PruneRequest, Sieve, prune_ids_in};
+use tamis_sieve::{PruneOptions, PruneRequest, Sieve, prune_ids_in};
 use tamis_text::{TextKind, estimate_tokens, split_lines};
 use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
@@ -198,13 +198,11 @@ impl Conversation {
                 text: &text,
                 goal: &goal,
                 kind: TextKind::detect(&text),
-                threshold: options.threshold,
-                max_prune_ratio: 1.0,
-                min_keep_lines: 0,
-                keep_first_lines: 0,
-                timeout: Duration::MAX,
-                annotate_lines: false,
-                include_markers: true,
+                options: PruneOptions {
+                    threshold: options.threshold,
+                    timeout: Duration::MAX,
+                    ..PruneOptions::default()
+                },
             },
             &|| false,
         );

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use tamis_savings::{SavingsOptions, SavingsReport, SavingsSums, SkippedResults};
-use tamis_sieve::{PruneRequest, Pruned, Sieve, SieveSettings};
+use tamis_sieve::{PruneOptions, PruneRequest, Pruned, Sieve, SieveSettings};
 use tamis_text::TextKind;
 use tamis_trace::TraceError;
 
@@ -43,13 +43,7 @@ fn pruned(text: &str) -> Pruned {
         text,
         goal: QUESTION,
         kind: TextKind::detect(text),
-        threshold: tamis_prune::DEFAULT_THRESHOLD,
-        max_prune_ratio: 1.0,
-        min_keep_lines: 0,
-        keep_first_lines: 0,
-        timeout: Duration::MAX,
-        annotate_lines: false,
-        include_markers: true,
+        options: PruneOptions { timeout: Duration::MAX, ..PruneOptions::default() },
     };
     sieve().dry_run(&request, &|| false)
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use divan::counter::BytesCount;
 use divan::{Bencher, black_box};
 use tamis_prune::{Cut, CutCause, CutPlace, CutReason, EngineError, EngineRequest, EngineVerdict};
-use tamis_sieve::{Caller, PruneRequest, Sieve, SieveSettings};
+use tamis_sieve::{Caller, PruneOptions, PruneRequest, Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_text::TextKind;
 
@@ -48,13 +48,7 @@ fn prune(sieve: &Sieve, text: &str) {
         text,
         goal: "where is the value computed",
         kind: TextKind::Code,
-        threshold: 0.5,
-        max_prune_ratio: 1.0,
-        min_keep_lines: 0,
-        keep_first_lines: 0,
-        timeout: Duration::from_secs(10),
-        annotate_lines: false,
-        include_markers: true,
+        options: PruneOptions { timeout: Duration::from_secs(10), ..PruneOptions::default() },
     };
     let pruned = black_box(sieve.prune(&request, &Caller::default(), &|| false));
     assert!(!pruned.stats.used_fallback && pruned.stats.pruned_lines > 0);

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::time::Duration;
 
-use tamis_sieve::{PruneRequest, Sieve, SieveSettings};
+use tamis_sieve::{PruneOptions, PruneRequest, Sieve, SieveSettings};
 use tamis_text::TextKind;
 
 fn main() -> std::io::Result<()> {
@@ -18,13 +18,7 @@ fn main() -> std::io::Result<()> {
         text: &text,
         goal: &goal,
         kind: TextKind::detect(&text),
-        threshold,
-        max_prune_ratio: 1.0,
-        min_keep_lines: 0,
-        keep_first_lines: 0,
-        timeout: Duration::from_secs(600),
-        annotate_lines: false,
-        include_markers: true,
+        options: PruneOptions { threshold, timeout: Duration::from_secs(600), ..PruneOptions::default() },
     };
     let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     println!("{}", pruned.pruned_text);

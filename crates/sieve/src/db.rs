@@ -1,8 +1,9 @@
 //! All SQL of the ledger's tables. They hold counts and names, never a text or a goal.
 
 use tamis_store::Component;
-use tamis_store::rusqlite::{self, Connection};
+use tamis_store::rusqlite::{self, Connection, ToSql};
 
+use crate::Caller;
 use crate::ledger::{LedgerTotals, PruneRow, PruneSavings, RecoveryRow};
 
 /// The ledger's tables. Migrations are only ever added.
@@ -46,51 +47,47 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
 }];
 
 pub(crate) fn insert_prune(connection: &Connection, row: &PruneRow) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO prunes (prune_id, at, tool, door, client, session, project, model, kind,
-                             lines_before, lines_after, tokens_before, tokens_after, elapsed_us, fallback)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-    )?;
-    let caller = &row.caller;
-    statement.execute(rusqlite::params![
-        row.prune_id,
-        row.at_ms,
-        caller.tool,
-        caller.door,
-        caller.client,
-        caller.session,
-        caller.project,
-        caller.model,
-        row.kind.name(),
-        number(row.lines_before),
-        number(row.lines_after),
-        number(row.tokens_before),
-        number(row.tokens_after),
-        i64::try_from(row.elapsed.as_micros()).unwrap_or(i64::MAX),
-        row.fallback.map(|warning| warning.code()),
-    ])?;
-    Ok(())
+    let elapsed_us = i64::try_from(row.elapsed.as_micros()).unwrap_or(i64::MAX);
+    let own: [(&str, &dyn ToSql); 7] = [
+        ("kind", &row.kind.name()),
+        ("lines_before", &number(row.lines_before)),
+        ("lines_after", &number(row.lines_after)),
+        ("tokens_before", &number(row.tokens_before)),
+        ("tokens_after", &number(row.tokens_after)),
+        ("elapsed_us", &elapsed_us),
+        ("fallback", &row.fallback.map(|warning| warning.code())),
+    ];
+    insert(connection, "prunes", &row.prune_id, row.at_ms, &row.caller, &own)
 }
 
 pub(crate) fn insert_recovery(connection: &Connection, row: &RecoveryRow) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare_cached(
-        "INSERT INTO recoveries (prune_id, at, tool, door, client, session, project, model, lines, tokens)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
-    let caller = &row.caller;
-    statement.execute(rusqlite::params![
-        row.prune_id,
-        row.at_ms,
-        caller.tool,
-        caller.door,
-        caller.client,
-        caller.session,
-        caller.project,
-        caller.model,
-        number(row.lines),
-        number(row.tokens),
-    ])?;
-    Ok(())
+    let own: [(&str, &dyn ToSql); 2] = [("lines", &number(row.lines)), ("tokens", &number(row.tokens))];
+    insert(connection, "recoveries", &row.prune_id, row.at_ms, &row.caller, &own)
+}
+
+/// Inserts the columns that both tables have, and those of one table.
+fn insert(
+    connection: &Connection,
+    table: &str,
+    prune_id: &str,
+    at_ms: i64,
+    caller: &Caller,
+    own: &[(&str, &dyn ToSql)],
+) -> rusqlite::Result<()> {
+    let shared: [(&str, &dyn ToSql); 8] = [
+        ("prune_id", &prune_id),
+        ("at", &at_ms),
+        ("tool", &caller.tool),
+        ("door", &caller.door),
+        ("client", &caller.client),
+        ("session", &caller.session),
+        ("project", &caller.project),
+        ("model", &caller.model),
+    ];
+    let (names, values): (Vec<&str>, Vec<&dyn ToSql>) = shared.iter().chain(own).copied().unzip();
+    let places = vec!["?"; names.len()].join(", ");
+    let insert = format!("INSERT INTO {table} ({}) VALUES ({places})", names.join(", "));
+    connection.prepare_cached(&insert)?.execute(values.as_slice()).map(drop)
 }
 
 pub(crate) fn totals(connection: &Connection) -> rusqlite::Result<LedgerTotals> {

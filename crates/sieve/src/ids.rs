@@ -7,7 +7,7 @@ use std::fmt;
 
 use tamis_prune::ENGINE_VERSION;
 
-use crate::PruneRequest;
+use crate::{PruneOptions, PruneRequest};
 
 const PREFIX: &str = "prn_";
 const TEXT_CHARS: usize = 16;
@@ -42,10 +42,8 @@ impl TextId {
 impl PruneId {
     pub(crate) fn of(request: &PruneRequest<'_>) -> PruneId {
         // Every field is named, so that the compiler reports a new one that is not hashed.
-        let PruneRequest {
-            text,
-            goal,
-            kind,
+        let PruneRequest { text, goal, kind, options } = request;
+        let PruneOptions {
             threshold,
             max_prune_ratio,
             min_keep_lines,
@@ -53,7 +51,7 @@ impl PruneId {
             timeout: _,
             annotate_lines,
             include_markers,
-        } = request;
+        } = options;
         let mut hasher = blake3::Hasher::new();
         let fields: [&[u8]; 9] = [
             ENGINE_VERSION.as_bytes(),
@@ -128,13 +126,12 @@ mod tests {
             text: "a\nb",
             goal: "why",
             kind: TextKind::Code,
-            threshold: 0.5,
-            max_prune_ratio: 0.9,
-            min_keep_lines: 1,
-            keep_first_lines: 0,
-            timeout: Duration::from_secs(1),
-            annotate_lines: false,
-            include_markers: true,
+            options: PruneOptions {
+                max_prune_ratio: 0.9,
+                min_keep_lines: 1,
+                timeout: Duration::from_secs(1),
+                ..PruneOptions::default()
+            },
         }
     }
 
@@ -146,16 +143,25 @@ mod tests {
     #[test]
     fn everything_but_the_timeout_decides_the_id() {
         let id = PruneId::of(&request());
-        assert_eq!(PruneId::of(&PruneRequest { timeout: Duration::ZERO, ..request() }), id);
+        assert_eq!(
+            PruneId::of(&PruneRequest {
+                options: PruneOptions { timeout: Duration::ZERO, ..request().options },
+                ..request()
+            }),
+            id
+        );
         for other in [
             PruneRequest { goal: "whyc", ..request() },
             PruneRequest { kind: TextKind::Docs, ..request() },
-            PruneRequest { threshold: 0.4, ..request() },
-            PruneRequest { max_prune_ratio: 0.8, ..request() },
-            PruneRequest { min_keep_lines: 2, ..request() },
-            PruneRequest { keep_first_lines: 2, ..request() },
-            PruneRequest { annotate_lines: true, ..request() },
-            PruneRequest { include_markers: false, ..request() },
+            PruneRequest { options: PruneOptions { threshold: 0.4, ..request().options }, ..request() },
+            PruneRequest { options: PruneOptions { max_prune_ratio: 0.8, ..request().options }, ..request() },
+            PruneRequest { options: PruneOptions { min_keep_lines: 2, ..request().options }, ..request() },
+            PruneRequest { options: PruneOptions { keep_first_lines: 2, ..request().options }, ..request() },
+            PruneRequest { options: PruneOptions { annotate_lines: true, ..request().options }, ..request() },
+            PruneRequest {
+                options: PruneOptions { include_markers: false, ..request().options },
+                ..request()
+            },
         ] {
             let other = PruneId::of(&other);
             assert_eq!(other.text, id.text);

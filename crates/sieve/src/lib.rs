@@ -34,7 +34,7 @@ pub use marker::prune_ids_in;
 pub use prune::Engine;
 pub use recover::{LineRange, RecoverError, RecoveredMetadata, RecoveredText};
 pub use render::CutAnnotation;
-pub use request::{Caller, PruneRequest, PruneStats, PruneWarning, Pruned};
+pub use request::{Caller, PruneOptions, PruneRequest, PruneStats, PruneWarning, Pruned};
 pub use retention::{CleanUpReport, PurgeRequest, StorageReport};
 pub use settings::SieveSettings;
 

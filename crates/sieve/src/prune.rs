@@ -62,7 +62,7 @@ impl Sieve {
         cancelled: &dyn Fn() -> bool,
     ) -> Pruned {
         // A time limit that overflows the clock is no limit.
-        let deadline = started.checked_add(request.timeout);
+        let deadline = started.checked_add(request.options.timeout);
         let interrupted = || cancelled() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let lines = line_count(request.text);
         let outcome = self.check_request(request, lines).and_then(|()| {
@@ -111,7 +111,7 @@ impl Sieve {
         if request.text.len() > limit && request.text.chars().count() > limit {
             return Err(PruneWarning::InputTooLarge);
         }
-        if request.min_keep_lines > lines {
+        if request.options.min_keep_lines > lines {
             return Err(PruneWarning::ConstraintsUnmet);
         }
         Ok(())
@@ -128,7 +128,7 @@ impl Sieve {
         if interrupted() {
             return Err(PruneWarning::Timeout);
         }
-        let limits = request.limits();
+        let limits = request.options.limits();
         let engine_request = EngineRequest {
             text: request.text,
             goal: request.goal,
@@ -149,8 +149,8 @@ impl Sieve {
             }
         })?;
         let options = RenderOptions {
-            annotate_lines: request.annotate_lines,
-            include_markers: request.include_markers,
+            annotate_lines: request.options.annotate_lines,
+            include_markers: request.options.include_markers,
         };
         let rendered = render(&split_lines(request.text), &verdict.cuts, id, options);
         if interrupted() {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde::Serialize;
-use tamis_prune::PruneLimits;
+use tamis_prune::{DEFAULT_THRESHOLD, PruneLimits};
 use tamis_text::TextKind;
 
 use crate::render::CutAnnotation;
@@ -25,6 +25,12 @@ pub struct PruneRequest<'a> {
     pub text: &'a str,
     pub goal: &'a str,
     pub kind: TextKind,
+    pub options: PruneOptions,
+}
+
+/// How a text is pruned.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PruneOptions {
     pub threshold: f32,
     pub max_prune_ratio: f64,
     pub min_keep_lines: usize,
@@ -37,7 +43,22 @@ pub struct PruneRequest<'a> {
     pub include_markers: bool,
 }
 
-impl PruneRequest<'_> {
+impl Default for PruneOptions {
+    fn default() -> PruneOptions {
+        PruneOptions {
+            threshold: DEFAULT_THRESHOLD,
+            max_prune_ratio: 1.0,
+            min_keep_lines: 0,
+            keep_first_lines: 0,
+            // Pruning takes milliseconds; this is for an overloaded machine.
+            timeout: Duration::from_secs(20),
+            annotate_lines: false,
+            include_markers: true,
+        }
+    }
+}
+
+impl PruneOptions {
     pub(crate) fn limits(&self) -> PruneLimits {
         PruneLimits {
             threshold: self.threshold,

@@ -2,9 +2,10 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tamis_store::{create_private_dir, private_file};
 
@@ -13,7 +14,6 @@ pub(crate) const TEMPORARY: &str = "tmp";
 /// Identifies one version of a file. A file that was replaced or whose time was changed is another version.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FileVersion {
-    #[cfg(unix)]
     inode: (u64, u64),
     pub(crate) modified: SystemTime,
     bytes: u64,
@@ -21,12 +21,7 @@ pub(crate) struct FileVersion {
 
 impl FileVersion {
     pub(crate) fn of(metadata: &Metadata) -> io::Result<FileVersion> {
-        Ok(FileVersion {
-            #[cfg(unix)]
-            inode: inode(metadata),
-            modified: metadata.modified()?,
-            bytes: metadata.len(),
-        })
+        Ok(FileVersion { inode: inode(metadata), modified: metadata.modified()?, bytes: metadata.len() })
     }
 }
 
@@ -146,31 +141,18 @@ fn link_into_place(temporary: &Path, path: &Path) -> io::Result<Placement> {
 
 /// The disk space of the file, in bytes.
 pub(crate) fn occupied(metadata: &Metadata) -> u64 {
-    #[cfg(unix)]
-    let blocks = std::os::unix::fs::MetadataExt::blocks(metadata).saturating_mul(512);
-    #[cfg(not(unix))]
-    let blocks = 0;
     // Some file systems store small files without a block.
-    blocks.max(metadata.len())
+    metadata.blocks().saturating_mul(512).max(metadata.len())
 }
 
 /// When the file was last written or refreshed, whatever its modification time says. `None` if the system does not know.
-#[cfg(unix)]
 pub(crate) fn changed(metadata: &Metadata) -> Option<SystemTime> {
-    use std::os::unix::fs::MetadataExt;
-    use std::time::Duration;
     let seconds = Duration::from_secs(u64::try_from(metadata.ctime()).ok()?);
     let nanoseconds = Duration::from_nanos(u64::try_from(metadata.ctime_nsec()).ok()?);
     SystemTime::UNIX_EPOCH.checked_add(seconds + nanoseconds)
 }
 
-#[cfg(not(unix))]
-pub(crate) fn changed(_metadata: &Metadata) -> Option<SystemTime> {
-    None
-}
-
 /// Whether `path` still names the open file.
-#[cfg(unix)]
 pub(crate) fn same_file(file: &File, path: &Path) -> bool {
     match (file.metadata(), fs::metadata(path)) {
         (Ok(open), Ok(named)) => inode(&open) == inode(&named),
@@ -178,14 +160,7 @@ pub(crate) fn same_file(file: &File, path: &Path) -> bool {
     }
 }
 
-#[cfg(not(unix))]
-pub(crate) fn same_file(_file: &File, path: &Path) -> bool {
-    path.exists()
-}
-
-#[cfg(unix)]
 fn inode(metadata: &Metadata) -> (u64, u64) {
-    use std::os::unix::fs::MetadataExt;
     (metadata.dev(), metadata.ino())
 }
 

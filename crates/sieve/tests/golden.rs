@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use tamis_prune::ENGINE_VERSION;
-use tamis_sieve::{PruneRequest, Sieve, SieveSettings};
+use tamis_sieve::{PruneOptions, PruneRequest, Sieve, SieveSettings};
 use tamis_text::TextKind;
 
 fn verdict(text: &str, goal: &str, kind: TextKind) -> String {
@@ -14,13 +14,7 @@ fn verdict(text: &str, goal: &str, kind: TextKind) -> String {
         text,
         goal,
         kind,
-        threshold: 0.5,
-        max_prune_ratio: 1.0,
-        min_keep_lines: 0,
-        keep_first_lines: 0,
-        timeout: Duration::from_secs(600),
-        annotate_lines: false,
-        include_markers: true,
+        options: PruneOptions { timeout: Duration::from_secs(600), ..PruneOptions::default() },
     };
     let pruned = Sieve::new(SieveSettings::without_store(usize::MAX)).dry_run(&request, &|| false);
     // Rounded for readability; a change of the scores still shows.

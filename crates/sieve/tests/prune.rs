@@ -9,8 +9,8 @@ use std::time::{Duration, SystemTime};
 use common::*;
 use serde_json::json;
 use tamis_sieve::{
-    LedgerTotals, LineRange, PruneRequest, PruneSavings, PruneWarning, RecoverError, RecoveredMetadata,
-    RecoveredText, Sieve, SieveSettings,
+    LedgerTotals, LineRange, PruneOptions, PruneRequest, PruneSavings, PruneWarning, RecoverError,
+    RecoveredMetadata, RecoveredText, Sieve, SieveSettings,
 };
 
 const TEXT: &str = "a\nb\nc\nd\r\ne\n";
@@ -19,7 +19,13 @@ const TEXT: &str = "a\nb\nc\nd\r\ne\n";
 fn a_pruned_text_has_the_contracts_form() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
-    let request = PruneRequest { annotate_lines: true, ..request(TEXT, "2-3 hors focus\n5-5 sans lien") };
+    let request = PruneRequest {
+        options: PruneOptions {
+            annotate_lines: true,
+            ..request(TEXT, "2-3 hors focus\n5-5 sans lien").options
+        },
+        ..request(TEXT, "2-3 hors focus\n5-5 sans lien")
+    };
     let pruned = sieve.prune(&request, &caller(), &|| false);
     let id = &pruned.prune_id;
     assert!(id.starts_with("prn_") && id.len() == 26, "{id}");
@@ -56,7 +62,10 @@ fn a_pruned_text_has_the_contracts_form() {
 fn without_markers_the_annotations_are_complete() {
     let folder = tempfile::tempdir().unwrap();
     let sieve = sieve(folder.path());
-    let request = PruneRequest { include_markers: false, ..request(TEXT, "2-3 hors\nfocus") };
+    let request = PruneRequest {
+        options: PruneOptions { include_markers: false, ..request(TEXT, "2-3 hors\nfocus").options },
+        ..request(TEXT, "2-3 hors\nfocus")
+    };
     let pruned = sieve.prune(&request, &caller(), &|| false);
     assert_eq!(pruned.pruned_text, "a\nd\r\ne\n");
     assert!(pruned.annotations[0].marker.contains(&format!("prune_id={} lignes 2-3 (2)", pruned.prune_id)));
@@ -173,16 +182,19 @@ fn invalid_cuts_of_the_engine_are_refused() {
     }
     let limits = request(TEXT, "1-4 x");
     for limited in [
-        PruneRequest { max_prune_ratio: 0.6, ..limits },
-        PruneRequest { max_prune_ratio: f64::NAN, ..limits },
-        PruneRequest { min_keep_lines: 3, ..limits },
-        PruneRequest { min_keep_lines: 7, ..limits },
-        PruneRequest { keep_first_lines: 1, ..limits },
+        PruneRequest { options: PruneOptions { max_prune_ratio: 0.6, ..limits.options }, ..limits },
+        PruneRequest { options: PruneOptions { max_prune_ratio: f64::NAN, ..limits.options }, ..limits },
+        PruneRequest { options: PruneOptions { min_keep_lines: 3, ..limits.options }, ..limits },
+        PruneRequest { options: PruneOptions { min_keep_lines: 7, ..limits.options }, ..limits },
+        PruneRequest { options: PruneOptions { keep_first_lines: 1, ..limits.options }, ..limits },
     ] {
         let pruned = sieve.prune(&limited, &caller(), &|| false);
         assert_whole(&pruned, TEXT, &[PruneWarning::ConstraintsUnmet]);
     }
-    let exact = PruneRequest { max_prune_ratio: 4.0 / 6.0, min_keep_lines: 2, ..limits };
+    let exact = PruneRequest {
+        options: PruneOptions { max_prune_ratio: 4.0 / 6.0, min_keep_lines: 2, ..limits.options },
+        ..limits
+    };
     assert!(!sieve.prune(&exact, &caller(), &|| false).stats.used_fallback);
 }
 
@@ -192,13 +204,23 @@ fn a_timeout_returns_the_text_whole() {
     let sieve = sieve(folder.path());
     let timeout = std::time::Duration::from_millis(5);
     for goal in ["wait", "late\n2-3 x"] {
-        let pruned = sieve.prune(&PruneRequest { timeout, ..request(TEXT, goal) }, &caller(), &|| false);
+        let pruned = sieve.prune(
+            &PruneRequest {
+                options: PruneOptions { timeout, ..request(TEXT, goal).options },
+                ..request(TEXT, goal)
+            },
+            &caller(),
+            &|| false,
+        );
         assert_whole(&pruned, TEXT, &[PruneWarning::Timeout]);
         let pruned = sieve.prune(&request(TEXT, goal), &caller(), &|| true);
         assert_whole(&pruned, TEXT, &[PruneWarning::Timeout]);
         assert_eq!(recover_all(&sieve, &pruned.prune_id).unwrap(), TEXT);
     }
-    let forever = PruneRequest { timeout: std::time::Duration::MAX, ..request(TEXT, "2-3 x") };
+    let forever = PruneRequest {
+        options: PruneOptions { timeout: std::time::Duration::MAX, ..request(TEXT, "2-3 x").options },
+        ..request(TEXT, "2-3 x")
+    };
     assert!(!sieve.prune(&forever, &caller(), &|| false).stats.used_fallback);
 }
 
@@ -207,7 +229,10 @@ fn size_is_counted_in_characters() {
     let folder = tempfile::tempdir().unwrap();
     let settings = SieveSettings { max_input_chars: 4, ..settings(folder.path()) };
     let sieve = Sieve::with_engine(settings, scripted);
-    let numbered = PruneRequest { annotate_lines: true, ..request("é🦀\n漢", "1-1 x") };
+    let numbered = PruneRequest {
+        options: PruneOptions { annotate_lines: true, ..request("é🦀\n漢", "1-1 x").options },
+        ..request("é🦀\n漢", "1-1 x")
+    };
     assert!(!sieve.prune(&numbered, &caller(), &|| false).stats.used_fallback);
     let numbered = PruneRequest { text: "é🦀\n漢字", ..numbered };
     let pruned = sieve.prune(&numbered, &caller(), &|| false);

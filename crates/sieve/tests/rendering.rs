@@ -10,7 +10,7 @@ use common::*;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use regex::Regex;
-use tamis_sieve::{PruneRequest, Pruned, Sieve, SieveSettings};
+use tamis_sieve::{PruneOptions, PruneRequest, Pruned, Sieve, SieveSettings};
 use tamis_text::split_lines;
 
 /// The contract's expression, in this library's spelling of group names.
@@ -62,7 +62,7 @@ fn rebuild(sieve: &Sieve, request: &PruneRequest<'_>, pruned: &Pruned) -> String
             assert_eq!(found["end"], cut.original_end_line.to_string());
             assert_eq!(found["count"], cut.pruned_line_count.to_string());
             assert_eq!(found["reason"], cut.reason);
-            if request.include_markers {
+            if request.options.include_markers {
                 assert_eq!(left.next(), Some(cut.marker.as_str()));
             }
             let range = (cut.original_start_line as i64, cut.original_end_line as i64);
@@ -70,11 +70,11 @@ fn rebuild(sieve: &Sieve, request: &PruneRequest<'_>, pruned: &Pruned) -> String
             rebuilt.extend(split_lines(&raw).into_iter().map(str::to_owned));
         } else {
             let line = left.next().expect("a kept line");
-            let prefix = if request.annotate_lines { format!("{number}│ ") } else { String::new() };
+            let prefix = if request.options.annotate_lines { format!("{number}│ ") } else { String::new() };
             rebuilt.push(line.strip_prefix(&prefix).expect("its number").to_owned());
         }
     }
-    if pruned.stats.kept_lines > 0 || request.include_markers {
+    if pruned.stats.kept_lines > 0 || request.options.include_markers {
         assert_eq!(left.next(), None);
     }
     rebuilt.join("\n")
@@ -93,7 +93,10 @@ fn kept_lines_and_recovered_cuts_make_the_original() {
                 .map(|(first, last)| format!("{first}-{last} {reason}"))
                 .collect::<Vec<_>>()
                 .join("\n");
-            let request = PruneRequest { annotate_lines, include_markers, ..request(&text, &goal) };
+            let request = PruneRequest {
+                options: PruneOptions { annotate_lines, include_markers, ..request(&text, &goal).options },
+                ..request(&text, &goal)
+            };
             let pruned = sieve.prune(&request, &caller(), &|| false);
             prop_assert_eq!(&pruned.warnings, &[]);
             prop_assert_eq!(pruned.annotations.len(), cuts.len());
@@ -119,7 +122,10 @@ fn large_texts_too() {
         (1..100_000).map(|number| format!("{0}-{0} x", number * 2)).collect::<Vec<_>>().join("\n");
     for (text, goal) in [(&long_line, "1-1 x"), (&many_lines, "3-199999 x"), (&many_lines, "")] {
         for annotate_lines in [false, true] {
-            let request = PruneRequest { annotate_lines, ..request(text, goal) };
+            let request = PruneRequest {
+                options: PruneOptions { annotate_lines, ..request(text, goal).options },
+                ..request(text, goal)
+            };
             let pruned = sieve.prune(&request, &caller(), &|| false);
             assert_eq!(pruned.warnings, []);
             assert_eq!(rebuild(&sieve, &request, &pruned), *text);

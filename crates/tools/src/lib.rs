@@ -35,7 +35,7 @@ pub use metrics::{Metrics, Pending};
 pub use registry::{Operation, Registry, Tool, Visibility};
 pub use remote_pruner::RemotePruner;
 pub use research::Research;
-pub use services::{DEFAULT_PRUNE_TIMEOUT, PruneJob, Services};
+pub use services::{PruneJob, Services};
 pub use tamis_agents::{AgentsError, IDENTITY_PREFIX};
 pub use tamis_sieve::Caller;
 pub use toolset::{Reply, RpcError, Toolset};

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_sieve::Pruned;
+use tamis_sieve::{PruneOptions, Pruned};
 use tamis_text::TextKind;
 
 use crate::input::{Ratio, Whole};
@@ -19,7 +19,7 @@ pub(crate) struct PruneTextInput {
     text: String,
     goal_hint: String,
     source_type: SourceType,
-    options: PruneOptions,
+    options: PruneTextOptions,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema)]
@@ -32,7 +32,7 @@ enum SourceType {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct PruneOptions {
+struct PruneTextOptions {
     max_prune_ratio: Ratio,
     min_keep_lines: Whole<0>,
     timeout_ms: Whole<1>,
@@ -59,11 +59,14 @@ impl Operation for PruneText {
                 SourceType::Logs => TextKind::Logs,
                 SourceType::Docs => TextKind::Docs,
             }),
-            max_prune_ratio: options.max_prune_ratio.0,
-            min_keep_lines: usize::try_from(options.min_keep_lines.0).unwrap_or(usize::MAX),
-            timeout: Duration::from_millis(options.timeout_ms.0),
-            annotate_lines: options.annotate_lines,
-            include_markers: options.include_markers,
+            options: PruneOptions {
+                max_prune_ratio: options.max_prune_ratio.0,
+                min_keep_lines: usize::try_from(options.min_keep_lines.0).unwrap_or(usize::MAX),
+                timeout: Duration::from_millis(options.timeout_ms.0),
+                annotate_lines: options.annotate_lines,
+                include_markers: options.include_markers,
+                ..PruneOptions::default()
+            },
             ..PruneJob::new(input.text, input.goal_hint)
         };
         let (_, pruned) = context.services.prune(job, context.caller, context.cancellation).await?;

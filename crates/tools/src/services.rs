@@ -4,8 +4,7 @@ use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use tamis_coordinator::AgentService;
-use tamis_prune::DEFAULT_THRESHOLD;
-use tamis_sieve::{Caller, PruneRequest, Pruned, RecoverError, RecoveredText, Sieve};
+use tamis_sieve::{Caller, PruneOptions, PruneRequest, Pruned, RecoverError, RecoveredText, Sieve};
 use tamis_text::TextKind;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
@@ -15,9 +14,6 @@ use crate::{Failure, Research, Sessions, Workbench};
 
 /// Longer time limits are taken as this one: no caller waits longer, and clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
-
-/// The time limit of callers that name none. Pruning takes milliseconds; this is for an overloaded machine.
-pub const DEFAULT_PRUNE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// A capability that is built on first use, since most processes use one or two of them.
 type Lazy<T> = LazyLock<Arc<T>, Box<dyn FnOnce() -> Arc<T> + Send>>;
@@ -40,30 +36,13 @@ pub struct PruneJob {
     pub goal: String,
     /// Detected from the text when `None`.
     pub kind: Option<TextKind>,
-    pub threshold: f32,
-    pub max_prune_ratio: f64,
-    pub min_keep_lines: usize,
-    pub keep_first_lines: usize,
-    pub timeout: Duration,
-    pub annotate_lines: bool,
-    pub include_markers: bool,
+    pub options: PruneOptions,
 }
 
 impl PruneJob {
-    /// Prunes `text` for `goal` with default settings and a marker at every cut.
+    /// Prunes `text` for `goal` with the default options.
     pub fn new(text: String, goal: String) -> PruneJob {
-        PruneJob {
-            text,
-            goal,
-            kind: None,
-            threshold: DEFAULT_THRESHOLD,
-            max_prune_ratio: 1.0,
-            min_keep_lines: 0,
-            keep_first_lines: 0,
-            timeout: DEFAULT_PRUNE_TIMEOUT,
-            annotate_lines: false,
-            include_markers: true,
-        }
+        PruneJob { text, goal, kind: None, options: PruneOptions::default() }
     }
 }
 
@@ -129,7 +108,7 @@ impl Services {
         cancellation: CancellationToken,
     ) -> Result<(PruneJob, Pruned), Failure> {
         let arrived = Instant::now();
-        let limit = job.timeout.min(LONGEST_TIMEOUT);
+        let limit = job.options.timeout.min(LONGEST_TIMEOUT);
         let core = tokio::select! {
             core = Arc::clone(&self.cores).acquire_owned() => Some(core.map_err(Failure::internal)?),
             () = tokio::time::sleep(limit) => None,
@@ -143,13 +122,7 @@ impl Services {
                 text: &job.text,
                 goal: &job.goal,
                 kind: job.kind.unwrap_or_else(|| TextKind::detect(&job.text)),
-                threshold: job.threshold,
-                max_prune_ratio: job.max_prune_ratio,
-                min_keep_lines: job.min_keep_lines,
-                keep_first_lines: job.keep_first_lines,
-                timeout: limit.saturating_sub(arrived.elapsed()),
-                annotate_lines: job.annotate_lines,
-                include_markers: job.include_markers,
+                options: PruneOptions { timeout: limit.saturating_sub(arrived.elapsed()), ..job.options },
             };
             let mut pruned = sieve.prune(&request, &caller, &|| is_cancelled.is_cancelled());
             pruned.stats.elapsed_ms = arrived.elapsed().as_millis().try_into().unwrap_or(u64::MAX);
@@ -199,7 +172,8 @@ mod tests {
     use super::*;
 
     fn job(timeout: Duration) -> PruneJob {
-        PruneJob { timeout, ..PruneJob::new("a\nb\n".into(), "a".into()) }
+        let options = PruneOptions { timeout, ..PruneOptions::default() };
+        PruneJob { options, ..PruneJob::new("a\nb\n".into(), "a".into()) }
     }
 
     fn services(folder: &tempfile::TempDir) -> Services {

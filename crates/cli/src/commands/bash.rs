@@ -1,7 +1,7 @@
 use clap::Args;
 use tamis_tools::assembled_output;
 
-use crate::error::{CliError, CliResult};
+use crate::error::CliResult;
 use crate::operation::Operations;
 
 /// Run a command, and keep the output that answers a question
@@ -20,16 +20,5 @@ pub(crate) struct Bash {
 pub(crate) fn run(arguments: Bash) -> CliResult {
     let operations = Operations::new("bash")?;
     let program = operations.services.workbench.bash(&arguments.command.join(" "));
-    let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
-        return Err(CliError::failed(program.exec()));
-    };
-    let ended = operations
-        .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
-        .map_err(CliError::failed)?;
-    let (code, signal) = (ended.code(), ended.signal());
-    let output = assembled_output(ended);
-    if !output.is_empty() {
-        operations.print_pruned(output, question)?;
-    }
-    CliError::passed(code, signal)
+    operations.run_program(program, arguments.question, assembled_output)
 }

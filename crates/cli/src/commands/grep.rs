@@ -1,6 +1,6 @@
 use clap::Args;
 
-use crate::error::{CliError, CliResult};
+use crate::error::CliResult;
 use crate::operation::Operations;
 use crate::print;
 
@@ -23,18 +23,10 @@ pub(crate) struct Grep {
 pub(crate) fn run(arguments: Grep) -> CliResult {
     let operations = Operations::new("grep")?;
     let program = operations.services.workbench.grep(&arguments.pattern, &arguments.path);
-    let Some(question) = arguments.question.filter(|question| !question.is_empty()) else {
-        return Err(CliError::failed(program.exec()));
-    };
-    let ended = operations
-        .run(async |context| context.services.workbench.run(program, &context.cancellation).await)?
-        .map_err(CliError::failed)?;
-    let (code, signal) = (ended.code(), ended.signal());
-    if !ended.stdout.is_empty() {
-        operations.print_pruned(ended.stdout, question)?;
-    }
-    if !ended.stderr.is_empty() {
-        print::note(String::from_utf8_lossy(&ended.stderr).trim_end());
-    }
-    CliError::passed(code, signal)
+    operations.run_program(program, arguments.question, |ended| {
+        if !ended.stderr.is_empty() {
+            print::note(String::from_utf8_lossy(&ended.stderr).trim_end());
+        }
+        ended.stdout
+    })
 }

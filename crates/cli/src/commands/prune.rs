@@ -3,9 +3,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use tamis_prune::DEFAULT_THRESHOLD;
+use tamis_sieve::PruneOptions;
 use tamis_text::TextKind;
-use tamis_tools::{DEFAULT_PRUNE_TIMEOUT, PruneJob};
+use tamis_tools::PruneJob;
 
 use crate::error::{CliError, CliResult};
 use crate::operation::{Operations, print_summary, utf8_or_print};
@@ -24,16 +24,16 @@ pub(crate) struct Prune {
     #[arg(long, value_enum)]
     kind: Option<KindArgument>,
     /// Maximum share of the lines to cut, 0 to 1
-    #[arg(long, value_name = "SHARE", default_value_t = 1.0, value_parser = share)]
+    #[arg(long, value_name = "SHARE", default_value_t = PruneOptions::default().max_prune_ratio, value_parser = share)]
     max_prune_ratio: f64,
     /// Minimum number of lines to keep
-    #[arg(long, value_name = "LINES", default_value_t = 0)]
+    #[arg(long, value_name = "LINES", default_value_t = PruneOptions::default().min_keep_lines)]
     min_keep_lines: usize,
     /// Cut lines that score below this, 0 to 1; higher cuts more
-    #[arg(long, value_name = "SCORE", default_value_t = f64::from(DEFAULT_THRESHOLD), value_parser = share)]
+    #[arg(long, value_name = "SCORE", default_value_t = f64::from(PruneOptions::default().threshold), value_parser = share)]
     threshold: f64,
     /// Print the text whole if pruning takes longer
-    #[arg(long, value_name = "MS", default_value_t = DEFAULT_PRUNE_TIMEOUT.as_millis() as u64, value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
+    #[arg(long, value_name = "MS", default_value_t = PruneOptions::default().timeout.as_millis() as u64, value_parser = clap::value_parser!(u64).range(1..=86_400_000))]
     timeout_ms: u64,
     /// Number the lines as in the original
     #[arg(long)]
@@ -80,12 +80,15 @@ pub(crate) fn run(arguments: Prune) -> CliResult {
             KindArgument::Logs => TextKind::Logs,
             KindArgument::Docs => TextKind::Docs,
         }),
-        threshold: arguments.threshold as f32,
-        max_prune_ratio: arguments.max_prune_ratio,
-        min_keep_lines: arguments.min_keep_lines,
-        timeout: Duration::from_millis(arguments.timeout_ms),
-        annotate_lines: arguments.annotate_lines,
-        include_markers: !arguments.no_markers,
+        options: PruneOptions {
+            threshold: arguments.threshold as f32,
+            max_prune_ratio: arguments.max_prune_ratio,
+            min_keep_lines: arguments.min_keep_lines,
+            timeout: Duration::from_millis(arguments.timeout_ms),
+            annotate_lines: arguments.annotate_lines,
+            include_markers: !arguments.no_markers,
+            ..PruneOptions::default()
+        },
         ..PruneJob::new(text, arguments.goal)
     };
     let (job, pruned) = operations

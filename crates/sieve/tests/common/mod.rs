@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use tamis_prune::{Cut, CutCause, CutPlace, CutReason, EngineError, EngineRequest, EngineVerdict};
-use tamis_sieve::{Caller, PruneRequest, PruneWarning, Sieve, SieveSettings};
+use tamis_sieve::{Caller, PruneOptions, PruneRequest, PruneWarning, Sieve, SieveSettings};
 use tamis_store::DataDir;
 use tamis_text::TextKind;
 
@@ -77,13 +77,7 @@ pub(crate) fn request<'a>(text: &'a str, goal: &'a str) -> PruneRequest<'a> {
         text,
         goal,
         kind: TextKind::Code,
-        threshold: 0.5,
-        max_prune_ratio: 1.0,
-        min_keep_lines: 0,
-        keep_first_lines: 0,
-        timeout: LONG,
-        annotate_lines: false,
-        include_markers: true,
+        options: PruneOptions { timeout: LONG, ..PruneOptions::default() },
     }
 }
 
