@@ -1,5 +1,6 @@
 //! Errors as a person reads them: what happened, why, and what to do about it.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use tamis_agents::{AgentsError, Code};
@@ -47,6 +48,13 @@ impl CliError {
 
     pub(crate) fn internal(error: impl Into<anyhow::Error>) -> CliError {
         CliError { kind: Kind::Internal, error: error.into(), hint: None }
+    }
+
+    /// A file that the user named cannot be read.
+    pub(crate) fn unreadable(path: &Path, error: impl Into<anyhow::Error>) -> CliError {
+        let message = format!("cannot read `{}`", path.display());
+        CliError::failed(error.into().context(message))
+            .hint(format!("`ls -ld {}` shows what is there", path.display()))
     }
 
     /// The result of a command that was run, as a shell reports it: a signal is 128 plus its number.

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use tamis_clients::DEFAULT_PRUNER_URL;
 use tamis_codebase::WorkingFolder;
+use tamis_config::is_on;
 use tamis_http::HttpUrl;
 use tamis_process::{ProcessGroups, WardenProgram};
 use tamis_server::{Served, ServerProfile};
@@ -45,8 +46,12 @@ pub(crate) fn run() -> CliResult {
     if std::io::stdin().is_terminal() {
         tracing::info!("this is for an MCP client to start; Ctrl-D ends it");
     }
-    let workbench =
-        Workbench { folder, process_groups: ProcessGroups::new(WardenProgram::this_program()), pruner };
+    let workbench = Workbench {
+        folder,
+        process_groups: ProcessGroups::new(WardenProgram::this_program()),
+        pruner,
+        redacts: variable("TAMIS_REDACT").is_some_and(|value| is_on(&value.to_string_lossy())),
+    };
     // Never used: the pruner is remote, or there is none.
     let sieve = Sieve::new(SieveSettings::without_store(0));
     let served = Served {

@@ -25,7 +25,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::error::{CliError, Kind};
-use crate::{diagnostics, print};
+use crate::{diagnostics, escape, print};
 
 /// How often servers check whether cleaning up is due: more often than it is, so that it is never late by much.
 pub(crate) const CLEAN_UP_CHECK: Duration = Duration::from_secs(5 * 60);
@@ -51,10 +51,15 @@ pub(crate) fn load_failing_open(environment: &ConfigEnvironment) -> Result<Confi
 
 fn log_warnings(config: &Config) -> Result<(), CliError> {
     start_logging(&config.log.filter.value)?;
-    for warning in &config.warnings {
+    for warning in config_warnings(config) {
         tracing::warn!("{warning}");
     }
     Ok(())
+}
+
+/// What was ignored in the configuration. A warning may quote a value, which may be an address with a password in it.
+pub(crate) fn config_warnings(config: &Config) -> impl Iterator<Item = String> {
+    config.warnings.iter().map(|warning| escape::line(warning))
 }
 
 /// The same for `tamis run`, whose own settings may be unusable: they then count as unset, and the first error is returned.
@@ -126,6 +131,7 @@ pub(crate) fn services(config: &Config) -> Result<Arc<Services>, CliError> {
             .map_err(CliError::failed)?,
         process_groups: ProcessGroups::new(WardenProgram::this_program()),
         pruner: Pruner::Sieve,
+        redacts: config.workbench.redact.value,
     };
     let program = this_program()?;
     let configs = Arc::new(config.clone());

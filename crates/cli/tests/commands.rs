@@ -84,7 +84,8 @@ fn errors_say_what_happened_why_and_what_to_do() {
     );
     assert_eq!(
         said(&["prune", "--goal", "x", "nothing.txt"], 1),
-        "error: cannot read nothing.txt\n  because: No such file or directory (os error 2)\n"
+        "error: cannot read `nothing.txt`\n  because: No such file or directory (os error 2)\n\n\
+         hint: `ls -ld nothing.txt` shows what is there\n"
     );
     assert_eq!(
         said(&["call", "nothing"], 2),
@@ -162,7 +163,8 @@ fn read_grep_and_bash_answer_a_question() {
     assert_eq!(
         missing.stderr,
         format!(
-            "error: cannot read missing\n  because: ENOENT: no such file or directory, open '{}'\n",
+            "error: cannot read `missing`\n  because: ENOENT: no such file or directory, open '{}'\n\n\
+             hint: `ls -ld missing` shows what is there\n",
             fixture.work().join("missing").display()
         )
     );
@@ -334,4 +336,38 @@ fn the_readme_shows_what_tamis_prints() {
     command.arg(root.join("crates/cli/tests/clients/payments.log"));
     let ran = finish(&mut command, b"");
     assert_eq!(format!("{}{}", ran.stdout, ran.stderr), shown);
+}
+
+#[test]
+fn the_workbench_redacts_secrets_if_configured() {
+    let fixture = Fixture::new();
+    let token = format!("ghp_{}", "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0eF3hI6");
+    std::fs::write(fixture.work().join("config.txt"), format!("region = north\ntoken = {token}\n")).unwrap();
+    for (call, input) in [
+        ("read", json!({"file_path": "config.txt"})),
+        ("read", json!({"file_path": "config.txt", "context_focus_question": "which token is used?"})),
+        ("bash", json!({"command": "cat config.txt"})),
+        ("grep", json!({"pattern": "token", "path": "config.txt"})),
+    ] {
+        let mut command = fixture.tamis(&["call", call, &input.to_string()]);
+        assert!(finish(&mut command, b"").stdout.contains(&token), "{input}");
+        let ran = finish(command.env("TAMIS_REDACT", "1"), b"");
+        assert!(
+            ran.stdout.contains("[redacted:github-token]") && !ran.stdout.contains(&token),
+            "{}",
+            ran.stdout
+        );
+    }
+}
+
+#[test]
+fn an_invalid_value_in_a_project_is_shown_without_secrets() {
+    let fixture = Fixture::new();
+    let project = "[limits]\nmaxTokens = \"http://me:tr0ub4dor@host/\"\n";
+    std::fs::write(fixture.work().join(".tamis.toml"), project).unwrap();
+    for arguments in [&["config"][..], &["config", "--json"], &["data", "show"]] {
+        let ran = fixture.run(arguments, b"");
+        let shown = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(shown.contains("for `limits.maxTokens` from") && !shown.contains("tr0ub4dor"), "{shown}");
+    }
 }

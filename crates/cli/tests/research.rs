@@ -134,6 +134,22 @@ fn a_folder_that_is_not_there_is_refused_at_once() {
 }
 
 #[test]
+fn mcp_reports_unusable_roots_at_start_if_it_serves_research() {
+    let shop = Shop::new();
+    let start = |toolset: &str| {
+        let mut command = shop.tamis(&["mcp", "--tools", toolset]);
+        command.env("TAMIS_ROOTS", "/nowhere").stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let mut child = start("research");
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains("research is unavailable: cannot read folder `/nowhere`")));
+    drop(child.stdin.take());
+    assert!(child.wait().unwrap().success());
+    let ended = start("prune").wait_with_output().unwrap();
+    assert!(!String::from_utf8_lossy(&ended.stderr).contains("research is unavailable"));
+}
+
+#[test]
 fn a_server_that_cannot_look_anywhere_serves_its_other_tools_and_says_why() {
     let shop = Shop::new();
     let mut command = shop.tamis(&["call", "list_roots"]);

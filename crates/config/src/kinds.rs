@@ -226,7 +226,12 @@ impl<T: Copy + PartialEq> Kind for Choice<T> {
     }
 }
 
-/// `1`, `true`, `yes` or `on`; everything else is no.
+/// Whether a switch is on: `1`, `true`, `yes` or `on`.
+pub fn is_on(text: &str) -> bool {
+    ["1", "true", "yes", "on"].iter().any(|yes| text.trim().eq_ignore_ascii_case(yes))
+}
+
+/// On or off; whatever is not on is off.
 pub(crate) struct Switch;
 
 impl Kind for Switch {
@@ -239,7 +244,7 @@ impl Kind for Switch {
     }
 
     fn parse(&self, text: &str) -> Result<bool, String> {
-        Ok(["1", "true", "yes", "on"].iter().any(|yes| text.trim().eq_ignore_ascii_case(yes)))
+        Ok(is_on(text))
     }
 
     fn show(&self, value: &bool) -> String {

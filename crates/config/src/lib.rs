@@ -23,7 +23,7 @@ use std::sync::LazyLock;
 pub use edit::set_user_setting;
 pub use environment::ConfigEnvironment;
 pub use files::project_root;
-pub use kinds::SecretText;
+pub use kinds::{SecretText, is_on};
 pub use settings::{
     AgentsConfig, DataConfig, FeatureUse, GithubConfig, HttpConfig, LogConfig, ModelConfig, ResearchConfig,
     RunConfig, SieveConfig, TraceConfig, WorkbenchConfig,

@@ -105,6 +105,8 @@ settings! {
     WorkbenchConfig {
         /// Folder that read, bash and grep work in (unset: the folder that tamis was started in)
         dir: Option<PathBuf> = FilePath, "workbench.dir", ["TAMIS_WORKBENCH_DIR", "MCP_PRUNER_CWD"], optional();
+        /// Whether the tools read, bash and grep replace secrets in their answers
+        redact: bool = Switch, "workbench.redact", ["TAMIS_REDACT"], or(false);
     }
 
     /// `tamis run`.

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_codebase::{ReadError, WorkingFolder, read_file};
 use tamis_process::{ProcessGroups, Program, ProgramError, ProgramOutput};
+use tamis_redact::Redactor;
 use tokio_util::sync::CancellationToken;
 
 use crate::input::OptionalText;
@@ -20,6 +21,8 @@ pub struct Workbench {
     pub folder: WorkingFolder,
     pub process_groups: ProcessGroups,
     pub pruner: Pruner,
+    /// Whether secrets in answers are redacted. By contract they are not, unless the user asks for it.
+    pub redacts: bool,
 }
 
 /// How the output of a call with a question is pruned.
@@ -36,7 +39,12 @@ impl Workbench {
     /// In this process's folder, with the sieve and without a warden: commands outlive a process that is killed.
     pub fn here() -> io::Result<Workbench> {
         let folder = WorkingFolder::at(".")?;
-        Ok(Workbench { folder, process_groups: ProcessGroups::new(None), pruner: Pruner::Sieve })
+        Ok(Workbench {
+            folder,
+            process_groups: ProcessGroups::new(None),
+            pruner: Pruner::Sieve,
+            redacts: false,
+        })
     }
 
     /// Reads a file.
@@ -103,6 +111,7 @@ pub(crate) async fn answer(
     context: Context,
 ) -> Result<String, Failure> {
     let request = context.request.clone();
+    let output = if context.services.workbench.redacts { redacted(output).await? } else { output };
     let RawOutput { text, prunable, placeholder } = match output {
         Ok(output) => output,
         Err(error_text) => {
@@ -142,6 +151,16 @@ pub(crate) async fn answer(
             raw
         }
     }))
+}
+
+/// The output without secrets, before it is pruned, stored or sent to a pruner.
+async fn redacted(output: Result<RawOutput, String>) -> Result<Result<RawOutput, String>, Failure> {
+    let redact = |text: String| Redactor::standard().redact(&text).into_owned();
+    blocking(move || match output {
+        Ok(output) => Ok(RawOutput { text: redact(output.text), ..output }),
+        Err(error_text) => Err(redact(error_text)),
+    })
+    .await
 }
 
 enum Outcome {

@@ -3,7 +3,7 @@ use serde_json::json;
 use tamis_config::{Config, ConfigEnvironment, ConfigError, ConfigSource, Setting, set_user_setting};
 
 use crate::error::{CliError, CliResult};
-use crate::{escape, print};
+use crate::{escape, print, setup};
 
 /// Show and change settings
 ///
@@ -73,7 +73,9 @@ fn list(environment: &ConfigEnvironment, explain: bool, json: bool) -> CliResult
     let (config, errors) = Config::explain(environment);
     if json {
         let settings: Vec<_> = config.settings().iter().map(as_json).collect();
-        print::json(&json!({"settings": settings, "remarks": config.warnings}))?;
+        print::json(
+            &json!({"settings": settings, "remarks": setup::config_warnings(&config).collect::<Vec<_>>()}),
+        )?;
         return first_of(errors);
     }
     if explain {
@@ -91,7 +93,7 @@ fn list(environment: &ConfigEnvironment, explain: bool, json: bool) -> CliResult
         let row = |setting: &Setting| [setting.name.to_owned(), value_of(setting)];
         print::columns(&config.settings().iter().map(row).collect::<Vec<_>>())?;
     }
-    for warning in &config.warnings {
+    for warning in setup::config_warnings(&config) {
         print::note(format_args!("warning: {warning}"));
     }
     first_of(errors)

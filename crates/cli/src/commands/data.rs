@@ -140,7 +140,7 @@ fn show(config: &Config, arguments: &Show) -> CliResult {
         ["folder".to_owned(), folder.display().to_string()],
         ["originals".to_owned(), originals(&holdings)],
         [
-            "record".to_owned(),
+            "ledger".to_owned(),
             format!(
                 "{} rows, {}",
                 print::grouped(holdings.ledger_rows),

@@ -3,7 +3,7 @@ use std::sync::Arc;
 use clap::Args;
 use tamis_config::{Config, ConfigEnvironment};
 use tamis_server::{Served, ServerProfile};
-use tamis_tools::{Registry, Toolset};
+use tamis_tools::{Access, Registry, Toolset};
 
 use crate::error::{CliError, CliResult};
 use crate::{setup, stdio};
@@ -23,15 +23,26 @@ pub(crate) fn run(arguments: Mcp) -> CliResult {
     let environment = ConfigEnvironment::of_process();
     let config = setup::load(&environment)?;
     let registry = registry(&config, &arguments.tools)?;
+    let has_research = registry.list(Access::Full).any(|tool| tool.toolset == Toolset::Research);
     let services = setup::services(&config)?;
     let served = Served {
         registry: Arc::new(registry),
         services: Arc::clone(&services),
         profile: &ServerProfile::TAMIS,
     };
-    // Later, because the client waits for its first answer.
-    let clean_up = setup::clean_up_now_and_then(Arc::clone(&services), setup::CLEAN_UP_CHECK);
-    let ended = stdio::serve(served, setup::project(&environment), clean_up);
+    let meanwhile = {
+        let services = Arc::clone(&services);
+        async move {
+            if has_research {
+                // Folders that cannot be researched are reported now, not by the first question.
+                let services = Arc::clone(&services);
+                tokio::task::spawn_blocking(move || services.research().is_some());
+            }
+            // Later, because the client waits for its first answer.
+            setup::clean_up_now_and_then(services, setup::CLEAN_UP_CHECK).await;
+        }
+    };
+    let ended = stdio::serve(served, setup::project(&environment), meanwhile);
     setup::finish(&services);
     ended
 }

@@ -108,9 +108,7 @@ fn read(file: Option<&PathBuf>) -> Result<Vec<u8>, CliError> {
     let mut bytes = Vec::new();
     match file {
         Some(path) if path.as_os_str() != "-" => {
-            bytes = std::fs::read(path).map_err(|error| {
-                CliError::failed(anyhow::Error::new(error).context(format!("cannot read {}", path.display())))
-            })?;
+            bytes = std::fs::read(path).map_err(|error| CliError::unreadable(path, error))?;
         }
         _ => {
             std::io::stdin().lock().read_to_end(&mut bytes)?;

@@ -1,4 +1,3 @@
-use anyhow::Context;
 use clap::Args;
 
 use crate::error::{CliError, CliResult};
@@ -21,8 +20,7 @@ pub(crate) fn run(arguments: Read) -> CliResult {
     let operations = Operations::new("read")?;
     let bytes = operations
         .run(async |context| context.services.workbench.read(&arguments.file, &context.cancellation).await)?
-        .with_context(|| format!("cannot read {}", arguments.file.display()))
-        .map_err(CliError::failed)?;
+        .map_err(|error| CliError::unreadable(&arguments.file, error))?;
     match arguments.question.filter(|question| !question.is_empty()) {
         Some(question) => operations.print_pruned(bytes, question),
         None => print::bytes(&bytes),

@@ -39,7 +39,7 @@ fn the_page_names_every_variable() {
     let mut names: Vec<&str> =
         source.split("variable(\"").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
     names.sort();
-    assert_eq!(names, ["MCP_PRUNER_CWD", "PRUNER_TIMEOUT_MS", "PRUNER_URL", "TAMIS_LOG"]);
+    assert_eq!(names, ["MCP_PRUNER_CWD", "PRUNER_TIMEOUT_MS", "PRUNER_URL", "TAMIS_LOG", "TAMIS_REDACT"]);
     for name in names {
         assert!(page.contains(&format!("| `{name}` | ")), "{name}");
     }
