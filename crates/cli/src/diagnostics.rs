@@ -8,6 +8,8 @@ use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
+use crate::escape;
+
 /// Maximum number of bytes in the queue, enough for a slow reader.
 const MAX_QUEUED_BYTES: usize = 1 << 20;
 
@@ -75,7 +77,7 @@ impl Write for Lines {
 fn one_line(line: &[u8]) -> Cow<'_, [u8]> {
     let (text, end) = line.strip_suffix(b"\n").map_or((line, ""), |text| (text, "\n"));
     let text = String::from_utf8_lossy(text);
-    let odd = |letter: char| letter.is_control() && letter != '\t';
+    let odd = |letter: char| escape::is_control(letter) && letter != '\t';
     if !text.contains(odd) {
         return Cow::Borrowed(line);
     }
@@ -144,6 +146,11 @@ mod tests {
         assert_eq!(
             shown("said \u{1b}[2J\r\nINFO forged\u{9b}1m\n"),
             "said \\u{1b}[2J\\r\\nINFO forged\\u{9b}1m\n"
+        );
+        // They turn the direction of the text, break lines, or are invisible.
+        assert_eq!(
+            shown("a\u{202e}b\u{2066}c\u{2028}d\u{e0041}\n"),
+            "a\\u{202e}b\\u{2066}c\\u{2028}d\\u{e0041}\n"
         );
     }
 }

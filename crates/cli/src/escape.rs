@@ -74,7 +74,7 @@ fn escape(text: &str, several_lines: bool) -> String {
 
 /// Whether a terminal acts on it or a reader is misled by it: controls, changes of direction, separators of lines, and
 /// invisible tags.
-fn is_control(letter: char) -> bool {
+pub(crate) fn is_control(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,
             '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}'

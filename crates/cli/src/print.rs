@@ -15,9 +15,9 @@ pub(crate) fn bytes(bytes: &[u8]) -> Result<(), CliError> {
     Ok(())
 }
 
-/// Writes a line to stdout.
+/// Writes a line to stdout, with control characters escaped: names of files and settings can contain them.
 pub(crate) fn line(text: impl std::fmt::Display) -> Result<(), CliError> {
-    bytes(format!("{text}\n").as_bytes())
+    bytes(escape::controls(&format!("{text}\n")).as_bytes())
 }
 
 /// Writes a value to stdout as indented JSON. Text of logs and of other programs in it must be redacted.
@@ -47,7 +47,7 @@ pub(crate) fn columns<const WIDTH: usize>(rows: &[[String; WIDTH]]) -> Result<()
         text.push_str(padded.trim_end());
         text.push('\n');
     }
-    bytes(text.as_bytes())
+    bytes(escape::controls(&text).as_bytes())
 }
 
 /// `1234567` as `1,234,567`.

@@ -207,11 +207,15 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
     let refused = |error: &dyn std::fmt::Display| {
         CliError::usage(error).hint("set the folders of the codebase with `--root` or TAMIS_ROOTS")
     };
-    let policy = || {
-        Policy::denying(&config.research.deny.value)
-            .map_err(|error| CliError::usage(format_args!("research.deny: {error}")))
-    };
-    let roots = Roots::open(&config.research.roots.value, policy()?).map_err(|error| refused(&error))?;
+    let patterns = deny_patterns(config)?;
+    let policy = || Policy::denying(&patterns).map_err(|error| refused(&error));
+    // Patterns are relative to the folders that hold without the project's file, which may narrow them.
+    let configured = &config.research.roots;
+    let outer = configured.without_project.as_ref().unwrap_or(&configured.value);
+    let mut roots = Roots::open(outer, policy()?).map_err(|error| refused(&error))?;
+    if configured.without_project.is_some() {
+        roots = roots.narrowed(&configured.value).map_err(|error| refused(&error))?;
+    }
     let thoughts = config.research.thoughts.value.as_ref().map(|folder| {
         Roots::open(std::slice::from_ref(folder), policy()?).map_err(|error| {
             CliError::usage(format_args!("research.thoughts: {error}"))
@@ -243,6 +247,22 @@ pub(crate) fn researcher(config: &Config, stays: bool) -> Result<Researcher, Cli
         workers: config.research.max_concurrent_tasks.value.min(MAX_WORKERS),
         most_waiting: config.research.max_queued_tasks.value,
     }))
+}
+
+/// The patterns that research never reads. One of the user's that is invalid is an error; one of the project's is ignored, so
+/// that a repository cannot keep research from working.
+fn deny_patterns(config: &Config) -> Result<Vec<String>, CliError> {
+    let deny = &config.research.deny;
+    let of_user = deny.without_project.as_ref().unwrap_or(&deny.value);
+    let mut patterns = of_user.clone();
+    Policy::denying(of_user).map_err(|error| CliError::usage(format_args!("research.deny: {error}")))?;
+    for pattern in deny.value.iter().skip(of_user.len()) {
+        match Policy::denying(std::slice::from_ref(pattern)) {
+            Ok(_) => patterns.push(pattern.clone()),
+            Err(error) => tracing::warn!("{}: research.deny: {error}; ignored", deny.source),
+        }
+    }
+    Ok(patterns)
 }
 
 /// The folder of memos and handoffs.

@@ -265,6 +265,25 @@ fn config_explains_where_each_value_comes_from() {
 }
 
 #[test]
+fn names_of_files_cannot_control_the_terminal() {
+    let fixture = Fixture::new();
+    let odd = fixture.work().join("\u{1b}]0;title\u{7}\u{202e}");
+    std::fs::create_dir(&odd).unwrap();
+    std::fs::write(odd.join(".tamis.toml"), "[research]\nroots = [\".\"]\ndeny = [\"x\"]\n[no]\nsuch = 1\n")
+        .unwrap();
+    for arguments in [
+        &["config", "--explain"][..],
+        &["config"],
+        &["config", "--json"],
+        &["config", "get", "research.roots"],
+    ] {
+        let ran = finish(fixture.tamis(arguments).current_dir(&odd), b"");
+        let shown = ran.stdout + &ran.stderr;
+        assert!(!shown.contains(['\u{1b}', '\u{7}', '\u{202e}']), "{arguments:?}: {shown:?}");
+    }
+}
+
+#[test]
 fn config_sets_gets_and_finds_the_file() {
     let fixture = Fixture::new();
     let path = fixture.folder.path().join("home/.config/tamis/config.toml");

@@ -189,6 +189,35 @@ fn a_project_narrows_where_research_looks_and_the_explanation_says_so() {
 }
 
 #[test]
+fn a_projects_invalid_pattern_is_ignored_and_its_others_hold() {
+    let shop = Shop::new();
+    shop.write("private/prices.rs", "fn parse_price() {}\n");
+    assert!(shop.run(&["locate", "parse_price", "--json"]).stdout.contains("private/prices.rs"));
+    shop.write(".tamis.toml", "[research]\ndeny = [\"a[\", \"private/\"]\n");
+    let ran = shop.run(&["locate", "parse_price", "--json"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("src/") && !ran.stdout.contains("private/prices.rs"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("research.deny: \"a[\" is not a valid pattern"), "{}", ran.stderr);
+    // The user's own mistake is an error: the pattern may be there to protect something.
+    let mut command = shop.tamis(&["locate", "parse_price"]);
+    assert_eq!(finish(command.env("TAMIS_RESEARCH_DENY", "a["), b"").code, Some(2));
+}
+
+#[test]
+fn a_project_that_narrows_the_roots_does_not_undo_the_users_patterns() {
+    let shop = Shop::new();
+    shop.write("ops/prices.rs", "fn parse_price() {}\n");
+    shop.write("ops/public/prices.rs", "fn parse_price() {}\n");
+    shop.write(".tamis.toml", "[research]\nroots = [\"ops\"]\n");
+    assert!(shop.run(&["locate", "parse_price", "--json"]).stdout.contains("\"prices.rs"));
+    let file = shop.fixture.folder.path().join("config.toml");
+    std::fs::write(&file, "[research]\ndeny = [\"ops/*.rs\"]\n").unwrap();
+    let mut command = shop.tamis(&["locate", "parse_price", "--json"]);
+    let found = finish(command.env("TAMIS_CONFIG", &file), b"").stdout;
+    assert!(found.contains("\"public/prices.rs:1\"") && !found.contains("\"prices.rs"), "{found}");
+}
+
+#[test]
 fn logging_level_changes_what_is_logged_and_not_what_is_answered() {
     let shop = Shop::new();
     let answers: Vec<_> = ["off", "info", "debug"]

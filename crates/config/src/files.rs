@@ -1,7 +1,11 @@
 //! Reading `config.toml` and `.tamis.toml`: tables of settings, nothing else.
 
 use std::collections::BTreeMap;
+use std::io::Read;
 use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::environment::CONFIG_VARIABLE;
 use crate::{ConfigEnvironment, ConfigError, Setting};
@@ -32,17 +36,36 @@ pub(crate) fn read_user_file(environment: &ConfigEnvironment) -> Result<Option<F
     Ok(file)
 }
 
-/// The file's settings, or None where there is no such file.
+/// The user's file, or None where there is no such file.
 pub(crate) fn read(path: &Path) -> Result<Option<File>, ConfigError> {
+    read_with(path, OFlags::empty())
+}
+
+/// A project's file. A link is not followed: it could lead to a file with secrets, and what is wrong with a file is printed.
+pub(crate) fn read_project_file(path: &Path) -> Result<Option<File>, ConfigError> {
+    read_with(path, OFlags::NOFOLLOW)
+}
+
+fn read_with(path: &Path, flags: OFlags) -> Result<Option<File>, ConfigError> {
     let unreadable = |reason: String| ConfigError::Unreadable { path: path.to_owned(), reason };
-    match std::fs::metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(unreadable(error.to_string())),
-        Ok(about) if !about.is_file() => return Err(unreadable("not a file".into())),
-        Ok(about) if about.len() > MAX_FILE_BYTES => return Err(unreadable("over 1 MiB".into())),
-        Ok(_) => {}
+    let failed = |error: std::io::Error| unreadable(error.to_string());
+    // Never waits for the writer of a FIFO.
+    let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = match rustix::fs::open(path, flags, Mode::empty()) {
+        Ok(file) => std::fs::File::from(file),
+        Err(Errno::NOENT) => return Ok(None),
+        Err(Errno::LOOP) => return Err(unreadable("it is a symbolic link".into())),
+        Err(error) => return Err(failed(error.into())),
+    };
+    let about = file.metadata().map_err(failed)?;
+    if !about.is_file() {
+        return Err(unreadable("not a file".into()));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    if about.len() > MAX_FILE_BYTES {
+        return Err(unreadable("over 1 MiB".into()));
+    }
+    let mut text = String::new();
+    file.take(MAX_FILE_BYTES).read_to_string(&mut text).map_err(failed)?;
     let tables: toml::Table = text.parse().map_err(|error: toml::de::Error| {
         // Not the error's own text, which quotes the line: it may hold a token.
         let line = error.span().map_or(1, |span| 1 + text[..span.start].matches('\n').count());
@@ -94,7 +117,7 @@ pub(crate) fn find_project_file(working_dir: &Path) -> Option<PathBuf> {
         .ancestors()
         .take_while(|folder| folder.starts_with(&root))
         .map(|folder| folder.join(".tamis.toml"))
-        .find(|path| path.exists())
+        .find(|path| path.symlink_metadata().is_ok())
 }
 
 /// The root of the repository that `folder` is in, or `folder` itself outside of a repository.

@@ -49,11 +49,17 @@ pub enum ConfigSource {
 pub struct Sourced<T> {
     pub value: T,
     pub source: ConfigSource,
+    /// The value without the project's file, if that changed it.
+    pub without_project: Option<T>,
 }
 
 impl<T: Default> Sourced<Option<T>> {
     fn or_default(self) -> Sourced<T> {
-        Sourced { value: self.value.unwrap_or_default(), source: self.source }
+        Sourced {
+            value: self.value.unwrap_or_default(),
+            source: self.source,
+            without_project: self.without_project.map(Option::unwrap_or_default),
+        }
     }
 }
 
@@ -185,7 +191,7 @@ impl Config {
         });
         // A repository must not be able to keep tamis from starting: errors in its file are warnings.
         resolver.project = files::find_project_file(&environment.working_dir).and_then(|path| {
-            files::read(&path).unwrap_or_else(|error| {
+            files::read_project_file(&path).unwrap_or_else(|error| {
                 resolver.warnings.push(format!("{error}; the file is ignored"));
                 None
             })

@@ -110,14 +110,17 @@ impl<K: Kind> Declaration<'_, '_, K> {
         let default = default.into();
         let shown = self.kind.show(&default);
         let rooted = self.kind.rooted(default.clone(), &self.resolver.environment.working_dir);
-        let (value, source) = self.resolve(Some(rooted), Some(shown));
-        Sourced { value: value.unwrap_or(default), source }
+        let resolved = self.resolve(Some(rooted), Some(shown));
+        Sourced {
+            value: resolved.value.unwrap_or(default),
+            source: resolved.source,
+            without_project: resolved.without_project.flatten(),
+        }
     }
 
     /// Without a default.
     pub(crate) fn optional(self) -> Sourced<Option<K::Value>> {
-        let (value, source) = self.resolve(None, None);
-        Sourced { value, source }
+        self.resolve(None, None)
     }
 
     /// With a default that depends on the environment; `shown` describes it in the reference.
@@ -127,15 +130,10 @@ impl<K: Kind> Declaration<'_, '_, K> {
         shown: &str,
     ) -> Sourced<Option<K::Value>> {
         let default = default(self.resolver.environment);
-        let (value, source) = self.resolve(default, Some(shown.to_owned()));
-        Sourced { value, source }
+        self.resolve(default, Some(shown.to_owned()))
     }
 
-    fn resolve(
-        self,
-        default: Option<K::Value>,
-        shown_default: Option<String>,
-    ) -> (Option<K::Value>, ConfigSource) {
+    fn resolve(self, default: Option<K::Value>, shown_default: Option<String>) -> Sourced<Option<K::Value>> {
         let found = self.without_project().unwrap_or_else(|error| {
             self.resolver.errors.push(error);
             None
@@ -148,9 +146,10 @@ impl<K: Kind> Declaration<'_, '_, K> {
         if let (Some(value), ConfigSource::Flag) = (&value, &source) {
             self.resolver.flag_value = Some(self.kind.to_toml(value));
         }
+        let mut without_project = None;
         match self.project_value(value.as_ref(), &source) {
             Ok(Some((narrower, file))) => {
-                value = Some(narrower);
+                without_project = Some(value.replace(narrower));
                 source = ConfigSource::ProjectFile(file);
             }
             Ok(None) => {}
@@ -167,7 +166,7 @@ impl<K: Kind> Declaration<'_, '_, K> {
             value: value.as_ref().map(|value| self.kind.show(value)),
             source: source.clone(),
         });
-        (value, source)
+        Sourced { value, source, without_project }
     }
 
     /// What a flag, a variable or the user's file says.

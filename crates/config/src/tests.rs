@@ -83,7 +83,11 @@ fn a_project_may_lower_limits_and_nothing_else() {
     let config = home.load().unwrap();
     assert_eq!(
         config.sieve.max_input_chars,
-        Sourced { value: 1000, source: ConfigSource::ProjectFile(path.clone()) }
+        Sourced {
+            value: 1000,
+            source: ConfigSource::ProjectFile(path.clone()),
+            without_project: Some(2_000_000),
+        }
     );
     assert_eq!(config.sieve.recovery_ttl.value, Duration::from_secs(604_800));
     assert_eq!(config.http.token.value, None);
@@ -303,9 +307,27 @@ fn a_project_may_lower_researchs_limits_and_deny_more_but_names_no_model() {
     let config = home.load().unwrap();
     assert_eq!((config.research.max_files_read.value, config.research.max_bytes_read.value), (20, 10));
     assert_eq!(config.research.deny.value, ["ours/", "theirs/"]);
+    assert_eq!(config.research.deny.without_project, Some(vec!["ours/".to_owned()]));
     assert_eq!(config.model.url.value, "http://127.0.0.1:1234/v1");
     assert_eq!(config.research.thoughts.value, None);
     assert_eq!(config.warnings.len(), 3, "{:?}", config.warnings);
+}
+
+#[test]
+fn a_project_file_that_is_a_link_is_not_read() {
+    let home = TestHome::new();
+    let secret = home.folder.path().join("credentials");
+    std::fs::write(&secret, "[default]\nkey = not-a-value-of-toml-but-a-secret\n").unwrap();
+    let path = home.project_file("");
+    std::fs::remove_file(&path).unwrap();
+    std::os::unix::fs::symlink(&secret, &path).unwrap();
+    let warning = format!("cannot read `{}`: it is a symbolic link; the file is ignored", path.display());
+    assert_eq!(home.load().unwrap().warnings, [warning]);
+    // One that never ends is not waited for.
+    std::fs::remove_file(&path).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    let warning = format!("cannot read `{}`: not a file; the file is ignored", path.display());
+    assert_eq!(home.load().unwrap().warnings, [warning]);
 }
 
 #[test]
