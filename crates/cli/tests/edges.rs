@@ -27,7 +27,7 @@ const MAY_USE: &[(&str, &[&str])] = &[
     ("agents", &["clients", "git", "github", "process", "redact", "store", "text"]),
     ("coordinator", &["agents", "http", "redact"]),
     ("logs", &["clients", "store"]),
-    ("trace", &["clients", "logs", "redact", "store"]),
+    ("trace", &["clients", "codebase", "logs", "redact", "store"]),
     ("savings", &["clients", "logs", "prune", "redact", "sieve", "text", "trace"]),
     (
         "tools",

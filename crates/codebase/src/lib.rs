@@ -42,6 +42,6 @@ pub use read::{LARGEST_FILE, ReadError, read_file};
 pub use roots::{Place, Roots};
 pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, SearchMode, search};
 pub use stamps::{Changes, Folder, Stamp, changes, outer_rules, tree};
-pub use threads::{cores, on_threads};
+pub use threads::{cores, in_parallel};
 pub use walk::{files, is_binary, scan};
 pub use working_folder::WorkingFolder;

@@ -9,14 +9,14 @@
 
 use std::os::fd::AsFd;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rustix::fs::{AtFlags, FileType, Stat};
 
 use crate::ignore_rules::{RULE_FILES, RuleFiles};
 use crate::walk::walk_with_folders;
-use crate::{Halt, Halted, Place, Roots, cores, on_threads};
+use crate::{Halt, Halted, Place, Roots, cores, in_parallel};
 
 /// The state of a file or folder when it was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -161,24 +161,23 @@ fn now() -> i64 {
 /// Compares the folders with their stamps. What cannot be checked has changed.
 pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes, Halted> {
     const LOT: usize = 32;
-    let next = AtomicUsize::new(0);
     let structure = AtomicBool::new(false);
-    let work = || {
+    let lots: Vec<&[Folder]> = folders.chunks(LOT).collect();
+    let changed = in_parallel(&lots, cores(), |lots| {
         let mut changed = Vec::new();
-        loop {
-            let first = next.fetch_add(LOT, Ordering::Relaxed);
-            if first >= folders.len() || halt.is_due() || structure.load(Ordering::Relaxed) {
-                return changed;
+        for (lot, folders) in lots {
+            if halt.is_due() || structure.load(Ordering::Relaxed) {
+                break;
             }
-            let end = (first + LOT).min(folders.len());
-            for (number, known) in folders[first..end].iter().enumerate() {
-                if !is_unchanged(roots, known, first + number, &mut changed) {
+            for (number, known) in folders.iter().enumerate() {
+                if !is_unchanged(roots, known, lot * LOT + number, &mut changed) {
                     structure.store(true, Ordering::Relaxed);
                 }
             }
         }
-    };
-    let mut files = on_threads(cores(), work).concat();
+        changed
+    });
+    let mut files = changed.concat();
     halt.check()?;
     files.sort_unstable();
     Ok(Changes { structure: structure.into_inner(), files })

@@ -14,7 +14,8 @@ use rustix::fs::{AtFlags, Dir, FileType};
 use crate::ignore_rules::{RuleFiles, Rules, leaves_out, user_rules};
 use crate::queue::Queue;
 use crate::stamps::{Folder, Stamp};
-use crate::{Halt, Halted, Place, Roots, cores, on_threads};
+use crate::threads::on_threads;
+use crate::{Halt, Halted, Place, Roots, cores};
 
 /// How much of a file is checked for a NUL byte.
 const CHECKED_BYTES: usize = 8 << 10;

@@ -48,7 +48,7 @@ impl PruneJob {
 
 impl Services {
     pub fn new(sieve: Sieve, workbench: Workbench) -> Services {
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let cores = tamis_codebase::cores();
         Services {
             sieve: Arc::new(sieve),
             workbench,

@@ -6,10 +6,11 @@ mod session;
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::time::SystemTime;
 
+use tamis_codebase::{cores, in_parallel};
 use tamis_logs::discovery::{DiscoveredLogs, LogSource, LogStamp};
 use tamis_logs::event::Millis;
 use tamis_store::rusqlite::{self, Connection};
@@ -121,9 +122,7 @@ fn run(
     jobs: &[Job<'_>],
     watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<u64, StoreError> {
-    let next = AtomicUsize::new(0);
     let stop = AtomicBool::new(false);
-    let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(jobs.len());
     let left = |job: &Job<'_>| {
         let had = job.log.as_ref().map_or(0, |log| log.read_to);
         if job.source.stamp.size >= had { job.source.stamp.size - had } else { job.source.stamp.size }
@@ -131,11 +130,10 @@ fn run(
     let mut progress = IndexProgress { total_bytes: jobs.iter().map(left).sum(), ..IndexProgress::default() };
     std::thread::scope(|scope| {
         let (sender, receiver) = sync_channel(WAITING);
-        for _ in 0..threads {
-            let sender = sender.clone();
-            let (next, stop) = (&next, &stop);
-            scope.spawn(move || {
-                while let Some((number, job)) = take(jobs, next) {
+        let stop = &stop;
+        scope.spawn(move || {
+            in_parallel(jobs, cores(), |jobs| {
+                for (number, job) in jobs {
                     if stop.load(Ordering::Relaxed)
                         || read_job(database, number, job, &sender, stop).is_none()
                     {
@@ -143,8 +141,7 @@ fn run(
                     }
                 }
             });
-        }
-        drop(sender);
+        });
         let mut ids: Vec<Option<i64>> = jobs.iter().map(|job| job.log.as_ref().map(|log| log.id)).collect();
         let mut report = |progress| {
             if watch(progress).is_break() {
@@ -158,11 +155,6 @@ fn run(
         written
     })?;
     Ok(progress.bytes)
-}
-
-fn take<'j, 'a>(jobs: &'j [Job<'a>], next: &AtomicUsize) -> Option<(usize, &'j Job<'a>)> {
-    let number = next.fetch_add(1, Ordering::Relaxed);
-    Some((number, jobs.get(number)?))
 }
 
 /// Passes on to the writer what a reading gives.

@@ -8,11 +8,11 @@ mod query;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use serde_json::Value;
+use tamis_codebase::{cores, in_parallel};
 use tamis_logs::discovery::LogFormat;
 use tamis_logs::event::{EventKind, EventStream, LogEvent, Millis, strings_of};
 use tamis_redact::{Redacted, excerpt_around};
@@ -253,7 +253,7 @@ impl Run<'_> {
     }
 
     fn look_into(&mut self, sessions: &[Searched]) -> Result<(), TraceError> {
-        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let threads = cores();
         let mut pieces: VecDeque<Piece<'_>> = VecDeque::new();
         // Little at first, since the first sessions often have enough.
         let mut ahead = 2;
@@ -300,26 +300,16 @@ impl Run<'_> {
 
     /// Looks at pieces side by side, and keeps their matches in order.
     fn look_at(&mut self, batch: &[Piece<'_>]) -> Result<(), TraceError> {
-        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get()).min(batch.len());
         let results: Vec<Mutex<Looked>> = batch.iter().map(|_| Mutex::new(None)).collect();
-        let next = AtomicUsize::new(0);
-        let work = || {
+        in_parallel(batch, cores(), |pieces| {
             let mut buffer = Vec::new();
-            while let Some(number) =
-                Some(next.fetch_add(1, Ordering::Relaxed)).filter(|number| *number < batch.len())
-            {
+            for (number, piece) in pieces {
                 if Instant::now() >= self.deadline || (self.broken_off)() {
                     break;
                 }
-                let matches = matches_in(self.search, &self.question, &batch[number], &mut buffer);
+                let matches = matches_in(self.search, &self.question, piece, &mut buffer);
                 *results[number].lock() = Some(matches);
             }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..threads {
-                scope.spawn(work);
-            }
-            work();
         });
         if (self.broken_off)() {
             return Err(TraceError::Cancelled);

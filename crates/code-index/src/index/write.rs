@@ -1,10 +1,10 @@
 //! Writes segments: reads files, counts their words and stores the counts.
 
 use std::io;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use tamis_codebase::{AccessError, Halt, Place, Roots, cores, is_binary, on_threads};
+use tamis_codebase::{AccessError, Halt, Place, Roots, cores, in_parallel, is_binary};
 use tamis_store::Database;
 
 use super::segment::SegmentBuilder;
@@ -26,9 +26,8 @@ pub(super) fn write_segments(
     halt: &Halt,
 ) -> Result<Vec<Placed>, IndexError> {
     let missing = known.without_entry();
-    let next = AtomicUsize::new(0);
     let (failed, problem) = (AtomicBool::new(false), Mutex::new(None));
-    let work = || {
+    let work = |missing: &mut dyn Iterator<Item = (usize, &(usize, usize))>| {
         let mut placed: Vec<Placed> = Vec::new();
         let mut builder = SegmentBuilder::default();
         let mut pending: Vec<(usize, usize)> = Vec::new();
@@ -47,9 +46,7 @@ pub(super) fn write_segments(
                 }
             }
         };
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(&(folder, file)) = missing.get(at) else { break };
+        for (_, &(folder, file)) in missing {
             if halt.is_due() || failed.load(Ordering::Relaxed) {
                 break;
             }
@@ -66,7 +63,7 @@ pub(super) fn write_segments(
         placed
     };
     // Half of the cores, so that the next question does not wait for this.
-    let placed = on_threads((cores() / 2).min(MAX_THREADS), work).concat();
+    let placed = in_parallel(&missing, (cores() / 2).min(MAX_THREADS), work).concat();
     halt.check()?;
     match problem.into_inner() {
         Some(error) => Err(error.into()),

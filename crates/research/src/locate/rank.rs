@@ -10,9 +10,7 @@
 mod passage;
 mod votes;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-use tamis_codebase::{Halt, Halted, Roots, cores, on_threads};
+use tamis_codebase::{Halt, Halted, Roots, cores, in_parallel};
 
 use super::corpus::Corpus;
 use crate::locate::FileClass;
@@ -180,21 +178,17 @@ pub(crate) fn rank(
 /// The files that have any score, with their numbers; worked out on all cores. Not all of them once the halt is due.
 fn scores(corpus: &Corpus, halt: &Halt, score: impl Fn(usize) -> f64 + Sync) -> Vec<(usize, f64)> {
     const LOT: usize = 1024;
-    let next = AtomicUsize::new(0);
-    let work = || {
+    let lots: Vec<&[FileCounts]> = corpus.files.chunks(LOT).collect();
+    let scored = in_parallel(&lots, cores(), |lots| {
         let mut scored = Vec::new();
-        loop {
-            let first = next.fetch_add(LOT, Ordering::Relaxed);
-            if first >= corpus.files.len() || halt.is_due() {
-                break;
-            }
-            let numbers = first..(first + LOT).min(corpus.files.len());
+        for (lot, files) in lots.take_while(|_| !halt.is_due()) {
+            let numbers = lot * LOT..lot * LOT + files.len();
             let numbered = numbers.map(|number| (number, score(number)));
             scored.extend(numbered.filter(|(_, score)| *score > 0.0));
         }
         scored
-    };
-    on_threads(cores(), work).concat()
+    });
+    scored.concat()
 }
 
 /// In how many files each name is defined.

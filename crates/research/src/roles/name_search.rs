@@ -3,10 +3,8 @@
 //! The search does not count as reading. Of each file only the first few hits are kept, so that a common name costs no
 //! memory; the others are counted.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use aho_corasick::{AhoCorasick, MatchKind};
-use tamis_codebase::{Halt, Place, Roots, cores, is_binary, on_threads, scan};
+use tamis_codebase::{Halt, Place, Roots, cores, in_parallel, is_binary, scan};
 use tamis_syntax::{defined_name, heuristic_outline};
 use tamis_text::split_lines;
 
@@ -138,21 +136,16 @@ fn read_each<S: Default + Send>(
     each: impl Fn(&mut S, &Place, &[u8]) + Sync,
 ) -> Result<Vec<S>, RoleError> {
     let limit = roots.policy().largest_searched;
-    let next = AtomicUsize::new(0);
-    let work = || {
+    let states = in_parallel(places, cores().min(MAX_THREADS), |places| {
         let (mut state, mut bytes) = (S::default(), Vec::new());
-        while let Some(place) = places.get(next.fetch_add(1, Ordering::Relaxed)) {
-            if halt.is_due() {
-                break;
-            }
+        for (_, place) in places.take_while(|_| !halt.is_due()) {
             // Files that are gone by now are skipped.
             if roots.read_into(place, limit, &mut bytes).is_ok() && !is_binary(&bytes) {
                 each(&mut state, place, &bytes);
             }
         }
         state
-    };
-    let states = on_threads(cores().min(MAX_THREADS).min(places.len()), work);
+    });
     halt.check()?;
     Ok(states)
 }

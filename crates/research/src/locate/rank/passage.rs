@@ -1,9 +1,8 @@
 //! The second pass: the best passage of each of the best files, and what is defined there.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tamis_codebase::{Halt, Halted, Roots, cores, is_binary, on_threads};
+use tamis_codebase::{Halt, Halted, Roots, cores, in_parallel, is_binary};
 use tamis_syntax::heuristic_outline;
 use tamis_text::split_lines;
 
@@ -95,16 +94,10 @@ impl Passages {
                 taken <= MAX_KEPT
             })
             .collect();
-        let next = AtomicUsize::new(0);
-        let look = || {
+        let lists = in_parallel(best, cores().min(MAX_THREADS), |best| {
             let mut seen = Vec::new();
             let mut bytes = Vec::new();
-            loop {
-                let at = next.fetch_add(1, Ordering::Relaxed);
-                let Some((number, _)) = best.get(at) else { return seen };
-                if halt.is_due() {
-                    return seen;
-                }
+            for (at, (number, _)) in best.take_while(|_| !halt.is_due()) {
                 let place = &files[*number].place;
                 let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
                 // It may have gone since the first look.
@@ -114,8 +107,8 @@ impl Passages {
                 };
                 seen.push((at, looked));
             }
-        };
-        let lists = on_threads(cores().min(MAX_THREADS), look);
+            seen
+        });
         let mut seen: Vec<(usize, InspectedFile)> = lists.into_iter().flatten().collect();
         halt.check()?;
         seen.sort_by_key(|(at, _)| *at);
