@@ -20,7 +20,7 @@ mod url;
 
 use std::time::Duration;
 
-pub use request::{HttpMethod, JsonRequest, JsonResponse, ResponseHeaders};
+pub use request::{HttpMethod, JsonRequest, JsonResponse, ResponseHeaders, block_on};
 pub use secret::BearerSecret;
 pub use url::{HttpUrl, HttpUrlError};
 

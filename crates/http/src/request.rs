@@ -74,7 +74,7 @@ impl<'a> JsonRequest<'a> {
 
     /// [`JsonRequest::send`] for threads outside of an async runtime.
     pub fn send_blocking(&self, timeout: Duration) -> Result<JsonResponse, HttpError> {
-        Background::get().map_err(broken)?.block_on(self.send(timeout))
+        block_on(self.send(timeout)).flatten()
     }
 
     async fn send_with(&self, background: &Background, timeout: Duration) -> Result<JsonResponse, HttpError> {
@@ -131,6 +131,11 @@ impl<'a> JsonRequest<'a> {
         }
         Ok(request)
     }
+}
+
+/// Waits for a future that sends requests, from a thread outside of an async runtime.
+pub fn block_on<T>(work: impl Future<Output = T>) -> Result<T, HttpError> {
+    Ok(Background::get().map_err(broken)?.block_on(work))
 }
 
 fn broken(error: impl Into<Box<dyn Error + Send + Sync>>) -> HttpError {

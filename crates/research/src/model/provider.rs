@@ -1,7 +1,7 @@
 //! The server of the local model: whether it is up, which models it has, and how many requests it takes at a time.
 //!
-//! Callers are plain threads. Each waits on a small runtime of its own for the answer, the cancellation or the deadline; unless
-//! the answer is first, the connection is closed at once, so that the server can stop computing.
+//! Callers are plain threads. Each waits for the answer, the cancellation or the deadline; unless the answer is first, the
+//! connection is closed at once, so that the server can stop computing.
 
 use std::future::{Future, pending};
 use std::time::{Duration, Instant};
@@ -145,11 +145,7 @@ fn error_of(error: ChatError) -> RoleError {
 /// Waits for the work, the cancellation or the deadline, whichever comes first.
 fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
     halt.check()?;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| RoleError::new(RoleErrorKind::Internal, format!("no runtime: {error}")))?;
-    let outcome = runtime.block_on(async {
+    let outcome = tamis_http::block_on(async {
         let deadline = async {
             match halt.deadline() {
                 Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
@@ -163,9 +159,7 @@ fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, RoleError>>) -> Res
             outcome = work => outcome,
         }
     });
-    // Closes the connection now, without waiting for a name lookup that hangs.
-    runtime.shutdown_background();
-    outcome
+    outcome.unwrap_or_else(|error| Err(RoleError::new(RoleErrorKind::Internal, error.to_string())))
 }
 
 #[cfg(test)]
