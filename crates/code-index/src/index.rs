@@ -27,7 +27,7 @@ use tamis_store::rusqlite::{self, Connection};
 use tamis_store::{Database, Lock, StoreError, create_private_dir};
 
 use crate::indexer::IndexUse;
-use crate::survey::Survey;
+use crate::survey::FileCounts;
 use crate::word_counter::WordCounter;
 use lookup::{LookupInput, look_up};
 use tree::Tree;
@@ -92,7 +92,7 @@ impl Index {
         roots: &Roots,
         counter: &WordCounter,
         halt: &Halt,
-    ) -> Result<(Survey, bool), IndexError> {
+    ) -> Result<(Vec<FileCounts>, bool), IndexError> {
         if !self.path.exists() {
             return Err(IndexError::Missing);
         }
@@ -106,7 +106,7 @@ impl Index {
         connection: &Connection,
         input: &LookupInput<'_>,
         halt: &Halt,
-    ) -> Result<(Survey, bool), IndexError> {
+    ) -> Result<(Vec<FileCounts>, bool), IndexError> {
         // Another process may write meanwhile: one transaction sees one state.
         let moment = connection.unchecked_transaction()?;
         let mut known = self.load(&moment)?;

@@ -1,7 +1,6 @@
 //! Surveys with an index, and refreshes it in a background thread after the answer.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
@@ -9,7 +8,7 @@ use parking_lot::Mutex;
 use tamis_codebase::{Halt, Halted, Roots};
 
 use crate::index::{Index, IndexError};
-use crate::survey::Survey;
+use crate::survey::{FileCounts, survey_by_reading};
 use crate::word_counter::WordCounter;
 
 /// When an index is kept.
@@ -50,7 +49,7 @@ impl Indexer {
     }
 
     /// The survey, from the index where it is usable, else by reading.
-    pub fn survey(&self, roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Survey, Halted> {
+    fn survey(&self, roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Vec<FileCounts>, Halted> {
         let index = Index::of(&self.settings.folder, roots);
         match index.survey(roots, counter, halt) {
             Ok((survey, stale)) => {
@@ -63,8 +62,8 @@ impl Indexer {
             Err(IndexError::Missing) => {}
             Err(why) => tracing::debug!("the index does not help: {why}"),
         }
-        let survey = Survey::by_reading(roots, counter, halt)?;
-        if self.settings.builds && Index::is_worth(self.settings.used, survey.files.len()) {
+        let survey = survey_by_reading(roots, counter, halt)?;
+        if self.settings.builds && Index::is_worth(self.settings.used, survey.len()) {
             self.set_to_work(index, roots, Due::Build);
         }
         Ok(survey)
@@ -114,15 +113,15 @@ fn roots_of(roots: &Roots) -> String {
     roots.paths().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Surveys the roots, with the indexer where there is one.
+/// Counts in every text file of the roots, with the indexer where there is one. The files are in no order.
 pub fn survey(
-    indexer: Option<&Arc<Indexer>>,
+    indexer: Option<&Indexer>,
     roots: &Roots,
     counter: &WordCounter,
     halt: &Halt,
-) -> Result<Survey, Halted> {
+) -> Result<Vec<FileCounts>, Halted> {
     match indexer {
         Some(indexer) => indexer.survey(roots, counter, halt),
-        None => Survey::by_reading(roots, counter, halt),
+        None => survey_by_reading(roots, counter, halt),
     }
 }

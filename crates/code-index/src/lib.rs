@@ -14,7 +14,7 @@ mod survey;
 mod word_counter;
 
 pub use indexer::{IndexSettings, IndexUse, Indexer, survey};
-pub use survey::{FileCounts, Survey};
+pub use survey::FileCounts;
 pub use word_counter::{WordCounter, WordQuery, each_run, in_run, parts_of};
 
 /// The query of a text in tests: what is in backticks is a name, and its parts and all other words are stems.

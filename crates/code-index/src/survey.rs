@@ -4,11 +4,6 @@ use tamis_codebase::{Halt, Halted, Place, Roots, scan};
 
 use crate::word_counter::{WordCounter, defines_at};
 
-/// Every text file of the roots, in no order: callers sort by place.
-pub struct Survey {
-    pub files: Vec<FileCounts>,
-}
-
 /// The counts of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCounts {
@@ -26,14 +21,16 @@ impl FileCounts {
     }
 }
 
-impl Survey {
-    /// Counts by reading every file.
-    pub fn by_reading(roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Survey, Halted> {
-        let lists = scan(roots, halt, Vec::new, |files: &mut Vec<FileCounts>, place, bytes| {
-            files.push(FileCounts::by_reading(place, bytes, counter));
-        })?;
-        Ok(Survey { files: lists.into_iter().flatten().collect() })
-    }
+/// Counts by reading every file.
+pub(crate) fn survey_by_reading(
+    roots: &Roots,
+    counter: &WordCounter,
+    halt: &Halt,
+) -> Result<Vec<FileCounts>, Halted> {
+    let lists = scan(roots, halt, Vec::new, |files: &mut Vec<FileCounts>, place, bytes| {
+        files.push(FileCounts::by_reading(place, bytes, counter));
+    })?;
+    Ok(lists.into_iter().flatten().collect())
 }
 
 impl FileCounts {

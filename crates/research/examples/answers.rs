@@ -90,20 +90,17 @@ fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> S
     });
     let mut score = Score::default();
     for (query, paths) in subject {
-        let request = ResearchRequest { question: query.clone(), ..ResearchRequest::default() };
+        let role = (!whole).then_some(Role::Locator);
+        let request = ResearchRequest { question: query.clone(), role, ..ResearchRequest::default() };
         let begun = Instant::now();
-        let report = if whole {
-            researcher.research(&request, &Halt::never(), &|_| {}).unwrap().into_inner()
-        } else {
-            researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap().into_inner()
-        };
+        let report = researcher.research(&request, &Halt::never(), &|_| {}).unwrap().into_inner();
         score.milliseconds += begun.elapsed().as_secs_f64() * 1000.0;
         let tokens = serde_json::to_string(&report).unwrap().len().div_ceil(4);
         score.tokens += tokens;
         score.most_tokens = score.most_tokens.max(tokens);
         let references = match &report.synthesis {
             Some(synthesis) => synthesis.references.clone(),
-            None => report.locator.unwrap().result.unwrap().references,
+            None => report.finding(Role::Locator).unwrap().references.clone(),
         };
         let mut found: Vec<String> = Vec::new();
         for reference in &references {

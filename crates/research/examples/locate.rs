@@ -42,13 +42,12 @@ fn main() {
         workers: 4,
         most_waiting: 16,
     });
-    let request = ResearchRequest { question, ..ResearchRequest::default() };
+    let request = ResearchRequest { question, role: Some(Role::Locator), ..ResearchRequest::default() };
     for _ in 0..times {
         let begun = Instant::now();
-        let report =
-            researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| {}).unwrap().into_inner();
+        let report = researcher.research(&request, &Halt::never(), &|_| {}).unwrap().into_inner();
         let elapsed = begun.elapsed();
-        let first = report.locator.unwrap().result.unwrap().references.into_iter().next();
+        let first = report.finding(Role::Locator).unwrap().references.first().cloned();
         println!(
             "{:.0} ms, {} files, first {:?}",
             elapsed.as_secs_f64() * 1000.0,

@@ -12,7 +12,7 @@ use tamis_redact::{Redact, Redacted};
 pub use resume::{ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff};
 pub use write::{ArtifactError, write_artifact, write_handoff};
 
-use crate::{Confidence, Reference, ResearchFinding, ResearchReport, joined};
+use crate::{NotFound, Reference, ResearchFinding, ResearchReport, joined};
 
 /// What goes into an artifact.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -43,24 +43,18 @@ const MAX_NOTES_LENGTH: usize = 2000;
 impl Handoff {
     /// The handoff of a report.
     pub fn of(report: &ResearchReport) -> Handoff {
-        let nothing;
-        let finding = match (
-            &report.synthesis,
-            report.outcomes().find_map(|(_, outcome)| outcome.result.as_ref().ok()),
-        ) {
-            (Some(finding), _) | (None, Some(finding)) => finding,
-            (None, None) => {
-                nothing = no_finding();
-                &nothing
-            }
-        };
+        let of_a_role = || report.roles.values().find_map(|outcome| outcome.result.as_ref().ok());
+        let finding = report.synthesis.as_ref().or_else(of_a_role).cloned().unwrap_or_else(|| {
+            let summary = "Nothing was found out: no role came to an end.".to_owned();
+            ResearchFinding::not_found(NotFound::Words, summary, Vec::new())
+        });
         let mut notes = vec![joined(&finding.notes)];
         notes.extend(report.run.partial.iter().map(|note| note.text.clone()));
         let handoff = Handoff {
             question: report.question.clone(),
-            summary: finding.summary.clone(),
-            key_findings: finding.key_findings.iter().map(|finding| finding.text.clone()).collect(),
-            references: finding.references.clone(),
+            summary: finding.summary,
+            key_findings: finding.key_findings.into_iter().map(|finding| finding.text).collect(),
+            references: finding.references,
             constraints: constraints(report),
             notes: Some(notes.join("\n")),
             written: None,
@@ -69,11 +63,8 @@ impl Handoff {
         if sentences(&handoff.summary).count() < 2 {
             let places = handoff.references.len();
             let confidence = finding.confidence.name();
-            let end = if handoff.summary.ends_with(['.', '!', '?']) || handoff.summary.is_empty() {
-                ""
-            } else {
-                "."
-            };
+            let is_ended = handoff.summary.ends_with(['.', '!', '?']) || handoff.summary.is_empty();
+            let end = if is_ended { "" } else { "." };
             let more = format!("{end} References: {places}; confidence: {confidence}.");
             handoff.summary = format!("{}{more}", handoff.summary).trim_start().to_owned();
         }
@@ -133,17 +124,6 @@ impl Redact for Handoff {
     }
 }
 
-fn no_finding() -> ResearchFinding {
-    ResearchFinding {
-        summary: "Nothing was found out: no role came to an end.".to_owned(),
-        references: Vec::new(),
-        key_findings: Vec::new(),
-        confidence: Confidence::Low,
-        notes: Vec::new(),
-        not_found: None,
-    }
-}
-
 /// What a report was made under.
 fn constraints(report: &ResearchReport) -> Vec<String> {
     let (run, limits) = (&report.run, &report.run.limits);
@@ -160,16 +140,10 @@ fn constraints(report: &ResearchReport) -> Vec<String> {
         "used: {} files read, {} bytes read, {} files scanned, {} ms",
         run.used.files_read, run.used.bytes_read, run.files_scanned, run.elapsed_ms
     ));
-    lines.push(format!("model: {}", models(&run.models)));
-    lines.push(format!(
-        "timeouts: {}",
-        if timeouts.is_empty() { "none".to_owned() } else { timeouts.join(", ") }
-    ));
+    let list = |names: &[&str]| if names.is_empty() { "none".to_owned() } else { names.join(", ") };
+    lines.push(format!("model: {}", list(&run.models.iter().map(String::as_str).collect::<Vec<_>>())));
+    lines.push(format!("timeouts: {}", list(&timeouts)));
     lines
-}
-
-fn models(names: &[String]) -> String {
-    if names.is_empty() { "none".to_owned() } else { names.join(", ") }
 }
 
 /// Redacted, without control characters and space at the ends of lines, and no longer than that.

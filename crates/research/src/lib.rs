@@ -1,8 +1,8 @@
 //! Answers questions about a codebase in few tokens, with `path:line` evidence.
 //!
-//! Entry points: [`Researcher::research`] runs all roles that a question needs, [`Researcher::ask_role`] one of them; [`Handoff`]
-//! and its functions write and resume memos. A question is parsed (`question`), files are ranked (`locate`), and `roles` work
-//! from there: the **locator** finds where things are, the **analyzer** how they work, **patterns** how it is done elsewhere,
+//! Entry points: [`Researcher::research`] runs all roles that a question needs, or one of them; [`Researcher::write_handoff`] and
+//! [`Researcher::resume_handoff`] write and read memos. A question is parsed (`question`), files are ranked (`locate`), and
+//! `roles` work from there: the **locator** finds where things are, the **analyzer** how they work, **patterns** how it is done elsewhere,
 //! **thoughts** what notes say. Each role is a task of the [`WorkerPool`], reads through a [`BoundedReader`] within the request's
 //! limits, and ends in a [`ResearchFinding`] or a [`RoleError`]; `synthesis` makes one [`ResearchReport`] of them. Without a model
 //! the roles are deterministic; with one (`model`) they are a loop of read-only tool calls whose answer is checked.
@@ -40,4 +40,4 @@ pub use report::{
 };
 pub use researcher::{ResearchError, ResearchProgress, ResearchRequest, ResearchSettings, Researcher};
 pub use role_runner::{CustomRoles, RoleTask};
-pub use worker_pool::{QueueFull, TaskHandle, WorkerPool};
+pub use worker_pool::{QueueFull, WorkerPool};

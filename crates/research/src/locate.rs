@@ -29,7 +29,7 @@ const MAX_ABSENT: f64 = 0.6;
 pub(crate) fn locate(
     question: &Question,
     reader: &BoundedReader,
-    indexer: Option<&Arc<Indexer>>,
+    indexer: Option<&Indexer>,
     halt: &Halt,
 ) -> Result<Locations, RoleError> {
     let counter = WordCounter::new(question.word_query());

@@ -55,7 +55,7 @@ impl RoleRun {
 /// Runs a role with the model where there is one and it may be used, else without.
 pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>) -> RoleRun {
     let without = || RoleRun::deterministic(roles::run(role, job, halt));
-    let Some(model) = model.filter(|model| model.usage() != ModelUse::Never) else { return without() };
+    let Some(model) = model else { return without() };
     let always = model.usage() == ModelUse::Always;
     let name = match model.name_for(role, halt) {
         Ok(name) => name,

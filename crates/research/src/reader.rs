@@ -110,6 +110,13 @@ impl BoundedReader {
         Ok(source)
     }
 
+    /// The same for a role that does without what cannot be read. Sets `limited` if that is because of the limits.
+    pub(crate) fn read_if_possible(&self, place: &Place, limited: &mut bool) -> Option<Arc<SourceFile>> {
+        let source = self.read(place);
+        *limited |= matches!(source, Err(SourceReadError::LimitReached));
+        source.ok()
+    }
+
     /// Takes a file from the share, where there is one.
     fn pay(&self, place: &Place, bytes: u64) -> Result<(), SourceReadError> {
         let Some(share) = &self.share else { return Ok(()) };

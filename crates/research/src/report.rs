@@ -3,6 +3,7 @@
 mod key_finding;
 mod note;
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use serde::ser::SerializeMap;
@@ -92,6 +93,19 @@ pub struct ResearchFinding {
     pub not_found: Option<NotFound>,
 }
 
+impl ResearchFinding {
+    pub(crate) fn not_found(what: NotFound, summary: String, notes: Vec<ReportNote>) -> ResearchFinding {
+        ResearchFinding {
+            summary,
+            references: Vec::new(),
+            key_findings: Vec::new(),
+            confidence: Confidence::Low,
+            notes,
+            not_found: Some(what),
+        }
+    }
+}
+
 /// What a summary says was not found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotFound {
@@ -168,14 +182,9 @@ impl Role {
 pub struct ResearchReport {
     pub question: String,
     pub roots_searched: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub locator: Option<RoleOutcome>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub analyzer: Option<RoleOutcome>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub patterns: Option<RoleOutcome>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub thoughts: Option<RoleOutcome>,
+    /// The roles that ran.
+    #[serde(flatten)]
+    pub roles: BTreeMap<Role, RoleOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub synthesis: Option<ResearchFinding>,
     pub run: RunRecord,
@@ -237,15 +246,9 @@ impl ResearchReport {
         failed.map(|note| note.text.as_str())
     }
 
-    /// The roles that ran, in order.
-    pub fn outcomes(&self) -> impl Iterator<Item = (Role, &RoleOutcome)> {
-        let all = [
-            (Role::Locator, &self.locator),
-            (Role::Analyzer, &self.analyzer),
-            (Role::Patterns, &self.patterns),
-            (Role::Thoughts, &self.thoughts),
-        ];
-        all.into_iter().filter_map(|(role, outcome)| Some((role, outcome.as_ref()?)))
+    /// What a role found, if it ran and did not fail.
+    pub fn finding(&self, role: Role) -> Option<&ResearchFinding> {
+        self.roles.get(&role)?.result.as_ref().ok()
     }
 }
 
@@ -253,8 +256,7 @@ impl ResearchReport {
 impl Redact for ResearchReport {
     fn redact(&mut self) {
         self.question.redact();
-        let roles = [&mut self.locator, &mut self.analyzer, &mut self.patterns, &mut self.thoughts];
-        for outcome in roles.into_iter().flatten() {
+        for outcome in self.roles.values_mut() {
             match &mut outcome.result {
                 Ok(finding) => finding.redact(),
                 Err(error) => error.message.redact(),

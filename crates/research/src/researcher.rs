@@ -1,18 +1,21 @@
 //! The entry point: locate, analyse, find patterns, synthesise.
 
 mod request;
-mod task;
 
 use std::path::PathBuf;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tamis_code_index::{IndexSettings, Indexer};
 use tamis_codebase::{Halt, RootError, Roots};
 use tamis_redact::Redacted;
 
 use crate::role_runner::{CustomRoles, RoleRunner};
-use crate::{Model, ResearchConstraints, ResearchLimits, ResearchReport, Role, WorkerPool};
+use crate::{
+    ArtifactError, Handoff, Model, ResearchConstraints, ResearchLimits, ResearchReport, ResumeError,
+    ResumedHandoff, Role, WorkerPool, resume_handoff, write_handoff,
+};
 use request::RequestRun;
 
 /// Settings of a researcher.
@@ -36,7 +39,6 @@ pub struct ResearchSettings {
 pub struct Researcher {
     settings: ResearchSettings,
     runner: RoleRunner,
-    indexer: Option<Arc<Indexer>>,
     /// Started with the first request.
     pool: LazyLock<WorkerPool, Box<dyn FnOnce() -> WorkerPool + Send + Sync>>,
 }
@@ -47,6 +49,8 @@ pub struct ResearchRequest {
     pub question: String,
     /// Search only these; all roots when empty.
     pub roots: Vec<PathBuf>,
+    /// Run this role alone; the locator runs before the others. Without it, all that the question needs, and a synthesis.
+    pub role: Option<Role>,
     pub constraints: ResearchConstraints,
     pub artifact: bool,
 }
@@ -76,28 +80,24 @@ const MAX_QUESTION_LENGTH: usize = 4000;
 impl Researcher {
     pub fn new(settings: ResearchSettings) -> Researcher {
         let model = settings.model.clone();
-        Researcher::of(settings, RoleRunner::BuiltIn(model))
+        let indexer = settings.index.clone().map(|settings| Arc::new(Indexer::new(settings)));
+        Researcher::of(settings, RoleRunner::BuiltIn { model, indexer })
     }
 
     /// The same with custom roles.
-    pub fn with_custom_roles(settings: ResearchSettings, stand_in: Arc<dyn CustomRoles>) -> Researcher {
-        Researcher::of(settings, RoleRunner::CustomRoles(stand_in))
+    pub fn with_custom_roles(settings: ResearchSettings, roles: Arc<dyn CustomRoles>) -> Researcher {
+        Researcher::of(settings, RoleRunner::Custom(roles))
     }
 
     fn of(settings: ResearchSettings, runner: RoleRunner) -> Researcher {
-        let indexer = settings.index.clone().map(|settings| Arc::new(Indexer::new(settings)));
         let (workers, most_waiting) = (settings.workers, settings.most_waiting);
         let pool = LazyLock::new(Box::new(move || WorkerPool::new(workers, most_waiting)) as Box<_>);
-        Researcher { indexer, settings, runner, pool }
-    }
-
-    pub fn settings(&self) -> &ResearchSettings {
-        &self.settings
+        Researcher { settings, runner, pool }
     }
 
     /// Waits for a running index update, at most this long. For processes that are about to end.
     pub fn wait_for_index(&self, patience: Duration) {
-        if let Some(indexer) = &self.indexer {
+        if let RoleRunner::BuiltIn { indexer: Some(indexer), .. } = &self.runner {
             indexer.wait(patience);
         }
     }
@@ -107,25 +107,30 @@ impl Researcher {
         shown(&self.settings.roots)
     }
 
-    /// Answers a question with all roles that it needs.
+    /// Answers a question.
     pub fn research(
         &self,
         request: &ResearchRequest,
         halt: &Halt,
         progress: &(dyn Fn(ResearchProgress) + Sync),
     ) -> Result<Redacted<ResearchReport>, ResearchError> {
-        Ok(Redacted::new(RequestRun::start(self, request, halt, progress)?.research(request.artifact)))
+        let run = RequestRun::start(self, request, halt, progress)?;
+        Ok(Redacted::new(match request.role {
+            Some(role) => run.ask_role(role),
+            None => run.research(request.artifact),
+        }))
     }
 
-    /// Runs one role; the locator runs before the others.
-    pub fn ask_role(
-        &self,
-        role: Role,
-        request: &ResearchRequest,
-        halt: &Halt,
-        progress: &(dyn Fn(ResearchProgress) + Sync),
-    ) -> Result<Redacted<ResearchReport>, ResearchError> {
-        Ok(Redacted::new(RequestRun::start(self, request, halt, progress)?.ask_role(role)))
+    /// Writes a caller's handoff, with the roots as its constraints, and returns its path.
+    pub fn write_handoff(&self, handoff: Handoff) -> Result<PathBuf, ArtifactError> {
+        let constraints = self.roots().into_iter().map(|root| format!("root: {root}")).collect();
+        write_handoff(&self.settings.artifacts, Handoff { constraints, ..handoff }, Timestamp::now())
+    }
+
+    /// Reads a handoff by its path or name, or the latest one.
+    pub fn resume_handoff(&self, name: Option<&str>) -> Result<ResumedHandoff, ResumeError> {
+        // A server may outlive its roots.
+        resume_handoff(&self.settings.artifacts, name, &self.settings.roots.anew().0)
     }
 }
 

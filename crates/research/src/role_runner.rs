@@ -2,14 +2,13 @@
 
 use std::sync::Arc;
 
-use tamis_codebase::{Halt, Roots};
+use tamis_code_index::Indexer;
+use tamis_codebase::Halt;
 
 use crate::locate::{Locations, locate};
 use crate::model::{Model, RoleRun, run_role};
-use crate::question::Question;
 use crate::roles::Job;
 use crate::{BoundedReader, ResearchFinding, Role, RoleError};
-use tamis_code_index::Indexer;
 
 /// Replaces the built-in roles. The findings pass through the same pool, limits and synthesis.
 pub trait CustomRoles: Send + Sync {
@@ -27,79 +26,41 @@ pub struct RoleTask<'a> {
 /// The roles of a researcher.
 #[derive(Clone)]
 pub(crate) enum RoleRunner {
-    /// With the model, where there is one.
-    BuiltIn(Option<Arc<Model>>),
-    CustomRoles(Arc<dyn CustomRoles>),
-}
-
-/// What all roles of a request share.
-#[derive(Clone)]
-pub(crate) struct RoleContext {
-    pub(crate) question: Arc<Question>,
-    pub(crate) reader: Arc<BoundedReader>,
-    pub(crate) thoughts: Option<Roots>,
-    pub(crate) indexer: Option<Arc<Indexer>>,
-}
-
-impl RoleContext {
-    fn job(&self, locations: Arc<Locations>) -> Job {
-        Job {
-            question: Arc::clone(&self.question),
-            reader: Arc::clone(&self.reader),
-            locations,
-            thoughts: self.thoughts.clone(),
-        }
-    }
+    /// With the model and the index, where there are any.
+    BuiltIn {
+        model: Option<Arc<Model>>,
+        indexer: Option<Arc<Indexer>>,
+    },
+    Custom(Arc<dyn CustomRoles>),
 }
 
 impl RoleRunner {
-    /// Finds the locations where the other roles begin, and makes the locator's finding if it is wanted.
+    /// Finds the locations where the other roles begin, and makes the locator's finding if it is requested.
     pub(crate) fn locate(
         &self,
-        context: &RoleContext,
-        wanted: bool,
+        mut job: Job,
+        with_finding: bool,
         halt: &Halt,
     ) -> Result<(Arc<Locations>, Option<RoleRun>), RoleError> {
-        match self {
-            RoleRunner::CustomRoles(stand_in) => {
-                let done =
-                    wanted.then(|| RoleRun::deterministic(stand_in.work(&context.task(Role::Locator, halt))));
-                Ok((Arc::default(), done))
-            }
-            RoleRunner::BuiltIn(_) => {
-                let mut locations =
-                    Arc::new(locate(&context.question, &context.reader, context.indexer.as_ref(), halt)?);
-                let done = wanted.then(|| self.work(Role::Locator, context, &locations, halt));
-                // The other roles begin with what the model found.
-                if let Some(RoleRun { result: Ok(finding), model: Some(_), .. }) = &done {
-                    locations = Arc::new(locations.led_by(&finding.references, &context.reader.roots));
-                }
-                Ok((locations, done))
-            }
+        if let RoleRunner::BuiltIn { indexer, .. } = self {
+            job.locations = Arc::new(locate(&job.question, &job.reader, indexer.as_deref(), halt)?);
         }
+        let run = with_finding.then(|| self.work(Role::Locator, &job, halt));
+        // The other roles begin with what the model found.
+        if let Some(RoleRun { result: Ok(finding), model: Some(_), .. }) = &run {
+            job.locations = Arc::new(job.locations.led_by(&finding.references, &job.reader.roots));
+        }
+        Ok((job.locations, run))
     }
 
     /// Runs a role.
-    pub(crate) fn work(
-        &self,
-        role: Role,
-        context: &RoleContext,
-        locations: &Arc<Locations>,
-        halt: &Halt,
-    ) -> RoleRun {
+    pub(crate) fn work(&self, role: Role, job: &Job, halt: &Halt) -> RoleRun {
         match self {
-            RoleRunner::CustomRoles(stand_in) => {
-                RoleRun::deterministic(stand_in.work(&context.task(role, halt)))
-            }
-            RoleRunner::BuiltIn(model) => {
-                run_role(role, &context.job(Arc::clone(locations)), halt, model.as_deref())
+            RoleRunner::BuiltIn { model, .. } => run_role(role, job, halt, model.as_deref()),
+            RoleRunner::Custom(roles) => {
+                let task = RoleTask { role, question: &job.question.text, reader: &job.reader, halt };
+                RoleRun::deterministic(roles.work(&task))
             }
         }
-    }
-}
-
-impl RoleContext {
-    fn task<'a>(&'a self, role: Role, halt: &'a Halt) -> RoleTask<'a> {
-        RoleTask { role, question: &self.question.text, reader: &self.reader, halt }
     }
 }

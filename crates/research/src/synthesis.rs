@@ -4,6 +4,8 @@
 
 mod fit;
 
+use std::collections::BTreeMap;
+
 pub(crate) use fit::fit;
 
 use crate::bounds::finding as bounded;
@@ -61,17 +63,25 @@ impl Priority {
     }
 }
 
+/// What the roles found, and why the others have no finding.
+type Found<'a> = BTreeMap<Role, &'a ResearchFinding>;
+type Missing<'a> = BTreeMap<Role, &'a RoleError>;
+
 /// The answer from all outcomes. `run_notes` are notes of the run and not of a role, such as that a limit was reached.
-pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], run_notes: &[ReportNote]) -> ResearchFinding {
-    let found: Vec<(Role, &ResearchFinding)> =
-        outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().ok()?))).collect();
-    let missing: Vec<(Role, &RoleError)> =
-        outcomes.iter().filter_map(|(role, outcome)| Some((*role, outcome.result.as_ref().err()?))).collect();
+pub(crate) fn synthesise(
+    outcomes: &BTreeMap<Role, RoleOutcome>,
+    run_notes: &[ReportNote],
+) -> ResearchFinding {
+    let results = outcomes.iter().map(|(role, outcome)| (*role, &outcome.result));
+    let found: Found<'_> =
+        results.clone().filter_map(|(role, result)| Some((role, result.as_ref().ok()?))).collect();
+    let missing: Missing<'_> =
+        results.filter_map(|(role, result)| Some((role, result.as_ref().err()?))).collect();
     let references = references(&found);
     bounded(ResearchFinding {
         summary: summary(&found, &missing, references.is_empty()),
         key_findings: key_findings(&found),
-        confidence: confidence(&found, &missing, references.is_empty()),
+        confidence: confidence(&found, &missing),
         notes: notes(&found, &missing, run_notes),
         not_found: references.is_empty().then_some(NotFound::Words),
         references,
@@ -80,8 +90,8 @@ pub(crate) fn synthesise(outcomes: &[(Role, &RoleOutcome)], run_notes: &[ReportN
 
 /// The roles' summaries: how it works, else where it is; then examples and notes. Names the locator's first file where the
 /// analyzer is about another one.
-fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], nothing: bool) -> String {
-    let of = |wanted: Role| found.iter().find(|(role, _)| *role == wanted).map(|(_, finding)| *finding);
+fn summary(found: &Found<'_>, missing: &Missing<'_>, nothing: bool) -> String {
+    let of = |role: Role| found.get(&role).copied();
     let telling = |finding: &&ResearchFinding| !finding.references.is_empty();
     let mut sentences: Vec<&str> = Vec::new();
     let mut says_not_found = false;
@@ -127,7 +137,7 @@ fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], n
         }
     }
     // A search that did not finish is not the same as one that found nothing.
-    let looked = !missing.iter().any(|(role, _)| *role == Role::Locator);
+    let looked = !missing.contains_key(&Role::Locator);
     if nothing && !says_not_found {
         let opening = if looked { "Not found." } else { "Not found, since the search did not finish." };
         text = if text.is_empty() { opening.to_owned() } else { format!("{opening} {text}") };
@@ -137,31 +147,28 @@ fn summary(found: &[(Role, &ResearchFinding)], missing: &[(Role, &RoleError)], n
 
 /// The first ten are different files, in the order of the locator, then of the others; further lines of the same files
 /// follow. Of two that differ only in how exactly they point, the more exact one takes the place of the first.
-fn references(found: &[(Role, &ResearchFinding)]) -> Vec<Reference> {
+fn references(found: &Found<'_>) -> Vec<Reference> {
     // Notes have a root of their own, where the same path is another file, so they are not merged.
-    let of_notes = |(role, _): &&(Role, &ResearchFinding)| *role == Role::Thoughts;
-    let notes = found.iter().filter(of_notes).flat_map(|(_, finding)| &finding.references);
-    let all = || found.iter().filter(|one| !of_notes(one)).flat_map(|(_, finding)| &finding.references);
+    let notes = found.get(&Role::Thoughts).into_iter().flat_map(|finding| &finding.references);
+    let of_code = found.iter().filter(|(role, _)| **role != Role::Thoughts);
+    let all = of_code.flat_map(|(_, finding)| &finding.references);
+    let merge =
+        |list: &mut Vec<Reference>, reference: &Reference, same: fn(&Reference, &Reference) -> bool| {
+            match list.iter_mut().find(|known| same(known, reference)) {
+                None => list.push(reference.clone()),
+                Some(known) if more_exact(reference, known) => *known = reference.clone(),
+                Some(_) => {}
+            }
+        };
     let mut files: Vec<Reference> = Vec::new();
-    for reference in all() {
-        let path = reference.path();
-        match files.iter_mut().find(|known| known.path() == path) {
-            None => files.push(reference.clone()),
-            Some(known) if more_exact(reference, known) => *known = reference.clone(),
-            Some(_) => {}
-        }
+    for reference in all.clone() {
+        merge(&mut files, reference, |known, other| known.path() == other.path());
     }
     let mut others: Vec<Reference> = Vec::new();
-    for reference in all() {
-        let (path, line) = reference.split();
-        let is_same = |known: &&Reference| known.split() == (path, line);
-        if line.is_none() || files.iter().any(|known| is_same(&known)) {
-            continue;
-        }
-        match others.iter_mut().find(|known| known.split() == (path, line)) {
-            None => others.push(reference.clone()),
-            Some(known) if more_exact(reference, known) => *known = reference.clone(),
-            Some(_) => {}
+    for reference in all {
+        let is_known = files.iter().any(|known| known.split() == reference.split());
+        if reference.split().1.is_some() && !is_known {
+            merge(&mut others, reference, |known, other| known.split() == other.split());
         }
     }
     let mut references = files;
@@ -182,10 +189,10 @@ fn more_exact(one: &Reference, other: &Reference) -> bool {
     }
 }
 
-fn key_findings(found: &[(Role, &ResearchFinding)]) -> Vec<KeyFinding> {
+fn key_findings(found: &Found<'_>) -> Vec<KeyFinding> {
     let mut chosen: Vec<KeyFinding> = Vec::new();
     for (priority, most) in PRIORITIES {
-        let all = found.iter().flat_map(|(_, finding)| &finding.key_findings);
+        let all = found.values().flat_map(|finding| &finding.key_findings);
         for finding in all.filter(|finding| Priority::of(&finding.kind) == priority).take(most) {
             let finding = finding.shortened();
             let known = |one: &KeyFinding| one.text == finding.text || explains(one, &finding);
@@ -208,27 +215,16 @@ fn explains(explanation: &KeyFinding, definition: &KeyFinding) -> bool {
 }
 
 /// The confidence of the role that answers; never high when a role is missing.
-fn confidence(
-    found: &[(Role, &ResearchFinding)],
-    missing: &[(Role, &RoleError)],
-    nothing: bool,
-) -> Confidence {
-    if nothing {
-        return Confidence::Low;
-    }
-    let telling = found.iter().filter(|(_, finding)| !finding.references.is_empty());
+fn confidence(found: &Found<'_>, missing: &Missing<'_>) -> Confidence {
     let answering = [Role::Analyzer, Role::Locator, Role::Patterns, Role::Thoughts]
         .into_iter()
-        .find_map(|wanted| telling.clone().find(|(role, _)| *role == wanted));
-    let confidence = answering.map_or(Confidence::Low, |(_, finding)| finding.confidence);
+        .filter_map(|role| found.get(&role))
+        .find(|finding| !finding.references.is_empty());
+    let confidence = answering.map_or(Confidence::Low, |finding| finding.confidence);
     if missing.is_empty() { confidence } else { confidence.min(Confidence::Med) }
 }
 
-fn notes(
-    found: &[(Role, &ResearchFinding)],
-    missing: &[(Role, &RoleError)],
-    run_notes: &[ReportNote],
-) -> Vec<ReportNote> {
+fn notes(found: &Found<'_>, missing: &Missing<'_>, run_notes: &[ReportNote]) -> Vec<ReportNote> {
     let mut notes: Vec<ReportNote> = run_notes.to_vec();
     notes.extend(missing.iter().map(|(role, error)| NoteFact::RoleFailed(*role, (*error).clone()).into()));
     let mut known: Vec<NoteFact> = notes.iter().map(|note| note.fact.clone()).collect();

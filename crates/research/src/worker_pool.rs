@@ -1,13 +1,13 @@
 //! A worker pool: a fixed number of workers and a bounded queue.
 //!
-//! A caller waits for a task until its deadline or its cancellation. The worker stops where the task next checks its
+//! A caller waits for results until its deadline or its cancellation. The worker stops where the task next checks its
 //! [`Halt`], and takes no other task before: there are never more running tasks than workers. Time in the queue counts
 //! against the deadline; a task that is cancelled or late before its turn is not started, and frees its place.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
@@ -15,7 +15,7 @@ use tamis_codebase::Halt;
 
 use crate::{RoleError, RoleErrorKind};
 
-/// A queued task. `run` always answers its handle, and does not start a task that is cancelled or late.
+/// A queued task. `run` always passes on a result, and does not start a task that is cancelled or late.
 struct Work {
     halt: Halt,
     run: Box<dyn FnOnce() + Send>,
@@ -78,29 +78,27 @@ impl WorkerPool {
         WorkerPool { shared, workers, most_waiting }
     }
 
-    /// Submits a task, which must check its halt regularly.
-    pub fn submit<T: Send + 'static>(
+    /// Submits a task, which must check its halt regularly. However it ends, `done` is called with its result.
+    pub fn submit<T: 'static>(
         &self,
         halt: Halt,
         task: impl FnOnce(&Halt) -> Result<T, RoleError> + Send + 'static,
-    ) -> Result<TaskHandle<T>, QueueFull> {
-        let (send, receive) = channel();
+        done: impl FnOnce(Result<T, RoleError>) + Send + 'static,
+    ) -> Result<(), QueueFull> {
         let seen = halt.clone();
         let run = Box::new(move || {
-            let outcome = match seen.check() {
+            done(match seen.check() {
                 Err(halted) => Err(halted.into()),
                 Ok(()) => catch_unwind(AssertUnwindSafe(|| task(&seen)))
                     .unwrap_or_else(|_| Err(RoleError::new(RoleErrorKind::Internal, "the task panicked"))),
-            };
-            // The caller may have stopped waiting.
-            let _ = send.send(outcome);
+            });
         });
         let mut queue = self.shared.queue.lock();
         let over = if queue.waiting.len() >= self.most_waiting { queue.take_over() } else { Vec::new() };
         let waiting = queue.waiting.len();
         let is_full = waiting >= self.most_waiting;
         if !is_full {
-            queue.waiting.push_back(Work { halt: halt.clone(), run });
+            queue.waiting.push_back(Work { halt, run });
         }
         drop(queue);
         for work in over {
@@ -110,7 +108,7 @@ impl WorkerPool {
             return Err(QueueFull { workers: self.workers, waiting });
         }
         self.shared.changed.notify_one();
-        Ok(TaskHandle { receive, halt })
+        Ok(())
     }
 }
 
@@ -140,28 +138,20 @@ impl Shared {
     }
 }
 
-/// A submitted task.
-pub struct TaskHandle<T> {
-    receive: Receiver<Result<T, RoleError>>,
-    halt: Halt,
-}
-
-impl<T> TaskHandle<T> {
-    /// Waits for the result, at most until the deadline or the cancellation.
-    pub fn wait(self) -> Result<T, RoleError> {
-        loop {
-            let patience = self.halt.remaining().map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL));
-            match self.receive.recv_timeout(patience) {
-                Ok(outcome) => return outcome,
-                Err(RecvTimeoutError::Disconnected) => {
-                    return Err(RoleError::new(RoleErrorKind::Internal, "the worker is gone"));
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+/// Waits for the next of the results that tasks send, at most until the deadline or the cancellation.
+pub(crate) fn next_result<T>(results: &Receiver<T>, halt: &Halt) -> Result<T, RoleError> {
+    loop {
+        let patience = halt.remaining().map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL));
+        match results.recv_timeout(patience) {
+            Ok(result) => return Ok(result),
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(RoleError::new(RoleErrorKind::Internal, "the worker is gone"));
             }
-            if let Err(halted) = self.halt.check() {
-                // The result may have arrived just now.
-                return self.receive.try_recv().unwrap_or_else(|_| Err(halted.into()));
-            }
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if let Err(halted) = halt.check() {
+            // A result may have arrived just now.
+            return results.try_recv().map_err(|_| halted.into());
         }
     }
 }
@@ -169,16 +159,54 @@ impl<T> TaskHandle<T> {
 #[cfg(test)]
 mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    use std::sync::mpsc;
+    use std::sync::mpsc::{Sender, channel};
     use std::time::Instant;
 
     use super::*;
+
+    /// A submitted task.
+    struct Submitted<T>(Receiver<Result<T, RoleError>>, Halt);
+
+    impl<T> Submitted<T> {
+        fn wait(self) -> Result<T, RoleError> {
+            next_result(&self.0, &self.1).and_then(|result| result)
+        }
+    }
+
+    fn submit<T: Send + 'static>(
+        pool: &WorkerPool,
+        halt: Halt,
+        task: impl FnOnce(&Halt) -> Result<T, RoleError> + Send + 'static,
+    ) -> Result<Submitted<T>, QueueFull> {
+        let (send, results) = channel();
+        // The test may have stopped waiting.
+        pool.submit(halt.clone(), task, move |result| drop(send.send(result)))?;
+        Ok(Submitted(results, halt))
+    }
+
+    fn never_begun(pool: &WorkerPool, halt: Halt) -> Submitted<()> {
+        submit(pool, halt, |_| panic!("begun")).unwrap()
+    }
+
+    /// A pool of one worker, which is busy until something is sent.
+    fn busy_pool() -> (WorkerPool, Submitted<bool>, Sender<()>) {
+        let pool = WorkerPool::new(1, 1);
+        let (begun, has_begun) = channel();
+        let (release, released) = channel::<()>();
+        let task = move |_: &Halt| {
+            begun.send(()).unwrap();
+            Ok(released.recv().is_ok())
+        };
+        let first = submit(&pool, Halt::never(), task).unwrap();
+        has_begun.recv().unwrap();
+        (pool, first, release)
+    }
 
     #[test]
     fn no_more_tasks_run_than_there_are_workers() {
         let pool = WorkerPool::new(3, 100);
         let (at_work, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
-        let tickets: Vec<_> = (0..40)
+        let submitted: Vec<_> = (0..40)
             .map(|number| {
                 let (at_work, most) = (Arc::clone(&at_work), Arc::clone(&most));
                 let task = move |_: &Halt| {
@@ -188,28 +216,19 @@ mod tests {
                     at_work.fetch_sub(1, Ordering::SeqCst);
                     Ok(number)
                 };
-                pool.submit(Halt::never(), task).unwrap()
+                submit(&pool, Halt::never(), task).unwrap()
             })
             .collect();
-        let results: Vec<i32> = tickets.into_iter().map(|ticket| ticket.wait().unwrap()).collect();
+        let results: Vec<i32> = submitted.into_iter().map(|task| task.wait().unwrap()).collect();
         assert_eq!(results, (0..40).collect::<Vec<_>>());
         assert!(most.load(Ordering::SeqCst) <= 3);
     }
 
     #[test]
     fn a_full_queue_rejects_at_once() {
-        let pool = WorkerPool::new(1, 1);
-        let (begun, has_begun) = mpsc::channel();
-        let (release, released) = mpsc::channel::<()>();
-        let first = pool
-            .submit(Halt::never(), move |_| {
-                begun.send(()).unwrap();
-                Ok(released.recv().is_ok())
-            })
-            .unwrap();
-        has_begun.recv().unwrap();
-        let second = pool.submit(Halt::never(), |_| Ok(true)).unwrap();
-        let third = pool.submit(Halt::never(), |_| Ok(true)).err();
+        let (pool, first, release) = busy_pool();
+        let second = submit(&pool, Halt::never(), |_| Ok(true)).unwrap();
+        let third = submit(&pool, Halt::never(), |_| Ok(true)).err();
         assert_eq!(third, Some(QueueFull { workers: 1, waiting: 1 }));
         release.send(()).unwrap();
         assert_eq!((first.wait(), second.wait()), (Ok(true), Ok(true)));
@@ -217,23 +236,13 @@ mod tests {
 
     #[test]
     fn cancelled_and_late_tasks_free_their_place_in_the_queue() {
-        let pool = WorkerPool::new(1, 1);
-        let (begun, has_begun) = mpsc::channel();
-        let (release, released) = mpsc::channel::<()>();
-        let first = pool
-            .submit(Halt::never(), move |_| {
-                begun.send(()).unwrap();
-                Ok(released.recv().is_ok())
-            })
-            .unwrap();
-        has_begun.recv().unwrap();
-        let cancelled = Halt::never();
-        let left = pool.submit(cancelled.clone(), |_| -> Result<(), RoleError> { panic!("begun") }).unwrap();
-        cancelled.cancel();
-        let late = Halt::never().by(Instant::now());
-        let late = pool.submit(late, |_| -> Result<(), RoleError> { panic!("begun") }).unwrap();
-        let next = pool.submit(Halt::never(), |_| Ok(true)).unwrap();
-        assert_eq!(left.wait().unwrap_err().kind, RoleErrorKind::Canceled);
+        let (pool, first, release) = busy_pool();
+        let halt = Halt::never();
+        let cancelled = never_begun(&pool, halt.clone());
+        halt.cancel();
+        let late = never_begun(&pool, Halt::never().by(Instant::now()));
+        let next = submit(&pool, Halt::never(), |_| Ok(true)).unwrap();
+        assert_eq!(cancelled.wait().unwrap_err().kind, RoleErrorKind::Canceled);
         assert_eq!(late.wait().unwrap_err().kind, RoleErrorKind::Timeout);
         release.send(()).unwrap();
         assert_eq!((first.wait(), next.wait()), (Ok(true), Ok(true)));
@@ -242,9 +251,9 @@ mod tests {
     #[test]
     fn a_deadline_ends_the_wait_and_the_task() {
         let pool = WorkerPool::new(1, 4);
-        let (ended, has_ended) = mpsc::channel();
+        let (ended, has_ended) = channel();
         let halt = Halt::never().by(Instant::now() + Duration::from_millis(5));
-        let slow = pool.submit(halt, move |halt| {
+        let slow = submit(&pool, halt, move |halt| {
             while !halt.is_due() {
                 std::thread::yield_now();
             }
@@ -256,33 +265,28 @@ mod tests {
         assert!(outcome.as_ref().is_ok() || outcome.unwrap_err().kind == RoleErrorKind::Timeout);
         // It has ended, or on a busy machine was never begun and is dropped; it does not go on.
         let _ = has_ended.recv();
-        let late = Halt::never().by(Instant::now());
-        let never_begun = pool.submit(late, |_| -> Result<(), RoleError> { panic!("begun") }).unwrap();
-        assert_eq!(never_begun.wait().unwrap_err().kind, RoleErrorKind::Timeout);
+        let late = never_begun(&pool, Halt::never().by(Instant::now()));
+        assert_eq!(late.wait().unwrap_err().kind, RoleErrorKind::Timeout);
     }
 
     #[test]
     fn a_cancellation_stops_the_work() {
         let pool = WorkerPool::new(1, 4);
-        let (ended, has_ended) = mpsc::channel();
-        let halt = Halt::never();
-        let ticket = pool
-            .submit(halt.clone(), move |halt| {
-                halt.cancel();
-                ended.send(halt.check()).unwrap();
-                Err::<(), RoleError>(RoleError::from(halt.check().unwrap_err()))
-            })
-            .unwrap();
-        assert_eq!(ticket.wait().unwrap_err().kind, RoleErrorKind::Canceled);
+        let (ended, has_ended) = channel();
+        let task = submit(&pool, Halt::never(), move |halt| {
+            halt.cancel();
+            ended.send(halt.check()).unwrap();
+            Err::<(), RoleError>(RoleError::from(halt.check().unwrap_err()))
+        });
+        assert_eq!(task.unwrap().wait().unwrap_err().kind, RoleErrorKind::Canceled);
         assert!(has_ended.recv().unwrap().is_err());
     }
 
     #[test]
     fn a_panic_ends_its_task_alone() {
         let pool = WorkerPool::new(1, 4);
-        let ticket =
-            pool.submit(Halt::never(), |_| -> Result<(), RoleError> { panic!("as it should") }).unwrap();
-        assert_eq!(ticket.wait().unwrap_err().kind, RoleErrorKind::Internal);
-        assert_eq!(pool.submit(Halt::never(), |_| Ok(1)).unwrap().wait(), Ok(1));
+        let task = submit(&pool, Halt::never(), |_| -> Result<(), RoleError> { panic!("as it should") });
+        assert_eq!(task.unwrap().wait().unwrap_err().kind, RoleErrorKind::Internal);
+        assert_eq!(submit(&pool, Halt::never(), |_| Ok(1)).unwrap().wait(), Ok(1));
     }
 }

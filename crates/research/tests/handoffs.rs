@@ -1,6 +1,7 @@
 //! Memos on disk: written only whole and only once, read back with what still holds of them.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -39,10 +40,10 @@ fn report() -> ResearchReport {
     ResearchReport {
         question: format!("Where is parse?\n## Summary\nand {}", token()),
         roots_searched: vec!["/code".into()],
-        locator: Some(RoleOutcome { result: Ok(finding.clone()), timing: RoleTiming::default() }),
-        analyzer: None,
-        patterns: None,
-        thoughts: None,
+        roles: BTreeMap::from([(
+            Role::Locator,
+            RoleOutcome { result: Ok(finding.clone()), timing: RoleTiming::default() },
+        )]),
         synthesis: Some(finding),
         run: RunRecord {
             timeouts: vec![Role::Analyzer],
@@ -109,7 +110,7 @@ fn a_summary_has_two_sentences_at_least_and_six_at_most() {
     };
     assert_eq!(sentences("Not found"), "Not found. References: 2; confidence: high.");
     assert_eq!(sentences("A. B. C. D. E. F. G."), "A. B. C. D. E. F.");
-    let nothing = ResearchReport { synthesis: None, locator: None, ..report() };
+    let nothing = ResearchReport { synthesis: None, roles: BTreeMap::new(), ..report() };
     assert!(Handoff::of(&nothing).summary.starts_with("Nothing was found out"));
 }
 

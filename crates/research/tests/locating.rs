@@ -66,10 +66,15 @@ fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
     })
 }
 
+fn ask(researcher: &Researcher, role: Role, question: &str) -> ResearchFinding {
+    let request =
+        ResearchRequest { question: question.to_owned(), role: Some(role), ..ResearchRequest::default() };
+    let report = researcher.research(&request, &Halt::never(), &|_| ()).unwrap();
+    report.finding(role).unwrap().clone()
+}
+
 fn located(researcher: &Researcher, question: &str) -> ResearchFinding {
-    let request = ResearchRequest { question: question.to_owned(), ..ResearchRequest::default() };
-    let report = researcher.ask_role(Role::Locator, &request, &Halt::never(), &|_| ()).unwrap().into_inner();
-    report.locator.unwrap().result.unwrap()
+    ask(researcher, Role::Locator, question)
 }
 
 fn first(question: &str) -> String {
@@ -108,10 +113,7 @@ fn a_member_is_looked_for_in_its_owner() {
         let finding = located(&researcher, question);
         assert_eq!(finding.references[0].as_str(), "src/registry.rs:6", "{question}");
         assert!(finding.summary.starts_with("call is defined at src/registry.rs:6."), "{}", finding.summary);
-        let request = ResearchRequest { question: question.to_owned(), ..ResearchRequest::default() };
-        let report =
-            researcher.ask_role(Role::Analyzer, &request, &Halt::never(), &|_| ()).unwrap().into_inner();
-        let analyzed = report.analyzer.unwrap().result.unwrap();
+        let analyzed = ask(&researcher, Role::Analyzer, question);
         assert!(analyzed.summary.starts_with("Registry.call (src/registry.rs:6)"), "{}", analyzed.summary);
     }
 }

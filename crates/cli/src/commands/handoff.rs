@@ -1,11 +1,7 @@
 use clap::{Args, Subcommand};
-use jiff::Timestamp;
 use serde_json::json;
 use tamis_config::ConfigEnvironment;
-use tamis_research::{
-    Handoff, Reference, ReferenceState, ResumeError, ResumedHandoff, list_handoffs, resume_handoff,
-    write_handoff,
-};
+use tamis_research::{Handoff, Reference, ReferenceState, ResumeError, ResumedHandoff, list_handoffs};
 
 use super::research::question::{QuestionArgs, RootArgs};
 use crate::error::{CliError, CliResult};
@@ -93,15 +89,13 @@ fn create(arguments: Create) -> CliResult {
         summary,
         key_findings: arguments.finding,
         references: arguments.reference.into_iter().map(Reference::from).collect(),
-        constraints: researcher.roots().into_iter().map(|root| format!("root: {root}")).collect(),
         notes: arguments.notes,
-        written: None,
+        ..Handoff::default()
     };
-    let path =
-        write_handoff(&researcher.settings().artifacts, handoff, Timestamp::now()).map_err(|error| {
-            let hint = error.hint();
-            CliError::failed(error).hint(hint)
-        })?;
+    let path = researcher.write_handoff(handoff).map_err(|error| {
+        let hint = error.hint();
+        CliError::failed(error).hint(hint)
+    })?;
     if arguments.question.json {
         return print::json(&json!({"artifactPath": path}));
     }
@@ -110,9 +104,7 @@ fn create(arguments: Create) -> CliResult {
 
 fn show(arguments: &Show) -> CliResult {
     let researcher = arguments.roots.researcher()?;
-    let settings = researcher.settings();
-    let resumed = resume_handoff(&settings.artifacts, arguments.name.as_deref(), &settings.roots)
-        .map_err(resume_error)?;
+    let resumed = researcher.resume_handoff(arguments.name.as_deref()).map_err(resume_error)?;
     if arguments.json {
         print::json(&resumed)
     } else {

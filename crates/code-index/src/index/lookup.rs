@@ -8,7 +8,7 @@ use tamis_store::rusqlite::Connection;
 use super::segment::{self, Key};
 use super::tree::Tree;
 use super::{IndexError, db};
-use crate::survey::{FileCounts, Survey};
+use crate::survey::FileCounts;
 use crate::word_counter::WordCounter;
 
 /// The input of a lookup.
@@ -25,7 +25,7 @@ pub(super) fn look_up(
     changed: &[(usize, usize)],
     input: &LookupInput<'_>,
     halt: &Halt,
-) -> Result<Survey, IndexError> {
+) -> Result<Vec<FileCounts>, IndexError> {
     let counter = input.counter;
     let mut files: Vec<Option<FileCounts>> = Vec::with_capacity(known.files());
     // Of each segment the files' lengths, and their numbers in the survey.
@@ -77,7 +77,7 @@ pub(super) fn look_up(
             read.ok_or(IndexError::Damaged)?;
         }
     }
-    Ok(Survey { files: files.into_iter().flatten().collect() })
+    Ok(files.into_iter().flatten().collect())
 }
 
 /// What is looked for in each segment: the columns of the counter, then what is defined.

@@ -11,21 +11,24 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::query;
-use crate::survey::FileCounts;
+use crate::survey::{FileCounts, survey_by_reading};
 
-struct Place {
+/// What the index answers, and whether it is out of date.
+type LookedUp = Result<(Vec<FileCounts>, bool), IndexError>;
+
+struct Fixture {
     folder: TempDir,
     roots: Roots,
     index: Index,
 }
 
-impl Place {
-    fn new() -> Place {
+impl Fixture {
+    fn new() -> Fixture {
         let folder = tempfile::tempdir().unwrap();
         fs::create_dir(folder.path().join("code")).unwrap();
         let roots = Roots::open(&[folder.path().join("code")], Policy::standard()).unwrap();
         let index = Index::of(&folder.path().join("index"), &roots);
-        Place { folder, roots, index }
+        Fixture { folder, roots, index }
     }
 
     fn write(&self, path: &str, text: &[u8]) {
@@ -39,16 +42,16 @@ impl Place {
         let _ = fs::remove_file(self.folder.path().join("code").join(path));
     }
 
-    fn both(&self, text: &str) -> (Vec<FileCounts>, Result<(Survey, bool), IndexError>) {
+    fn both(&self, text: &str) -> (Vec<FileCounts>, LookedUp) {
         let counter = WordCounter::new(query(text));
-        let read = Survey::by_reading(&self.roots, &counter, &Halt::never()).unwrap();
-        (read.files, self.index.survey(&self.roots, &counter, &Halt::never()))
+        let read = survey_by_reading(&self.roots, &counter, &Halt::never()).unwrap();
+        (read, self.index.survey(&self.roots, &counter, &Halt::never()))
     }
 
     fn check(&self, text: &str) -> bool {
         let (read, looked_up) = self.both(text);
-        let (survey, stale) = looked_up.unwrap();
-        assert_eq!(sorted(survey.files), sorted(read), "{text}");
+        let (files, stale) = looked_up.unwrap();
+        assert_eq!(sorted(files), sorted(read), "{text}");
         stale
     }
 }
@@ -62,22 +65,23 @@ const QUESTION: &str = "How does `parse_config` in `ConfigParser` read the setti
 
 #[test]
 fn it_has_the_counts_of_reading() {
-    let place = Place::new();
-    assert!(matches!(place.both(QUESTION).1, Err(IndexError::Missing)));
-    place.write(
+    let fixture = Fixture::new();
+    assert!(matches!(fixture.both(QUESTION).1, Err(IndexError::Missing)));
+    fixture.write(
         "src/config.py",
         b"class ConfigParser:\n    def parse_config(self, file):\n        return file.read()\n",
     );
-    place.write("src/other.py", b"from config import ConfigParser\nConfigParser().parse_config(settings)\n");
-    place.write("docs/settings.md", b"# Settings\n\nHow settings are parsed.\n");
-    place.write("logo.png", b"\x89PNG\0\0settings");
-    place.write("empty.txt", b"");
-    place.write("latin.c", b"/* r\xe9glages */ int parse_config(void)\n{\n}\n");
-    assert!(place.index.build(&place.roots, &Halt::never()).unwrap());
-    place.check(QUESTION);
-    place.check("nothing of this zebra");
-    place.check("");
-    let (read, _) = place.both(QUESTION);
+    fixture
+        .write("src/other.py", b"from config import ConfigParser\nConfigParser().parse_config(settings)\n");
+    fixture.write("docs/settings.md", b"# Settings\n\nHow settings are parsed.\n");
+    fixture.write("logo.png", b"\x89PNG\0\0settings");
+    fixture.write("empty.txt", b"");
+    fixture.write("latin.c", b"/* r\xe9glages */ int parse_config(void)\n{\n}\n");
+    assert!(fixture.index.build(&fixture.roots, &Halt::never()).unwrap());
+    fixture.check(QUESTION);
+    fixture.check("nothing of this zebra");
+    fixture.check("");
+    let (read, _) = fixture.both(QUESTION);
     let read = sorted(read);
     let defines: Vec<_> = read.iter().map(|file| (file.place.path.as_str(), file.defines)).collect();
     // `parse_config` is the first name, `ConfigParser` the second.
@@ -95,104 +99,104 @@ fn it_has_the_counts_of_reading() {
 
 #[test]
 fn it_notices_every_change() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for number in 0..30 {
-        place.write(&format!("src/part{}/file{number}.py", number % 5), b"def parse_config(): pass\n");
+        fixture.write(&format!("src/part{}/file{number}.py", number % 5), b"def parse_config(): pass\n");
     }
-    place.index.build(&place.roots, &Halt::never()).unwrap();
-    place.check(QUESTION);
-    place.write("src/part1/file1.py", b"settings = 1\n");
-    assert!(place.check(QUESTION));
-    place.write("src/new/file.py", b"class ConfigParser:\n");
-    assert!(place.check(QUESTION));
-    place.remove("src/part2/file2.py");
-    assert!(place.check(QUESTION));
-    place.write(".gitignore", b"part3/\n");
-    assert!(place.check(QUESTION));
-    fs::rename(place.folder.path().join("code/src/part4"), place.folder.path().join("code/src/moved"))
+    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.check(QUESTION);
+    fixture.write("src/part1/file1.py", b"settings = 1\n");
+    assert!(fixture.check(QUESTION));
+    fixture.write("src/new/file.py", b"class ConfigParser:\n");
+    assert!(fixture.check(QUESTION));
+    fixture.remove("src/part2/file2.py");
+    assert!(fixture.check(QUESTION));
+    fixture.write(".gitignore", b"part3/\n");
+    assert!(fixture.check(QUESTION));
+    fs::rename(fixture.folder.path().join("code/src/part4"), fixture.folder.path().join("code/src/moved"))
         .unwrap();
-    assert!(place.check(QUESTION));
-    while place.check(QUESTION) {
+    assert!(fixture.check(QUESTION));
+    while fixture.check(QUESTION) {
         // Until the clock has moved on from what was just written.
-        assert!(place.index.refresh(&place.roots, &Halt::never()).unwrap());
+        assert!(fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap());
     }
-    place.check("where are the settings");
+    fixture.check("where are the settings");
 }
 
 #[test]
 fn a_damaged_index_is_not_used() {
-    let place = Place::new();
-    place.write("a.py", b"def parse_config(): pass\n");
-    place.index.build(&place.roots, &Halt::never()).unwrap();
-    let database = Database::open(&place.index.path, db::COMPONENTS).unwrap();
-    let rules = &place.index.rules;
+    let fixture = Fixture::new();
+    fixture.write("a.py", b"def parse_config(): pass\n");
+    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    let database = Database::open(&fixture.index.path, db::COMPONENTS).unwrap();
+    let rules = &fixture.index.rules;
     let tree = database.read(|connection| db::tree(connection, rules)).unwrap().unwrap();
     for length in 0..tree.len() {
         let cut = tree[..length].to_vec();
         database.write(|transaction| db::put_tree(transaction, &cut, rules)).unwrap();
-        assert!(matches!(place.both(QUESTION).1, Err(IndexError::Damaged)), "{length}");
+        assert!(matches!(fixture.both(QUESTION).1, Err(IndexError::Damaged)), "{length}");
     }
     database.write(|transaction| db::put_tree(transaction, &tree, "another")).unwrap();
-    assert!(matches!(place.both(QUESTION).1, Err(IndexError::Missing)));
+    assert!(matches!(fixture.both(QUESTION).1, Err(IndexError::Missing)));
     drop(database);
-    fs::write(&place.index.path, b"no database").unwrap();
-    assert!(place.both(QUESTION).1.is_err());
-    assert!(place.index.build(&place.roots, &Halt::never()).unwrap(), "it is made again");
-    place.check(QUESTION);
+    fs::write(&fixture.index.path, b"no database").unwrap();
+    assert!(fixture.both(QUESTION).1.is_err());
+    assert!(fixture.index.build(&fixture.roots, &Halt::never()).unwrap(), "it is made again");
+    fixture.check(QUESTION);
 }
 
 #[test]
 fn a_reader_sees_one_state_while_another_process_builds() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     for number in 0..40 {
         let text = "def parse_config(settings): pass\n".repeat(number);
-        place.write(&format!("d{}/f{number}.py", number % 4), text.as_bytes());
+        fixture.write(&format!("d{}/f{number}.py", number % 4), text.as_bytes());
     }
-    place.index.build(&place.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Threads place files in other segments each time; segment numbers are reused.
+            // Threads fixture files in other segments each time; segment numbers are reused.
             for _ in 0..25 {
-                place.index.build(&place.roots, &Halt::never()).unwrap();
+                fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
             }
             over.store(true, Ordering::Relaxed);
         });
         while !over.load(Ordering::Relaxed) {
-            let (read, looked_up) = place.both(QUESTION);
+            let (read, looked_up) = fixture.both(QUESTION);
             match looked_up {
-                Ok((survey, _)) => assert_eq!(sorted(survey.files), sorted(read)),
+                Ok((files, _)) => assert_eq!(sorted(files), sorted(read)),
                 Err(why) => assert!(matches!(why, IndexError::Missing), "{why}"),
             }
         }
     });
-    place.check(QUESTION);
+    fixture.check(QUESTION);
 }
 
 #[test]
 fn rules_from_above_the_root_are_noticed() {
-    let place = Place::new();
-    place.write("a.py", b"def parse_config(): pass\n");
-    place.write("b.txt", b"settings\n");
-    place.index.build(&place.roots, &Halt::never()).unwrap();
-    let above = |name: &str, text: &str| fs::write(place.folder.path().join(name), text).unwrap();
+    let fixture = Fixture::new();
+    fixture.write("a.py", b"def parse_config(): pass\n");
+    fixture.write("b.txt", b"settings\n");
+    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    let above = |name: &str, text: &str| fs::write(fixture.folder.path().join(name), text).unwrap();
     for (name, text) in [(".gitignore", "*.txt\n"), (".git", "gitdir: elsewhere\n"), (".gitignore", "*.py\n")]
     {
         above(name, text);
-        place.check(QUESTION);
-        place.index.refresh(&place.roots, &Halt::never()).unwrap();
-        place.check(QUESTION);
+        fixture.check(QUESTION);
+        fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap();
+        fixture.check(QUESTION);
     }
-    let (read, _) = place.both(QUESTION);
+    let (read, _) = fixture.both(QUESTION);
     assert_eq!(read.iter().map(|file| file.place.path.as_str()).collect::<Vec<_>>(), ["b.txt"]);
 }
 
 #[test]
 fn a_part_of_a_root_and_a_root_of_the_same_path_are_two() {
-    let place = Place::new();
-    place.write("part/a.py", b"");
-    let part = place.folder.path().join("code/part");
-    let narrowed = place.roots.narrowed(std::slice::from_ref(&part)).unwrap();
+    let fixture = Fixture::new();
+    fixture.write("part/a.py", b"");
+    let part = fixture.folder.path().join("code/part");
+    let narrowed = fixture.roots.narrowed(std::slice::from_ref(&part)).unwrap();
     let opened = Roots::open(&[part], Policy::standard()).unwrap();
     // The rules of the folder above count for one of them only.
     assert_ne!(
@@ -212,14 +216,14 @@ fn roots_may_have_files_of_the_same_name() {
     let roots = Roots::open(&both, Policy::standard()).unwrap();
     let index = Index::of(&folder.path().join("index"), &roots);
     index.build(&roots, &Halt::never()).unwrap();
-    let place = Place { folder, roots, index };
+    let fixture = Fixture { folder, roots, index };
     // Until the clock has moved on, and all of it is known.
-    while place.check(QUESTION) {
-        place.index.refresh(&place.roots, &Halt::never()).unwrap();
+    while fixture.check(QUESTION) {
+        fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap();
     }
-    let known = Database::open(&place.index.path, db::COMPONENTS)
+    let known = Database::open(&fixture.index.path, db::COMPONENTS)
         .unwrap()
-        .read(|connection| Ok(place.index.load(connection)))
+        .read(|connection| Ok(fixture.index.load(connection)))
         .unwrap()
         .unwrap();
     let again = known.clone().with_folders(known.folders.clone(), String::new());
@@ -229,41 +233,41 @@ fn roots_may_have_files_of_the_same_name() {
 
 #[test]
 fn only_one_process_builds_at_a_time() {
-    let place = Place::new();
-    place.write("a.py", b"");
-    place.index.build(&place.roots, &Halt::never()).unwrap();
-    let lock = place.index.lock().unwrap().unwrap();
-    assert!(!place.index.build(&place.roots, &Halt::never()).unwrap());
-    assert!(!place.index.refresh(&place.roots, &Halt::never()).unwrap());
+    let fixture = Fixture::new();
+    fixture.write("a.py", b"");
+    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    let lock = fixture.index.lock().unwrap().unwrap();
+    assert!(!fixture.index.build(&fixture.roots, &Halt::never()).unwrap());
+    assert!(!fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap());
     drop(lock);
-    assert!(place.index.refresh(&place.roots, &Halt::never()).unwrap());
+    assert!(fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap());
 }
 
 #[test]
 fn stale_indexes_are_removed() {
-    let place = Place::new();
-    place.write("a.py", b"");
-    place.index.build(&place.roots, &Halt::never()).unwrap();
-    let beside = |name: &str| place.index.path.with_file_name(name);
+    let fixture = Fixture::new();
+    fixture.write("a.py", b"");
+    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    let beside = |name: &str| fixture.index.path.with_file_name(name);
     for name in ["old.db", "old.db-wal", "new.db"] {
         fs::write(beside(name), b"").unwrap();
     }
     let long_ago = std::time::SystemTime::now() - KEPT - Duration::from_secs(60);
-    for path in [beside("old.db"), place.index.path.clone()] {
+    for path in [beside("old.db"), fixture.index.path.clone()] {
         fs::File::options().write(true).open(path).unwrap().set_modified(long_ago).unwrap();
     }
-    place.index.sweep();
-    let there = [beside("old.db"), beside("old.db-wal"), beside("new.db"), place.index.path.clone()];
+    fixture.index.sweep();
+    let there = [beside("old.db"), beside("old.db-wal"), beside("new.db"), fixture.index.path.clone()];
     assert_eq!(there.map(|path| path.exists()), [false, false, true, true]);
 }
 
 #[test]
 fn another_policy_has_another_index() {
-    let place = Place::new();
+    let fixture = Fixture::new();
     let folder = Path::new("/indexes");
-    let code = place.folder.path().join("code");
+    let code = fixture.folder.path().join("code");
     let denying = Roots::open(&[code], Policy::denying(&["*.sql".to_owned()]).unwrap()).unwrap();
-    assert_ne!(Index::of(folder, &denying).path, Index::of(folder, &place.roots).path);
+    assert_ne!(Index::of(folder, &denying).path, Index::of(folder, &fixture.roots).path);
 }
 
 /// What happens to a codebase.
@@ -300,19 +304,19 @@ proptest! {
         after in deeds(),
         question in "(`[a-c_]{1,3}[A-C]?`|[a-cé]{2,4}| ){0,8}",
     ) {
-        let place = Place::new();
+        let fixture = Fixture::new();
         let path = |file: u8| format!("d{}/f{file}.py", file % 3);
         let act = |deed: &Deed| match deed {
-            Deed::Write(file, text) => place.write(&path(*file), text.as_bytes()),
-            Deed::Remove(file) => place.remove(&path(*file)),
-            Deed::Refresh => drop(place.index.refresh(&place.roots, &Halt::never())),
+            Deed::Write(file, text) => fixture.write(&path(*file), text.as_bytes()),
+            Deed::Remove(file) => fixture.remove(&path(*file)),
+            Deed::Refresh => drop(fixture.index.refresh(&fixture.roots, &Halt::never())),
         };
         before.iter().for_each(act);
-        place.index.build(&place.roots, &Halt::never()).unwrap();
-        place.check(&question);
+        fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+        fixture.check(&question);
         for deed in &after {
             act(deed);
-            place.check(&question);
+            fixture.check(&question);
         }
     }
 }

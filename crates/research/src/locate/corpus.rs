@@ -1,6 +1,6 @@
 //! The files that a question is ranked over: the counts of each, and what kind of file it is.
 
-use tamis_code_index::{FileCounts, Survey};
+use tamis_code_index::FileCounts;
 
 use super::file_class::{FileClass, FolderClass};
 
@@ -12,8 +12,7 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    pub(super) fn new(survey: Survey) -> Corpus {
-        let files = survey.files;
+    pub(super) fn new(files: Vec<FileCounts>) -> Corpus {
         // Files of one folder mostly follow each other, so the folder is judged once.
         let mut known: Option<(&str, FolderClass)> = None;
         let mut classes = Vec::with_capacity(files.len());

@@ -142,9 +142,9 @@ mod tests {
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
         let narrowed = |question: &str, name: &str, near: &[(usize, String)]| {
             let question = Question::new(question);
-            let survey =
+            let files =
                 survey(None, &roots, &WordCounter::new(question.word_query()), &Halt::never()).unwrap();
-            let files_by_word = FilesByWord::of(&question, survey.files);
+            let files_by_word = FilesByWord::of(&question, files);
             let files = files_by_word.files_with([name].into_iter(), near);
             (
                 files_by_word.narrows(name),

@@ -12,7 +12,6 @@ use crate::Role;
 pub enum ModelUse {
     /// When there is one, with the deterministic roles to fall back on.
     Auto,
-    Never,
     /// Even when there is none, which is then an error.
     Always,
 }

@@ -78,13 +78,6 @@ fn the_deterministic_role_answers_where_there_is_none() {
 }
 
 #[test]
-fn a_model_that_is_not_to_be_used_is_not_even_looked_for() {
-    let server = ChatServer::start(vec![answer()]);
-    assert_eq!(run_with(&server, ModelUse::Never, &Halt::never()).result, Ok(deterministic()));
-    assert_eq!(server.requests().len(), 0);
-}
-
-#[test]
 fn the_deterministic_role_answers_for_a_model_that_fails() {
     for (step, kind) in [
         (ChatStep::HangUp, RoleErrorKind::ProviderError),

@@ -3,27 +3,26 @@
 //! The caller blocks here, outside the pool, and only roles are tasks in it, so tasks cannot deadlock. However a task ends,
 //! it has an outcome in the report: ok, out of time, cancelled, rejected by a full queue, or failed by a bug.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use tamis_codebase::{Halt, RootError};
 
-use super::task::{ProgressReporter, RunningTask, milliseconds};
 use super::{MAX_QUESTION_LENGTH, ResearchError, ResearchProgress, ResearchRequest, Researcher, shown};
-use crate::locate::Locations;
 use crate::model::RoleRun;
 use crate::question::Question;
-use crate::role_runner::{RoleContext, RoleRunner};
+use crate::role_runner::RoleRunner;
+use crate::roles::Job;
 use crate::synthesis::{fit, synthesise};
+use crate::worker_pool::next_result;
 use crate::{
     BoundedReader, NoteFact, ReadBudget, ReportNote, ResearchLimits, ResearchReport, Role, RoleError,
     RoleErrorKind, RoleOutcome, RoleTiming, RunRecord, bounds, write_artifact,
 };
 
-/// How often the caller checks for cancellation while it waits.
-const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Characters of a keyword in the record.
 const KEYWORD: usize = 60;
 /// Characters of a note in the record.
@@ -33,7 +32,7 @@ const MAX_KEYWORDS: usize = 12;
 /// A request and its report so far.
 pub(super) struct RequestRun<'a> {
     researcher: &'a Researcher,
-    context: RoleContext,
+    job: Job,
     budget: Arc<ReadBudget>,
     limits: ResearchLimits,
     halt: Halt,
@@ -41,8 +40,31 @@ pub(super) struct RequestRun<'a> {
     report: ResearchReport,
     /// Roots that no longer exist.
     gone: Vec<ReportNote>,
-    progress: ProgressReporter<'a>,
+    progress: &'a (dyn Fn(ResearchProgress) + Sync),
+    steps_done: u64,
+    steps: u64,
 }
+
+/// When a task was started.
+#[derive(Clone, Copy)]
+struct Start {
+    at: Timestamp,
+    clock: Instant,
+}
+
+impl Start {
+    fn now() -> Start {
+        Start { at: Timestamp::now(), clock: Instant::now() }
+    }
+
+    fn until(self, end: Instant) -> RoleTiming {
+        let elapsed_ms = milliseconds(end.saturating_duration_since(self.clock));
+        RoleTiming { started_at: self.at.as_millisecond(), elapsed_ms }
+    }
+}
+
+/// The result of a task, and when it ended.
+type Ended<T> = (Role, Result<T, RoleError>, Instant);
 
 /// A note in the run's record, without secrets.
 fn bounded(fact: NoteFact) -> ReportNote {
@@ -86,42 +108,49 @@ impl<'a> RequestRun<'a> {
         let report = ResearchReport {
             question: bounds::short(&request.question, MAX_QUESTION_LENGTH),
             roots_searched: shown(&roots),
-            locator: None,
-            analyzer: None,
-            patterns: None,
-            thoughts: None,
+            roles: BTreeMap::new(),
             synthesis: None,
             run: RunRecord { partial: gone.clone(), ..RunRecord::new(limits) },
             artifact_path: None,
         };
-        let context = RoleContext {
+        let job = Job {
             question: Arc::new(Question::new(&request.question)),
             reader: Arc::new(BoundedReader::new(roots, Arc::clone(&budget), halt.clone())),
             // A call that names folders gets nothing from elsewhere.
             thoughts: settings.thoughts.clone().filter(|_| request.roots.is_empty()),
-            indexer: researcher.indexer.clone(),
+            locations: Arc::default(),
         };
-        let progress = ProgressReporter::new(progress);
-        Ok(RequestRun { researcher, context, budget, limits, halt, begun, report, gone, progress })
+        Ok(RequestRun {
+            researcher,
+            job,
+            budget,
+            limits,
+            halt,
+            begun,
+            report,
+            gone,
+            progress,
+            steps_done: 0,
+            steps: 0,
+        })
     }
 
     /// Runs all roles that the question needs, and the synthesis.
     pub(super) fn research(mut self, artifact: bool) -> ResearchReport {
         let mut others = vec![Role::Analyzer];
-        if self.context.question.wants_examples {
+        if self.job.question.wants_examples {
             others.push(Role::Patterns);
         }
-        if let Some(thoughts) = &self.context.thoughts {
+        if let Some(thoughts) = &self.job.thoughts {
             others.push(Role::Thoughts);
             self.report.roots_searched.extend(shown(thoughts));
         }
-        self.progress.total = 2 * (others.len() as u64 + 1) + 1 + u64::from(artifact);
-        let locations = self.locate(true);
-        self.run_in_parallel(&others, locations);
-        self.progress.report("putting the answer together".to_owned());
+        self.steps = 2 * (others.len() as u64 + 1) + 1 + u64::from(artifact);
+        let located = self.locate(true);
+        self.run_in_parallel(&others, located);
+        self.report_progress("putting the answer together".to_owned());
         let notes = self.run_notes();
-        let outcomes: Vec<_> = self.report.outcomes().collect();
-        self.report.synthesis = Some(synthesise(&outcomes, &notes));
+        self.report.synthesis = Some(synthesise(&self.report.roles, &notes));
         self.count();
         if artifact {
             self.write_artifact();
@@ -134,7 +163,7 @@ impl<'a> RequestRun<'a> {
         if self.halt.token().is_cancelled() {
             return;
         }
-        self.progress.report("writing the artifact".to_owned());
+        self.report_progress("writing the artifact".to_owned());
         match write_artifact(&self.researcher.settings.artifacts, &self.report, Timestamp::now()) {
             Ok(path) => self.report.artifact_path = Some(path.to_string_lossy().into_owned()),
             Err(error) => self.report.run.partial.push(bounded(NoteFact::NoArtifact(error.to_string()))),
@@ -148,13 +177,13 @@ impl<'a> RequestRun<'a> {
 
     /// Runs one role, after the locator.
     pub(super) fn ask_role(mut self, role: Role) -> ResearchReport {
-        self.progress.total = if role == Role::Locator { 2 } else { 4 };
-        let locations = self.locate(role == Role::Locator);
+        self.steps = if role == Role::Locator { 2 } else { 4 };
+        let located = self.locate(role == Role::Locator);
         if role != Role::Locator {
-            self.run_in_parallel(&[role], locations);
+            self.run_in_parallel(&[role], located);
         }
         let notes = self.run_notes();
-        if let Some(Ok(finding)) = self.outcome(role).as_mut().map(|outcome| &mut outcome.result) {
+        if let Some(Ok(finding)) = self.report.roles.get_mut(&role).map(|outcome| &mut outcome.result) {
             finding.notes.splice(0..0, notes);
         }
         self.finish()
@@ -169,7 +198,7 @@ impl<'a> RequestRun<'a> {
     /// Notes of the run: roots that are gone, and that the limits left files unread, unless a role has that note.
     fn run_notes(&self) -> Vec<ReportNote> {
         let limits = NoteFact::read_limits(self.limits);
-        let mut findings = self.report.outcomes().filter_map(|(_, outcome)| outcome.result.as_ref().ok());
+        let mut findings = self.report.roles.values().filter_map(|outcome| outcome.result.as_ref().ok());
         let is_noted = findings.any(|finding| finding.notes.iter().any(|note| note.fact == limits));
         let mut notes = self.gone.clone();
         if self.budget.used().limited && !is_noted {
@@ -178,70 +207,69 @@ impl<'a> RequestRun<'a> {
         notes
     }
 
-    /// The locations where the other roles begin. The locator's outcome is recorded when it is wanted, and when it failed.
-    fn locate(&mut self, wanted: bool) -> Result<Arc<Locations>, RoleError> {
+    /// Finds the locations where the other roles begin, and records the locator's outcome if it is requested.
+    fn locate(&mut self, with_finding: bool) -> Result<(), RoleError> {
         self.report.run.roles.push(Role::Locator);
-        self.progress.report("locator begins".to_owned());
-        let (over, _ended) = channel();
-        let context = self.context.clone();
-        let running =
-            self.spawn(Role::Locator, 0, &over, move |runner, halt| runner.locate(&context, wanted, halt));
-        let (result, timing) = running.wait();
-        let (locations, done) = match result {
-            Ok((locations, done)) => (Ok(locations), done),
+        self.report_progress("locator begins".to_owned());
+        let (job, start) = (self.job.clone(), Start::now());
+        let (send, ended) = channel();
+        self.spawn(Role::Locator, &send, move |runner, halt| runner.locate(job, with_finding, halt));
+        let (result, end) = match next_result(&ended, &self.halt) {
+            Ok((_, result, end)) => (result, end),
+            Err(error) => (Err(error), Instant::now()),
+        };
+        let (located, run) = match result {
+            Ok((locations, run)) => {
+                self.report.run.files_scanned = locations.files_scanned;
+                let words = locations.keywords.iter().take(MAX_KEYWORDS);
+                self.report.run.keywords = words.map(|word| bounds::short(word, KEYWORD)).collect();
+                self.job.locations = locations;
+                (Ok(()), run)
+            }
             Err(error) => {
-                let done = wanted.then(|| RoleRun::deterministic(Err(error.clone())));
-                (Err(error), done)
+                let run = with_finding.then(|| RoleRun::deterministic(Err(error.clone())));
+                (Err(error), run)
             }
         };
-        if let Ok(locations) = &locations {
-            self.report.run.files_scanned = locations.files_scanned;
-            let words = locations.keywords.iter().take(MAX_KEYWORDS);
-            self.report.run.keywords = words.map(|word| bounds::short(word, KEYWORD)).collect();
+        match run {
+            Some(run) => self.record(Role::Locator, run, start.until(end)),
+            None => self.report_progress("locator ended".to_owned()),
         }
-        match done {
-            Some(done) => self.record(Role::Locator, done, timing),
-            None => self.progress.report("locator ended".to_owned()),
-        }
-        locations
+        located
     }
 
     /// Runs roles in parallel, as far as there are workers, and records their outcomes as they come.
-    fn run_in_parallel(&mut self, roles: &[Role], locations: Result<Arc<Locations>, RoleError>) {
-        let (over, ended) = channel();
-        let mut running: Vec<Option<RunningTask<RoleRun>>> = Vec::new();
+    fn run_in_parallel(&mut self, roles: &[Role], located: Result<(), RoleError>) {
+        let (send, ended) = channel();
+        let mut running: BTreeMap<Role, Start> = BTreeMap::new();
         // Divided before any role begins to read.
         let shares: Vec<_> =
-            (0..roles.len()).map(|number| Arc::new(self.context.reader.share(number, roles.len()))).collect();
-        for (number, &role) in roles.iter().enumerate() {
+            (0..roles.len()).map(|number| Arc::new(self.job.reader.share(number, roles.len()))).collect();
+        for (&role, reader) in roles.iter().zip(shares) {
             self.report.run.roles.push(role);
-            self.progress.report(format!("{} begins", role.key()));
-            running.push(Some(match &locations {
-                Ok(locations) => {
-                    let (mut context, locations) = (self.context.clone(), Arc::clone(locations));
-                    context.reader = Arc::clone(&shares[number]);
-                    self.spawn(role, number, &over, move |runner, halt| {
-                        Ok(runner.work(role, &context, &locations, halt))
-                    })
+            self.report_progress(format!("{} begins", role.key()));
+            running.insert(role, Start::now());
+            match &located {
+                Ok(()) => {
+                    let job = Job { reader, ..self.job.clone() };
+                    self.spawn(role, &send, move |runner, halt| Ok(runner.work(role, &job, halt)));
                 }
                 // They need what the locator finds.
-                Err(error) => RunningTask::rejected(role, error.clone()),
-            }));
+                Err(error) => send_ended(&send, role, Err(error.clone())),
+            }
         }
-        drop(over);
-        while running.iter().any(Option::is_some) {
-            let next = match ended.recv_timeout(POLL_INTERVAL) {
-                Ok(number) => vec![number],
-                Err(RecvTimeoutError::Timeout) if !self.halt.is_due() => continue,
-                // All tasks have ended, or time is up.
-                Err(_) => (0..running.len()).collect(),
+        while !running.is_empty() {
+            let all_ended = match next_result(&ended, &self.halt) {
+                Ok(ended) => vec![ended],
+                // Time is up for those that are left.
+                Err(error) => {
+                    running.keys().map(|role| (*role, Err(error.clone()), Instant::now())).collect()
+                }
             };
-            for number in next {
-                if let Some(task) = running[number].take() {
-                    let role = task.role;
-                    let (result, timing) = task.wait();
-                    let done = result.unwrap_or_else(|error| RoleRun::deterministic(Err(error)));
-                    self.record(role, done, timing);
+            for (role, result, end) in all_ended {
+                let run = result.unwrap_or_else(|error| RoleRun::deterministic(Err(error)));
+                if let Some(start) = running.remove(&role) {
+                    self.record(role, run, start.until(end));
                 }
             }
         }
@@ -250,23 +278,26 @@ impl<'a> RequestRun<'a> {
         self.report.run.timeouts.sort();
     }
 
+    /// Submits a task, whose result is sent, even if it is rejected.
     fn spawn<T: Send + 'static>(
         &mut self,
         role: Role,
-        number: usize,
-        over: &Sender<usize>,
+        send: &Sender<Ended<T>>,
         task: impl FnOnce(&RoleRunner, &Halt) -> Result<T, RoleError> + Send + 'static,
-    ) -> RunningTask<T> {
-        let (runner, pool, halt) = (self.researcher.runner.clone(), &self.researcher.pool, self.halt.clone());
-        let running = RunningTask::begin(role, number, over, |ending| {
-            let submitted = pool.submit(halt, move |halt| {
-                let _ending = ending;
-                task(&runner, halt)
-            });
-            submitted.map_err(|full| RoleError::new(RoleErrorKind::Saturated, full.to_string()))
-        });
-        self.report.run.tasks_spawned += u64::from(running.is_spawned());
-        running
+    ) {
+        let (runner, done) = (self.researcher.runner.clone(), send.clone());
+        let submitted = self.researcher.pool.submit(
+            self.halt.clone(),
+            move |halt| task(&runner, halt),
+            move |result| send_ended(&done, role, result),
+        );
+        match submitted {
+            Ok(()) => self.report.run.tasks_spawned += 1,
+            Err(full) => {
+                let error = RoleError::new(RoleErrorKind::Saturated, full.to_string());
+                send_ended(send, role, Err(error));
+            }
+        }
     }
 
     /// Records an outcome in the report.
@@ -287,16 +318,22 @@ impl<'a> RequestRun<'a> {
                 format!("{} ended: {}", role.key(), error.kind.name())
             }
         };
-        *self.outcome(role) = Some(RoleOutcome { result, timing });
-        self.progress.report(message);
+        self.report.roles.insert(role, RoleOutcome { result, timing });
+        self.report_progress(message);
     }
 
-    fn outcome(&mut self, role: Role) -> &mut Option<RoleOutcome> {
-        match role {
-            Role::Locator => &mut self.report.locator,
-            Role::Analyzer => &mut self.report.analyzer,
-            Role::Patterns => &mut self.report.patterns,
-            Role::Thoughts => &mut self.report.thoughts,
-        }
+    fn report_progress(&mut self, message: String) {
+        self.steps_done += 1;
+        let (done, total) = (self.steps_done, self.steps.max(self.steps_done));
+        (self.progress)(ResearchProgress { done, total, message });
     }
+}
+
+fn send_ended<T>(send: &Sender<Ended<T>>, role: Role, result: Result<T, RoleError>) {
+    // The caller may have stopped waiting.
+    let _ = send.send((role, result, Instant::now()));
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

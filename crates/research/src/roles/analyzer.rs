@@ -149,12 +149,5 @@ fn not_found(missing: &[String], similar: Vec<SimilarName>, mut notes: Vec<Repor
         let similar = similar.iter().map(|one| (one.name.clone(), place(one))).collect();
         notes.push(NoteFact::SimilarNames(similar).into());
     }
-    ResearchFinding {
-        summary: brief(&summary, MAX_FINDING_LENGTH),
-        references: Vec::new(),
-        key_findings: Vec::new(),
-        confidence: Confidence::Low,
-        notes,
-        not_found: Some(not_found),
-    }
+    ResearchFinding::not_found(not_found, brief(&summary, MAX_FINDING_LENGTH), notes)
 }

@@ -8,7 +8,7 @@ use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
 use crate::{
     BoundedReader, Confidence, FindingKind, KeyFinding, NotFound, NoteFact, Reference, ReportNote,
-    ResearchFinding, SourceReadError,
+    ResearchFinding,
 };
 
 /// The coverage from which on the locator is confident.
@@ -31,26 +31,11 @@ pub(crate) fn finding(question: &Question, reader: &BoundedReader, locations: &L
         } else {
             format!("nothing in the {} files searched matches", locations.files_scanned)
         };
-        return ResearchFinding {
-            summary: format!("Not found: {about}."),
-            references: Vec::new(),
-            key_findings: Vec::new(),
-            confidence: Confidence::Low,
-            notes,
-            not_found: Some(NotFound::Words),
-        };
+        return ResearchFinding::not_found(NotFound::Words, format!("Not found: {about}."), notes);
     }
     let mut limited = false;
-    let mut shown = Vec::new();
-    for location in locations.best.iter().take(SHOWN) {
-        match shown_line(reader, location) {
-            Ok(line) => shown.push(line),
-            Err(()) => {
-                limited = true;
-                shown.push(None);
-            }
-        }
-    }
+    let shown = locations.best.iter().take(SHOWN).map(|location| shown_line(reader, location, &mut limited));
+    let shown: Vec<Option<String>> = shown.collect();
     let mut key_findings = Vec::new();
     for (location, line) in locations.best.iter().zip(&shown) {
         if let (Some(name), Some(line)) = (&location.name, line) {
@@ -107,16 +92,11 @@ impl Location {
     }
 }
 
-/// The line of a location, redacted; an error when the limits forbid reading.
-fn shown_line(reader: &BoundedReader, location: &Location) -> Result<Option<String>, ()> {
-    let source = match reader.read(&location.place) {
-        Ok(source) => source,
-        Err(SourceReadError::LimitReached) => return Err(()),
-        // Gone or too large to be read: the location stays.
-        Err(SourceReadError::Access(_)) => return Ok(None),
-    };
-    let line = location.line.and_then(|line| source.text.split('\n').nth(line - 1)).map(str::trim);
-    Ok(line.filter(|line| !line.is_empty()).map(|line| bounds::short(line, SHOWN_CHARACTERS)))
+/// The line of a location, redacted. Without it, the location stays.
+fn shown_line(reader: &BoundedReader, location: &Location, limited: &mut bool) -> Option<String> {
+    let source = reader.read_if_possible(&location.place, limited)?;
+    let line = source.text.split('\n').nth(location.line? - 1)?.trim();
+    (!line.is_empty()).then(|| bounds::short(line, SHOWN_CHARACTERS))
 }
 
 /// One finding for each category about the places that have none yet.

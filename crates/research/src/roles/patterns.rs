@@ -48,14 +48,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     if examples.is_empty() {
         let summary = format!("not found: no example of {} in these files", subject.render());
         let summary = brief(&summary, MAX_FINDING_LENGTH);
-        return Ok(ResearchFinding {
-            summary,
-            references: Vec::new(),
-            key_findings: Vec::new(),
-            confidence: Confidence::Low,
-            notes,
-            not_found: Some(NotFound::Words),
-        });
+        return Ok(ResearchFinding::not_found(NotFound::Words, summary, notes));
     }
     let mut references = References::default();
     let mut findings = Vec::new();

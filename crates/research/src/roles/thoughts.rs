@@ -14,7 +14,6 @@ use super::format::{MAX_FINDING_LENGTH, References, brief};
 use crate::question::subject::QuestionSubject;
 use crate::{
     Confidence, FindingKind, KeyFinding, NotFound, NoteFact, ReportNote, ResearchFinding, RoleError,
-    SourceReadError,
 };
 
 const MAX_NOTES: usize = 6;
@@ -51,14 +50,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let (mut limited, mut described, mut coverage) = (false, 0, 0.0_f64);
     for (place, share) in ranked.iter().take(MAX_NOTES) {
         halt.check()?;
-        let source = match reader.read(place) {
-            Ok(source) => source,
-            Err(SourceReadError::LimitReached) => {
-                limited = true;
-                continue;
-            }
-            Err(SourceReadError::Access(_)) => continue,
-        };
+        let Some(source) = reader.read_if_possible(place, &mut limited) else { continue };
         let note = NoteFile::of(&source);
         coverage = coverage.max(*share);
         let most = if described == 0 { BEST_LINES } else { 1 };
@@ -107,14 +99,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
 }
 
 fn not_found(reason: &str, notes: Vec<ReportNote>) -> ResearchFinding {
-    ResearchFinding {
-        summary: format!("not found: {reason}"),
-        references: Vec::new(),
-        key_findings: Vec::new(),
-        confidence: Confidence::Low,
-        notes,
-        not_found: Some(NotFound::Words),
-    }
+    ResearchFinding::not_found(NotFound::Words, format!("not found: {reason}"), notes)
 }
 
 fn counts(stems: &[&str], path: &str, text: &str) -> Vec<(u32, u32)> {

@@ -2,7 +2,7 @@
 
 use crate::bounds::cut;
 use crate::report::cut_notes;
-use crate::{KeyFinding, NoteFact, ResearchFinding, ResearchReport};
+use crate::{KeyFinding, NoteFact, ResearchFinding, ResearchReport, Role};
 
 /// Bytes of ten tokens. Prose and code have four bytes a token; reports are full of paths, and the densest of 130 had 3.4 by
 /// o200k, the mean 3.9.
@@ -61,30 +61,22 @@ fn weight(report: &ResearchReport) -> u64 {
     let mut timeless = report.clone();
     let mut times = 1;
     timeless.run.elapsed_ms = 0;
-    for outcome in all(&mut timeless) {
+    for outcome in timeless.roles.values_mut() {
         outcome.timing.elapsed_ms = 0;
         times += 1;
     }
     serde_json::to_string(&timeless).map_or(u64::MAX, |text| text.len() as u64) + times * ROOM_FOR_A_TIME
 }
 
-fn all(report: &mut ResearchReport) -> impl Iterator<Item = &mut crate::RoleOutcome> {
-    let ResearchReport { locator, analyzer, patterns, thoughts, .. } = report;
-    [locator, analyzer, patterns, thoughts].into_iter().flatten()
-}
-
 /// The findings of the roles, the least important last.
 fn findings(report: &mut ResearchReport) -> impl DoubleEndedIterator<Item = &mut ResearchFinding> {
-    let ResearchReport { locator, analyzer, patterns, thoughts, .. } = report;
-    [locator, analyzer, patterns, thoughts]
-        .into_iter()
-        .filter_map(|outcome| outcome.as_mut()?.result.as_mut().ok())
+    report.roles.values_mut().filter_map(|outcome| outcome.result.as_mut().ok())
 }
 
 /// The synthesis has the analyzer's findings; the analyzer keeps the first, which says what they are about.
 fn lean(report: &mut ResearchReport) {
-    let ResearchReport { analyzer, synthesis: Some(synthesis), .. } = report else { return };
-    if let Some(Ok(finding)) = analyzer.as_mut().map(|outcome| &mut outcome.result) {
+    let ResearchReport { roles, synthesis: Some(synthesis), .. } = report else { return };
+    if let Some(Ok(finding)) = roles.get_mut(&Role::Analyzer).map(|outcome| &mut outcome.result) {
         let mut first = true;
         finding.key_findings.retain(|finding| {
             let keep = first || !has(&synthesis.key_findings, finding);
@@ -155,7 +147,7 @@ fn shorten(report: &mut ResearchReport, of_roles: usize, of_all: usize) -> bool 
             shortened = true;
         }
     };
-    for outcome in all(report) {
+    for outcome in report.roles.values_mut() {
         let most = if alone { of_all } else { of_roles };
         match &mut outcome.result {
             Ok(finding) => {

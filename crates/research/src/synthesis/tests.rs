@@ -54,7 +54,7 @@ fn the_more_exact_reference_takes_the_place_of_the_first() {
     let locator = outcome(Ok(finding(&["a.rs", "b.rs:4", "c.rs"], &["implementation: a.rs defines a"])));
     let analyzer =
         outcome(Ok(finding(&["c.rs:7", "b.rs:4:2", "b.rs:9", "a.rs", "d.rs:1"], &["a calls c (c.rs:7)"])));
-    let all = [(Role::Locator, &locator), (Role::Analyzer, &analyzer)];
+    let all = BTreeMap::from([(Role::Locator, locator), (Role::Analyzer, analyzer)]);
     let answer = synthesise(&all, &[]);
     assert_eq!(references_of(&answer), ["a.rs", "b.rs:4:2", "c.rs:7", "d.rs:1", "b.rs:9"]);
     assert_eq!(texts(&answer), ["a calls c (c.rs:7)", "implementation: a.rs defines a"]);
@@ -65,7 +65,7 @@ fn the_more_exact_reference_takes_the_place_of_the_first() {
 fn notes_are_merged_with_no_code_of_the_same_name() {
     let locator = outcome(Ok(finding(&["README.md", "a.rs:1"], &[])));
     let thoughts = outcome(Ok(finding(&["README.md:9", "2024/a.md:3"], &[])));
-    let answer = synthesise(&[(Role::Locator, &locator), (Role::Thoughts, &thoughts)], &[]);
+    let answer = synthesise(&BTreeMap::from([(Role::Locator, locator), (Role::Thoughts, thoughts)]), &[]);
     assert_eq!(references_of(&answer), ["README.md", "a.rs:1", "2024/a.md:3"]);
 }
 
@@ -84,15 +84,13 @@ fn findings_come_in_the_order_of_what_they_are_for() {
     let patterns = outcome(Ok(finding(&["p.rs:1"], &["p.rs:1 opens a file\n    let file = open();"])));
     let analyzer = outcome(Ok(finding(&["a.rs:2"], &["a is called by main (main.rs:3)"])));
     let thoughts = outcome(Ok(finding(&["n.md"], &["2024: a was rewritten"])));
-    let answer = synthesise(
-        &[
-            (Role::Locator, &locator),
-            (Role::Analyzer, &analyzer),
-            (Role::Patterns, &patterns),
-            (Role::Thoughts, &thoughts),
-        ],
-        &[],
-    );
+    let all = [
+        (Role::Locator, locator),
+        (Role::Analyzer, analyzer),
+        (Role::Patterns, patterns),
+        (Role::Thoughts, thoughts),
+    ];
+    let answer = synthesise(&BTreeMap::from(all), &[]);
     assert_eq!(
         texts(&answer),
         [
@@ -123,7 +121,7 @@ fn what_the_analyzer_explains_is_not_repeated() {
     let locator = outcome(Ok(located));
     let answer = |confidence| {
         let analyzer = outcome(Ok(analysed(confidence)));
-        synthesise(&[(Role::Locator, &locator), (Role::Analyzer, &analyzer)], &[])
+        synthesise(&BTreeMap::from([(Role::Locator, locator.clone()), (Role::Analyzer, analyzer)]), &[])
     };
     assert_eq!(
         texts(&answer(Confidence::High)),
@@ -135,9 +133,8 @@ fn what_the_analyzer_explains_is_not_repeated() {
     let mut whole =
         report([Some(locator.clone()), Some(outcome(Ok(analysed(Confidence::High)))), None, None], true);
     fit(&mut whole, 2000);
-    let of =
-        |outcome: &Option<RoleOutcome>| outcome.as_ref().unwrap().result.as_ref().unwrap().key_findings.len();
-    assert_eq!((of(&whole.locator), of(&whole.analyzer)), (2, 1));
+    let of = |role| whole.finding(role).unwrap().key_findings.len();
+    assert_eq!((of(Role::Locator), of(Role::Analyzer)), (2, 1));
 }
 
 #[test]
@@ -145,7 +142,7 @@ fn a_missing_role_is_noted_and_lowers_the_confidence() {
     let locator = outcome(Ok(finding(&["a.rs"], &[])));
     let analyzer = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "the deadline passed.")));
     let answer = synthesise(
-        &[(Role::Locator, &locator), (Role::Analyzer, &analyzer)],
+        &BTreeMap::from([(Role::Locator, locator), (Role::Analyzer, analyzer)]),
         &[NoteFact::Text("Limits.".into()).into()],
     );
     assert_eq!(answer.confidence, Confidence::Med);
@@ -158,30 +155,26 @@ fn a_missing_role_is_noted_and_lowers_the_confidence() {
 #[test]
 fn nothing_found_is_stated_in_the_summary() {
     let locator = outcome(Ok(ResearchFinding { summary: "No file mentions it".into(), ..finding(&[], &[]) }));
-    let answer = synthesise(&[(Role::Locator, &locator)], &[]);
+    let answer = synthesise(&BTreeMap::from([(Role::Locator, locator)]), &[]);
     assert_eq!(answer.summary, "Not found. No file mentions it.");
     assert_eq!(answer.confidence, Confidence::Low);
     let broken = outcome(Err(RoleError::new(RoleErrorKind::Timeout, "late")));
-    let answer = synthesise(&[(Role::Locator, &broken)], &[]);
+    let answer = synthesise(&BTreeMap::from([(Role::Locator, broken)]), &[]);
     assert_eq!(answer.summary, "Not found, since the search did not finish.");
 }
 
 fn report(outcomes: [Option<RoleOutcome>; 4], with_synthesis: bool) -> ResearchReport {
-    let [locator, analyzer, patterns, thoughts] = outcomes;
+    let roles = Role::ALL.into_iter().zip(outcomes);
     let mut report = ResearchReport {
         question: "Where is it? ".repeat(4),
         roots_searched: vec!["/home/somebody/project".to_owned()],
-        locator,
-        analyzer,
-        patterns,
-        thoughts,
+        roles: roles.filter_map(|(role, outcome)| Some((role, outcome?))).collect(),
         synthesis: None,
         run: RunRecord { keywords: vec!["where".into(); 5], ..RunRecord::new(ResearchLimits::SAMPLE) },
         artifact_path: None,
     };
     if with_synthesis {
-        let outcomes: Vec<_> = report.outcomes().collect();
-        report.synthesis = Some(synthesise(&outcomes, &[]));
+        report.synthesis = Some(synthesise(&report.roles, &[]));
     }
     report
 }
@@ -231,7 +224,7 @@ proptest! {
         again.run.elapsed_ms = cut.run.elapsed_ms;
         prop_assert_eq!(&cut, &again);
         let references = |report: &ResearchReport| -> usize {
-            report.outcomes().filter_map(|(_, outcome)| Some(outcome.result.as_ref().ok()?.references.len())).sum()
+            Role::ALL.into_iter().filter_map(|role| Some(report.finding(role)?.references.len())).sum()
         };
         let lost = cut.synthesis != whole.synthesis || references(&cut) < references(&whole);
         let is_noted = serde_json::to_string(&cut).unwrap().contains(&format!("Truncated to the limit of {max_tokens}"));

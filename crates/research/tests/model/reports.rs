@@ -45,7 +45,7 @@ fn check(report: &ResearchReport, folder: &TempDir) {
         let expected = if ok { ["status", "timing", "value"] } else { ["error", "status", "timing"] };
         assert_eq!(members, expected, "{wrapper}");
     }
-    let findings = report.outcomes().filter_map(|(_, outcome)| outcome.result.as_ref().ok());
+    let findings = report.roles.values().filter_map(|outcome| outcome.result.as_ref().ok());
     for reference in findings.chain(&report.synthesis).flat_map(|finding| &finding.references) {
         assert!(folder.path().join(reference.path()).is_file(), "{reference}");
     }
@@ -53,7 +53,7 @@ fn check(report: &ResearchReport, folder: &TempDir) {
 }
 
 fn statuses(report: &ResearchReport) -> Vec<&'static str> {
-    report.outcomes().map(|(_, outcome)| outcome.status()).collect()
+    report.roles.values().map(|outcome| outcome.status()).collect()
 }
 
 const LONG: u64 = 300_000;
@@ -88,7 +88,7 @@ fn a_model_that_fails_leaves_a_report_that_says_so() {
         check(&with, &folder);
         assert_eq!((statuses(&with), with.run.models.len()), (vec!["ok"; 3], 0), "{step:?}");
         assert_eq!(with.run.partial.len(), 3, "{:?}", with.run.partial);
-        for (role, outcome) in with.outcomes() {
+        for (role, outcome) in &with.roles {
             let notes = tamis_research::joined(&outcome.result.as_ref().unwrap().notes);
             assert!(notes.contains("without the model"), "{role:?}: {notes}");
             assert!(

@@ -122,7 +122,7 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
     });
     let constraints = ResearchConstraints { deadline_ms: Some(5_000), ..ResearchConstraints::default() };
     let (report, _) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
-    let left: u64 = report.locator.unwrap().result.unwrap().summary.parse().unwrap();
+    let left: u64 = report.finding(Role::Locator).unwrap().summary.parse().unwrap();
     assert!(left <= 5_000);
 }
 

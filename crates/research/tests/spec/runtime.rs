@@ -23,23 +23,25 @@ fn worker_pool_enforces_max_concurrent_tasks_and_queues_or_rejects_predictably_w
     let submit = || {
         let (at_work, most) = (Arc::clone(&at_work), Arc::clone(&most));
         let (begun, released) = (begun.clone(), Arc::clone(&released));
-        pool.submit(Halt::never(), move |_| {
+        let task = move |_: &Halt| {
             let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
             most.fetch_max(now, Ordering::SeqCst);
             begun.send(()).unwrap();
             let _ = released.lock().unwrap().recv();
             at_work.fetch_sub(1, Ordering::SeqCst);
             Ok(())
-        })
+        };
+        let (send, results) = channel();
+        pool.submit(Halt::never(), task, move |result| send.send(result).unwrap()).map(|()| results)
     };
-    let mut tickets = vec![submit().unwrap(), submit().unwrap()];
+    let mut submitted = vec![submit().unwrap(), submit().unwrap()];
     (0..2).for_each(|_| has_begun.recv().unwrap());
     // Two are at work; three may wait, and the next one is turned away.
-    tickets.extend((0..3).map(|_| submit().unwrap()));
+    submitted.extend((0..3).map(|_| submit().unwrap()));
     let full = submit().map(|_| ()).unwrap_err();
     assert_eq!((full.workers, full.waiting), (2, 3));
     (0..5).for_each(|_| release.send(()).unwrap());
-    tickets.into_iter().for_each(|ticket| ticket.wait().unwrap());
+    submitted.into_iter().for_each(|results| results.recv().unwrap().unwrap());
     assert_eq!(most.load(Ordering::SeqCst), 2);
 }
 

@@ -19,6 +19,6 @@ impl Operation for AnalyzeComponent {
     type Output = Redacted<ResearchReport>;
 
     async fn run(input: RoleInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
-        answer(Some(Role::Analyzer), input.request(), context).await
+        answer(input.request(Role::Analyzer), context).await
     }
 }

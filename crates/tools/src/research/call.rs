@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use tamis_codebase::Halt;
 use tamis_redact::Redacted;
-use tamis_research::{ResearchProgress, ResearchReport, ResearchRequest, Researcher, Role, RoleErrorKind};
+use tamis_research::{
+    ResearchProgress, ResearchReport, ResearchRequest, Researcher, RoleErrorKind, RoleOutcome,
+};
 
 use super::failure::{no_roots, research_failure, saturated};
 use crate::services::blocking;
@@ -38,32 +40,30 @@ pub(crate) fn researcher(context: &Context) -> Result<Arc<Researcher>, Failure> 
     }
 }
 
-/// Runs one role, or all that the question needs.
+/// Answers a question.
 pub(crate) async fn answer(
-    role: Option<Role>,
     request: ResearchRequest,
     context: Context,
 ) -> Result<Redacted<ResearchReport>, Failure> {
     let progress = context.progress.clone();
     let halt = Halt::on(context.cancellation.clone());
     let report = blocking_with(&context, move |researcher| {
-        let report_progress = |step: ResearchProgress| progress.report(update(step));
-        let report = match role {
-            Some(role) => researcher.ask_role(role, &request, &halt, &report_progress),
-            None => researcher.research(&request, &halt, &report_progress),
+        let report_progress = |step: ResearchProgress| {
+            let (done, total) = (step.done as f64, Some(step.total as f64));
+            progress.report(ProgressUpdate { done, total, message: Some(step.message) });
         };
-        report.map_err(research_failure)
+        researcher.research(&request, &halt, &report_progress).map_err(research_failure)
     })
     .await?;
-    let errors: Vec<_> = report.outcomes().map(|(_, outcome)| outcome.result.as_ref().err()).collect();
-    let is_rejected = |error: &Option<&tamis_research::RoleError>| {
-        error.is_some_and(|error| error.kind == RoleErrorKind::Saturated)
+    let rejected = |outcome: &RoleOutcome| match &outcome.result {
+        Err(error) if error.kind == RoleErrorKind::Saturated => Some(error.message.clone()),
+        _ => None,
     };
     // A report with no outcome but that is an error.
-    if !errors.is_empty() && errors.iter().all(is_rejected) {
-        return Err(saturated(errors[0].map_or("", |error| error.message.as_str())));
+    match report.roles.values().map(rejected).collect::<Option<Vec<_>>>().as_deref() {
+        Some([why, ..]) => Err(saturated(why)),
+        _ => Ok(report),
     }
-    Ok(report)
 }
 
 /// Runs blocking work away from the threads that serve connections, until it ends or is cancelled.
@@ -78,8 +78,4 @@ pub(crate) async fn blocking_with<T: Send + 'static>(
         outcome = working => if cancellation.is_cancelled() { Err(Failure::Cancelled) } else { outcome? },
         () = cancellation.cancelled() => Err(Failure::Cancelled),
     }
-}
-
-fn update(step: ResearchProgress) -> ProgressUpdate {
-    ProgressUpdate { done: step.done as f64, total: Some(step.total as f64), message: Some(step.message) }
 }

@@ -2,10 +2,9 @@
 
 use std::path::PathBuf;
 
-use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_research::{Handoff, Reference, ResearchRequest, ResumedHandoff, write_handoff};
+use tamis_research::{Handoff, Reference, ResearchRequest, ResumedHandoff};
 
 use super::call::{answer, blocking_with};
 use super::failure::{artifact_failed, invalid_parameter};
@@ -65,15 +64,12 @@ impl Operation for CreateHandoff {
             summary,
             key_findings,
             references: references.into_iter().map(Reference::from).collect(),
-            constraints: Vec::new(),
             notes: input.notes.0,
-            written: None,
+            ..Handoff::default()
         };
         blocking_with(&context, move |researcher| {
-            let constraints = researcher.roots().into_iter().map(|root| format!("root: {root}")).collect();
-            let handoff = Handoff { constraints, ..handoff };
-            let path = write_handoff(&researcher.settings().artifacts, handoff, Timestamp::now());
-            read(researcher, name_of(&path.map_err(not_written)?))
+            let path = researcher.write_handoff(handoff).map_err(not_written)?;
+            read(researcher, name_of(&path))
         })
         .await
     }
@@ -81,7 +77,7 @@ impl Operation for CreateHandoff {
 
 async fn of_research(question: String, context: Context) -> Result<ResumedHandoff, Failure> {
     let request = ResearchRequest { question, artifact: true, ..ResearchRequest::default() };
-    let report = answer(None, request, context.clone()).await?;
+    let report = answer(request, context.clone()).await?;
     let Some(path) = &report.artifact_path else {
         let why = report.artifact_error().unwrap_or("nothing was written");
         return Err(artifact_failed(why, "TAMIS_ARTIFACTS names another folder."));

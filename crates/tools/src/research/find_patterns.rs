@@ -19,6 +19,6 @@ impl Operation for FindPatterns {
     type Output = Redacted<ResearchReport>;
 
     async fn run(input: RoleInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
-        answer(Some(Role::Patterns), input.request(), context).await
+        answer(input.request(Role::Patterns), context).await
     }
 }

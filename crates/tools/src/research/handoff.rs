@@ -2,15 +2,14 @@
 
 use std::path::Path;
 
-use tamis_research::{ArtifactError, Researcher, ResumeError, ResumedHandoff, resume_handoff};
+use tamis_research::{ArtifactError, Researcher, ResumeError, ResumedHandoff};
 
 use super::failure::{artifact_failed, not_resumed};
 use crate::Failure;
 
 /// Reads a handoff, the latest unless named.
 pub(crate) fn read(researcher: &Researcher, wanted: Option<&str>) -> Result<ResumedHandoff, Failure> {
-    let settings = researcher.settings();
-    resume_handoff(&settings.artifacts, wanted, &settings.roots.anew().0).map_err(not_read)
+    researcher.resume_handoff(wanted).map_err(not_read)
 }
 
 pub(crate) fn not_written(error: ArtifactError) -> Failure {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use tamis_research::{ResearchConstraints, ResearchRequest};
+use tamis_research::{ResearchConstraints, ResearchRequest, Role};
 
 use crate::input::{Maybe, Whole};
 
@@ -55,8 +55,8 @@ pub(crate) struct RoleInput {
 }
 
 impl RoleInput {
-    pub(crate) fn request(self) -> ResearchRequest {
-        request(self.question, self.roots, self.constraints, false)
+    pub(crate) fn request(self, role: Role) -> ResearchRequest {
+        ResearchRequest { role: Some(role), ..request(self.question, self.roots, self.constraints) }
     }
 }
 
@@ -80,7 +80,8 @@ pub(crate) struct ResearchInput {
 
 impl ResearchInput {
     pub(crate) fn request(self) -> ResearchRequest {
-        request(self.question, self.roots, self.constraints, self.artifact.0.unwrap_or(false))
+        let artifact = self.artifact.0.unwrap_or(false);
+        ResearchRequest { artifact, ..request(self.question, self.roots, self.constraints) }
     }
 }
 
@@ -88,12 +89,11 @@ fn request(
     question: String,
     roots: Maybe<Vec<String>>,
     constraints: Maybe<ConstraintsInput>,
-    artifact: bool,
 ) -> ResearchRequest {
     ResearchRequest {
         question,
         roots: roots.0.unwrap_or_default().into_iter().map(PathBuf::from).collect(),
         constraints: constraints.0.map(ConstraintsInput::constraints).unwrap_or_default(),
-        artifact,
+        ..ResearchRequest::default()
     }
 }

@@ -19,6 +19,6 @@ impl Operation for LocateInCodebase {
     type Output = Redacted<ResearchReport>;
 
     async fn run(input: RoleInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
-        answer(Some(Role::Locator), input.request(), context).await
+        answer(input.request(Role::Locator), context).await
     }
 }

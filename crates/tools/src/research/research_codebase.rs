@@ -20,6 +20,6 @@ impl Operation for ResearchCodebase {
     type Output = Redacted<ResearchReport>;
 
     async fn run(input: ResearchInput, context: Context) -> Result<Redacted<ResearchReport>, Failure> {
-        answer(None, input.request(), context).await
+        answer(input.request(), context).await
     }
 }

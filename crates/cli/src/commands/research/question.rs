@@ -73,6 +73,7 @@ impl QuestionArgs {
         let request = ResearchRequest {
             question: self.question(),
             roots: Vec::new(),
+            role,
             constraints: ResearchConstraints {
                 deadline_ms: self.deadline_ms,
                 max_files_read: self.max_files_read,
@@ -85,10 +86,7 @@ impl QuestionArgs {
         let report = {
             let spinner = Spinner::new();
             let report_progress = |step: tamis_research::ResearchProgress| spinner.set_text(step.message);
-            match role {
-                Some(role) => researcher.ask_role(role, &request, &interrupts.halt(), &report_progress),
-                None => researcher.research(&request, &interrupts.halt(), &report_progress),
-            }
+            researcher.research(&request, &interrupts.halt(), &report_progress)
         };
         interrupts.check()?;
         let report = report.map_err(CliError::usage)?;
@@ -112,17 +110,14 @@ impl QuestionArgs {
 pub(super) fn answer_of(report: &ResearchReport, role: Option<Role>) -> Option<&ResearchFinding> {
     match role {
         None => report.synthesis.as_ref(),
-        Some(wanted) => {
-            let outcome = report.outcomes().find(|(role, _)| *role == wanted)?.1;
-            outcome.result.as_ref().ok()
-        }
+        Some(role) => report.finding(role),
     }
 }
 
 /// Exit code 1 when nothing was found, as with grep; a failed role is an error.
 fn exit_code(report: &ResearchReport, role: Option<Role>, json: bool) -> CliResult {
     let found = answer_of(report, role).is_some_and(|finding| !finding.references.is_empty());
-    let failed = report.outcomes().find_map(|(role, outcome)| Some((role, outcome.result.as_ref().err()?)));
+    let failed = report.roles.iter().find_map(|(role, outcome)| Some((role, outcome.result.as_ref().err()?)));
     match failed {
         _ if found => Ok(()),
         Some((role, cause)) => {

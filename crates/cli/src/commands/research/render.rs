@@ -28,7 +28,7 @@ pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
 fn render(report: &ResearchReport, answer: &ResearchFinding, role: Option<Role>, width: usize) -> String {
     let mut text = wrap::paragraph(&escape::text(&answer.summary), "", width);
     // The snippets of patterns are with their role; the answer names them only.
-    let patterns = report.patterns.as_ref().and_then(|outcome| outcome.result.as_ref().ok());
+    let patterns = report.finding(Role::Patterns);
     let snippets = patterns.filter(|_| role.is_none()).map(|finding| finding.key_findings.as_slice());
     let is_shown = |finding: &&KeyFinding| {
         let is_example = matches!(finding.kind, FindingKind::Example { .. });

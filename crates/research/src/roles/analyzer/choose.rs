@@ -10,7 +10,7 @@ use crate::question::subject::{QuestionSubject, SubjectName};
 use crate::roles::definitions::Outlined;
 use crate::roles::name_search::{HitKind, NameHits, WantedName};
 use crate::roles::paths::{is_prose_or_data, is_test_module};
-use crate::{BoundedReader, SourceFile, SourceReadError};
+use crate::{BoundedReader, SourceFile};
 
 /// Maximum files to read; fewer once all names are found.
 const MAX_SPOTS: usize = 6;
@@ -101,14 +101,7 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
             chosen.limited = named.is_empty();
             break;
         }
-        let source = match reader.read(&location.place) {
-            Ok(source) => source,
-            Err(SourceReadError::LimitReached) => {
-                chosen.limited = true;
-                continue;
-            }
-            Err(SourceReadError::Access(_)) => continue,
-        };
+        let Some(source) = reader.read_if_possible(&location.place, &mut chosen.limited) else { continue };
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
         let pointed = location.line.and_then(|line| outlined.around(line.saturating_sub(1)));
@@ -187,25 +180,14 @@ pub(super) fn choose_from_search(
     let enough = chosen.named.iter().map(|target| target.fit).fold(0.0, f64::max) + MUCH_BETTER;
     let mut candidates = Vec::new();
     for (_, at) in places.into_iter().take_while(|(score, _)| *score > enough).take(MAX_UNNAMED) {
-        match reader.read(&hits.files[at].place) {
-            Err(SourceReadError::LimitReached) => chosen.limited = true,
-            Err(SourceReadError::Access(_)) => {}
-            Ok(source) => {
-                let lines = source.lines();
-                let outlined = Outlined { lines: &lines, outline: source.outline() };
-                for number in 0..source.outline().definitions.len() {
-                    let score = by_name(subject, outlined, number, &source.place.path);
-                    let source = Arc::clone(&source);
-                    let words = Words::default();
-                    candidates.extend(score.map(|score| Candidate {
-                        source,
-                        number,
-                        fit: score,
-                        score,
-                        words,
-                        pointed: false,
-                    }));
-                }
+        let place = &hits.files[at].place;
+        let Some(source) = reader.read_if_possible(place, &mut chosen.limited) else { continue };
+        let lines = source.lines();
+        let outlined = Outlined { lines: &lines, outline: source.outline() };
+        for number in 0..source.outline().definitions.len() {
+            if let Some(score) = by_name(subject, outlined, number, &source.place.path) {
+                let (source, words) = (Arc::clone(&source), Words::default());
+                candidates.push(Candidate { source, number, fit: score, score, words, pointed: false });
             }
         }
     }

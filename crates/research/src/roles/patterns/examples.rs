@@ -7,12 +7,12 @@ use tamis_codebase::{Halt, Place};
 use super::shape::shape;
 use super::snippet::snippet;
 use super::{MAX_EXAMPLES, Occurrence, Subject};
+use crate::RoleError;
 use crate::locate::is_test;
 use crate::roles::Job;
 use crate::roles::format::shorten;
 use crate::roles::name_search::HitKind;
 use crate::roles::paths::folder;
-use crate::{RoleError, SourceReadError};
 
 /// Examples shown when all occurrences are alike.
 const MAX_ALIKE: usize = 2;
@@ -52,14 +52,7 @@ pub(super) fn examples(
             }
             read.push(occurrence.place.clone());
         }
-        let source = match job.reader.read(&occurrence.place) {
-            Ok(source) => source,
-            Err(SourceReadError::LimitReached) => {
-                limited = true;
-                continue;
-            }
-            Err(SourceReadError::Access(_)) => continue,
-        };
+        let Some(source) = job.reader.read_if_possible(&occurrence.place, &mut limited) else { continue };
         let lines = source.lines();
         let Some((first, code)) = snippet(&lines, occurrence.line, occurrence.kind) else { continue };
         let names: &[String] = match subject {
