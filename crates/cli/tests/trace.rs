@@ -586,6 +586,59 @@ fn secrets_and_escape_sequences_never_reach_the_terminal() {
     );
 }
 
+/// Names of folders, models, records and parents may hold secrets as texts do.
+#[test]
+fn secrets_in_names_are_redacted_in_json() {
+    use std::os::unix::ffi::OsStringExt;
+
+    let past = Past { fixture: Fixture::new() };
+    let key = ["ghp", "_", "Zq7Lk2Xv9Rb4Tn8Wc1Yd6Hs3Jf5Pm0Ga2Ke4"].concat();
+    let folder = format!(".claude/projects/{key}");
+    let record = |kind: &str, message: Value| {
+        json!({
+            "type": kind, "sessionId": FORK, "uuid": kind, "cwd": format!("/work/{key}"), "requestId": "r1",
+            "timestamp": "2026-01-01T21:40:01.000Z", "forkedFrom": {"sessionId": key}, "message": message,
+        })
+    };
+    let usage = json!({"input_tokens": 5, "output_tokens": 5});
+    let records = [
+        record("user", json!({"role": "user", "content": "hello"})),
+        record("assistant", json!({"id": "m1", "model": key, "content": "hi", "usage": usage})),
+        record(&key, Value::Null),
+    ];
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    past.write(&format!("{folder}/{FORK}.jsonl"), &format!("{lines}{{\"torn"));
+    past.write(&format!("{folder}/odd.jsonl"), "{\"type\": \"hologram\"}\n");
+    let only_unknown = json!({"type": key, "sessionId": SHOP, "uuid": "x"});
+    past.write(&format!("{folder}/unknown.jsonl"), &format!("{only_unknown}\n"));
+    let not_utf8 = std::ffi::OsString::from_vec(b"\xff.jsonl".to_vec());
+    std::fs::write(past.home(&folder).join(not_utf8), "").unwrap();
+    for (arguments, pointer) in [
+        (&["sessions"][..], "/sessions/0/root_path"),
+        (&["sessions"], "/sessions/0/parent"),
+        (&["show", "fb3d"], "/root_path"),
+        (&["show", "fb3d"], "/parent"),
+        (&["show", "fb3d", "--level", "turns"], "/session/root_path"),
+        (&["projects"], "/projects/0/root_path"),
+        (&["usage", "--by", "project"], "/rows/0/name"),
+        (&["usage", "--by", "model"], "/rows/0/name"),
+        (&["usage", "--explain", "fb3d"], "/logs/0/reports/0/model"),
+        (&["index"], "/not_understood/0/what"),
+        (&["index"], "/not_understood/0/logs/0"),
+        (&["index"], "/unknown_format/0/log"),
+        (&["index"], "/problems/0/log"),
+        (&["index"], "/problems/0/problem"),
+        (&["index"], "/torn/0/log"),
+        (&["index"], "/not_looked_at/0"),
+    ] {
+        let printed = finish(past.command(arguments).arg("--json"), b"").json();
+        let value = printed.pointer(pointer).and_then(Value::as_str);
+        let value = value.unwrap_or_else(|| panic!("{arguments:?} {pointer}: {printed}"));
+        assert!(value.contains("[redacted:"), "{arguments:?} {pointer}: {value}");
+        assert!(!printed.to_string().contains(&key), "{arguments:?}: {printed}");
+    }
+}
+
 #[test]
 fn watching_tells_each_event_as_it_is_written() {
     let past = Past::new();

@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use tamis_clients::Client;
@@ -98,6 +99,13 @@ pub struct LogSource {
     pub stamp: LogStamp,
 }
 
+impl LogSource {
+    /// The file, and which of several sessions there.
+    pub fn name(&self) -> String {
+        if self.part.is_empty() { self.path.clone() } else { format!("{}#{}", self.path, self.part) }
+    }
+}
+
 /// By which a change is noticed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LogStamp {
@@ -109,22 +117,10 @@ pub struct LogStamp {
 
 impl LogStamp {
     pub fn of(metadata: &fs::Metadata) -> LogStamp {
-        #[cfg(unix)]
-        let (changed, file) = {
-            use std::os::unix::fs::MetadataExt;
-            // The time of the inode, since tools that copy files set the content's time back.
-            (
-                metadata.ctime().saturating_mul(1_000_000_000).saturating_add(metadata.ctime_nsec()),
-                metadata.ino(),
-            )
-        };
-        #[cfg(not(unix))]
-        let (changed, file) = {
-            let changed = metadata.modified().ok();
-            let changed = changed.and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok());
-            (changed.map_or(0, |time| time.as_nanos() as i64), 0)
-        };
-        LogStamp { size: metadata.len(), changed, file }
+        // The time of the inode, since tools that copy files set the content's time back.
+        let seconds = metadata.ctime().saturating_mul(1_000_000_000);
+        let changed = seconds.saturating_add(metadata.ctime_nsec());
+        LogStamp { size: metadata.len(), changed, file: metadata.ino() }
     }
 }
 

@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 
 use crate::usage::UsageReport;
 
@@ -132,6 +132,33 @@ impl EventBody<'_> {
             EventBody::Summary(_) => EventKind::Summary,
         }
     }
+
+    /// The content of an event that is nothing but a text.
+    pub fn content(&self) -> Option<&Content<'_>> {
+        match self {
+            EventBody::User(content)
+            | EventBody::Message(content)
+            | EventBody::Reasoning(content)
+            | EventBody::Notification(content)
+            | EventBody::Compaction(content)
+            | EventBody::Summary(content) => Some(content),
+            EventBody::ToolCall(_)
+            | EventBody::ToolResult(_)
+            | EventBody::TokenUsage(_)
+            | EventBody::SlashCommand { .. } => None,
+        }
+    }
+
+    /// The text of an event that begins a turn, or nothing.
+    pub fn prompt(&self) -> Cow<'_, str> {
+        match self {
+            EventBody::User(content) => content.to_text(),
+            EventBody::SlashCommand { command, arguments } => {
+                format!("{command} {arguments}").trim_end().to_owned().into()
+            }
+            _ => "".into(),
+        }
+    }
 }
 
 /// A tool call of the agent.
@@ -204,15 +231,6 @@ impl<'a> Content<'a> {
             Content::Value(value) => value.to_string().len(),
         }
     }
-
-    /// Without anything borrowed.
-    pub fn into_owned(self) -> Content<'static> {
-        match self {
-            Content::Text(text) => Content::Text(Cow::Owned(text.into_owned())),
-            Content::Value(value) => Content::Value(value),
-            raw => Content::Value(raw.to_value()),
-        }
-    }
 }
 
 /// The words of a content that agents write as parts: `[{"type": "text", "text": …}, {"type": "image", …}]`.
@@ -241,35 +259,23 @@ impl LogEvent<'_> {
 
     /// The whole event as the contract's payload.
     pub fn payload(&self) -> Value {
-        let text = |content: &Content<'_>| serde_json::json!({"text": content.to_text()});
-        match &self.body {
-            EventBody::User(content)
-            | EventBody::Message(content)
-            | EventBody::Reasoning(content)
-            | EventBody::Notification(content)
-            | EventBody::Compaction(content)
-            | EventBody::Summary(content) => text(content),
-            EventBody::SlashCommand { command, arguments } => {
-                serde_json::json!({"text": format!("{command} {arguments}").trim_end(), "command": command})
+        let (mut payload, call_id) = match &self.body {
+            EventBody::SlashCommand { command, .. } => {
+                (json!({"text": self.body.prompt(), "command": command}), &None)
             }
             EventBody::ToolCall(call) => {
-                let mut payload =
-                    serde_json::json!({"name": call.name, "arguments": call.arguments.to_value()});
-                if let Some(id) = &call.id {
-                    payload["call_id"] = id.as_ref().into();
-                }
-                payload
+                (json!({"name": call.name, "arguments": call.arguments.to_value()}), &call.id)
             }
             EventBody::ToolResult(result) => {
-                let mut payload =
-                    serde_json::json!({"content": result.content.to_text(), "is_error": result.failed});
-                if let Some(id) = &result.id {
-                    payload["call_id"] = id.as_ref().into();
-                }
-                payload
+                (json!({"content": result.content.to_text(), "is_error": result.failed}), &result.id)
             }
-            EventBody::TokenUsage(report) => report.payload(),
+            EventBody::TokenUsage(report) => (report.payload(), &None),
+            text => (json!({"text": text.content().map(Content::to_text)}), &None),
+        };
+        if let Some(id) = call_id {
+            payload["call_id"] = id.as_ref().into();
         }
+        payload
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! There are two families. Logs of lines only grow, so they are read on from where the last reading ended: a
 //! [`LineReader`] gets one record after the other, and what later records depend on can be saved and resumed. Documents
-//! are rewritten, so they are read whole, into [`LogTranscript`]s.
+//! are rewritten, so they are read whole.
 //!
 //! A reader never fails on a record: what it does not recognise it reports as [`Unrecognised`], which is counted and shown.
 
@@ -13,14 +13,18 @@ mod hashing;
 pub mod opencode;
 
 use std::borrow::Cow;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tamis_clients::Client;
 
 use crate::event::{LogEvent, Millis};
+use crate::reading::stem_of;
+pub use hashing::hex_sha256;
 
-/// What a record gave. Reused from record to record.
+/// What a record, or a whole document, gave.
 #[derive(Debug, Default)]
-pub struct ParsedRecord<'a> {
+pub struct ParsedLog<'a> {
     pub events: Vec<LogEvent<'a>>,
     pub facts: Vec<SessionFact<'a>>,
     pub unrecognised: Vec<Unrecognised<'a>>,
@@ -85,18 +89,21 @@ pub enum Unrecognised<'a> {
 /// Reads a log of lines.
 pub trait LineReader: Send {
     /// Reads one record, a line without its line break. What it gives is added to `record`.
-    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedRecord<'a>);
+    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedLog<'a>);
 
     /// What later records depend on, as JSON; the reader's module resumes from it.
     fn state(&self) -> String;
 }
 
-/// A session from a document.
-#[derive(Debug, Default)]
-pub struct LogTranscript {
-    pub facts: Vec<SessionFact<'static>>,
-    pub events: Vec<LogEvent<'static>>,
-    pub unrecognised: Vec<Unrecognised<'static>>,
+/// What only the path of a log, and files beside it, state about its session. It counts where the log states nothing itself.
+pub fn facts_of_path(provider: Client, path: &Path) -> Vec<SessionFact<'static>> {
+    let mut facts = match provider {
+        Client::ClaudeCode => claude::facts_of_path(path),
+        Client::Gemini => gemini::facts_of_path(path),
+        Client::Codex | Client::OpenCode => Vec::new(),
+    };
+    facts.push(SessionFact::Id(stem_of(path).into()));
+    facts
 }
 
 /// A time as logs write it, RFC 3339.

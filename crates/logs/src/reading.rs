@@ -12,7 +12,7 @@ use crate::event::{Content, EventBody, EventStream, LogEvent};
 use crate::lines::{Chunk, LONGEST_LINE, open_regular};
 use crate::readers::claude::{self, ClaudeReader};
 use crate::readers::codex::CodexReader;
-use crate::readers::{LineReader, LogTranscript, ParsedRecord, Unrecognised, gemini, opencode};
+use crate::readers::{LineReader, ParsedLog, Unrecognised, gemini, opencode};
 
 /// Documents are read whole, so larger ones are not.
 pub const LARGEST_DOCUMENT: u64 = 64 << 20;
@@ -56,7 +56,7 @@ pub enum LogItem<'e, 'a> {
     /// With its line, where it has one.
     Event(&'e LogEvent<'a>, Option<&'e str>),
     /// A record's events are through; its facts and drift.
-    Record { record: &'e ParsedRecord<'a> },
+    Record(&'e ParsedLog<'a>),
 }
 
 /// What stands for a line that is too long.
@@ -72,13 +72,11 @@ pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dy
             let body = EventBody::Notification(Content::text(too_long(*length)));
             visit(LogItem::Event(&LogEvent { at: None, stream: EventStream::Main, body }, None));
             let unrecognised = vec![Unrecognised::Unreadable("a line that is too long".into())];
-            return visit(LogItem::Record {
-                record: &ParsedRecord { unrecognised, ..ParsedRecord::default() },
-            });
+            return visit(LogItem::Record(&ParsedLog { unrecognised, ..ParsedLog::default() }));
         }
     };
     if let Ok(text) = std::str::from_utf8(bytes) {
-        let mut record = ParsedRecord::default();
+        let mut record = ParsedLog::default();
         for line in text.split('\n') {
             each_event_of(line, reader, &mut record, visit);
         }
@@ -86,7 +84,7 @@ pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dy
     }
     for line in bytes.split(|byte| *byte == b'\n') {
         let text = String::from_utf8_lossy(line);
-        let mut record = ParsedRecord::default();
+        let mut record = ParsedLog::default();
         if matches!(text, std::borrow::Cow::Owned(_)) {
             record.unrecognised.push(Unrecognised::Unreadable("bytes that are not UTF-8, read as �".into()));
         }
@@ -97,7 +95,7 @@ pub fn each_event(chunk: &Chunk<'_>, reader: &mut dyn LineReader, visit: &mut dy
 fn each_event_of<'a>(
     line: &'a str,
     reader: &mut dyn LineReader,
-    record: &mut ParsedRecord<'a>,
+    record: &mut ParsedLog<'a>,
     visit: &mut dyn FnMut(LogItem<'_, '_>),
 ) {
     let line = without_mark(line.trim_ascii());
@@ -106,38 +104,38 @@ fn each_event_of<'a>(
     }
     record.events.iter().for_each(|event| visit(LogItem::Event(event, Some(line))));
     if !record.facts.is_empty() || !record.unrecognised.is_empty() {
-        visit(LogItem::Record { record });
+        visit(LogItem::Record(record));
     }
     record.events.clear();
     record.facts.clear();
     record.unrecognised.clear();
 }
 
-/// Reads a session that is not a log of lines.
-pub fn transcript_of(source: &LogSource, format: LogFormat) -> io::Result<LogTranscript> {
+/// Reads a session that is not a log of lines, and passes it to `visit`.
+pub fn with_transcript<T>(
+    source: &LogSource,
+    format: LogFormat,
+    visit: impl FnOnce(&ParsedLog<'_>) -> T,
+) -> io::Result<T> {
     let path = Path::new(&source.path);
-    let unreadable =
-        || io::Error::new(io::ErrorKind::InvalidData, "it is not of the form that it began with");
-    match format {
-        LogFormat::Collection(_) => opencode::read(path, &source.part).map_err(io::Error::other),
-        _ => {
-            let size = fs::metadata(path)?.len();
-            if size > LARGEST_DOCUMENT {
-                let why = format!(
-                    "it has {size} bytes, and documents of more than {LARGEST_DOCUMENT} are not read"
-                );
-                return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
-            }
-            let mut bytes = Vec::new();
-            open_regular(path)?.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
-            let text = String::from_utf8_lossy(&bytes);
-            let text = without_mark(&text);
-            let transcript = match format.provider() {
-                Some(Client::Gemini) => gemini::read(text),
-                Some(Client::ClaudeCode) => claude::read_document(text),
-                _ => None,
-            };
-            transcript.ok_or_else(unreadable)
-        }
+    if let LogFormat::Collection(_) = format {
+        return opencode::read(path, &source.part).map_err(io::Error::other).map(|session| visit(&session));
     }
+    let size = fs::metadata(path)?.len();
+    if size > LARGEST_DOCUMENT {
+        let why = format!("it has {size} bytes, and documents of more than {LARGEST_DOCUMENT} are not read");
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, why));
+    }
+    let mut bytes = Vec::new();
+    open_regular(path)?.take(LARGEST_DOCUMENT).read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    let text = without_mark(&text);
+    let transcript = match format.provider() {
+        Some(Client::Gemini) => gemini::read(text),
+        Some(Client::ClaudeCode) => claude::read_document(text),
+        _ => None,
+    };
+    transcript
+        .map(|transcript| visit(&transcript))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::InvalidData, "it is not of the form that it began with"))
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tamis_logs::event::{EventBody, LogEvent};
 use tamis_logs::readers::claude::{ClaudeReader, read_document};
-use tamis_logs::readers::{LineReader, ParsedRecord};
+use tamis_logs::readers::{LineReader, ParsedLog};
 use tamis_logs::usage::Claim;
 
 fn logs() -> PathBuf {
@@ -22,7 +22,7 @@ fn logs() -> PathBuf {
 
 /// All that a log gives, a line each.
 fn rendered(mut reader: ClaudeReader, lines: &str) -> String {
-    let mut record = ParsedRecord::default();
+    let mut record = ParsedLog::default();
     lines.lines().for_each(|line| reader.read(line, &mut record));
     rendering(&record.facts, &record.events, &record.unrecognised)
 }
@@ -186,7 +186,7 @@ fn usage_is_what_was_billed_and_repeats_claim_the_same_request() {
 8 - main TokenUsage Tokens { input: 0, cache_read: 0, cache_creation: 0, output: 0, reasoning: 0 } <synthetic> Excluded(Empty)
 "#
     );
-    let mut record = ParsedRecord::default();
+    let mut record = ParsedLog::default();
     let mut reader = ClaudeReader::new();
     lines.iter().for_each(|line| reader.read(line, &mut record));
     let claims: Vec<Claim> = record
@@ -356,7 +356,7 @@ fn deep_nesting_is_no_obstacle() {
     let line = format!(
         r#"{{"type":"assistant","x":{deep},"message":{{"content":[{{"type":"tool_use","name":"n","input":{deep}}}]}}}}"#
     );
-    let mut record = ParsedRecord::default();
+    let mut record = ParsedLog::default();
     ClaudeReader::new().read(&line, &mut record);
     assert_eq!((record.events.len(), record.unrecognised.len()), (1, 0));
 }
@@ -457,7 +457,7 @@ proptest! {
             let state = through.state();
             prop_assert!(state.len() < 400, "{state}");
             let mut resumed = ClaudeReader::resume(&state).unwrap();
-            let (mut first, mut second) = (ParsedRecord::default(), ParsedRecord::default());
+            let (mut first, mut second) = (ParsedLog::default(), ParsedLog::default());
             through.read(line, &mut first);
             resumed.read(line, &mut second);
             prop_assert_eq!(

@@ -11,9 +11,10 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use rendering::{compare, render};
 use serde_json::json;
+use tamis_clients::Client;
 use tamis_logs::event::{EventBody, EventKind, EventStream};
-use tamis_logs::readers::gemini::{parent_of, read, root_of};
-use tamis_logs::readers::{LogTranscript, SessionFact, Unrecognised};
+use tamis_logs::readers::gemini::read;
+use tamis_logs::readers::{ParsedLog, SessionFact, Unrecognised, facts_of_path};
 use tamis_logs::usage::{Claim, ExclusionReason, Tokens};
 
 fn logs() -> PathBuf {
@@ -58,11 +59,11 @@ fn answer(id: &str, text: &str) -> serde_json::Value {
         "tokens": {"input": 100, "output": 10, "cached": 60, "thoughts": 5, "tool": 0, "total": 115}})
 }
 
-fn kinds(transcript: &LogTranscript) -> Vec<EventKind> {
+fn kinds(transcript: &ParsedLog<'_>) -> Vec<EventKind> {
     transcript.events.iter().map(|event| event.kind()).collect()
 }
 
-fn used(transcript: &LogTranscript) -> Tokens {
+fn used(transcript: &ParsedLog<'_>) -> Tokens {
     let reports = transcript.events.iter().filter_map(|event| match &event.body {
         EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Excluded(_)) => Some(report.tokens),
         _ => None,
@@ -94,6 +95,20 @@ fn a_session_resumed_twice_and_compressed_reads_as_it_happened() {
     assert_eq!(reports, 10);
     let turns = kinds(&transcript).into_iter().filter(|kind| kind.begins_turn()).count();
     assert_eq!(turns, 3);
+}
+
+fn parent_of(log: &Path) -> Option<String> {
+    facts_of_path(Client::Gemini, log).into_iter().find_map(|fact| match fact {
+        SessionFact::Parent { id, .. } => Some(id.into_owned()),
+        _ => None,
+    })
+}
+
+fn root_of(log: &Path) -> Option<String> {
+    facts_of_path(Client::Gemini, log).into_iter().find_map(|fact| match fact {
+        SessionFact::Root(root) => Some(root.into_owned()),
+        _ => None,
+    })
 }
 
 #[test]

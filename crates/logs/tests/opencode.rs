@@ -13,7 +13,7 @@ use rendering::{compare, render};
 use serde_json::{Value, json};
 use tamis_logs::event::{EventBody, EventKind};
 use tamis_logs::readers::opencode::{OpenCodeError, read, sessions, sessions_of, stores};
-use tamis_logs::readers::{LogTranscript, Relation, SessionFact, Unrecognised};
+use tamis_logs::readers::{ParsedLog, Relation, SessionFact, Unrecognised};
 use tamis_logs::usage::{Claim, ExclusionReason, Tokens};
 use tamis_store::rusqlite::Connection;
 
@@ -60,11 +60,11 @@ fn made(folder: &Path, messages: &[(Value, Vec<Value>)]) -> (PathBuf, Connection
     (path, program)
 }
 
-fn kinds(transcript: &LogTranscript) -> Vec<EventKind> {
+fn kinds(transcript: &ParsedLog<'_>) -> Vec<EventKind> {
     transcript.events.iter().map(|event| event.kind()).collect()
 }
 
-fn used(transcript: &LogTranscript) -> Tokens {
+fn used(transcript: &ParsedLog<'_>) -> Tokens {
     let reports = transcript.events.iter().filter_map(|event| match &event.body {
         EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Excluded(_)) => Some(report.tokens),
         _ => None,

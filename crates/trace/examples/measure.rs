@@ -142,9 +142,13 @@ fn questions(home: &Path) -> Vec<SearchRequest> {
 
 fn append(home: &Path, all: &Trace) {
     let logs = all.logs().unwrap();
-    let largest = logs.iter().filter(|log| log.path.ends_with(".jsonl")).max_by_key(|log| log.size).unwrap();
-    let copy = Path::new(&largest.path).with_file_name("0badcafe-0000-4000-8000-000000000000.jsonl");
-    let text = fs::read(&largest.path).unwrap();
+    let largest = logs
+        .iter()
+        .filter(|log| log.source.path.ends_with(".jsonl"))
+        .max_by_key(|log| log.source.stamp.size)
+        .unwrap();
+    let copy = Path::new(&largest.source.path).with_file_name("0badcafe-0000-4000-8000-000000000000.jsonl");
+    let text = fs::read(&largest.source.path).unwrap();
     let cut = text.len() / 2;
     let cut = text[..cut].iter().rposition(|byte| *byte == b'\n').unwrap() + 1;
     fs::write(&copy, &text[..cut]).unwrap();

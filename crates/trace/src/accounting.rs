@@ -47,6 +47,8 @@ pub enum ReportVerdict {
     Replaced,
     /// A later report that is no larger.
     Same,
+    /// An earlier session's log counts the request.
+    CountedElsewhere,
     Excluded(ExclusionReason),
 }
 

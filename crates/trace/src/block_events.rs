@@ -7,12 +7,13 @@ use std::path::Path;
 use tamis_logs::discovery::LogFormat;
 use tamis_logs::event::LogEvent;
 use tamis_logs::lines::{Chunk, LONGEST_LINE, LogLines, open_regular};
-use tamis_logs::readers::LogTranscript;
+use tamis_logs::readers::ParsedLog;
 use tamis_logs::reading::{
-    LARGEST_DOCUMENT, LogItem, each_event, is_compressed, no_reader, reader_of, transcript_of,
+    LARGEST_DOCUMENT, LogItem, each_event, is_compressed, no_reader, reader_of, with_transcript,
 };
 
-use crate::db::{BlockRow, LogRow};
+use crate::db::BlockRow;
+use crate::indexed_log::IndexedLog;
 use crate::search_text::{COMPOSED, words_before};
 
 /// Called with an event's number, the event, and its line if the log has lines.
@@ -20,13 +21,12 @@ pub(crate) type Visit<'v> = dyn FnMut(u64, &LogEvent<'_>, Option<&str>) -> Contr
 
 /// Reads the events of some blocks again, with their numbers.
 pub(crate) fn read_blocks(
-    log: &LogRow,
+    log: &IndexedLog,
     blocks: &[BlockRow],
     visit: &mut Visit<'_>,
 ) -> io::Result<ControlFlow<()>> {
     let LogFormat::Lines(provider) = log.format else {
-        let transcript = transcript_of(&log.source, log.format)?;
-        return Ok(events_of(&transcript, blocks, visit));
+        return with_transcript(&log.source, log.format, |transcript| events_of(transcript, blocks, visit));
     };
     let mut flow = ControlFlow::Continue(());
     for block in blocks {
@@ -52,7 +52,7 @@ pub(crate) fn read_blocks(
 /// Reads the events of some blocks again, each block only when its lines are worth it: where lines have been put together
 /// into other words, they are.
 pub(crate) fn read_blocks_worth(
-    log: &LogRow,
+    log: &IndexedLog,
     blocks: &[BlockRow],
     worth: &dyn Fn(&[u8]) -> bool,
     buffer: &mut Vec<u8>,
@@ -106,7 +106,7 @@ pub(crate) fn read_blocks_worth(
     Ok(ControlFlow::Continue(()))
 }
 
-fn events_of(transcript: &LogTranscript, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {
+fn events_of(transcript: &ParsedLog<'_>, blocks: &[BlockRow], visit: &mut Visit<'_>) -> ControlFlow<()> {
     for block in blocks {
         for number in block.first_event..block.first_event + block.events {
             let event = usize::try_from(number).ok().and_then(|number| transcript.events.get(number));

@@ -10,6 +10,7 @@ use tamis_logs::event::Millis;
 use tamis_store::Component;
 use tamis_store::rusqlite::{self, Connection, OptionalExtension, Row, params};
 
+use crate::indexed_log::IndexedLog;
 pub(crate) use blocks::*;
 pub(crate) use call_counts::*;
 pub(crate) use sessions::*;
@@ -85,19 +86,6 @@ pub(crate) const COMPONENTS: &[Component] = &[Component {
     "],
 }];
 
-/// What is known of a log.
-#[derive(Clone, Debug)]
-pub(crate) struct LogRow {
-    pub(crate) id: i64,
-    pub(crate) source: LogSource,
-    pub(crate) format: LogFormat,
-    pub(crate) read_to: u64,
-    pub(crate) pending: u64,
-    pub(crate) fingerprint: Vec<u8>,
-    pub(crate) reader: String,
-    pub(crate) problem: Option<String>,
-}
-
 type Sql<T> = rusqlite::Result<T>;
 
 fn number(value: u64) -> i64 {
@@ -108,23 +96,21 @@ fn count(row: &Row<'_>, index: usize) -> Sql<u64> {
     row.get::<_, i64>(index).map(|value| u64::try_from(value).unwrap_or(0))
 }
 
-pub(crate) fn logs(connection: &Connection) -> Sql<Vec<LogRow>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem FROM logs",
-    )?;
-    statement.query_map([], log)?.collect()
+const LOG_COLUMNS: &str =
+    "logs.id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem";
+
+pub(crate) fn logs(connection: &Connection) -> Sql<Vec<IndexedLog>> {
+    let select = format!("SELECT {LOG_COLUMNS} FROM logs ORDER BY path, part");
+    connection.prepare_cached(&select)?.query_map([], log)?.collect()
 }
 
-pub(crate) fn log_of(connection: &Connection, id: i64) -> Sql<Option<LogRow>> {
-    let mut statement = connection.prepare_cached(
-        "SELECT id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem
-         FROM logs WHERE id = ?1",
-    )?;
-    statement.query_row([id], log).optional()
+pub(crate) fn log_of(connection: &Connection, id: i64) -> Sql<Option<IndexedLog>> {
+    let select = format!("SELECT {LOG_COLUMNS} FROM logs WHERE id = ?1");
+    connection.prepare_cached(&select)?.query_row([id], log).optional()
 }
 
-fn log(row: &Row<'_>) -> Sql<LogRow> {
-    Ok(LogRow {
+fn log(row: &Row<'_>) -> Sql<IndexedLog> {
+    Ok(IndexedLog {
         id: row.get(0)?,
         source: LogSource {
             path: row.get(1)?,
@@ -145,7 +131,7 @@ fn log(row: &Row<'_>) -> Sql<LogRow> {
 }
 
 /// Writes a log's row, and gives its id.
-pub(crate) fn put_log(connection: &Connection, row: &LogRow) -> Sql<i64> {
+pub(crate) fn put_log(connection: &Connection, row: &IndexedLog) -> Sql<i64> {
     let mut statement = connection.prepare_cached(
         "INSERT INTO logs (path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)

@@ -13,15 +13,16 @@ use std::time::SystemTime;
 use tamis_codebase::{cores, in_parallel};
 use tamis_logs::discovery::{DiscoveredLogs, LogSource, LogStamp};
 use tamis_logs::event::Millis;
+use tamis_redact::Redacted;
 use tamis_store::rusqlite::{self, Connection};
 use tamis_store::{Database, StoreError};
 
-use crate::db::{self, BlockRow, LogRow};
+use crate::db::{self, BlockRow};
+use crate::indexed_log::IndexedLog;
 use crate::request_owners;
 use crate::segment::COLUMNS;
 use crate::summary::Turn;
-use log::{Known, Outcome, Sink};
-pub(crate) use session::hash;
+use log::{Known, Outcome};
 use session::put_session;
 
 /// Bytes of logs that one transaction covers at most: others may write in between, and what is done is kept.
@@ -47,21 +48,27 @@ pub struct IndexRefresh {
     pub removed: u64,
     pub bytes: u64,
     /// Places that could not be read.
-    pub problems: Vec<String>,
+    pub problems: Vec<Redacted>,
 }
 
+/// What the reading of a log gives, while it goes on.
 enum Message {
-    Anew { job: usize },
-    Begin { job: usize, first_block: u64 },
-    Block { job: usize, block: BlockRow },
-    Turns { job: usize, turns: Vec<Turn> },
-    Read { bytes: u64 },
-    Done { outcome: Box<Outcome> },
+    /// Everything known of the log is replaced.
+    Anew,
+    /// Blocks from this number on are replaced.
+    Begin {
+        first_block: u64,
+    },
+    Block(BlockRow),
+    Turns(Vec<Turn>),
+    /// Bytes that were read since the last message.
+    Read(u64),
+    Done(Box<Outcome>),
 }
 
 struct Job<'a> {
     source: &'a LogSource,
-    log: Option<LogRow>,
+    log: Option<IndexedLog>,
 }
 
 /// Brings the index up to date with what was found. `watch` is called at each step and may cancel it.
@@ -70,7 +77,7 @@ pub(crate) fn refresh(
     found: DiscoveredLogs,
     watch: &mut dyn FnMut(IndexProgress) -> ControlFlow<()>,
 ) -> Result<IndexRefresh, StoreError> {
-    let mut known: HashMap<(String, String), LogRow> = database
+    let mut known: HashMap<(String, String), IndexedLog> = database
         .read(db::logs)?
         .into_iter()
         .map(|log| ((log.source.path.clone(), log.source.part.clone()), log))
@@ -86,7 +93,7 @@ pub(crate) fn refresh(
         logs: found.sources.len() as u64,
         read: jobs.len() as u64,
         removed: known.len() as u64,
-        problems: found.problems,
+        problems: found.problems.into_iter().map(Redacted::from).collect(),
         bytes: 0,
     };
     if jobs.is_empty() && known.is_empty() {
@@ -157,42 +164,23 @@ fn run(
     Ok(progress.bytes)
 }
 
-/// Passes on to the writer what a reading gives.
-struct ToWriter<'a> {
+/// Passes on to the writer what the reading of one job gives.
+struct Sink<'a> {
     job: usize,
-    sender: &'a SyncSender<Message>,
+    sender: &'a SyncSender<(usize, Message)>,
     stop: &'a AtomicBool,
 }
 
-impl ToWriter<'_> {
+impl Sink<'_> {
     fn send(&self, message: Message) {
-        if self.sender.send(message).is_err() {
+        if self.sender.send((self.job, message)).is_err() {
             self.stop.store(true, Ordering::Relaxed);
         }
     }
-}
 
-impl Sink for ToWriter<'_> {
-    fn anew(&mut self) {
-        self.send(Message::Anew { job: self.job });
-    }
-
-    fn begin(&mut self, first_block: u64) {
-        self.send(Message::Begin { job: self.job, first_block });
-    }
-
-    fn block(&mut self, block: BlockRow) {
-        self.send(Message::Block { job: self.job, block });
-    }
-
-    fn turns(&mut self, turns: Vec<Turn>) {
-        if !turns.is_empty() {
-            self.send(Message::Turns { job: self.job, turns });
-        }
-    }
-
-    fn progress(&mut self, bytes: u64) -> ControlFlow<()> {
-        self.send(Message::Read { bytes });
+    /// Reports bytes that were read. Breaking ends the reading and discards it.
+    fn progress(&self, bytes: u64) -> ControlFlow<()> {
+        self.send(Message::Read(bytes));
         if self.stop.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
@@ -201,7 +189,7 @@ fn read_job(
     database: &Database,
     number: usize,
     job: &Job<'_>,
-    sender: &SyncSender<Message>,
+    sender: &SyncSender<(usize, Message)>,
     stop: &AtomicBool,
 ) -> Option<()> {
     let known = job.log.as_ref().and_then(|log| {
@@ -213,16 +201,16 @@ fn read_job(
         };
         database.read_on_new_connection(look).ok().flatten()
     });
-    let mut sink = ToWriter { job: number, sender, stop };
-    let outcome = log::read(job.source, known, &mut sink)?;
-    sink.send(Message::Done { outcome: Box::new(outcome) });
+    let sink = Sink { job: number, sender, stop };
+    let outcome = log::read(job.source, known, &sink)?;
+    sink.send(Message::Done(Box::new(outcome)));
     Some(())
 }
 
 fn write_all(
     database: &Database,
     jobs: &[Job<'_>],
-    receiver: &Receiver<Message>,
+    receiver: &Receiver<(usize, Message)>,
     ids: &mut [Option<i64>],
     progress: &mut IndexProgress,
     report: &mut dyn FnMut(IndexProgress),
@@ -234,11 +222,11 @@ fn write_all(
             // Blocks wait until there are enough for a segment, so that their filters are written once.
             let mut waiting = Vec::with_capacity(COLUMNS);
             while progress.bytes < until {
-                let Ok(message) = receiver.recv() else {
+                let Ok((job, message)) = receiver.recv() else {
                     open = false;
                     break;
                 };
-                write(transaction, jobs, ids, progress, &mut waiting, message)?;
+                write(transaction, jobs, ids, progress, &mut waiting, job, message)?;
                 report(*progress);
             }
             db::put_blocks(transaction, &waiting)
@@ -253,40 +241,38 @@ fn write(
     ids: &mut [Option<i64>],
     progress: &mut IndexProgress,
     waiting: &mut Vec<(i64, BlockRow)>,
+    job: usize,
     message: Message,
 ) -> rusqlite::Result<()> {
+    let mut log_id = || id_of(connection, jobs, ids, job);
     match message {
-        Message::Anew { job } => {
-            let log = id_of(connection, jobs, ids, job)?;
+        Message::Anew => {
+            let log = log_id()?;
             db::remove_blocks(connection, log, 0)?;
             db::remove_turns(connection, log)
         }
-        Message::Begin { job, first_block } => {
-            let log = id_of(connection, jobs, ids, job)?;
-            db::remove_blocks(connection, log, first_block)
-        }
-        Message::Block { job, block } => {
-            let log = id_of(connection, jobs, ids, job)?;
-            waiting.push((log, block));
+        Message::Begin { first_block } => db::remove_blocks(connection, log_id()?, first_block),
+        Message::Block(block) => {
+            waiting.push((log_id()?, block));
             if waiting.len() == COLUMNS {
                 db::put_blocks(connection, waiting)?;
                 waiting.clear();
             }
             Ok(())
         }
-        Message::Turns { job, turns } => {
-            let log = id_of(connection, jobs, ids, job)?;
+        Message::Turns(turns) => {
+            let log = log_id()?;
             turns.iter().try_for_each(|turn| db::put_turn(connection, log, turn))
         }
-        Message::Read { bytes } => {
+        Message::Read(bytes) => {
             progress.bytes += bytes;
             Ok(())
         }
-        Message::Done { outcome } => {
+        Message::Done(outcome) => {
             progress.logs += 1;
             let Outcome { mut log, summary } = *outcome;
             if summary.events == 0 && log.problem.is_none() && !summary.unrecognised.is_empty() {
-                // There is no session to count it in, and it must not go unsaid.
+                // There is no session to count it in, and it must not go unreported.
                 let what: Vec<String> =
                     summary.unrecognised.iter().map(|(what, count)| format!("{what} ({count})")).collect();
                 log.problem = Some(format!("nothing in it was understood: {}", what.join(", ")));
@@ -307,20 +293,10 @@ fn id_of(
     if let Some(id) = ids[job] {
         return Ok(id);
     }
-    let source = LogSource { stamp: LogStamp { size: 0, changed: -1, file: 0 }, ..jobs[job].source.clone() };
-    let id = db::put_log(
-        connection,
-        &LogRow {
-            id: 0,
-            source,
-            format: tamis_logs::discovery::LogFormat::Unknown,
-            read_to: 0,
-            pending: 0,
-            fingerprint: Vec::new(),
-            reader: String::new(),
-            problem: Some("it was not read to its end".to_owned()),
-        },
-    )?;
+    let stamp = LogStamp { size: 0, changed: -1, file: 0 };
+    let mut log = IndexedLog::new(LogSource { stamp, ..jobs[job].source.clone() });
+    log.problem = Some("it was not read to its end".to_owned());
+    let id = db::put_log(connection, &log)?;
     ids[job] = Some(id);
     Ok(id)
 }

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use tamis_logs::readers::hex_sha256;
 use tamis_store::{DataDir, Lock};
 
 use crate::error::TraceError;
@@ -16,7 +17,7 @@ const LOCK: &str = "trace.lock";
 /// The data folder of the index for just these logs.
 pub fn index_of_named(data_dir: &DataDir, paths: &[PathBuf]) -> DataDir {
     let names: Vec<String> = paths.iter().map(|path| path.to_string_lossy().into_owned()).collect();
-    let hash = crate::index::hash(&names.join("\0"));
+    let hash = hex_sha256(&names.join("\0"));
     DataDir::at(data_dir.root().join(NAMED).join(&hash[..16]))
 }
 

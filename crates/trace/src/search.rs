@@ -19,9 +19,10 @@ use tamis_redact::{Redacted, excerpt_around};
 
 use crate::block_events;
 use crate::bloom::BloomFilter;
-use crate::db::{self, BlockRow, Blocks, FilterLocation, LogRow};
+use crate::db::{self, BlockRow, Blocks, FilterLocation};
 use crate::error::TraceError;
 use crate::event_details::redact_payload;
+use crate::indexed_log::IndexedLog;
 use crate::search_text;
 use crate::segment::{self, Columns};
 use crate::session::{Session, SessionFilter};
@@ -141,7 +142,7 @@ impl QueryFinder {
 struct Searched {
     started: Millis,
     id: String,
-    log: LogRow,
+    log: IndexedLog,
 }
 
 /// What one thread reads.
@@ -236,9 +237,10 @@ impl Run<'_> {
         }
         while !self.is_over() {
             let place = after.as_ref().map(|(started, id)| (*started, id.as_str()));
-            let rows = self.trace.database()?.read(|connection| {
-                db::sessions_with_logs(connection, &filter.wanted(place), SESSIONS_AT_ONCE)
-            })?;
+            let rows = self
+                .trace
+                .database()?
+                .read(|connection| db::sessions_with_logs(connection, &filter, place, SESSIONS_AT_ONCE))?;
             let sessions: Vec<Searched> =
                 rows.into_iter().map(|(started, id, log)| Searched { started, id, log }).collect();
             let Some(last) = sessions.last() else { break };

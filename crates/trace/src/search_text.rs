@@ -10,20 +10,14 @@ pub(crate) fn is_composed(event: &LogEvent<'_>, line: Option<&str>) -> bool {
     let named = |name: &str| {
         line.is_some_and(|line| memchr::memmem::find(line.as_bytes(), name.as_bytes()).is_some())
     };
+    let is_made = |content: &Content<'_>| matches!(content, Content::Text(_) | Content::Value(_));
     match &event.body {
-        EventBody::User(content)
-        | EventBody::Message(content)
-        | EventBody::Reasoning(content)
-        | EventBody::Notification(content)
-        | EventBody::Compaction(content)
-        | EventBody::Summary(content) => matches!(content, Content::Text(_) | Content::Value(_)),
         EventBody::SlashCommand { .. } => true,
-        EventBody::ToolCall(call) => {
-            matches!(call.arguments, Content::Text(_) | Content::Value(_)) || !named(&call.name)
-        }
-        EventBody::ToolResult(result) => matches!(result.content, Content::Text(_) | Content::Value(_)),
+        EventBody::ToolCall(call) => is_made(&call.arguments) || !named(&call.name),
+        EventBody::ToolResult(result) => is_made(&result.content),
         // Its model may be of a record before it; then the reader's state has it. See [`words_before`].
         EventBody::TokenUsage(_) => false,
+        text => text.content().is_some_and(is_made),
     }
 }
 
@@ -35,12 +29,6 @@ pub(crate) fn words_before(block_reader: &str) -> &[u8] {
 /// The words of an event that a search looks at, each text apart.
 pub(crate) fn words_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
     match &event.body {
-        EventBody::User(content)
-        | EventBody::Message(content)
-        | EventBody::Reasoning(content)
-        | EventBody::Notification(content)
-        | EventBody::Compaction(content)
-        | EventBody::Summary(content) => words.push(content.to_text().into_owned()),
         EventBody::SlashCommand { command, arguments } => words.push(format!("{command} {arguments}")),
         EventBody::ToolCall(call) => {
             words.push(call.name.clone().into_owned());
@@ -52,5 +40,6 @@ pub(crate) fn words_of_event(event: &LogEvent<'_>, words: &mut Vec<String>) {
         EventBody::TokenUsage(report) => {
             words.extend(report.model.iter().map(|model| model.clone().into_owned()));
         }
+        text => words.extend(text.content().map(|content| content.to_text().into_owned())),
     }
 }

@@ -3,13 +3,14 @@
 use std::collections::HashSet;
 
 use tamis_clients::Client;
-use tamis_logs::event::{EventKind, EventStream, Millis};
+use tamis_logs::event::{EventKind, Millis};
 use tamis_logs::readers::Relation;
+use tamis_logs::readers::hex_sha256;
 use tamis_logs::usage::Tokens;
+use tamis_redact::Redacted;
 
-use crate::db::{self, SessionRow};
+use crate::db;
 use crate::error::TraceError;
-use crate::index;
 use crate::summary::SessionSummary;
 use crate::trace::Trace;
 
@@ -20,21 +21,19 @@ const MOST_NAMED: usize = 20;
 /// How deep subagents of subagents are followed.
 const DEEPEST_FAMILY: usize = 6;
 
-/// A session, as lists show it.
+/// A session, as the index has it.
 #[derive(Clone, Debug)]
 pub struct Session {
     pub(crate) log: i64,
     /// Unique; the client's own id, but for copies.
     pub id: String,
-    pub native_id: String,
+    pub(crate) native_id: String,
     pub provider: Client,
     /// SHA-256 of the root's path; empty when the log does not say.
     pub project: String,
-    pub root: Option<String>,
-    pub parent: Option<String>,
+    pub(crate) root: Option<String>,
+    pub(crate) parent: Option<String>,
     pub relation: Option<Relation>,
-    pub started: Option<Millis>,
-    pub ended: Option<Millis>,
     /// What its own log counts, less what it inherited.
     pub own_tokens: u64,
     /// What an earlier log counts already.
@@ -46,7 +45,7 @@ pub struct Session {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Project {
     pub hash: String,
-    pub root: Option<String>,
+    pub root: Option<Redacted>,
     pub sessions: u64,
     pub last_activity: Option<Millis>,
 }
@@ -54,7 +53,7 @@ pub struct Project {
 impl Project {
     /// The hash that identifies the project in this folder.
     pub fn hash_of(root: &str) -> String {
-        index::hash(root)
+        hex_sha256(root)
     }
 }
 
@@ -72,21 +71,6 @@ pub struct SessionFilter {
     pub with_subagents: bool,
 }
 
-impl SessionFilter {
-    pub(crate) fn wanted<'a>(&'a self, after: Option<(Millis, &'a str)>) -> db::Wanted<'a> {
-        db::Wanted {
-            provider: self.provider.map(Client::id),
-            project: self.project.as_deref(),
-            since: self.since,
-            until: self.until,
-            least_tokens: self.least_tokens,
-            most_tokens: self.most_tokens,
-            only_roots: !self.with_subagents,
-            after,
-        }
-    }
-}
-
 impl Trace {
     /// Sessions, the latest first, after the one that a page ended with.
     pub fn sessions(
@@ -95,9 +79,7 @@ impl Trace {
         after: Option<(Millis, &str)>,
         most: usize,
     ) -> Result<Vec<Session>, TraceError> {
-        let wanted = filter.wanted(after);
-        let rows = self.database()?.read(|connection| db::sessions(connection, &wanted, most))?;
-        Ok(rows.into_iter().map(Session::of).collect())
+        Ok(self.database()?.read(|connection| db::sessions(connection, filter, after, most))?)
     }
 
     /// The session whose id has this prefix.
@@ -110,18 +92,18 @@ impl Trace {
             .database()?
             .read(|connection| db::sessions_with_prefix(connection, prefix, MOST_NAMED + 1))?;
         if let Some(index) = rows.iter().position(|row| row.id == prefix) {
-            return Ok(Session::of(rows.swap_remove(index)));
+            return Ok(rows.swap_remove(index));
         }
         // A copy's id begins with its original's, so a prefix that only the original and its copies share means the original.
         let copies = |id: &str| rows.iter().filter(|row| is_copy(&row.id, id)).count();
         if let Some(index) =
             rows.iter().position(|row| copies(&row.id) + 1 == rows.len() && rows.len() <= MOST_NAMED)
         {
-            return Ok(Session::of(rows.swap_remove(index)));
+            return Ok(rows.swap_remove(index));
         }
         match rows.len() {
             0 => Err(missing()),
-            1 => Ok(Session::of(rows.remove(0))),
+            1 => Ok(rows.remove(0)),
             _ => {
                 let more = rows.len() > MOST_NAMED;
                 rows.truncate(MOST_NAMED);
@@ -150,10 +132,10 @@ impl Trace {
         for _ in 0..DEEPEST_FAMILY {
             let mut next = Vec::new();
             for parent in parents {
-                for row in self.database()?.read(|connection| db::children(connection, &parent))? {
-                    if known.insert(row.log) {
-                        next.push(row.native.clone());
-                        family.push(Session::of(row));
+                for child in self.database()?.read(|connection| db::children(connection, &parent))? {
+                    if known.insert(child.log) {
+                        next.push(child.native_id.clone());
+                        family.push(child);
                     }
                 }
             }
@@ -176,14 +158,7 @@ impl Trace {
     }
 
     pub fn projects(&self) -> Result<Vec<Project>, TraceError> {
-        let rows = self.database()?.read(db::projects)?;
-        let project = |(hash, root, sessions, last): db::ProjectRow| Project {
-            hash,
-            root,
-            sessions,
-            last_activity: Some(last).filter(|last| *last > 0),
-        };
-        Ok(rows.into_iter().map(project).collect())
+        Ok(self.database()?.read(db::projects)?)
     }
 }
 
@@ -193,27 +168,18 @@ fn is_copy(id: &str, of: &str) -> bool {
 }
 
 impl Session {
-    pub(crate) fn of(row: SessionRow) -> Session {
-        Session {
-            log: row.log,
-            id: row.id,
-            native_id: row.native,
-            provider: row.provider,
-            project: row.project,
-            root: row.root,
-            parent: row.parent,
-            relation: row.relation,
-            started: row.summary.started,
-            ended: row.summary.ended,
-            own_tokens: row.tokens,
-            inherited: row.inherited,
-            summary: row.summary,
-        }
+    /// The folder that it was started in.
+    pub fn root(&self) -> Option<Redacted> {
+        self.root.as_deref().map(Redacted::from)
     }
 
-    /// Which conversation this is, as a whole.
-    pub fn stream(&self) -> EventStream {
-        if self.relation == Some(Relation::Subagent) { EventStream::Subagent } else { EventStream::Main }
+    /// The client's own id of the session that it comes from.
+    pub fn parent(&self) -> Option<Redacted> {
+        self.parent.as_deref().map(Redacted::from)
+    }
+
+    pub fn is_child_of(&self, other: &Session) -> bool {
+        self.parent.as_ref() == Some(&other.native_id)
     }
 
     /// How many events of a kind it has.
@@ -223,6 +189,6 @@ impl Session {
 
     /// The place of this session in lists.
     pub fn place(&self) -> (Millis, &str) {
-        (self.started.unwrap_or(0), &self.id)
+        (self.summary.started.unwrap_or(0), &self.id)
     }
 }

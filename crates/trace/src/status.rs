@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use tamis_clients::Client;
+use tamis_redact::Redacted;
 
 use crate::error::TraceError;
+use crate::indexed_log::IndexedLog;
 use crate::session::SessionFilter;
-use crate::trace::{LogState, Trace};
+use crate::trace::Trace;
 
 /// What the index holds of one client's logs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +27,7 @@ pub struct UnrecognisedRecords {
     pub what: String,
     pub count: u64,
     /// The logs that have it.
-    pub logs: Vec<String>,
+    pub logs: Vec<Redacted>,
 }
 
 /// The state of the index.
@@ -36,11 +38,11 @@ pub struct IndexStatus {
     /// What occurs most often first.
     pub unrecognised: Vec<UnrecognisedRecords>,
     /// Logs of no known format.
-    pub unknown: Vec<LogState>,
+    pub unknown: Vec<IndexedLog>,
     /// Logs that could not be read, or not to their end.
-    pub problems: Vec<LogState>,
+    pub problems: Vec<IndexedLog>,
     /// Logs whose last line is not whole: it is being written, or the writer was killed.
-    pub torn: Vec<LogState>,
+    pub torn: Vec<IndexedLog>,
 }
 
 impl Trace {
@@ -49,11 +51,12 @@ impl Trace {
         let mut report = IndexStatus::default();
         let mut paths = BTreeMap::new();
         for log in self.logs()? {
-            let holding = report.clients.entry(log.provider).or_default();
+            let provider = log.format.provider();
+            let holding = report.clients.entry(provider).or_default();
             holding.logs += 1;
-            holding.bytes += log.size;
+            holding.bytes += log.source.stamp.size;
             paths.insert(log.id, log.name());
-            if log.provider.is_none() && log.problem.is_none() {
+            if provider.is_none() && log.problem.is_none() {
                 report.unknown.push(log.clone());
             }
             if log.pending > 0 {

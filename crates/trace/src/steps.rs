@@ -232,13 +232,7 @@ impl Builder {
         }
         self.next_step = 0;
         self.between = true;
-        let user = match &event.body {
-            EventBody::SlashCommand { command, arguments } => {
-                excerpt(format!("{command} {arguments}").trim_end(), self.max_chars)
-            }
-            EventBody::User(content) => excerpt(&content.to_text(), self.max_chars),
-            _ => Redacted::default(),
-        };
+        let user = excerpt(&event.body.prompt(), self.max_chars);
         visit(TurnPart::Turn { number: self.turn, first_event: number, at: event.at, user })
     }
 

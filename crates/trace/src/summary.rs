@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis, bounded};
-use tamis_logs::readers::{Relation, SessionFact, Unrecognised};
+use tamis_logs::readers::{ParsedLog, Relation, SessionFact, Unrecognised};
 use tamis_logs::usage::Tokens;
 use tamis_redact::{Redacted, excerpt};
 
@@ -103,7 +103,13 @@ impl SessionSummary {
         }
     }
 
-    pub(crate) fn unrecognised(&mut self, unrecognised: &Unrecognised<'_>) {
+    /// Takes what a record or a document states about its session, and what of it was not recognised.
+    pub(crate) fn record(&mut self, parsed: &ParsedLog<'_>) {
+        parsed.facts.iter().for_each(|fact| self.fact(fact));
+        parsed.unrecognised.iter().for_each(|unrecognised| self.unrecognised(unrecognised));
+    }
+
+    fn unrecognised(&mut self, unrecognised: &Unrecognised<'_>) {
         let (what, name) = match unrecognised {
             Unrecognised::Record(name) => ("record", name),
             Unrecognised::Part(name) => ("part", name),
@@ -132,13 +138,7 @@ impl SessionSummary {
     }
 
     fn begin_turn(&mut self, index: u64, event: &LogEvent<'_>) {
-        let preview = match &event.body {
-            EventBody::SlashCommand { command, arguments } => {
-                preview(&format!("{command} {arguments}"), PREVIEW_CHARS)
-            }
-            EventBody::User(content) => preview(&content.to_text(), PREVIEW_CHARS),
-            _ => Redacted::default(),
-        };
+        let preview = preview(&event.body.prompt(), PREVIEW_CHARS);
         if self.snippet.is_none() && !preview.is_empty() {
             self.snippet = Some(preview.clone());
         }

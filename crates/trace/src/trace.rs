@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tamis_clients::Client;
 use tamis_logs::discovery::{self, LogLocations};
 use tamis_logs::event::LogEvent;
 use tamis_store::{DataDir, Database, Lock, StoreError};
@@ -17,6 +16,7 @@ use crate::db::{self, Blocks};
 use crate::error::TraceError;
 use crate::event_details::EventDetails;
 use crate::index::{self, IndexProgress, IndexRefresh};
+use crate::indexed_log::IndexedLog;
 use crate::search::Cache;
 use crate::session::Session;
 use crate::summary::Turn;
@@ -38,20 +38,6 @@ pub struct Trace {
 
 /// The state of the index: how often this process brought something new, and SQLite's count of what others did.
 pub(crate) type Generation = (u64, i64);
-
-/// A log and how far it is indexed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogState {
-    pub(crate) id: i64,
-    pub path: String,
-    pub part: String,
-    pub provider: Option<Client>,
-    pub size: u64,
-    pub read_to: u64,
-    /// Bytes of a last line that is not whole yet.
-    pub pending: u64,
-    pub problem: Option<String>,
-}
 
 impl Trace {
     pub fn new(locations: LogLocations, data_dir: DataDir) -> Trace {
@@ -241,30 +227,7 @@ impl Trace {
     }
 
     /// Every log, and how far it is indexed.
-    pub fn logs(&self) -> Result<Vec<LogState>, TraceError> {
-        let mut logs: Vec<LogState> = self
-            .database()?
-            .read(db::logs)?
-            .into_iter()
-            .map(|log| LogState {
-                id: log.id,
-                provider: log.format.provider(),
-                size: log.source.stamp.size,
-                path: log.source.path,
-                part: log.source.part,
-                read_to: log.read_to,
-                pending: log.pending,
-                problem: log.problem,
-            })
-            .collect();
-        logs.sort_by(|one, other| (&one.path, &one.part).cmp(&(&other.path, &other.part)));
-        Ok(logs)
-    }
-}
-
-impl LogState {
-    /// The file, and which of several sessions there.
-    pub fn name(&self) -> String {
-        if self.part.is_empty() { self.path.clone() } else { format!("{}#{}", self.path, self.part) }
+    pub fn logs(&self) -> Result<Vec<IndexedLog>, TraceError> {
+        Ok(self.database()?.read(db::logs)?)
     }
 }

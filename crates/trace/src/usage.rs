@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
 use tamis_logs::event::{EventBody, EventStream, Millis};
-use tamis_logs::usage::{Claim, ExclusionReason, Tokens};
+use tamis_logs::usage::{Claim, Tokens};
+use tamis_redact::Redacted;
 
 use crate::accounting::{ReportVerdict, UsageAccount};
 use crate::error::TraceError;
@@ -18,28 +19,12 @@ pub struct ExplainedReport {
     pub event: u64,
     pub at: Option<Millis>,
     pub stream: EventStream,
-    pub model: Option<String>,
+    pub model: Option<Redacted>,
     /// As the log reports them.
     pub reported: Tokens,
     /// What they added to the session's sum.
     pub counted: Tokens,
-    /// What they took back of it: an earlier report of the request had more of something.
-    pub taken: Tokens,
-    pub decision: UsageDecision,
-}
-
-/// Why a report added to the session's sum or did not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UsageDecision {
-    /// The first report of its request.
-    First,
-    /// The same request, further on; what it adds counts.
-    Continued,
-    /// Repeats a request that is counted.
-    Repeated,
-    /// An earlier session's log counts the request.
-    CountedElsewhere,
-    Excluded(ExclusionReason),
+    pub verdict: ReportVerdict,
 }
 
 /// What was used, by what it is grouped by.
@@ -75,26 +60,18 @@ impl Trace {
         self.events(session, 0, &mut |number, event| {
             if let EventBody::TokenUsage(report) = &event.body {
                 let entry = account.take(report, event.at);
-                let (counted, taken, decision) = match entry.verdict {
-                    _ if counts_elsewhere(report.claim) => {
-                        (Tokens::default(), Tokens::default(), UsageDecision::CountedElsewhere)
-                    }
-                    ReportVerdict::First => (entry.added, entry.taken, UsageDecision::First),
-                    ReportVerdict::Replaced => (entry.added, entry.taken, UsageDecision::Continued),
-                    ReportVerdict::Same => (Tokens::default(), entry.taken, UsageDecision::Repeated),
-                    ReportVerdict::Excluded(reason) => {
-                        (Tokens::default(), entry.taken, UsageDecision::Excluded(reason))
-                    }
+                let (counted, verdict) = match counts_elsewhere(report.claim) {
+                    true => (Tokens::default(), ReportVerdict::CountedElsewhere),
+                    false => (entry.added, entry.verdict),
                 };
                 all.push(ExplainedReport {
                     event: number,
                     at: event.at,
                     stream: event.stream,
-                    model: report.model.as_ref().map(|model| model.clone().into_owned()),
+                    model: report.model.as_deref().map(Redacted::from),
                     reported: report.tokens,
                     counted,
-                    taken,
-                    decision,
+                    verdict,
                 });
             }
             ControlFlow::Continue(())
@@ -125,9 +102,11 @@ impl Trace {
                 }
                 let name = match by {
                     UsageGrouping::Day => request.at.map(day).unwrap_or_default(),
-                    UsageGrouping::Model => account.model_of(request).to_owned(),
+                    UsageGrouping::Model => Redacted::from(account.model_of(request)).into_inner(),
                     UsageGrouping::Provider => session.provider.id().to_owned(),
-                    UsageGrouping::Project => session.root.clone().unwrap_or_else(|| session.project.clone()),
+                    UsageGrouping::Project => {
+                        session.root().map_or_else(|| session.project.clone(), Redacted::into_inner)
+                    }
                     UsageGrouping::Session => session.id.clone(),
                 };
                 let row = rows.entry(name).or_default();

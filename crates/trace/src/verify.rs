@@ -6,12 +6,15 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use tamis_redact::Redacted;
 use tamis_store::{DataDir, Database};
 
 use crate::accounting::UsageAccount;
-use crate::db::{self, BlockRow, LogRow, Segments, SessionRow};
+use crate::db::{self, BlockRow, Segments};
 use crate::error::TraceError;
 use crate::index::IndexProgress;
+use crate::indexed_log::IndexedLog;
+use crate::session::Session;
 use crate::summary::Turn;
 use crate::trace::Trace;
 
@@ -29,14 +32,14 @@ pub struct IndexVerification {
 /// Where the index differs from the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexDifference {
-    pub log: String,
+    pub log: Redacted,
     pub what: &'static str,
 }
 
 /// Everything that an index has of a log.
 struct Indexed {
-    log: LogRow,
-    session: Option<SessionRow>,
+    log: IndexedLog,
+    session: Option<Session>,
     account: UsageAccount,
     turns: Vec<Turn>,
     blocks: Vec<BlockRow>,
@@ -69,14 +72,13 @@ impl Trace {
 }
 
 fn compare(stored: &Database, fresh: &Database) -> Result<IndexVerification, TraceError> {
-    let by_place = |logs: Vec<LogRow>| -> BTreeMap<(String, String), LogRow> {
+    let by_place = |logs: Vec<IndexedLog>| -> BTreeMap<(String, String), IndexedLog> {
         logs.into_iter().map(|log| ((log.source.path.clone(), log.source.part.clone()), log)).collect()
     };
     let mut before = by_place(stored.read(db::logs)?);
     let mut verified = IndexVerification::default();
     let (mut stored_segments, mut fresh_segments) = (Segments::new(), Segments::new());
     for (place, log) in by_place(fresh.read(db::logs)?) {
-        let name = || if place.1.is_empty() { place.0.clone() } else { format!("{}#{}", place.0, place.1) };
         let Some(known) = before.remove(&place).filter(|known| known.source.stamp == log.source.stamp) else {
             verified.changed += 1;
             continue;
@@ -86,15 +88,16 @@ fn compare(stored: &Database, fresh: &Database) -> Result<IndexVerification, Tra
         verified.logs += 1;
         verified.sessions += u64::from(fresh.session.is_some());
         let differences = differences(&stored, &fresh);
+        let name = fresh.log.name();
         verified
             .differences
-            .extend(differences.into_iter().map(|what| IndexDifference { log: name(), what }));
+            .extend(differences.into_iter().map(|what| IndexDifference { log: name.clone(), what }));
     }
     verified.changed += before.len() as u64;
     Ok(verified)
 }
 
-fn indexed(database: &Database, log: LogRow, segments: &mut Segments) -> Result<Indexed, TraceError> {
+fn indexed(database: &Database, log: IndexedLog, segments: &mut Segments) -> Result<Indexed, TraceError> {
     Ok(database.read(|connection| {
         Ok(Indexed {
             session: db::session_of_log(connection, log.id)?,
@@ -108,7 +111,7 @@ fn indexed(database: &Database, log: LogRow, segments: &mut Segments) -> Result<
 
 /// What is not the same. The number of a log, and which of two copies has the plain id, is by chance.
 fn differences(stored: &Indexed, fresh: &Indexed) -> Vec<&'static str> {
-    let session = |of: fn(&SessionRow, &SessionRow) -> bool| match (&stored.session, &fresh.session) {
+    let session = |of: fn(&Session, &Session) -> bool| match (&stored.session, &fresh.session) {
         (Some(stored), Some(fresh)) => of(stored, fresh),
         (None, None) => true,
         _ => false,
@@ -119,7 +122,7 @@ fn differences(stored: &Indexed, fresh: &Indexed) -> Vec<&'static str> {
         ("its format", stored.log.format == fresh.log.format),
         ("what is wrong with it", stored.log.problem == fresh.log.problem),
         ("whether it is a session", session(|_, _| true)),
-        ("the session's id", session(|one, other| one.native == other.native)),
+        ("the session's id", session(|one, other| one.native_id == other.native_id)),
         (
             "the session's project",
             session(|one, other| (&one.project, &one.root) == (&other.project, &other.root)),
@@ -129,7 +132,7 @@ fn differences(stored: &Indexed, fresh: &Indexed) -> Vec<&'static str> {
             session(|one, other| (&one.parent, &one.relation) == (&other.parent, &other.relation)),
         ),
         ("the session's tally", session(|one, other| one.summary == other.summary)),
-        ("the session's tokens", session(|one, other| one.tokens == other.tokens)),
+        ("the session's tokens", session(|one, other| one.own_tokens == other.own_tokens)),
         ("the tokens that another counts", session(|one, other| one.inherited == other.inherited)),
         ("the requests", stored.account == fresh.account),
         ("the turns", stored.turns == fresh.turns),

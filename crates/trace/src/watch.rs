@@ -93,7 +93,6 @@ impl SessionWatch<'_> {
                 continue;
             }
             let session = database.read(|connection| db::session_of_log(connection, row.id))?;
-            let session = session.map(Session::of);
             let events = session.as_ref().map_or(0, |session| session.summary.events);
             if let (Some(session), Some(visit)) = (&session, &mut visit) {
                 let from = before.map_or(0, |visited| visited.events);

@@ -70,7 +70,7 @@ impl Logs {
                 .unwrap();
             json!({
                 "id": session.id,
-                "parent": session.parent,
+                "parent": session.parent(),
                 "tokens": [session.own_tokens, session.inherited.total()],
                 "tally": session.summary,
                 "turns": trace.turns(session, 0, 10_000).unwrap(),

@@ -48,7 +48,7 @@ fn taken_for(name: &str, content: &[u8]) -> Taken {
     let sessions = trace.sessions(&Default::default(), None, 10).unwrap();
     let events = sessions.iter().map(|session| session.summary.events).sum();
     let unrecognised = sessions.iter().flat_map(|session| session.summary.unrecognised.values()).sum();
-    (logs[0].provider, events, unrecognised)
+    (logs[0].format.provider(), events, unrecognised)
 }
 
 #[test]

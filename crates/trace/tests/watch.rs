@@ -14,9 +14,8 @@ use tamis_logs::discovery::LogLocations;
 use tamis_logs::event::EventKind;
 use tamis_store::DataDir;
 use tamis_store::rusqlite::Connection;
-use tamis_trace::{
-    SessionFilter, Trace, UsageDecision, UsageGrouping, erase_indexes, index_files, index_of_named,
-};
+use tamis_trace::accounting::ReportVerdict;
+use tamis_trace::{SessionFilter, Trace, UsageGrouping, erase_indexes, index_files, index_of_named};
 use tempfile::TempDir;
 
 const ONE: &str = "11111111-0000-4000-8000-000000000001";
@@ -203,15 +202,15 @@ fn nothing_that_is_not_understood_goes_unsaid() {
     assert_eq!(report.clients[&None].logs, 1);
     let one = logs.path(&format!("{ONE}.jsonl")).to_str().unwrap().to_owned();
     let counts: Vec<_> = report.unrecognised.iter().map(|entry| (entry.count, entry.logs.clone())).collect();
-    assert_eq!(counts, [(2, vec![one.clone()]), (1, vec![one])], "{:?}", report.unrecognised);
+    assert_eq!(counts, [(2, vec![one.clone().into()]), (1, vec![one.into()])], "{:?}", report.unrecognised);
     assert!(report.unrecognised[0].what.contains("hologram"));
-    let names = |logs: &[tamis_trace::LogState]| -> Vec<String> {
-        logs.iter().map(|log| log.path.rsplit('/').next().unwrap().to_owned()).collect()
+    let names = |logs: &[tamis_trace::IndexedLog]| -> Vec<String> {
+        logs.iter().map(|log| log.name().rsplit('/').next().unwrap().to_owned()).collect()
     };
     assert_eq!(names(&report.unknown), ["notes.json"]);
     assert_eq!(names(&report.torn), [format!("{TWO}.jsonl")]);
     assert_eq!(names(&report.problems), ["only-odd.jsonl"]);
-    let problem = report.problems[0].problem.as_ref().unwrap();
+    let problem = report.problems[0].problem().unwrap();
     assert!(problem.contains("hologram (1)"), "{problem}");
 }
 
@@ -255,7 +254,7 @@ fn of_logs_that_began_together_the_copy_inherits() {
     let used = |id: &str| rows[id].tokens.total();
     assert_eq!((used(original), used(copy)), (110, 17));
     let explained = logs.trace.explain_usage(&logs.trace.session(copy).unwrap()).unwrap();
-    assert_eq!(explained[0].decision, UsageDecision::CountedElsewhere);
+    assert_eq!(explained[0].verdict, ReportVerdict::CountedElsewhere);
 }
 
 #[test]

@@ -31,13 +31,17 @@ mod user;
 mod wire;
 
 use std::borrow::Cow;
+use std::io::Read as _;
+use std::path::Path;
 
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{LineReader, ParsedRecord, SessionFact, Unrecognised, time};
+use super::{LineReader, ParsedLog, Relation, SessionFact, Unrecognised, time};
 use crate::event::{Content, EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
+use crate::lines::open_regular;
+use crate::reading::stem_of;
 pub use document::read_document;
 use lenient::{Maybe, text_of};
 use state::{State, Streamed};
@@ -55,6 +59,30 @@ pub(crate) fn is_known(kind: &str) -> bool {
         "attachment",
     ];
     NAMED.contains(&kind) || kinds::SILENT.contains(&kind)
+}
+
+/// Of a subagent's log: its kind, which is in a file beside it, and its parent. Some subagents' records name their own id
+/// as their parent's, but the log is in the parent's folder.
+pub(super) fn facts_of_path(path: &Path) -> Vec<SessionFact<'static>> {
+    if !stem_of(path).starts_with("agent-") {
+        return Vec::new();
+    }
+    let kind = || {
+        let mut text = String::new();
+        open_regular(&path.with_extension("meta.json"))
+            .ok()?
+            .take(64 << 10)
+            .read_to_string(&mut text)
+            .ok()?;
+        let meta: Value = serde_json::from_str(&text).ok()?;
+        Some(SessionFact::AgentName(meta.get("agentType")?.as_str()?.to_owned().into()))
+    };
+    let parent = || {
+        let session = path.ancestors().find(|folder| folder.ends_with("subagents"))?.parent()?;
+        let id = session.file_name()?.to_str()?.to_owned().into();
+        Some(SessionFact::Parent { id, relation: Relation::Subagent })
+    };
+    kind().into_iter().chain(parent()).collect()
 }
 
 /// Reads a log of Claude Code.
@@ -99,7 +127,7 @@ impl ClaudeReader {
 }
 
 impl LineReader for ClaudeReader {
-    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedRecord<'a>) {
+    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedLog<'a>) {
         if line.trim().is_empty() {
             return;
         }
@@ -123,7 +151,7 @@ impl LineReader for ClaudeReader {
 }
 
 impl ClaudeReader {
-    fn record<'a>(&mut self, mut line: Line<'a>, record: &mut ParsedRecord<'a>) {
+    fn record<'a>(&mut self, mut line: Line<'a>, record: &mut ParsedLog<'a>) {
         let at = line.timestamp.and_then(moment);
         self.state.facts(self.own.take(), &mut line, at, record);
         let stream = match self.state.subagent {
@@ -207,7 +235,7 @@ impl ClaudeReader {
 
 /// Where a record's events go.
 struct Out<'o, 'a> {
-    record: &'o mut ParsedRecord<'a>,
+    record: &'o mut ParsedLog<'a>,
     at: Option<Millis>,
     stream: EventStream,
 }

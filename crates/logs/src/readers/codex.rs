@@ -37,7 +37,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{LineReader, ParsedRecord, SessionFact, Unrecognised};
+use super::{LineReader, ParsedLog, SessionFact, Unrecognised};
 use crate::event::bounded;
 use crate::event::{Content, EventBody, EventStream, LogEvent, Millis};
 use fields::{Fields, Key, Line};
@@ -160,7 +160,7 @@ impl CodexReader {
 }
 
 impl LineReader for CodexReader {
-    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedRecord<'a>) {
+    fn read<'a>(&mut self, line: &'a str, record: &mut ParsedLog<'a>) {
         // Codex skips blank lines too: it ends a torn line with a line break when it goes on writing.
         if line.trim().is_empty() {
             return;
@@ -188,7 +188,7 @@ impl LineReader for CodexReader {
 
 /// Where what a line gives goes to.
 struct Out<'a, 'r> {
-    record: &'r mut ParsedRecord<'a>,
+    record: &'r mut ParsedLog<'a>,
     at: Option<Millis>,
     stream: EventStream,
     line: &'a str,

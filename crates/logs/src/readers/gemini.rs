@@ -30,7 +30,7 @@
 //!   does not include `thoughts`; `tool` is read besides the prompt. `total` is the sum of input, output, thoughts and
 //!   tool; where it shows that the output has the thoughts in it, they are not added again.
 //! - **Subagents** have logs of their own, `chats/<parent's id>/<id>.jsonl`. Only the folder names the parent
-//!   ([`parent_of`]).
+//!   (`locations`).
 //! - **Ignored**: `lastUpdated`, `memoryScratchpad`, a subagent's `summary`, which repeats its last call; of a tool call `displayName`, `description`,
 //!   `renderOutputAsMarkdown`, and `resultDisplay` beside a result.
 //!
@@ -47,13 +47,13 @@ mod torn;
 use serde_json::{Map, Value};
 
 use super::hashing::hex_sha256;
-use super::{LogTranscript, SessionFact, time};
-pub use locations::{parent_of, root_of};
+use super::{ParsedLog, SessionFact, time};
+pub(super) use locations::facts_of_path;
 
 /// Reads a conversation; `None` when it is none of Gemini CLI's.
 ///
 /// A torn last line or a broken document gives what can be read, and says so.
-pub fn read(text: &str) -> Option<LogTranscript> {
+pub fn read(text: &str) -> Option<ParsedLog<'static>> {
     let conversation = document::Conversation::read(text)?;
     Some(events::transcript(conversation))
 }

@@ -18,6 +18,7 @@ fn first_bytes(name: &str) -> u64 {
     digest.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
-pub(super) fn hex_sha256(text: &str) -> String {
+/// SHA-256 in hexadecimal, which identifies projects: older logs of Gemini CLI have nothing else.
+pub fn hex_sha256(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -44,7 +44,7 @@ use std::{fs, io};
 use serde_json::Value;
 use tamis_store::ForeignError;
 
-use super::{LogTranscript, Unrecognised};
+use super::{ParsedLog, Unrecognised};
 use crate::event::Millis;
 
 /// A message or part that is longer is not read, but reported as unrecognised.
@@ -120,7 +120,7 @@ pub fn sessions_of(stores: &[PathBuf]) -> (Vec<(PathBuf, Listed)>, Vec<OpenCodeE
 }
 
 /// Reads one session of a database, or of a folder of the older storage.
-pub fn read(path: &Path, id: &str) -> Result<LogTranscript, OpenCodeError> {
+pub fn read(path: &Path, id: &str) -> Result<ParsedLog<'static>, OpenCodeError> {
     let session = if path.is_dir() { files::session(path, id) } else { db::session(path, id) }?;
     Ok(assemble::transcript(session))
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use tamis_logs::event::{Content, EventBody, LogEvent};
 use tamis_logs::readers::codex::CodexReader;
-use tamis_logs::readers::{LineReader, ParsedRecord};
+use tamis_logs::readers::{LineReader, ParsedLog};
 use tamis_logs::usage::Tokens;
 
 /// Longer texts are cut.
@@ -21,7 +21,7 @@ pub(crate) fn render(log: &str) -> String {
 }
 
 pub(crate) fn read_into(reader: &mut CodexReader, number: usize, line: &str, rendered: &mut String) {
-    let mut record = ParsedRecord::default();
+    let mut record = ParsedLog::default();
     reader.read(line, &mut record);
     for fact in &record.facts {
         let _ = writeln!(rendered, "{number} {fact:?}");

@@ -4,7 +4,7 @@ use std::fs;
 
 use tamis_logs::event::EventBody;
 use tamis_logs::readers::codex::CodexReader;
-use tamis_logs::readers::{LineReader, ParsedRecord};
+use tamis_logs::readers::{LineReader, ParsedLog};
 use tamis_logs::usage::{Claim, Tokens};
 
 use crate::render::render;
@@ -196,7 +196,7 @@ fn a_streams_totals_run() {
 /// The tokens of a log that count.
 fn counted<'a>(lines: impl Iterator<Item = &'a str>) -> Tokens {
     let mut reader = CodexReader::default();
-    let mut record = ParsedRecord::default();
+    let mut record = ParsedLog::default();
     lines.for_each(|line| reader.read(line, &mut record));
     let reports = record.events.iter().filter_map(|event| match &event.body {
         EventBody::TokenUsage(report) if !matches!(report.claim, Claim::Excluded(_)) => Some(report.tokens),

@@ -1,10 +1,10 @@
 //! A transcript as text, one line for each fact, event and drift, so that goldens can be read and compared whole.
 
 use tamis_logs::event::{Content, EventBody, Millis};
-use tamis_logs::readers::{LogTranscript, SessionFact};
+use tamis_logs::readers::{ParsedLog, SessionFact};
 use tamis_logs::usage::{Claim, Tokens};
 
-pub(crate) fn render(transcript: &LogTranscript) -> String {
+pub(crate) fn render(transcript: &ParsedLog<'_>) -> String {
     let mut text = String::new();
     for fact in &transcript.facts {
         text.push_str(&match fact {

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_redact::excerpt;
 
 use super::call::{TraceCall, answer};
 use super::cursor::Binding;
@@ -68,7 +67,7 @@ fn list(input: GetProjectInfoInput, call: &TraceCall<'_>) -> Result<Answer, Fail
             "last_activity": time(project.last_activity),
         });
         if let Some(root) = &project.root {
-            item["root_path"] = excerpt(root, 1000).into();
+            item["root_path"] = root.shorten(1000).into();
         }
         if page.items.len() == limit || !page.take(fields.of(item)) {
             next = last;

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use tamis_redact::excerpt;
 use tamis_trace::Session;
 
 use super::call::{TraceCall, answer};
@@ -180,8 +179,8 @@ fn head(call: &TraceCall<'_>, session: &Session) -> Result<Value, Failure> {
     if let Some(title) = &summary.title {
         head["title"] = title.clone().into();
     }
-    if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
-        head["parent"] = json!({"session_id": excerpt(parent, 100), "relation": relation});
+    if let (Some(parent), Some(relation)) = (session.parent(), session.relation) {
+        head["parent"] = json!({"session_id": parent.shorten(100), "relation": relation});
     }
     if !subagents.is_empty() {
         let mut listed = Vec::new();

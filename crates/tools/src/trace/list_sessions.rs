@@ -161,7 +161,7 @@ fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -
     };
     add("title", summary.title.clone().map(Value::from));
     add("failed_tools", (summary.failed_tools > 0).then(|| summary.failed_tools.into()));
-    add("parent", session.parent.as_deref().map(|parent| excerpt(parent, 100).into()));
+    add("parent", session.parent().map(|parent| parent.shorten(100).into()));
     add("relation", session.relation.map(|relation| relation.name().into()));
     add("agent", summary.agent_name.as_deref().map(|agent| excerpt(agent, 100).into()));
     add("subagents", (subagents > 0).then(|| subagents.into()));

@@ -46,8 +46,8 @@ pub(crate) fn session_json(call: &TraceCall<'_>, session: &Session) -> Result<Va
     let mut item = json!({
         "provider": session.provider.id(),
         "project_hash": session.project,
-        "start_time": time(session.started),
-        "end_time": time(session.ended),
+        "start_time": time(session.summary.started),
+        "end_time": time(session.summary.ended),
     });
     if let Some(model) = model(call, session)? {
         item["model"] = excerpt(&model, 100).into();

@@ -4,29 +4,13 @@ use tamis_clients::Client;
 use tamis_logs::event::Millis;
 use tamis_logs::readers::Relation;
 use tamis_logs::usage::Tokens;
+use tamis_redact::Redacted;
 use tamis_store::rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::{LogRow, Sql, count, json, log, number, parsed};
+use super::{IndexedLog, LOG_COLUMNS, Sql, count, json, log, number, parsed};
 use crate::accounting::UsageAccount;
-use crate::summary::{SessionSummary, Turn};
-
-/// A session as the index has it.
-#[derive(Clone, Debug)]
-pub(crate) struct SessionRow {
-    pub(crate) log: i64,
-    pub(crate) id: String,
-    pub(crate) native: String,
-    pub(crate) provider: Client,
-    pub(crate) project: String,
-    pub(crate) root: Option<String>,
-    pub(crate) parent: Option<String>,
-    pub(crate) relation: Option<Relation>,
-    pub(crate) started: Millis,
-    pub(crate) ended: Millis,
-    pub(crate) tokens: u64,
-    pub(crate) inherited: Tokens,
-    pub(crate) summary: SessionSummary,
-}
+use crate::session::{Project, Session, SessionFilter};
+use crate::summary::Turn;
 
 /// Removes the session of a log that has none any more.
 pub(crate) fn remove_session(connection: &Connection, log: i64) -> Sql<()> {
@@ -55,60 +39,52 @@ pub(crate) fn turns(connection: &Connection, log: i64, from: u64, most: usize) -
     rows.map(|row| parsed(&row?)).collect()
 }
 
-pub(crate) fn put_session(connection: &Connection, row: &SessionRow) -> Sql<()> {
+pub(crate) fn put_session(connection: &Connection, session: &Session) -> Sql<()> {
     let mut statement = connection.prepare_cached(
         "INSERT OR REPLACE INTO sessions (log, id, native, provider, project, root, parent, relation, started, ended, tokens,
              inherited, tally, ledger, keys)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
     )?;
-    let keys: Vec<u8> = row
-        .summary
-        .account
-        .requests()
-        .iter()
-        .filter_map(|request| request.key)
-        .flat_map(u64::to_le_bytes)
-        .collect();
+    let summary = &session.summary;
+    let requests = summary.account.requests().iter();
+    let keys: Vec<u8> = requests.filter_map(|request| request.key).flat_map(u64::to_le_bytes).collect();
+    let started = summary.started.unwrap_or(0);
     statement.execute(params![
-        row.log,
-        row.id,
-        row.native,
-        row.provider.id(),
-        row.project,
-        row.root,
-        row.parent,
-        row.relation.map(Relation::name),
-        row.started,
-        row.ended,
-        number(row.tokens),
-        json(&row.inherited),
-        json(&row.summary),
-        row.summary.account.encode(),
+        session.log,
+        session.id,
+        session.native_id,
+        session.provider.id(),
+        session.project,
+        session.root,
+        session.parent,
+        session.relation.map(Relation::name),
+        started,
+        summary.ended.unwrap_or(started),
+        number(session.own_tokens),
+        json(&session.inherited),
+        json(summary),
+        summary.account.encode(),
         keys,
     ])?;
     Ok(())
 }
 
-const SESSION: &str =
-    "SELECT log, id, native, provider, project, root, parent, relation, started, ended, tokens, inherited,
-    tally FROM sessions";
+const SESSION: &str = "SELECT log, id, native, provider, project, root, parent, relation, tokens, inherited, tally FROM sessions";
 
-fn session(row: &Row<'_>) -> Sql<SessionRow> {
+fn session(row: &Row<'_>) -> Sql<Session> {
     let provider: String = row.get(3)?;
-    Ok(SessionRow {
+    Ok(Session {
         log: row.get(0)?,
         id: row.get(1)?,
-        native: row.get(2)?,
+        native_id: row.get(2)?,
         provider: Client::with_id(&provider).unwrap_or(Client::ClaudeCode),
         project: row.get(4)?,
         root: row.get(5)?,
         parent: row.get(6)?,
         relation: row.get::<_, Option<String>>(7)?.and_then(|name| Relation::named(&name)),
-        started: row.get(8)?,
-        ended: row.get(9)?,
-        tokens: count(row, 10)?,
-        inherited: parsed(&row.get::<_, String>(11)?)?,
-        summary: parsed(&row.get::<_, String>(12)?)?,
+        own_tokens: count(row, 8)?,
+        inherited: parsed(&row.get::<_, String>(9)?)?,
+        summary: parsed(&row.get::<_, String>(10)?)?,
     })
 }
 
@@ -120,16 +96,12 @@ pub(crate) fn owner_of(connection: &Connection, id: &str) -> Sql<Option<i64>> {
         .optional()
 }
 
-pub(crate) fn session_of_log(connection: &Connection, log: i64) -> Sql<Option<SessionRow>> {
+pub(crate) fn session_of_log(connection: &Connection, log: i64) -> Sql<Option<Session>> {
     connection.prepare_cached(&format!("{SESSION} WHERE log = ?1"))?.query_row([log], session).optional()
 }
 
 /// Sessions whose id has this prefix, at most `most`.
-pub(crate) fn sessions_with_prefix(
-    connection: &Connection,
-    prefix: &str,
-    most: usize,
-) -> Sql<Vec<SessionRow>> {
+pub(crate) fn sessions_with_prefix(connection: &Connection, prefix: &str, most: usize) -> Sql<Vec<Session>> {
     let mut statement = connection.prepare_cached(&format!(
         "{SESSION} WHERE id >= ?1 AND substr(id, 1, length(?1)) = ?1 ORDER BY id LIMIT ?2"
     ))?;
@@ -151,21 +123,6 @@ pub(crate) fn neighbours(connection: &Connection, id: &str) -> Sql<[Option<Strin
     Ok([before, after])
 }
 
-/// Which sessions to list.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Wanted<'a> {
-    pub(crate) provider: Option<&'a str>,
-    pub(crate) project: Option<&'a str>,
-    pub(crate) since: Option<Millis>,
-    pub(crate) until: Option<Millis>,
-    pub(crate) least_tokens: Option<u64>,
-    pub(crate) most_tokens: Option<u64>,
-    /// Only those that are no subagent's.
-    pub(crate) only_roots: bool,
-    /// Only those that began before this one, in the order of the list.
-    pub(crate) after: Option<(Millis, &'a str)>,
-}
-
 const WHERE: &str =
     "WHERE (?1 IS NULL OR provider = ?1) AND (?2 IS NULL OR substr(project, 1, length(?2)) = ?2)
         AND (?3 IS NULL OR ended >= ?3) AND (?4 IS NULL OR started <= ?4)
@@ -174,25 +131,27 @@ const WHERE: &str =
         AND (?8 IS NULL OR started < ?8 OR started = ?8 AND sessions.id > ?9)
     ORDER BY started DESC, sessions.id LIMIT ?10";
 
+/// Sessions, the latest first, that come after one in this order.
 fn listed<T>(
     connection: &Connection,
-    columns: &str,
-    wanted: &Wanted<'_>,
+    select: &str,
+    filter: &SessionFilter,
+    after: Option<(Millis, &str)>,
     most: usize,
     of: impl FnMut(&Row<'_>) -> Sql<T>,
 ) -> Sql<Vec<T>> {
-    let mut statement = connection.prepare_cached(&format!("{columns} {WHERE}"))?;
+    let mut statement = connection.prepare_cached(&format!("{select} {WHERE}"))?;
     let rows = statement.query_map(
         params![
-            wanted.provider,
-            wanted.project,
-            wanted.since,
-            wanted.until,
-            wanted.least_tokens.map(number),
-            wanted.most_tokens.map(number),
-            wanted.only_roots,
-            wanted.after.map(|(started, _)| started),
-            wanted.after.map(|(_, id)| id),
+            filter.provider.map(Client::id),
+            filter.project,
+            filter.since,
+            filter.until,
+            filter.least_tokens.map(number),
+            filter.most_tokens.map(number),
+            !filter.with_subagents,
+            after.map(|(started, _)| started),
+            after.map(|(_, id)| id),
             number(most as u64),
         ],
         of,
@@ -200,38 +159,48 @@ fn listed<T>(
     rows.collect()
 }
 
-/// Sessions, the latest first.
-pub(crate) fn sessions(connection: &Connection, wanted: &Wanted<'_>, most: usize) -> Sql<Vec<SessionRow>> {
-    listed(connection, SESSION, wanted, most, session)
+pub(crate) fn sessions(
+    connection: &Connection,
+    filter: &SessionFilter,
+    after: Option<(Millis, &str)>,
+    most: usize,
+) -> Sql<Vec<Session>> {
+    listed(connection, SESSION, filter, after, most, session)
 }
 
 /// The same, with no more than a search needs: when they began, their ids, their logs.
 pub(crate) fn sessions_with_logs(
     connection: &Connection,
-    wanted: &Wanted<'_>,
+    filter: &SessionFilter,
+    after: Option<(Millis, &str)>,
     most: usize,
-) -> Sql<Vec<(Millis, String, LogRow)>> {
-    let columns = "SELECT logs.id, path, part, format, size, changed, file, read_to, pending, fingerprint, reader, problem,
-        started, sessions.id FROM sessions JOIN logs ON logs.id = log";
-    listed(connection, columns, wanted, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
+) -> Sql<Vec<(Millis, String, IndexedLog)>> {
+    let select =
+        format!("SELECT {LOG_COLUMNS}, started, sessions.id FROM sessions JOIN logs ON logs.id = log");
+    listed(connection, &select, filter, after, most, |row| Ok((row.get(12)?, row.get(13)?, log(row)?)))
 }
 
 /// The subagents and forks of a session.
-pub(crate) fn children(connection: &Connection, native: &str) -> Sql<Vec<SessionRow>> {
+pub(crate) fn children(connection: &Connection, native: &str) -> Sql<Vec<Session>> {
     let mut statement =
         connection.prepare_cached(&format!("{SESSION} WHERE parent = ?1 ORDER BY started, id"))?;
     statement.query_map([native], session)?.collect()
 }
 
-/// A project as the index has it: hash, root, sessions, last activity.
-pub(crate) type ProjectRow = (String, Option<String>, u64, Millis);
-
-pub(crate) fn projects(connection: &Connection) -> Sql<Vec<ProjectRow>> {
+pub(crate) fn projects(connection: &Connection) -> Sql<Vec<Project>> {
     let mut statement = connection.prepare_cached(
         "SELECT project, max(root), count(*), max(ended) FROM sessions
          WHERE relation IS NULL OR relation != 'subagent' GROUP BY project ORDER BY max(ended) DESC, project",
     )?;
-    statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?, count(row, 2)?, row.get(3)?)))?.collect()
+    let project = |row: &Row<'_>| {
+        Ok(Project {
+            hash: row.get(0)?,
+            root: row.get::<_, Option<String>>(1)?.map(Redacted::from),
+            sessions: count(row, 2)?,
+            last_activity: Some(row.get(3)?).filter(|last| *last > 0),
+        })
+    };
+    statement.query_map([], project)?.collect()
 }
 
 /// A log's ledger.

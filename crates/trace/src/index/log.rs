@@ -9,58 +9,39 @@ use tamis_clients::Client;
 use tamis_logs::discovery::{LogFormat, LogSource};
 use tamis_logs::event::EventKind;
 use tamis_logs::lines::{CHUNK, Chunk, LogLines, open_regular};
-use tamis_logs::readers::LogTranscript;
+use tamis_logs::readers::ParsedLog;
 use tamis_logs::reading::{
-    LogItem, each_event, format_of, is_compressed, no_reader, reader_of, too_long, transcript_of,
+    LogItem, each_event, format_of, is_compressed, no_reader, reader_of, too_long, with_transcript,
 };
 
+use super::{Message, Sink};
 use crate::bloom::BloomFilter;
-use crate::db::{BlockRow, LogRow};
+use crate::db::BlockRow;
+use crate::indexed_log::IndexedLog;
 use crate::search_text::{COMPOSED, is_composed, words_before, words_of_event};
-use crate::summary::{SessionSummary, Turn};
+use crate::summary::SessionSummary;
 
 /// A block of this size is not added to, so that most blocks are one chunk.
 const FULL: u64 = CHUNK as u64 / 4 * 3;
 /// How much of a log's two ends is compared to know whether it only grew.
 const COMPARED: u64 = 4096;
 
-/// Takes what reading gives, while it goes on.
-pub(crate) trait Sink {
-    /// Everything known of the log is replaced.
-    fn anew(&mut self);
-    /// Blocks from this number on are replaced.
-    fn begin(&mut self, first_block: u64);
-    fn block(&mut self, block: BlockRow);
-    fn turns(&mut self, turns: Vec<Turn>);
-    /// Called with the number of bytes read since the last call. Breaking ends the reading and discards it.
-    fn progress(&mut self, bytes: u64) -> ControlFlow<()>;
-}
-
 /// What was known of a log when its reading began.
 pub(crate) struct Known {
-    pub(crate) log: LogRow,
+    pub(crate) log: IndexedLog,
     pub(crate) summary: SessionSummary,
     pub(crate) last_block: Option<BlockRow>,
 }
 
 /// A log that was read.
 pub(crate) struct Outcome {
-    pub(crate) log: LogRow,
+    pub(crate) log: IndexedLog,
     pub(crate) summary: SessionSummary,
 }
 
 /// Reads a log, or what is new of it. `None` when the sink broke it off.
-pub(crate) fn read(source: &LogSource, known: Option<Known>, sink: &mut dyn Sink) -> Option<Outcome> {
-    let mut log = LogRow {
-        id: 0,
-        source: source.clone(),
-        format: LogFormat::Unknown,
-        read_to: 0,
-        pending: 0,
-        fingerprint: Vec::new(),
-        reader: String::new(),
-        problem: None,
-    };
+pub(crate) fn read(source: &LogSource, known: Option<Known>, sink: &Sink<'_>) -> Option<Outcome> {
+    let mut log = IndexedLog::new(source.clone());
     let outcome = match known {
         Some(known) if has_only_grown(source, &known.log) => {
             log.format = known.log.format;
@@ -69,7 +50,7 @@ pub(crate) fn read(source: &LogSource, known: Option<Known>, sink: &mut dyn Sink
             read_log(&mut log, known.summary, known.last_block, sink)
         }
         _ => {
-            sink.anew();
+            sink.send(Message::Anew);
             format_of(source).and_then(|format| {
                 log.format = format;
                 read_log(&mut log, SessionSummary::default(), None, sink)
@@ -88,7 +69,7 @@ pub(crate) fn read(source: &LogSource, known: Option<Known>, sink: &mut dyn Sink
 }
 
 /// Whether what was read of a log still stands there, with or without more after it.
-fn has_only_grown(source: &LogSource, known: &LogRow) -> bool {
+fn has_only_grown(source: &LogSource, known: &IndexedLog) -> bool {
     known.problem.is_none()
         && matches!(known.format, LogFormat::Lines(_))
         && !is_compressed(&source.path)
@@ -116,20 +97,22 @@ fn fingerprint(path: &str, read_to: u64) -> io::Result<Vec<u8>> {
 type Through<T> = io::Result<ControlFlow<(), T>>;
 
 fn read_log(
-    log: &mut LogRow,
+    log: &mut IndexedLog,
     summary: SessionSummary,
     last: Option<BlockRow>,
-    sink: &mut dyn Sink,
+    sink: &Sink<'_>,
 ) -> Through<SessionSummary> {
     match log.format {
         LogFormat::Lines(provider) => read_lines(log, provider, summary, last, sink),
         LogFormat::Document(_) | LogFormat::Collection(_) => {
-            let transcript = transcript_of(&log.source, log.format)?;
-            Ok(index_transcript(log, &transcript, sink))
+            let summary =
+                with_transcript(&log.source, log.format, |transcript| index_transcript(transcript, sink))?;
+            log.read_to = log.source.stamp.size;
+            Ok(sink.progress(log.read_to).map_continue(|()| summary))
         }
         LogFormat::Unknown => {
             log.read_to = log.source.stamp.size;
-            Ok(sink.progress(log.source.stamp.size).map_continue(|()| SessionSummary::default()))
+            Ok(sink.progress(log.read_to).map_continue(|()| SessionSummary::default()))
         }
     }
 }
@@ -159,11 +142,11 @@ impl Draft {
 }
 
 fn read_lines(
-    log: &mut LogRow,
+    log: &mut IndexedLog,
     provider: Client,
     mut summary: SessionSummary,
     last: Option<BlockRow>,
-    sink: &mut dyn Sink,
+    sink: &Sink<'_>,
 ) -> Through<SessionSummary> {
     let path = Path::new(&log.source.path);
     let mut reader = reader_of(provider, &log.source.path, &log.reader).ok_or_else(no_reader)?;
@@ -196,7 +179,7 @@ fn read_lines(
     };
     filter.add(words_before(&draft.reader));
     let mut words = Vec::new();
-    sink.begin(draft.number);
+    sink.send(Message::Begin { first_block: draft.number });
     let mut lines = LogLines::open(path, is_compressed(&log.source.path), log.read_to)?;
     let end = if is_compressed(&log.source.path) { u64::MAX } else { log.source.stamp.size };
     loop {
@@ -230,16 +213,13 @@ fn read_lines(
                 }
                 summary.event(event);
             }
-            LogItem::Record { record } => {
-                record.facts.iter().for_each(|fact| summary.fact(fact));
-                record.unrecognised.iter().for_each(|unrecognised| summary.unrecognised(unrecognised));
-            }
+            LogItem::Record(record) => summary.record(record),
         });
         let read = stop - log.read_to;
         log.read_to = stop;
         if stop - draft.start >= FULL {
-            sink.block(draft.finished(stop, summary.events, &filter));
-            sink.turns(summary.take_turns());
+            sink.send(Message::Block(draft.finished(stop, summary.events, &filter)));
+            sink.send(Message::Turns(summary.take_turns()));
             filter.clear();
             draft = Draft {
                 number: draft.number + 1,
@@ -256,9 +236,9 @@ fn read_lines(
     }
     log.pending = if log.problem.is_none() { lines.pending() } else { 0 };
     if log.read_to > draft.start {
-        sink.block(draft.finished(log.read_to, summary.events, &filter));
+        sink.send(Message::Block(draft.finished(log.read_to, summary.events, &filter)));
     }
-    sink.turns(summary.take_turns());
+    sink.send(Message::Turns(summary.take_turns()));
     log.reader = reader.state();
     if !is_compressed(&log.source.path) {
         log.fingerprint = fingerprint(&log.source.path, log.read_to)?;
@@ -266,14 +246,9 @@ fn read_lines(
     Ok(ControlFlow::Continue(summary))
 }
 
-fn index_transcript(
-    log: &mut LogRow,
-    transcript: &LogTranscript,
-    sink: &mut dyn Sink,
-) -> ControlFlow<(), SessionSummary> {
+fn index_transcript(transcript: &ParsedLog<'_>, sink: &Sink<'_>) -> SessionSummary {
     let mut summary = SessionSummary::default();
-    transcript.facts.iter().for_each(|fact| summary.fact(fact));
-    transcript.unrecognised.iter().for_each(|unrecognised| summary.unrecognised(unrecognised));
+    summary.record(transcript);
     let mut filter = BloomFilter::default();
     let mut words = Vec::new();
     let mut size = 0;
@@ -292,7 +267,7 @@ fn index_transcript(
         }
         summary.event(event);
         if size - draft.start >= FULL {
-            sink.block(draft.finished(size, summary.events, &filter));
+            sink.send(Message::Block(draft.finished(size, summary.events, &filter)));
             filter.clear();
             draft = Draft {
                 number: draft.number + 1,
@@ -304,9 +279,8 @@ fn index_transcript(
         }
     }
     if summary.events > draft.first_event {
-        sink.block(draft.finished(size, summary.events, &filter));
+        sink.send(Message::Block(draft.finished(size, summary.events, &filter)));
     }
-    sink.turns(summary.take_turns());
-    log.read_to = log.source.stamp.size;
-    sink.progress(log.source.stamp.size).map_continue(|()| summary)
+    sink.send(Message::Turns(summary.take_turns()));
+    summary
 }

@@ -1,7 +1,7 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_clients::Client;
-use tamis_trace::{IndexRefresh, IndexStatus, IndexVerification, LogState, Trace, UnrecognisedRecords};
+use tamis_trace::{IndexRefresh, IndexStatus, IndexVerification, IndexedLog, Trace, UnrecognisedRecords};
 
 use super::indexing;
 use super::options::Source;
@@ -120,8 +120,8 @@ fn to_text(
             text.push_str(&unrecognised(entry, few));
         }
     }
-    let problem = |log: &LogState| log.problem.clone().unwrap_or_default();
-    section(&mut text, "of no known format", &report.unknown, few, |log| print::size(log.size));
+    let problem = |log: &IndexedLog| log.problem().unwrap_or_default().into_inner();
+    section(&mut text, "of no known format", &report.unknown, few, |log| print::size(log.source.stamp.size));
     section(&mut text, "not read, or not to the end", &report.problems, few, problem);
     section(&mut text, "with a last line that is not whole", &report.torn, few, |log| {
         print::size(log.pending)
@@ -150,7 +150,13 @@ fn unrecognised(entry: &UnrecognisedRecords, few: usize) -> String {
     text
 }
 
-fn section(text: &mut String, name: &str, logs: &[LogState], few: usize, say: impl Fn(&LogState) -> String) {
+fn section(
+    text: &mut String,
+    name: &str,
+    logs: &[IndexedLog],
+    few: usize,
+    say: impl Fn(&IndexedLog) -> String,
+) {
     if logs.is_empty() {
         return;
     }
@@ -195,15 +201,15 @@ fn to_json(
     report: &IndexStatus,
     verified: Option<&IndexVerification>,
 ) -> Value {
-    let logs = |logs: &[LogState]| -> Value {
+    let logs = |logs: &[IndexedLog]| -> Value {
         logs.iter()
             .map(|log| {
                 json!({
                     "log": log.name(),
-                    "bytes": log.size,
+                    "bytes": log.source.stamp.size,
                     "read_to": log.read_to,
                     "pending_bytes": log.pending,
-                    "problem": log.problem,
+                    "problem": log.problem(),
                 })
             })
             .collect()

@@ -105,7 +105,7 @@ fn project_hash(trace: &Trace, named: &str) -> Result<String, CliError> {
     let resolved = absolute.canonicalize().unwrap_or_else(|_| absolute.clone());
     let folders = [&absolute, &resolved].map(|path| path.to_string_lossy().into_owned());
     let known = |project: &&Project| {
-        let root = project.root.as_ref();
+        let root = project.root.as_deref();
         folders.iter().any(|folder| root == Some(folder) || project.hash == Project::hash_of(folder))
     };
     if let Some(project) = projects.iter().find(known) {

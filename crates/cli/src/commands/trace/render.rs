@@ -14,7 +14,7 @@ const PROJECT_WIDTH: usize = 28;
 
 /// A project's folder, short enough for a column.
 pub(crate) fn project(session: &Session) -> String {
-    let root = session.root.as_ref().map(|root| escape::line(&under_home(root)));
+    let root = session.root().map(|root| escape::line(&under_home(&root)));
     let hash = || session.project.chars().take(8).collect::<String>();
     match root {
         Some(root) => table::cut_front(&root, PROJECT_WIDTH),
@@ -61,8 +61,8 @@ pub(crate) fn locations(trace: &Trace) -> impl Iterator<Item = String> {
 /// What a session is about, and where it comes from.
 pub(crate) fn about(trace: &Trace, session: &Session) -> Result<String, CliError> {
     let mut text = String::new();
-    if let (Some(parent), Some(relation)) = (&session.parent, &session.relation) {
-        text.push_str(&format!("[{} of {}] ", relation.name(), short_parent(trace, parent)?));
+    if let (Some(parent), Some(relation)) = (session.parent(), session.relation) {
+        text.push_str(&format!("[{} of {}] ", relation.name(), short_parent(trace, &parent)?));
     }
     let summary = &session.summary;
     let words = summary.snippet.as_ref().or(summary.title.as_ref());
@@ -86,11 +86,11 @@ pub(crate) fn session_json(trace: &Trace, session: &Session, tokens: u64) -> Res
         "short_id": trace.short_id(&session.id)?,
         "provider": session.provider.id(),
         "project_hash": session.project,
-        "root_path": session.root,
-        "parent": session.parent,
+        "root_path": session.root(),
+        "parent": session.parent(),
         "relation": session.relation,
-        "start_time": utc(session.started),
-        "end_time": utc(session.ended),
+        "start_time": utc(summary.started),
+        "end_time": utc(summary.ended),
         "duration_seconds": summary.duration_seconds(),
         "turn_count": summary.turns,
         "event_count": summary.events,

@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         table.row([
             escape::line(&trace.short_id(&session.id)?),
             session.provider.id().to_owned(),
-            render::minute(session.started),
+            render::minute(session.summary.started),
             print::grouped(session.summary.turns),
             render::duration(session.summary.duration_seconds()),
             print::grouped(*tokens),

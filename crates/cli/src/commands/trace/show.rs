@@ -89,18 +89,18 @@ fn head(trace: &Trace, session: &Session) -> CliResult {
     };
     row("version", summary.version.as_ref().map(|version| escape::line(version)));
     row("title", summary.title.as_ref().map(|title| escape::line(title)));
-    row("project", session.root.as_ref().map(|root| escape::line(root)));
-    let relation = session.relation.as_ref().zip(session.parent.as_ref());
+    row("project", session.root().map(|root| escape::line(&root)));
+    let relation = session.relation.zip(session.parent());
     row(
         "comes from",
         relation.map(|(relation, parent)| escape::line(&format!("{parent} ({})", relation.name()))),
     );
-    row("started", Some(render::second(session.started)));
+    row("started", Some(render::second(summary.started)));
     row(
         "ended",
         Some(format!(
             "{}, after {}",
-            render::second(session.ended),
+            render::second(summary.ended),
             render::duration(summary.duration_seconds())
         )),
     );

@@ -1,7 +1,8 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use tamis_logs::usage::{ExclusionReason, Tokens};
-use tamis_trace::{ExplainedReport, Session, Trace, UsageDecision, UsageGrouping};
+use tamis_trace::accounting::ReportVerdict;
+use tamis_trace::{ExplainedReport, Session, Trace, UsageGrouping};
 
 use super::options::{Source, Which};
 use super::render;
@@ -208,7 +209,7 @@ fn reports_table(reports: &[ExplainedReport]) -> Table {
             print::grouped(reported.cache_read.saturating_add(reported.cache_creation)),
             print::grouped(reported.output),
             print::grouped(report.counted.total()),
-            reason(report.decision).to_owned(),
+            reason(report.verdict).to_owned(),
         ]);
     }
     table
@@ -225,23 +226,23 @@ fn log_json(log: &Session, reports: &[ExplainedReport]) -> Value {
                 "model": report.model,
                 "reported": render::tokens_json(report.reported),
                 "counted": render::tokens_json(report.counted),
-                "reason": reason(report.decision),
+                "reason": reason(report.verdict),
             })
         })
         .collect();
     json!({"session_id": log.id, "relation": log.relation, "reports": reports})
 }
 
-fn reason(decision: UsageDecision) -> &'static str {
-    match decision {
-        UsageDecision::First => "the first report of its request",
-        UsageDecision::Continued => "the same request again, further on; only what it adds counts",
-        UsageDecision::Repeated => "repeats a request that is counted",
-        UsageDecision::CountedElsewhere => "an earlier session's log has the same request",
-        UsageDecision::Excluded(ExclusionReason::Repeated) => "repeats the total before it",
-        UsageDecision::Excluded(ExclusionReason::Inherited) => {
+fn reason(verdict: ReportVerdict) -> &'static str {
+    match verdict {
+        ReportVerdict::First => "the first report of its request",
+        ReportVerdict::Replaced => "the same request again, further on; only what it adds counts",
+        ReportVerdict::Same => "repeats a request that is counted",
+        ReportVerdict::CountedElsewhere => "an earlier session's log has the same request",
+        ReportVerdict::Excluded(ExclusionReason::Repeated) => "repeats the total before it",
+        ReportVerdict::Excluded(ExclusionReason::Inherited) => {
             "belongs to the session that this one was forked from"
         }
-        UsageDecision::Excluded(ExclusionReason::Empty) => "reports no tokens",
+        ReportVerdict::Excluded(ExclusionReason::Empty) => "reports no tokens",
     }
 }

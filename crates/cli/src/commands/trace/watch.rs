@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
     print::note(format_args!("following {}; Ctrl-C ends it", print::count(watch.logs() as u64, "log")));
     let mut printed = Ok(());
     let followed = watch.follow(&|| ended.load(Ordering::Relaxed), &mut |session, index, event| {
-        if only.as_ref().is_none_or(|only| belongs(session, only)) {
+        if only.as_ref().is_none_or(|only| session.id == only.id || session.is_child_of(only)) {
             printed = print_event(&trace, session, index, event, arguments.source.json);
         }
         if printed.is_ok() && !ended.load(Ordering::Relaxed) {
@@ -45,10 +45,6 @@ pub(crate) fn run(arguments: &WatchCommand) -> CliResult {
     runtime.shutdown_background();
     followed?;
     printed
-}
-
-fn belongs(session: &Session, only: &Session) -> bool {
-    session.id == only.id || session.parent.as_ref() == Some(&only.native_id)
 }
 
 fn print_event(

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::hash;
 use super::wire::Line;
 use crate::event::Millis;
-use crate::readers::{ParsedRecord, Relation, SessionFact};
+use crate::readers::{ParsedLog, Relation, SessionFact};
 use crate::usage::Tokens;
 
 /// What a reader knows of the records before.
@@ -58,7 +58,7 @@ impl State {
         own: Option<String>,
         line: &mut Line<'a>,
         at: Option<Millis>,
-        record: &mut ParsedRecord<'a>,
+        record: &mut ParsedLog<'a>,
     ) {
         let facts = &mut record.facts;
         let state = self;

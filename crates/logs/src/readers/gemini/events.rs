@@ -9,7 +9,7 @@ use super::pieces::{Piece, content, pieces, result, shown, unknown, words};
 use super::tokens::tokens;
 use crate::event::{Content, EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
 use crate::readers::hashing::claim_of;
-use crate::readers::{LogTranscript, Unrecognised, time};
+use crate::readers::{ParsedLog, Unrecognised, time};
 use crate::usage::UsageReport;
 
 /// How "user" messages begin that the client wrote.
@@ -25,9 +25,9 @@ const OWN_WORDS: &[&str] = &[
 const SUMMARY: &str = "<state_snapshot>";
 const SUMMARY_ANSWER: &str = "Got it. Thanks for the additional context!";
 
-pub(super) fn transcript(conversation: Conversation) -> LogTranscript {
+pub(super) fn transcript(conversation: Conversation) -> ParsedLog<'static> {
     let Conversation { head, messages, rewinds, unrecognised, .. } = conversation;
-    let mut transcript = LogTranscript { facts: super::facts(&head), events: Vec::new(), unrecognised };
+    let mut transcript = ParsedLog { facts: super::facts(&head), events: Vec::new(), unrecognised };
     let subagent = head.get("kind").is_some_and(|kind| kind == "subagent");
     let mut reader = Reader {
         stream: if subagent { EventStream::Subagent } else { EventStream::Main },

@@ -6,15 +6,25 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use crate::readers::{Relation, SessionFact};
+
 /// No list of projects is larger, nor a path longer.
 const MOST: u64 = 4 << 20;
+
+/// The folder of the session, and its parent.
+pub(in crate::readers) fn facts_of_path(chat: &Path) -> Vec<SessionFact<'static>> {
+    let root = root_of(chat).map(|root| SessionFact::Root(root.into()));
+    let parent =
+        parent_of(chat).map(|id| SessionFact::Parent { id: id.into(), relation: Relation::Subagent });
+    root.into_iter().chain(parent).collect()
+}
 
 /// The folder that the session of the log at `chat` was started in.
 ///
 /// The client writes it into `.project_root` beside the folder of chats. Where that is missing, `projects.json` in the
 /// client's own folder may have it: it names the folder of each project. Older logs are under the SHA-256 of the path, and
 /// have nothing else.
-pub fn root_of(chat: &Path) -> Option<String> {
+fn root_of(chat: &Path) -> Option<String> {
     let project = chats_of(chat)?.parent()?;
     if let Some(root) = read(&project.join(".project_root")) {
         let root = root.trim();
@@ -30,7 +40,7 @@ pub fn root_of(chat: &Path) -> Option<String> {
 }
 
 /// The id of the session that began the subagent whose log is at `chat`; `None` for a session of its own.
-pub fn parent_of(chat: &Path) -> Option<String> {
+fn parent_of(chat: &Path) -> Option<String> {
     let folder = chat.parent()?;
     if folder.parent()?.file_name()? != "chats" {
         return None;

@@ -7,10 +7,10 @@ use super::tokens::tokens;
 use super::{Message, Session};
 use crate::event::{Content, EventBody, EventStream, LogEvent, Millis};
 use crate::readers::hashing::claim_of;
-use crate::readers::{LogTranscript, Relation, SessionFact, Unrecognised};
+use crate::readers::{ParsedLog, Relation, SessionFact, Unrecognised};
 use crate::usage::{Claim, ExclusionReason, Tokens, UsageReport};
 
-pub(super) fn transcript(mut session: Session) -> LogTranscript {
+pub(super) fn transcript(mut session: Session) -> ParsedLog<'static> {
     let messages = std::mem::take(&mut session.messages);
     let mut reader = Reader {
         stream: if session.parent.is_some() { EventStream::Subagent } else { EventStream::Main },
@@ -37,7 +37,7 @@ pub(super) fn transcript(mut session: Session) -> LogTranscript {
         }
         gone = reader.message(message, gone, from_part.as_deref().filter(|_| here));
     }
-    LogTranscript { facts: facts(session), events: reader.events, unrecognised: reader.unrecognised }
+    ParsedLog { facts: facts(session), events: reader.events, unrecognised: reader.unrecognised }
 }
 
 fn facts(session: Session) -> Vec<SessionFact<'static>> {
