@@ -8,6 +8,7 @@
 
 pub mod claude;
 pub mod codex;
+mod fields;
 pub mod gemini;
 mod hashing;
 pub mod opencode;

@@ -23,12 +23,11 @@
 
 mod assistant;
 mod document;
+mod fields;
 mod kinds;
-mod lenient;
 mod notice;
 mod state;
 mod user;
-mod wire;
 
 use std::borrow::Cow;
 use std::io::Read as _;
@@ -38,14 +37,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::{LineReader, ParsedLog, Relation, SessionFact, Unrecognised, time};
+use super::fields::{moment, read_line, text};
+use super::hashing::{FNV_START, fnv};
+use super::{LineReader, ParsedLog, Relation, SessionFact, Unrecognised};
 use crate::event::{Content, EventBody, EventStream, LogEvent, LoggedCall, LoggedResult, Millis};
 use crate::lines::open_regular;
 use crate::reading::stem_of;
 pub use document::read_document;
-use lenient::{Maybe, text_of};
+use fields::{Fields, Key, Line};
 use state::{State, Streamed};
-use wire::Line;
 
 /// Whether records of this kind, with a session's id, are Claude Code's; messages, which others write too, aside.
 pub(crate) fn is_known(kind: &str) -> bool {
@@ -131,9 +131,9 @@ impl LineReader for ClaudeReader {
         if line.trim().is_empty() {
             return;
         }
-        match lenient::read::<Maybe<Line<'a>>>(line) {
-            Ok(Maybe(Some(line))) => self.record(line, record),
-            Ok(Maybe(None)) => record.unrecognised.push(Unrecognised::Unreadable("not a JSON object".into())),
+        match read_line(line) {
+            Ok(Some(line)) => self.record(&line, record),
+            Ok(None) => record.unrecognised.push(Unrecognised::Unreadable("not a JSON object".into())),
             Err(error) if error.is_eof() => {
                 record.unrecognised.push(Unrecognised::Unreadable("ends in the middle of a record".into()));
             }
@@ -151,17 +151,19 @@ impl LineReader for ClaudeReader {
 }
 
 impl ClaudeReader {
-    fn record<'a>(&mut self, mut line: Line<'a>, record: &mut ParsedLog<'a>) {
-        let at = line.timestamp.and_then(moment);
-        self.state.facts(self.own.take(), &mut line, at, record);
+    fn record<'a>(&mut self, line: &Line<'a>, record: &mut ParsedLog<'a>) {
+        let own = &line.own;
+        let at = own.get(Key::Timestamp).and_then(moment);
+        self.state.facts(self.own.take(), line, at, record);
         let stream = match self.state.subagent {
             Some(true) => EventStream::Subagent,
-            _ if line.sidechain || line.parent_call.is_some() => EventStream::Sidechain,
+            _ if own.is(Key::IsSidechain) || own.get(Key::ParentToolUseId).is_some() => {
+                EventStream::Sidechain
+            }
             _ => EventStream::Main,
         };
-        let kind =
-            line.kind.take().or_else(|| line.message.0.as_mut().and_then(|message| message.role.take()));
-        let Some(kind) = kind else {
+        let role = || line.inner.as_ref().and_then(|message| message.text(Key::Role));
+        let Some(kind) = own.kind().or_else(role) else {
             record.unrecognised.push(Unrecognised::Record("(none)".into()));
             return;
         };
@@ -172,9 +174,9 @@ impl ClaudeReader {
             "system" => notice::system(line, &mut out),
             "attachment" => {
                 self.state.attachments = true;
-                notice::attachment(line, &mut out);
+                notice::attachment(own, &mut out);
             }
-            "summary" | "task-summary" | "tool_use_summary" => match line.summary {
+            "summary" | "task-summary" | "tool_use_summary" => match own.get(Key::Summary) {
                 Some(summary) => {
                     // At a log's head stand summaries of other sessions.
                     if kind == "summary" && self.state.begun {
@@ -184,35 +186,29 @@ impl ClaudeReader {
                 }
                 None => out.unrecognised(format!("{kind}.summary")),
             },
-            "ai-title" => self.title(2, line.ai_title, &mut out),
-            "custom-title" => self.title(3, line.custom_title, &mut out),
+            "ai-title" => self.title(2, own.get(Key::AiTitle), &mut out),
+            "custom-title" => self.title(3, own.get(Key::CustomTitle), &mut out),
             "agent-setting" => {
-                if let Some(name) = line.agent_setting.and_then(text_of) {
-                    out.record.facts.push(SessionFact::AgentName(name));
-                }
+                out.record.facts.extend(own.text(Key::AgentSetting).map(SessionFact::AgentName));
             }
             // What was queued and taken in the middle of a turn stood nowhere else before there were attachments.
-            "queue-operation" => match (line.operation.as_deref(), line.content) {
+            "queue-operation" => match (own.text(Key::Operation).as_deref(), own.get(Key::Content)) {
                 (Some("remove"), Some(content)) if !self.state.attachments => user::prompt(content, &mut out),
                 _ => {}
             },
-            "pr-link" | "frame-link" => match line.pull_request.or(line.frame) {
+            "pr-link" | "frame-link" => match own.first(&[Key::PrUrl, Key::FrameUrl]) {
                 Some(address) => out.push(EventBody::Notification(Content::Raw(address))),
                 None => out.unrecognised(format!("{kind}.url")),
             },
-            "result" => notice::result(line, &mut self.state, &mut out),
-            "tool_use" => out.push(EventBody::ToolCall(LoggedCall {
-                name: line.name.unwrap_or_default(),
-                id: line.id,
-                arguments: line.input.map_or(Content::Value(Value::Null), Content::Raw),
-            })),
+            "result" => notice::result(own, &mut self.state, &mut out),
+            "tool_use" => out.push(EventBody::ToolCall(call_of(own))),
             "tool_result" => {
-                let content = line.message.0.and_then(|message| message.content);
-                let content = line.output.or(line.content).or(content);
+                let content = line.inner.as_ref().and_then(|message| message.get(Key::Content));
+                let content = own.first(&[Key::Output, Key::Content]).or(content);
                 out.push(EventBody::ToolResult(LoggedResult {
-                    id: line.call,
+                    id: own.text(Key::ToolUseId),
                     content: content.map_or(Content::text(""), Content::Raw),
-                    failed: line.is_error,
+                    failed: own.is(Key::IsError),
                 }));
             }
             silent if kinds::SILENT.contains(&silent) => {}
@@ -221,7 +217,7 @@ impl ClaudeReader {
     }
 
     fn title<'a>(&mut self, rank: u8, title: Option<&'a RawValue>, out: &mut Out<'_, 'a>) {
-        let Some(title) = title.and_then(text_of) else {
+        let Some(title) = title.and_then(text) else {
             out.unrecognised("title");
             return;
         };
@@ -251,24 +247,16 @@ impl<'a> Out<'_, 'a> {
     }
 }
 
-/// A time: RFC 3339, or a number of milliseconds or seconds.
-fn moment(raw: &RawValue) -> Option<Millis> {
-    let json = raw.get();
-    if let Some(text) = json.strip_prefix('"').and_then(|text| text.strip_suffix('"')) {
-        return time(text);
+/// A call, in a record or in a part of a message.
+fn call_of<'a>(fields: &Fields<'a>) -> LoggedCall<'a> {
+    LoggedCall {
+        name: fields.text(Key::Name).unwrap_or_default(),
+        id: fields.text(Key::Id),
+        arguments: fields.get(Key::Input).map_or(Content::Value(Value::Null), Content::Raw),
     }
-    let number: i64 = json.parse().ok()?;
-    // As seconds these would be after the year 5000.
-    Some(if number.unsigned_abs() > 100_000_000_000 { number } else { number * 1000 })
 }
 
-/// FNV-1a, which is the same in every build: hashes are kept in an index.
+/// The same in every build: hashes are kept in an index.
 fn hash(parts: &[&str]) -> u64 {
-    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
-    for part in parts {
-        for byte in part.bytes().chain([0xff]) {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-    hash
+    parts.iter().fold(FNV_START, |hash, part| fnv(fnv(hash, part.as_bytes()), &[0xff]))
 }

@@ -40,6 +40,7 @@ use serde_json::value::RawValue;
 use super::{LineReader, ParsedLog, SessionFact, Unrecognised};
 use crate::event::bounded;
 use crate::event::{Content, EventBody, EventStream, LogEvent, Millis};
+use crate::readers::fields::read_line;
 use fields::{Fields, Key, Line};
 use state::State;
 
@@ -68,8 +69,8 @@ impl CodexReader {
 
     /// A record by its type.
     fn typed<'a>(&mut self, kind: &str, line: &Line<'a>, out: &mut Out<'a, '_>) {
-        let bare = line.payload.is_none();
-        let payload = line.payload.as_ref().unwrap_or(&line.own);
+        let bare = line.inner.is_none();
+        let payload = line.inner.as_ref().unwrap_or(&line.own);
         let inner = payload.kind().filter(|_| !bare);
         match kind {
             "response_item" | "request_item" | "event_msg" | "session_meta" | "compacted" if bare => {
@@ -165,13 +166,20 @@ impl LineReader for CodexReader {
         if line.trim().is_empty() {
             return;
         }
-        let parsed: Line<'a> = match serde_json::from_str(line) {
-            Ok(parsed) => parsed,
+        let mut parsed: Line<'a> = match read_line(line) {
+            Ok(Some(parsed)) => parsed,
+            Ok(None) => {
+                let why = "no record of any known form";
+                return record.unrecognised.push(Unrecognised::Unreadable(why.into()));
+            }
             Err(error) => {
                 let why = if error.is_eof() { "a torn line" } else { "no JSON" };
                 return record.unrecognised.push(Unrecognised::Unreadable(why.into()));
             }
         };
+        if parsed.has_inner {
+            parsed.inner.get_or_insert_default();
+        }
         let at = parsed.own.time();
         self.watch_prefix(&parsed, at);
         let mut out = Out { record, at, stream: self.state.stream(), line };

@@ -4,6 +4,13 @@ use sha2::{Digest, Sha256};
 
 use crate::usage::{Claim, ExclusionReason, Tokens};
 
+pub(super) const FNV_START: u64 = 0xcbf2_9ce4_8422_2325;
+
+/// FNV-1a, which is the same on every machine and in every version.
+pub(super) fn fnv(hash: u64, bytes: &[u8]) -> u64 {
+    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
 /// The claim of a report that may be repeated under the same name.
 pub(super) fn claim_of(tokens: &Tokens, name: Option<&str>) -> Claim {
     match name {

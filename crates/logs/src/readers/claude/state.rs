@@ -7,8 +7,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use super::fields::{Key, Line};
 use super::hash;
-use super::wire::Line;
 use crate::event::Millis;
 use crate::readers::{ParsedLog, Relation, SessionFact};
 use crate::usage::Tokens;
@@ -56,28 +56,34 @@ impl State {
     pub(super) fn facts<'a>(
         &mut self,
         own: Option<String>,
-        line: &mut Line<'a>,
+        line: &Line<'a>,
         at: Option<Millis>,
         record: &mut ParsedLog<'a>,
     ) {
         let facts = &mut record.facts;
         let state = self;
+        let fields = &line.own;
         if let Some(own) = own {
             state.id = Some(hash(&[&own]));
             state.named = true;
             facts.push(SessionFact::Id(Cow::Owned(own)));
         }
-        let conversation = line.message.0.is_some() || line.attachment.is_some();
-        state.begun |= line.message.0.is_some();
-        if line.session.is_none() && line.stream_session.is_some() {
-            state.streamed.get_or_insert_default();
+        let has_message = line.inner.is_some();
+        let conversation = has_message || fields.get(Key::Attachment).is_some();
+        state.begun |= has_message;
+        let mut session = fields.text(Key::SessionId);
+        if session.is_none() {
+            session = fields.text(Key::SessionIdOfStream);
+            if session.is_some() {
+                state.streamed.get_or_insert_default();
+            }
         }
-        let session = line.session.take().or_else(|| line.stream_session.take());
+        let forked_from = fields.object(Key::ForkedFrom);
         if let Some(session) = session.filter(|session| !session.is_empty()) {
-            let agent = line.agent.take();
+            let agent = fields.text(Key::AgentId);
             let subagent = *state
                 .subagent
-                .get_or_insert(agent.is_some() && (line.sidechain || line.message.0.is_none()));
+                .get_or_insert(agent.is_some() && (fields.is(Key::IsSidechain) || !has_message));
             if state.id.is_none() {
                 let id = match agent {
                     Some(agent) if subagent && agent.starts_with("agent-") => agent,
@@ -88,7 +94,7 @@ impl State {
                 facts.push(SessionFact::Id(id));
             }
             if !state.parent {
-                let parent = match line.forked_from.0.as_mut().and_then(|from| from.session.take()) {
+                let parent = match forked_from.as_ref().and_then(|from| from.text(Key::SessionId)) {
                     _ if subagent => Some((session, Relation::Subagent)),
                     Some(parent) => Some((parent, Relation::Fork)),
                     None if state.named && conversation => Some((session, Relation::Fork)),
@@ -102,21 +108,21 @@ impl State {
             }
         }
         // A copied record's time is its original's.
-        if let (false, None, Some(at)) = (state.started, &line.forked_from.0, at) {
+        if let (false, None, Some(at)) = (state.started, &forked_from, at) {
             state.started = true;
             facts.push(SessionFact::Started(at));
         }
-        let first = |is_known: &mut bool, text: &mut Option<Cow<'a, str>>| match text.take() {
-            Some(text) if !*is_known && !text.is_empty() => {
-                *is_known = true;
-                Some(text)
-            }
-            _ => None,
+        let first = |is_known: &mut bool, keys: &[Key]| {
+            let text = keys.iter().find_map(|key| fields.word(*key)).filter(|_| !*is_known);
+            *is_known |= text.is_some();
+            text
         };
-        facts.extend(first(&mut state.root, &mut line.cwd).map(SessionFact::Root));
-        facts.extend(first(&mut state.version, &mut line.version).map(SessionFact::Version));
+        facts.extend(first(&mut state.root, &[Key::Cwd]).map(SessionFact::Root));
+        let version = first(&mut state.version, &[Key::Version, Key::VersionOfStream]);
+        facts.extend(version.map(SessionFact::Version));
         if state.subagent == Some(true) {
-            facts.extend(first(&mut state.agent_name, &mut line.attribution).map(SessionFact::AgentName));
+            let agent_name = first(&mut state.agent_name, &[Key::AttributionAgent]);
+            facts.extend(agent_name.map(SessionFact::AgentName));
         }
     }
 }

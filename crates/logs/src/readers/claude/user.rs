@@ -4,10 +4,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::Out;
+use super::fields::{Fields, Key, Line};
 use super::kinds::{COMPACT_SUMMARY, OF_THE_CLIENT, PEOPLE, PUT_BEFORE};
-use super::lenient::{Each, Maybe, read as read_json, text_of};
-use super::wire::{Line, Origin, Part};
 use crate::event::{Content, EventBody, LoggedResult};
+use crate::readers::fields::text as text_of;
 
 /// Whose words a text is.
 enum Saying {
@@ -17,19 +17,21 @@ enum Saying {
     Command { command: String, arguments: String },
 }
 
-pub(super) fn read<'a>(line: Line<'a>, out: &mut Out<'_, 'a>) {
-    let Some(message) = line.message.0 else {
+pub(super) fn read<'a>(line: &Line<'a>, out: &mut Out<'_, 'a>) {
+    let Some(message) = &line.inner else {
         out.unrecognised("user.message");
         return;
     };
-    let marked = if line.compact_summary {
-        Some(Saying::Summary)
-    } else if line.meta || line.transcript_only || !of_person(&line.origin.0, line.prompt_source.as_deref()) {
-        Some(Saying::Client)
-    } else {
-        None
+    let own = &line.own;
+    let is_of_client = own.is(Key::IsMeta)
+        || own.is(Key::IsTranscriptOnly)
+        || own.text(Key::PromptSource).as_deref() == Some("system")
+        || !is_of_person(own);
+    let marked = match own.is(Key::IsCompactSummary) {
+        true => Some(Saying::Summary),
+        false => is_of_client.then_some(Saying::Client),
     };
-    content(message.content, marked.as_ref(), out);
+    content(message.get(Key::Content), marked.as_ref(), out);
 }
 
 /// A person's message that waited in the queue.
@@ -37,10 +39,10 @@ pub(super) fn prompt<'a>(prompt: &'a RawValue, out: &mut Out<'_, 'a>) {
     content(Some(prompt), None, out);
 }
 
-/// Whether a message is a person's, as far as the record says.
-pub(super) fn of_person(origin: &Option<Origin<'_>>, source: Option<&str>) -> bool {
-    let kind = origin.as_ref().and_then(|origin| origin.kind.as_deref());
-    source != Some("system") && kind.is_none_or(|kind| PEOPLE.contains(&kind))
+/// Whether a message is a person's, as far as its origin says.
+pub(super) fn is_of_person(record: &Fields<'_>) -> bool {
+    let kind = record.object(Key::Origin).and_then(|origin| origin.text(Key::Kind));
+    kind.is_none_or(|kind| PEOPLE.contains(&kind.as_ref()))
 }
 
 fn content<'a>(content: Option<&'a RawValue>, marked: Option<&Saying>, out: &mut Out<'_, 'a>) {
@@ -52,7 +54,7 @@ fn content<'a>(content: Option<&'a RawValue>, marked: Option<&Saying>, out: &mut
 }
 
 fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, 'a>) {
-    let Ok(Each(parts)) = read_json::<Each<Maybe<Part<'a>>>>(raw.get()) else {
+    let Some(parts) = Fields::each(raw) else {
         out.unrecognised("user.content");
         return;
     };
@@ -61,18 +63,18 @@ fn each_part<'a>(raw: &'a RawValue, marked: Option<&Saying>, out: &mut Out<'_, '
     let mut of_person: Vec<&'a RawValue> = Vec::new();
     let (mut images, mut alone) = (0, true);
     for part in parts {
-        let Some(part) = part.0 else {
+        let Some(part) = part else {
             out.unrecognised("user.content.(no object)");
             alone = false;
             continue;
         };
-        match (part.kind.as_deref(), part.text) {
-            (Some("tool_result"), _) => {
+        match (part.kind().as_deref(), part.get(Key::Text)) {
+            (Some("tool_result"), text) => {
                 alone = false;
                 out.push(EventBody::ToolResult(LoggedResult {
-                    id: part.call,
-                    content: part.content.or(part.text).map_or(Content::text(""), Content::Raw),
-                    failed: part.is_error,
+                    id: part.text(Key::ToolUseId),
+                    content: part.get(Key::Content).or(text).map_or(Content::text(""), Content::Raw),
+                    failed: part.is(Key::IsError),
                 }));
             }
             (Some("text") | None, Some(text)) => {

@@ -4,11 +4,12 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::fields::{Fields, Key, inside};
+use super::fields::{Fields, Key};
 use super::state::{CallProgress, Side, Twin};
 use super::words::{Texts, hash_of_text, slash_command};
 use super::{CodexReader, EventBody, Out, outcome};
 use crate::event::{Content, LoggedCall, LoggedResult};
+use crate::readers::fields::inside;
 
 /// Items without content for us.
 const SILENT: &[&str] = &[

@@ -12,11 +12,12 @@
 
 use std::borrow::Cow;
 
-use super::fields::{Fields, Key, Line, text};
+use super::fields::{Fields, Key, Line};
 use super::state::Prefix;
 use super::{CodexReader, Out};
 use crate::event::Millis;
 use crate::event::bounded;
+use crate::readers::fields::text;
 use crate::readers::{Relation, SessionFact};
 
 /// Records further apart than this were not copied together.
@@ -94,7 +95,7 @@ impl CodexReader {
             }
             return;
         }
-        let Some(payload) = &line.payload else { return };
+        let Some(payload) = &line.inner else { return };
         let record = line.own.kind().unwrap_or_default();
         let event = payload.kind().unwrap_or_default();
         let thread = match record.as_ref() {

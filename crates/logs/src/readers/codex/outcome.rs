@@ -6,7 +6,8 @@
 
 use serde_json::value::RawValue;
 
-use super::fields::{Fields, Key, inside};
+use super::fields::{Fields, Key};
+use crate::readers::fields::inside;
 
 /// How far the head and the tail of a result reach, in bytes.
 const ENDS: usize = 400;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::event::{EventStream, Millis};
+use crate::readers::hashing::{FNV_START, fnv};
 use crate::usage::Tokens;
 
 /// Most logs repeat a text within a few records; this many are remembered.
@@ -209,15 +210,8 @@ fn hex(hash: u64) -> String {
     format!("{folded:06x}")
 }
 
-/// FNV-1a, which is the same on every machine and in every version.
-pub(super) fn hash_on(hash: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(hash, |hash, byte| (hash ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-pub(super) const HASH_OF_NOTHING: u64 = 0xcbf2_9ce4_8422_2325;
-
 pub(super) fn hash_of(text: &str) -> u64 {
-    hash_on(HASH_OF_NOTHING, text.as_bytes())
+    fnv(FNV_START, text.as_bytes())
 }
 
 /// Tokens as a short array.

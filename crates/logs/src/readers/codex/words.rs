@@ -4,8 +4,9 @@ use std::borrow::Cow;
 
 use serde_json::value::RawValue;
 
-use super::fields::{Fields, Key, inside, text};
-use super::state::{HASH_OF_NOTHING, hash_on};
+use super::fields::{Fields, Key};
+use crate::readers::fields::{inside, text};
+use crate::readers::hashing::{FNV_START, fnv};
 
 /// How texts begin that Codex writes in the user's name. Tags are matched in any case, as Codex does.
 const CONTEXT: &[&str] = &[
@@ -124,14 +125,14 @@ impl<'a> Texts<'a> {
 
     /// The same however the texts are cut into parts.
     pub(super) fn hash(&self) -> u64 {
-        let (mut hash, mut left, mut length) = (HASH_OF_NOTHING, HASHED, 0_usize);
+        let (mut hash, mut left, mut length) = (FNV_START, HASHED, 0_usize);
         for text in &self.texts {
             let some = &text.as_bytes()[..text.len().min(left)];
-            hash = hash_on(hash, some);
+            hash = fnv(hash, some);
             left -= some.len();
             length += text.len();
         }
-        hash_on(hash, &length.to_le_bytes())
+        fnv(hash, &length.to_le_bytes())
     }
 }
 
