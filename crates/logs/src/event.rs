@@ -14,6 +14,11 @@ use crate::usage::UsageReport;
 /// Milliseconds since 1970.
 pub type Millis = i64;
 
+/// Whole seconds from one time to another; 0 when one is unknown, or the clock went back.
+pub fn seconds_between(from: Option<Millis>, to: Option<Millis>) -> u64 {
+    from.zip(to).map_or(0, |(from, to)| u64::try_from(to.saturating_sub(from)).unwrap_or(0) / 1000)
+}
+
 /// What happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {

@@ -82,11 +82,6 @@ pub struct CallDetails {
     pub range: Option<(u64, u64)>,
 }
 
-/// What a tool of this name does.
-pub fn tool_kind_of(name: &str) -> ToolKind {
-    tool_of(name).map_or(ToolKind::Other, |tool| tool.tool_kind)
-}
-
 fn tool_of(name: &str) -> Option<&'static Tool> {
     let own = name.rsplit("__").next().unwrap_or(name).to_ascii_lowercase();
     TOOLS.iter().find(|tool| tool.names.contains(&own.as_str()))

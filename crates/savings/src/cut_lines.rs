@@ -5,6 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use tamis_logs::tool_kinds::may_be_one_file;
 
 use super::lines::{DISTINCTIVE, bare, hash_of, is_distinctive, says_anything};
+use super::replay::Pending;
 
 /// Bytes of cut lines that are watched at once; the oldest results are settled beyond this.
 const MOST_BYTES: usize = 16 << 20;
@@ -19,8 +20,8 @@ pub(super) enum Need {
 }
 
 /// A result with what was cut of it.
-pub(super) struct Cutout<R> {
-    pub(super) of: R,
+pub(super) struct Cutout {
+    pub(super) of: Pending,
     pub(super) paths: Vec<String>,
     pub(super) lines: Vec<CutLine>,
 }
@@ -44,8 +45,9 @@ impl CutLine {
 
 type LinePosition = (u64, usize);
 
-pub(super) struct Watched<R> {
-    cutouts: VecDeque<Cutout<R>>,
+#[derive(Default)]
+pub(super) struct Watched {
+    cutouts: VecDeque<Cutout>,
     /// The number of the first cutout that is still watched.
     first: u64,
     bytes: usize,
@@ -53,21 +55,9 @@ pub(super) struct Watched<R> {
     by_start: HashMap<[u8; DISTINCTIVE], Vec<LinePosition>>,
 }
 
-impl<R> Default for Watched<R> {
-    fn default() -> Watched<R> {
-        Watched {
-            cutouts: VecDeque::new(),
-            first: 0,
-            bytes: 0,
-            by_line: HashMap::new(),
-            by_start: HashMap::new(),
-        }
-    }
-}
-
-impl<R> Watched<R> {
+impl Watched {
     /// Watches a result's cut lines. Gives those that are settled for it.
-    pub(super) fn add(&mut self, cutout: Cutout<R>) -> Vec<Cutout<R>> {
+    pub(super) fn add(&mut self, cutout: Cutout) -> Vec<Cutout> {
         let number = self.first + self.cutouts.len() as u64;
         for (index, line) in cutout.lines.iter().enumerate() {
             self.bytes += line.text.len() + 64;
@@ -100,7 +90,7 @@ impl<R> Watched<R> {
     }
 
     /// Ends the watch.
-    pub(super) fn settle(&mut self) -> VecDeque<Cutout<R>> {
+    pub(super) fn settle(&mut self) -> VecDeque<Cutout> {
         std::mem::take(self).cutouts
     }
 
@@ -203,7 +193,7 @@ impl<R> Watched<R> {
     }
 }
 
-fn line_at<R>(cutouts: &mut VecDeque<Cutout<R>>, first: u64, place: LinePosition) -> Option<&mut CutLine> {
+fn line_at(cutouts: &mut VecDeque<Cutout>, first: u64, place: LinePosition) -> Option<&mut CutLine> {
     let index = usize::try_from(place.0.checked_sub(first)?).ok()?;
     cutouts.get_mut(index)?.lines.get_mut(place.1)
 }

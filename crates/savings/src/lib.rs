@@ -21,7 +21,7 @@ use tamis_sieve::Sieve;
 use tamis_trace::{Session, SessionFilter, Trace, TraceError, preview};
 
 use cut_lines::{Cutout, Need};
-use replay::{Pending, Replay, ReplaySink};
+use replay::{Pending, Replay};
 
 /// How to read the report; part of it.
 const RULES: &[&str] = &[
@@ -216,7 +216,7 @@ pub fn estimate(
         let mut replay = Replay::default();
         let mut flow = ControlFlow::Continue(());
         let read = trace.events(session, 0, &mut |number, event| {
-            replay.take(number, event, sieve, options, &mut recorder);
+            replay.take(number, event, sieve, &mut recorder);
             let results = recorder.savings.totals.results;
             if results != progress.results {
                 progress.results = results;
@@ -268,22 +268,19 @@ impl Recorder {
             enter(self.savings.by_provider.entry(provider.id()).or_default());
         }
     }
-}
 
-impl ReplaySink for Recorder {
+    /// Whether this result of this call was met before, in a log that was copied.
     fn is_copy(&mut self, key: u64) -> bool {
         !self.met.insert(key)
     }
 
-    fn skipped(&mut self) -> &mut SkippedResults {
-        &mut self.savings.skipped
-    }
-
+    /// Takes a result that was put through the sieve, cut or not.
     fn seen(&mut self, result: &ReplayedResult) {
         self.each_sums(&result.tool, |sums| sums.seen(result));
     }
 
-    fn settled(&mut self, cutout: Cutout<Pending>) {
+    /// Takes a result once later needs of its cut lines are known.
+    fn settled(&mut self, cutout: Cutout) {
         let Pending { mut result, blocks } = cutout.of;
         result.session_id = self.session.clone();
         let needed: Vec<_> = cutout.lines.iter().filter_map(|line| Some((line, line.need?))).collect();
@@ -325,6 +322,7 @@ impl ReplaySink for Recorder {
         }
     }
 
+    /// Takes tokens that would not have been sent again.
     fn not_resent(&mut self, tool: &str, tokens: u64) {
         self.each_sums(tool, |sums| sums.tokens_not_resent += tokens);
     }

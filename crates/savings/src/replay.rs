@@ -13,7 +13,7 @@ use tamis_trace::accounting::{ReportVerdict, UsageAccount};
 
 use super::cut_lines::{CutLine, Cutout, Watched, line_hashes};
 use super::lines::{Known, bare, hash_of, says_anything, unnumbered};
-use super::{ReplayedResult, SavingsOptions, SkippedResults};
+use super::{Recorder, ReplayedResult};
 
 /// Letters of the person's words, and of the agent's, that the goal is made of: a question is a sentence or two.
 const GOAL_CHARS: usize = 300;
@@ -25,19 +25,6 @@ pub(super) struct Pending {
     pub(super) result: ReplayedResult,
     /// Tokens of each cut block, with its first and last line.
     pub(super) blocks: Vec<(usize, usize, u64)>,
-}
-
-/// What a replay gives, while it goes on.
-pub(super) trait ReplaySink {
-    /// Whether this result of this call was met before, in a log that was copied.
-    fn is_copy(&mut self, key: u64) -> bool;
-    fn skipped(&mut self) -> &mut SkippedResults;
-    /// A result that was put through the sieve, cut or not.
-    fn seen(&mut self, result: &ReplayedResult);
-    /// Later needs of this result's cut lines are known now.
-    fn settled(&mut self, cutout: Cutout<Pending>);
-    /// These tokens would not have been sent again.
-    fn not_resent(&mut self, tool: &str, tokens: u64);
 }
 
 #[derive(Default)]
@@ -54,21 +41,14 @@ struct Conversation {
     agent: String,
     open: Vec<(Option<String>, String, CallDetails)>,
     known: Known,
-    watched: Watched<Pending>,
+    watched: Watched,
     requests: u64,
     /// For each pruned result its tool, the tokens saved, and the number of requests before it.
     out_of_context: Vec<(String, u64, u64)>,
 }
 
 impl Replay {
-    pub(super) fn take(
-        &mut self,
-        number: u64,
-        event: &LogEvent<'_>,
-        sieve: &Sieve,
-        options: &SavingsOptions,
-        sink: &mut dyn ReplaySink,
-    ) {
+    pub(super) fn take(&mut self, number: u64, event: &LogEvent<'_>, sieve: &Sieve, recorder: &mut Recorder) {
         let conversation =
             if event.stream == EventStream::Sidechain { &mut self.sidechain } else { &mut self.main };
         match &event.body {
@@ -77,7 +57,7 @@ impl Replay {
                     conversation.requests += 1;
                 }
             }
-            EventBody::Compaction(_) => conversation.end(sink),
+            EventBody::Compaction(_) => conversation.end(recorder),
             EventBody::User(content) => conversation.person_said(&content.to_text()),
             EventBody::SlashCommand { command, arguments } => {
                 conversation.person_said(&format!("{command} {arguments}"));
@@ -93,13 +73,13 @@ impl Replay {
                 }
             }
             EventBody::ToolCall(call) => conversation.called(call, number),
-            EventBody::ToolResult(result) => conversation.answered(result, number, sieve, options, sink),
+            EventBody::ToolResult(result) => conversation.answered(result, number, sieve, recorder),
         }
     }
 
-    pub(super) fn finish(mut self, sink: &mut dyn ReplaySink) {
-        self.main.end(sink);
-        self.sidechain.end(sink);
+    pub(super) fn finish(mut self, recorder: &mut Recorder) {
+        self.main.end(recorder);
+        self.sidechain.end(recorder);
     }
 }
 
@@ -147,21 +127,15 @@ impl Conversation {
         self.open.push((id, call.name.clone().into_owned(), used));
     }
 
-    fn answered(
-        &mut self,
-        result: &LoggedResult<'_>,
-        number: u64,
-        sieve: &Sieve,
-        options: &SavingsOptions,
-        sink: &mut dyn ReplaySink,
-    ) {
+    fn answered(&mut self, result: &LoggedResult<'_>, number: u64, sieve: &Sieve, recorder: &mut Recorder) {
         let of = self.open.iter().position(|(id, ..)| id.as_deref() == result.id.as_deref());
         let Some((id, tool, used)) = of.map(|index| self.open.remove(index)) else {
-            sink.skipped().other += 1;
+            recorder.savings.skipped.other += 1;
             return self.gave(&output_of(&result.content));
         };
         let text = output_of(&result.content);
-        let skipped = sink.skipped();
+        let options = &recorder.options;
+        let skipped = &mut recorder.savings.skipped;
         let prunable = match used.tool_kind {
             ToolKind::Run => true,
             ToolKind::Read | ToolKind::Search | ToolKind::Fetch => !result.failed,
@@ -182,15 +156,15 @@ impl Conversation {
             *reason += 1;
             return self.gave(&text);
         }
-        if sink.is_copy(hash_of((id, text.as_ref()))) {
-            sink.skipped().copies += 1;
+        if recorder.is_copy(hash_of((id, text.as_ref()))) {
+            recorder.savings.skipped.copies += 1;
             return self.gave(&text);
         }
         let file = if used.tool_kind == ToolKind::Read { unnumbered(&text) } else { None };
         let text = file.map_or(text, Cow::Owned);
         let goal = self.goal();
         if goal.is_empty() {
-            sink.skipped().without_goal += 1;
+            recorder.savings.skipped.without_goal += 1;
             return self.gave(&text);
         }
         let pruned = sieve.dry_run(
@@ -199,7 +173,7 @@ impl Conversation {
                 goal: &goal,
                 kind: TextKind::detect(&text),
                 options: PruneOptions {
-                    threshold: options.threshold,
+                    threshold: recorder.options.threshold,
                     timeout: Duration::MAX,
                     ..PruneOptions::default()
                 },
@@ -216,7 +190,7 @@ impl Conversation {
             cut_lines: pruned.stats.pruned_lines as u64,
             ..ReplayedResult::default()
         };
-        sink.seen(&replayed);
+        recorder.seen(&replayed);
         let lines = split_lines(&text);
         let cuts: Vec<(usize, usize)> =
             pruned.annotations.iter().map(|cut| (cut.original_start_line, cut.original_end_line)).collect();
@@ -246,7 +220,7 @@ impl Conversation {
             .collect();
         let pending = Pending { result: replayed, blocks };
         for settled in self.watched.add(Cutout { of: pending, paths: used.paths, lines: cut_lines }) {
-            sink.settled(settled);
+            recorder.settled(settled);
         }
     }
 
@@ -260,14 +234,14 @@ impl Conversation {
     }
 
     /// The context ends here: the session does, or it was made shorter.
-    fn end(&mut self, sink: &mut dyn ReplaySink) {
+    fn end(&mut self, recorder: &mut Recorder) {
         for cutout in self.watched.settle() {
-            sink.settled(cutout);
+            recorder.settled(cutout);
         }
         self.known.clear();
         for (tool, saved, since) in self.out_of_context.drain(..) {
             // The first request would have read it once, which is the saving itself.
-            sink.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));
+            recorder.not_resent(&tool, saved * (self.requests - since).saturating_sub(1));
         }
     }
 }

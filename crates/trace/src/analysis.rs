@@ -106,17 +106,8 @@ impl EventCounts {
 }
 
 impl Trace {
-    /// Diagnoses a session.
+    /// Diagnoses a session; cancelled as soon as `broken_off` returns true, which is checked at every event.
     pub fn analyze(
-        &self,
-        session: &Session,
-        options: &AnalysisOptions,
-    ) -> Result<SessionAnalysis, TraceError> {
-        self.analyze_unless(session, options, &|| false)
-    }
-
-    /// The same, cancelled as soon as `broken_off` returns true, which is checked at every event.
-    pub fn analyze_unless(
         &self,
         session: &Session,
         options: &AnalysisOptions,
@@ -140,7 +131,7 @@ impl Trace {
         broken_off: &dyn Fn() -> bool,
         sum: &mut Sum,
     ) -> Result<(), TraceError> {
-        let mut examination = Examination::new(options);
+        let mut examination = Examination::new(options, &mut sum.summary);
         let mut ended = broken_off();
         if !ended {
             self.events(session, 0, &mut |number, event| {
@@ -152,7 +143,7 @@ impl Trace {
         if ended {
             return Err(TraceError::Cancelled);
         }
-        examination.finish(sum);
+        examination.finish(&mut sum.findings);
         Ok(())
     }
 }
@@ -166,13 +157,12 @@ struct Sum {
 
 /// Calls whose results have not come, of which this many are remembered.
 const MOST_OPEN_CALLS: usize = 256;
+
 /// One session, while it is read.
-struct Examination {
+struct Examination<'s> {
+    summary: &'s mut AnalysisSummary,
     turn: Option<u64>,
     open: Vec<Called>,
-    counts: EventCounts,
-    failed: u64,
-    declined: u64,
     failures: Option<failures::Failures>,
     loops: Option<loops::Loops>,
     reads: reads::Reads,
@@ -180,14 +170,12 @@ struct Examination {
     spending: spending::Spending,
 }
 
-impl Examination {
-    fn new(options: &AnalysisOptions) -> Examination {
+impl Examination<'_> {
+    fn new<'s>(options: &AnalysisOptions, summary: &'s mut AnalysisSummary) -> Examination<'s> {
         Examination {
+            summary,
             turn: None,
             open: Vec::new(),
-            counts: EventCounts::default(),
-            failed: 0,
-            declined: 0,
             failures: options.failures.then(Default::default),
             loops: options.loops.then(Default::default),
             reads: Default::default(),
@@ -198,7 +186,7 @@ impl Examination {
 
     fn take(&mut self, number: u64, event: &LogEvent<'_>) {
         let kind = event.kind();
-        self.counts.add(kind);
+        self.summary.event_counts.add(kind);
         // As the index numbers turns.
         let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
         if kind.begins_turn() && event.stream != EventStream::Sidechain || self.turn.is_none() && acts {
@@ -225,7 +213,7 @@ impl Examination {
                     let call = self.open.remove(index);
                     self.answered(&Answered::new(&call, result, spot, event.at));
                 } else {
-                    self.failed += u64::from(result.failed);
+                    self.summary.failed_tool_calls += u64::from(result.failed);
                 }
             }
             EventBody::TokenUsage(report) => {
@@ -243,8 +231,8 @@ impl Examination {
     }
 
     fn answered(&mut self, answer: &Answered<'_>) {
-        self.failed += u64::from(answer.failed);
-        self.declined += u64::from(answer.declined);
+        self.summary.failed_tool_calls += u64::from(answer.failed);
+        self.summary.declined_tool_calls += u64::from(answer.declined);
         if let Some(failures) = &mut self.failures {
             failures.answered(answer);
         }
@@ -256,8 +244,8 @@ impl Examination {
         self.spending.answered(answer);
     }
 
-    fn finish(self, sum: &mut Sum) {
-        let Sum { findings, summary } = sum;
+    fn finish(self, findings: &mut Findings) {
+        let summary = self.summary;
         if let Some(failures) = self.failures {
             failures.finish(findings);
         }
@@ -267,31 +255,12 @@ impl Examination {
         self.reads.finish(findings);
         self.slow.finish(findings);
         let context = self.spending.finish(findings);
-        summary.event_counts = summary.event_counts.plus(self.counts);
         summary.turns += self.turn.map_or(0, |last| last + 1);
         summary.sessions += 1;
-        summary.failed_tool_calls += self.failed;
-        summary.declined_tool_calls += self.declined;
         summary.tokens = summary.tokens.plus(context.tokens);
         summary.requests += context.requests;
         summary.largest_context = summary.largest_context.max(context.largest_context);
         summary.compactions += context.compactions;
-    }
-}
-
-impl EventCounts {
-    fn plus(self, other: EventCounts) -> EventCounts {
-        EventCounts {
-            assistant_messages: self.assistant_messages + other.assistant_messages,
-            tool_calls: self.tool_calls + other.tool_calls,
-            tool_results: self.tool_results + other.tool_results,
-            user_messages: self.user_messages + other.user_messages,
-            slash_commands: self.slash_commands + other.slash_commands,
-            reasoning: self.reasoning + other.reasoning,
-            token_usage: self.token_usage + other.token_usage,
-            notifications: self.notifications + other.notifications,
-            summaries: self.summaries + other.summaries,
-        }
     }
 }
 

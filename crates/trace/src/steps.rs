@@ -24,18 +24,15 @@ pub struct ToolStep {
 pub struct CallStep {
     pub event: u64,
     pub name: Redacted,
-    pub id: Option<String>,
+    id: Option<String>,
     pub arguments: Redacted<Value>,
-    pub at: Option<Millis>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultStep {
     pub event: u64,
-    pub id: Option<String>,
     pub content: Redacted,
     pub failed: bool,
-    pub at: Option<Millis>,
 }
 
 /// One step of a turn.
@@ -44,7 +41,6 @@ pub struct TurnStep {
     pub index: u64,
     pub first_event: u64,
     pub at: Option<Millis>,
-    pub ended: Option<Millis>,
     pub reasoning: Vec<Redacted>,
     pub messages: Vec<Redacted>,
     pub notes: Vec<Redacted>,
@@ -101,15 +97,16 @@ impl Trace {
         visit: &mut dyn FnMut(TurnPart) -> ControlFlow<()>,
     ) -> Result<(), TraceError> {
         let Some(turn) = self.turns(session, from_turn, 1)?.into_iter().next() else { return Ok(()) };
+        let first = turn.first_event;
         let mut builder = Builder {
             turn: turn.number,
+            first_event: first,
             max_chars,
             step: None,
             next_step: 0,
             between: true,
             account: UsageAccount::default(),
         };
-        let first = turn.first_event;
         if turn.preview.is_empty() {
             // A session that begins without a person's words has a first turn nevertheless.
             let part = TurnPart::Turn {
@@ -124,7 +121,7 @@ impl Trace {
         }
         let mut flow = ControlFlow::Continue(());
         self.events(session, first, &mut |number, event| {
-            flow = builder.take(number, event, number == first, visit);
+            flow = builder.take(number, event, visit);
             flow
         })?;
         if flow.is_continue() {
@@ -136,6 +133,8 @@ impl Trace {
 
 struct Builder {
     turn: u64,
+    /// The first event of the first turn.
+    first_event: u64,
     max_chars: usize,
     step: Option<TurnStep>,
     next_step: u64,
@@ -147,17 +146,11 @@ struct Builder {
 type Visit<'v> = dyn FnMut(TurnPart) -> ControlFlow<()> + 'v;
 
 impl Builder {
-    fn take(
-        &mut self,
-        number: u64,
-        event: &LogEvent<'_>,
-        first: bool,
-        visit: &mut Visit<'_>,
-    ) -> ControlFlow<()> {
+    fn take(&mut self, number: u64, event: &LogEvent<'_>, visit: &mut Visit<'_>) -> ControlFlow<()> {
         let kind = event.kind();
         let sidechain = event.stream == EventStream::Sidechain;
         if kind.begins_turn() && !sidechain {
-            return self.begin_turn(number, event, first, visit);
+            return self.begin_turn(number, event, visit);
         }
         let acts = matches!(kind, EventKind::Message | EventKind::Reasoning | EventKind::ToolCall);
         if acts && !sidechain && self.between {
@@ -172,64 +165,50 @@ impl Builder {
             at: event.at,
             ..TurnStep::default()
         });
-        step.ended = step.ended.max(event.at);
         match &event.body {
             EventBody::TokenUsage(report) => {
                 let entry = self.account.take(report, event.at);
                 step.tokens = step.tokens.plus(entry.added).minus(entry.taken);
             }
             _ if sidechain => step.sidechain_events += 1,
-            EventBody::Reasoning(content) => step.reasoning.push(excerpt(&content.to_text(), max)),
-            EventBody::Message(content) => step.messages.push(excerpt(&content.to_text(), max)),
-            EventBody::Notification(content)
-            | EventBody::Compaction(content)
-            | EventBody::Summary(content) => {
-                step.notes.push(excerpt(&content.to_text(), max));
-            }
             EventBody::ToolCall(call) => {
                 let call = CallStep {
                     event: number,
                     name: Redacted::from(&*call.name),
                     id: call.id.as_ref().map(|id| id.clone().into_owned()),
                     arguments: Redacted::new(call.arguments.to_value()),
-                    at: event.at,
                 };
                 step.tools.push(ToolStep { call: Some(call), result: None });
             }
             EventBody::ToolResult(result) => {
                 self.between = true;
-                let id = result.id.as_ref().map(|id| id.clone().into_owned());
-                let open = step.tools.iter_mut().find(|tool| {
-                    tool.result.is_none() && tool.call.as_ref().is_some_and(|call| call.id == id)
-                });
-                let result = ResultStep {
-                    event: number,
-                    id,
-                    content: excerpt(&result.content.to_text(), max),
-                    failed: result.failed,
-                    at: event.at,
-                };
+                let of = |call: &CallStep| call.id.as_deref() == result.id.as_deref();
+                let open = step
+                    .tools
+                    .iter_mut()
+                    .find(|tool| tool.result.is_none() && tool.call.as_ref().is_some_and(of));
+                let content = excerpt(&result.content.to_text(), max);
+                let result = ResultStep { event: number, content, failed: result.failed };
                 match open {
                     Some(tool) => tool.result = Some(result),
                     None => step.tools.push(ToolStep { call: None, result: Some(result) }),
                 }
             }
-            EventBody::User(_) | EventBody::SlashCommand { .. } => {}
+            text => {
+                let texts = match kind {
+                    EventKind::Reasoning => &mut step.reasoning,
+                    EventKind::Message => &mut step.messages,
+                    _ => &mut step.notes,
+                };
+                texts.extend(text.content().map(|content| excerpt(&content.to_text(), max)));
+            }
         }
         ControlFlow::Continue(())
     }
 
-    fn begin_turn(
-        &mut self,
-        number: u64,
-        event: &LogEvent<'_>,
-        first: bool,
-        visit: &mut Visit<'_>,
-    ) -> ControlFlow<()> {
+    fn begin_turn(&mut self, number: u64, event: &LogEvent<'_>, visit: &mut Visit<'_>) -> ControlFlow<()> {
         self.finish(visit)?;
-        if !first {
-            self.turn += 1;
-        }
+        self.turn += u64::from(number != self.first_event);
         self.next_step = 0;
         self.between = true;
         let user = excerpt(&event.body.prompt(), self.max_chars);

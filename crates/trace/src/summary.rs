@@ -4,7 +4,9 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
-use tamis_logs::event::{Content, EventBody, EventKind, EventStream, LogEvent, Millis, bounded};
+use tamis_logs::event::{
+    Content, EventBody, EventKind, EventStream, LogEvent, Millis, bounded, seconds_between,
+};
 use tamis_logs::readers::{ParsedLog, Relation, SessionFact, Unrecognised};
 use tamis_logs::usage::Tokens;
 use tamis_redact::{Redacted, excerpt};
@@ -228,10 +230,7 @@ impl SessionSummary {
 
     /// Seconds from the first to the last event.
     pub fn duration_seconds(&self) -> u64 {
-        match (self.started, self.ended) {
-            (Some(from), Some(to)) => u64::try_from(to.saturating_sub(from)).unwrap_or(0) / 1000,
-            _ => 0,
-        }
+        seconds_between(self.started, self.ended)
     }
 }
 

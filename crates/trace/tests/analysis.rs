@@ -21,7 +21,7 @@ fn with_loops() -> AnalysisOptions {
 
 fn analysis(log: &Log, options: &AnalysisOptions) -> SessionAnalysis {
     let Opened { trace, session, folder: _folder } = log.open();
-    trace.analyze(&session, options).unwrap()
+    trace.analyze(&session, options, &|| false).unwrap()
 }
 
 /// Severity, lens, turn, event and message of each insight.
@@ -67,7 +67,7 @@ fn a_cancelled_analysis_ends_at_the_next_event() {
     for most in [0, 1, 7] {
         let checks = std::cell::Cell::new(0);
         let broken_off = || checks.replace(checks.get() + 1) == most;
-        let ended = trace.analyze_unless(&session, &AnalysisOptions::default(), &broken_off);
+        let ended = trace.analyze(&session, &AnalysisOptions::default(), &broken_off);
         assert!(matches!(ended, Err(TraceError::Cancelled)), "{ended:?}");
         assert_eq!(checks.get(), most + 1, "not checked again, so not read on");
     }
@@ -210,9 +210,9 @@ fn subagents_are_analysed_on_request() {
     let trace = Trace::new(LogLocations::only(vec![logs]), DataDir::at(folder.path()));
     trace.refresh(&mut |_| ControlFlow::Continue(())).unwrap();
     let session = trace.session("6e190b0e-1444-4d7a-a82b-3469ccf8c19e").unwrap();
-    let alone = trace.analyze(&session, &AnalysisOptions::default()).unwrap().summary;
+    let alone = trace.analyze(&session, &AnalysisOptions::default(), &|| false).unwrap().summary;
     let both = AnalysisOptions { subagents: true, ..AnalysisOptions::default() };
-    let both = trace.analyze(&session, &both).unwrap().summary;
+    let both = trace.analyze(&session, &both, &|| false).unwrap().summary;
     let subagents = trace.subagents(&session).unwrap();
     assert_eq!((alone.sessions, both.sessions, subagents.len()), (1, 2, 1));
     assert_eq!(alone.turns, session.summary.turns);
@@ -268,12 +268,12 @@ proptest! {
         }
         let Opened { trace, session, folder: _folder } = log.open();
         for options in [with_loops(), AnalysisOptions { failures: false, ..AnalysisOptions::default() }] {
-            let analysis = trace.analyze(&session, &options).unwrap();
+            let analysis = trace.analyze(&session, &options, &|| false).unwrap();
             let points: u64 = analysis.deductions.iter().map(|part| part.points).sum();
             prop_assert_eq!(analysis.score + points, 100);
             prop_assert!(analysis.deductions.iter().all(|part| part.points > 0 && analysis.lenses.contains(&part.lens)));
             prop_assert!(serde_json::to_string(&analysis).unwrap().len() < 5_000);
-            prop_assert_eq!(&analysis, &trace.analyze(&session, &options).unwrap());
+            prop_assert_eq!(&analysis, &trace.analyze(&session, &options, &|| false).unwrap());
         }
     }
 }

@@ -56,8 +56,7 @@ fn analyze(input: &AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, 
         subagents: input.include_subagents.0.unwrap_or(false),
         most_bytes: ANALYSIS - AROUND - 150,
     };
-    let analysis =
-        call.trace.analyze_unless(&session, &options, &|| call.is_cancelled()).map_err(trace_failure)?;
+    let analysis = call.trace.analyze(&session, &options, &|| call.is_cancelled()).map_err(trace_failure)?;
     let mut body = json!(analysis);
     body["summary"]["tokens"] = tokens(analysis.summary.tokens);
     body["session_id"] = session.id.clone().into();

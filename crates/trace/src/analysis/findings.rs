@@ -101,6 +101,26 @@ impl Findings {
     }
 }
 
+/// The `MOST` largest of several, the largest first, and how many there were.
+#[derive(Default)]
+pub(super) struct Largest<const MOST: usize> {
+    pub(super) many: u64,
+    pub(super) sum: u64,
+    pub(super) kept: Vec<(u64, Spot, String)>,
+}
+
+impl<const MOST: usize> Largest<MOST> {
+    pub(super) fn add(&mut self, size: u64, spot: Spot, message: impl FnOnce() -> String) {
+        self.many += 1;
+        self.sum += size;
+        let place = self.kept.partition_point(|(known, ..)| *known >= size);
+        if place < MOST {
+            self.kept.insert(place, (size, spot, message()));
+            self.kept.truncate(MOST);
+        }
+    }
+}
+
 /// `1 call`, `3 calls`.
 pub(super) fn many(count: u64, one: &str, several: &str) -> String {
     format!("{count} {}", if count == 1 { one } else { several })

@@ -51,7 +51,7 @@ struct InTurns {
 }
 
 /// Circles that are reported; more are only counted.
-const MOST_TOLD: usize = 1_000;
+const MOST_REPORTED: usize = 1_000;
 
 impl Loops {
     pub(super) fn called(&mut self, call: &Called) {
@@ -65,7 +65,7 @@ impl Loops {
             stream.length = if stream.length == 0 { 3 } else { stream.length + 1 };
             stream.spot = Some(call.spot);
         } else {
-            self.found_in_turns.extend(stream.ended().filter(|_| self.found_in_turns.len() < MOST_TOLD));
+            self.found_in_turns.extend(stream.ended().filter(|_| self.found_in_turns.len() < MOST_REPORTED));
         }
         stream.before = stream.last.replace((call.key, call.shown()));
     }

@@ -1,10 +1,10 @@
 //! Tokens: turns far above the others, requests that lost the prompt cache, and how the context grew.
 
-use tamis_logs::event::{EventStream, Millis};
+use tamis_logs::event::{EventStream, Millis, seconds_between};
 use tamis_logs::usage::{Tokens, UsageReport};
 
 use super::calls::Answered;
-use super::findings::{Findings, Severity, Spot, lasting, many, rounded};
+use super::findings::{Findings, Largest, Severity, Spot, lasting, many, rounded};
 use super::rules::{Lens, Rule};
 use crate::accounting::{ReportVerdict, UsageAccount};
 
@@ -16,7 +16,7 @@ const TURNS_TO_COMPARE: usize = 5;
 const LARGE_CONTEXT: u64 = 20_000;
 const JUMP: u64 = 25_000;
 /// Jumps and misses that are reported one by one.
-const MOST_TOLD: usize = 3;
+const MOST_REPORTED: usize = 3;
 
 #[derive(Default)]
 pub(super) struct Spending {
@@ -25,8 +25,8 @@ pub(super) struct Spending {
     last: Option<(Tokens, Option<Millis>)>,
     /// The largest result since the last request.
     largest_result: Option<(u64, Spot, String)>,
-    misses: Largest,
-    jumps: Largest,
+    misses: Largest<MOST_REPORTED>,
+    jumps: Largest<MOST_REPORTED>,
     has_cache: bool,
     pub(super) sums: ContextSums,
 }
@@ -38,26 +38,6 @@ pub(super) struct ContextSums {
     pub(super) requests: u64,
     pub(super) largest_context: u64,
     pub(super) compactions: u64,
-}
-
-/// The largest of several, and how many there were.
-#[derive(Default)]
-struct Largest {
-    many: u64,
-    tokens: u64,
-    kept: Vec<(u64, Spot, String)>,
-}
-
-impl Largest {
-    fn add(&mut self, tokens: u64, spot: Spot, message: impl FnOnce() -> String) {
-        self.many += 1;
-        self.tokens += tokens;
-        let place = self.kept.partition_point(|(known, ..)| *known >= tokens);
-        if place < MOST_TOLD {
-            self.kept.insert(place, (tokens, spot, message()));
-            self.kept.truncate(MOST_TOLD);
-        }
-    }
 }
 
 impl Spending {
@@ -113,10 +93,7 @@ impl Spending {
         }
         let again = before.read().min(now.input.saturating_add(now.cache_creation));
         if self.has_cache && now.cache_read * 2 < before.read() && again >= LARGE_CONTEXT {
-            let pause = match (before_at, at) {
-                (Some(from), Some(to)) => u64::try_from(to.saturating_sub(from)).unwrap_or(0) / 1_000,
-                _ => 0,
-            };
+            let pause = seconds_between(before_at, at);
             self.misses.add(again, spot, || {
                 let after = if pause >= 240 {
                     format!(" after a pause of {}", lasting(pause))
@@ -176,11 +153,11 @@ impl Spending {
     }
 }
 
-impl Largest {
+impl Largest<MOST_REPORTED> {
     fn report(self, lens: Lens, name: &str, findings: &mut Findings) {
         for (index, (tokens, spot, mut message)) in self.kept.into_iter().enumerate() {
-            if index == 0 && self.many > MOST_TOLD as u64 {
-                message = format!("{message}; {} {name} together {} tokens", self.many, rounded(self.tokens));
+            if index == 0 && self.many > MOST_REPORTED as u64 {
+                message = format!("{message}; {} {name} together {} tokens", self.many, rounded(self.sum));
             }
             let severity = if tokens >= 100_000 { Severity::Warning } else { Severity::Info };
             findings.report(lens, severity, spot, &message);

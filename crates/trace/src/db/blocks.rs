@@ -9,7 +9,7 @@ use crate::bloom::RequiredNgrams;
 use crate::segment::{self, Columns};
 
 /// A part of a log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct BlockRow {
     pub(crate) number: u64,
     pub(crate) start: u64,
@@ -119,7 +119,7 @@ fn block(row: &Row<'_>) -> Sql<BlockRow> {
         events: count(row, 4)?,
         kinds: row.get(5)?,
         reader: row.get(6)?,
-        filter: Vec::new(),
+        ..BlockRow::default()
     })
 }
 

@@ -117,27 +117,23 @@ fn read_log(
     }
 }
 
-/// A block that is being put together.
+/// A block that is being put together, with the filter of its text so far.
+#[derive(Default)]
 struct Draft {
-    number: u64,
-    start: u64,
-    first_event: u64,
-    kinds: u16,
-    reader: String,
+    block: BlockRow,
+    filter: BloomFilter,
 }
 
 impl Draft {
-    fn finished(&self, stop: u64, next_event: u64, filter: &BloomFilter) -> BlockRow {
-        BlockRow {
-            number: self.number,
-            start: self.start,
-            stop,
-            first_event: self.first_event,
-            events: next_event - self.first_event,
-            kinds: self.kinds,
-            reader: self.reader.clone(),
-            filter: filter.folded((stop - self.start) as usize),
-        }
+    /// Ends the block here, and begins the next with this state of the reader.
+    fn end(&mut self, stop: u64, next_event: u64, reader: String) -> BlockRow {
+        let number = self.block.number + 1;
+        let next = BlockRow { number, start: stop, first_event: next_event, reader, ..BlockRow::default() };
+        let block = std::mem::replace(&mut self.block, next);
+        let filter = self.filter.folded((stop - block.start) as usize);
+        self.filter.clear();
+        self.filter.add(words_before(&self.block.reader));
+        BlockRow { stop, events: next_event - block.first_event, filter, ..block }
     }
 }
 
@@ -150,36 +146,28 @@ fn read_lines(
 ) -> Through<SessionSummary> {
     let path = Path::new(&log.source.path);
     let mut reader = reader_of(provider, &log.source.path, &log.reader).ok_or_else(no_reader)?;
-    let mut filter = BloomFilter::default();
-    // A last block that is not full goes on; what it has is read again for its letters alone.
-    let unfilled = last.as_ref().filter(|last| last.stop == log.read_to && last.stop - last.start < FULL);
-    let mut draft = match unfilled {
-        Some(last) => {
+    let mut draft = Draft::default();
+    match last {
+        // A last block that is not full goes on; what it has is read again for its letters alone.
+        Some(last) if last.stop == log.read_to && last.stop - last.start < FULL => {
             let mut lines = LogLines::open(path, is_compressed(&log.source.path), last.start)?;
             while let Some(chunk) = lines.next(last.stop)? {
                 if let Chunk::Lines { bytes, .. } = chunk {
-                    filter.add(bytes);
+                    draft.filter.add(bytes);
                 }
             }
-            Draft {
-                number: last.number,
-                start: last.start,
-                first_event: last.first_event,
-                kinds: last.kinds,
-                reader: last.reader.clone(),
-            }
+            draft.block = last;
         }
-        None => Draft {
-            number: last.map_or(0, |last| last.number + 1),
-            start: log.read_to,
-            first_event: summary.events,
-            kinds: 0,
-            reader: log.reader.clone(),
-        },
-    };
-    filter.add(words_before(&draft.reader));
+        last => {
+            draft.block.number = last.map_or(0, |last| last.number + 1);
+            draft.block.start = log.read_to;
+            draft.block.first_event = summary.events;
+            draft.block.reader.clone_from(&log.reader);
+        }
+    }
+    draft.filter.add(words_before(&draft.block.reader));
     let mut words = Vec::new();
-    sink.send(Message::Begin { first_block: draft.number });
+    sink.send(Message::Begin { first_block: draft.block.number });
     let mut lines = LogLines::open(path, is_compressed(&log.source.path), log.read_to)?;
     let end = if is_compressed(&log.source.path) { u64::MAX } else { log.source.stamp.size };
     loop {
@@ -194,22 +182,22 @@ fn read_lines(
         };
         let stop = match &chunk {
             Chunk::Lines { at, bytes } => {
-                filter.add(bytes);
+                draft.filter.add(bytes);
                 at + bytes.len() as u64
             }
             Chunk::TooLong { at, length } => {
-                filter.add(too_long(*length).as_bytes());
+                draft.filter.add(too_long(*length).as_bytes());
                 at + length
             }
         };
         each_event(&chunk, reader.as_mut(), &mut |given| match given {
             LogItem::Event(event, line) => {
-                draft.kinds |= event.kind().bit();
+                draft.block.kinds |= event.kind().bit();
                 if is_composed(event, line) {
-                    draft.kinds |= COMPOSED;
+                    draft.block.kinds |= COMPOSED;
                     words.clear();
                     words_of_event(event, &mut words);
-                    words.iter().for_each(|text| filter.add(text.as_bytes()));
+                    words.iter().for_each(|text| draft.filter.add(text.as_bytes()));
                 }
                 summary.event(event);
             }
@@ -217,29 +205,20 @@ fn read_lines(
         });
         let read = stop - log.read_to;
         log.read_to = stop;
-        if stop - draft.start >= FULL {
-            sink.send(Message::Block(draft.finished(stop, summary.events, &filter)));
+        if stop - draft.block.start >= FULL {
+            sink.send(Message::Block(draft.end(stop, summary.events, reader.state())));
             sink.send(Message::Turns(summary.take_turns()));
-            filter.clear();
-            draft = Draft {
-                number: draft.number + 1,
-                start: stop,
-                first_event: summary.events,
-                kinds: 0,
-                reader: reader.state(),
-            };
-            filter.add(words_before(&draft.reader));
         }
         if sink.progress(read).is_break() {
             return Ok(ControlFlow::Break(()));
         }
     }
     log.pending = if log.problem.is_none() { lines.pending() } else { 0 };
-    if log.read_to > draft.start {
-        sink.send(Message::Block(draft.finished(log.read_to, summary.events, &filter)));
+    log.reader = reader.state();
+    if log.read_to > draft.block.start {
+        sink.send(Message::Block(draft.end(log.read_to, summary.events, String::new())));
     }
     sink.send(Message::Turns(summary.take_turns()));
-    log.reader = reader.state();
     if !is_compressed(&log.source.path) {
         log.fingerprint = fingerprint(&log.source.path, log.read_to)?;
     }
@@ -249,37 +228,28 @@ fn read_lines(
 fn index_transcript(transcript: &ParsedLog<'_>, sink: &Sink<'_>) -> SessionSummary {
     let mut summary = SessionSummary::default();
     summary.record(transcript);
-    let mut filter = BloomFilter::default();
     let mut words = Vec::new();
     let mut size = 0;
-    let mut draft = Draft { number: 0, start: 0, first_event: 0, kinds: 0, reader: String::new() };
+    let mut draft = Draft::default();
     for event in &transcript.events {
         words.clear();
         words_of_event(event, &mut words);
         for text in &words {
-            filter.add(text.as_bytes());
+            draft.filter.add(text.as_bytes());
             size += text.len() as u64;
         }
-        draft.kinds |= event.kind().bit();
+        draft.block.kinds |= event.kind().bit();
         // Readers compose the texts of these events; those of the others are in the document.
         if matches!(event.kind(), EventKind::Notification | EventKind::Summary | EventKind::SlashCommand) {
-            draft.kinds |= COMPOSED;
+            draft.block.kinds |= COMPOSED;
         }
         summary.event(event);
-        if size - draft.start >= FULL {
-            sink.send(Message::Block(draft.finished(size, summary.events, &filter)));
-            filter.clear();
-            draft = Draft {
-                number: draft.number + 1,
-                start: size,
-                first_event: summary.events,
-                kinds: 0,
-                ..draft
-            };
+        if size - draft.block.start >= FULL {
+            sink.send(Message::Block(draft.end(size, summary.events, String::new())));
         }
     }
-    if summary.events > draft.first_event {
-        sink.send(Message::Block(draft.finished(size, summary.events, &filter)));
+    if summary.events > draft.block.first_event {
+        sink.send(Message::Block(draft.end(size, summary.events, String::new())));
     }
     sink.send(Message::Turns(summary.take_turns()));
     summary

@@ -47,7 +47,7 @@ impl CompiledQuery {
         match search.mode {
             TraceSearchMode::Substring => {
                 pieces.require(query);
-                patterns.push(compiled(&literal(query))?);
+                patterns.push(compiled(&literal(query), false)?);
                 let whole = Raw::of(query, false);
                 if !matches!(whole, Some(Raw::Letters(_))) {
                     raw.extend(longest(&pieces));
@@ -58,19 +58,17 @@ impl CompiledQuery {
                 for word in query.split_whitespace() {
                     pieces.require(word);
                     let (before, after) = (edge(word.chars().next()), edge(word.chars().next_back()));
-                    patterns.push(compiled(&format!("{before}{}{after}", literal(word)))?);
+                    patterns.push(compiled(&format!("{before}{}{after}", literal(word)), false)?);
                     raw.extend(Raw::of(word, true));
                 }
                 raw.sort_by_key(|raw| std::cmp::Reverse(raw.length()));
             }
             TraceSearchMode::Regex => {
-                patterns.push(compiled_as(query, true)?);
+                patterns.push(compiled(query, true)?);
                 if let Ok(parsed) = regex_syntax::parse(query) {
                     required(&parsed, &mut pieces);
                 }
-                raw.extend(
-                    pieces.longest.as_deref().and_then(|piece| Finder::of(piece, false)).map(Raw::Letters),
-                );
+                raw.extend(longest(&pieces));
             }
         }
         let kinds = search.kinds.iter().fold(0, |mask, kind| mask | kind.bit());
@@ -166,11 +164,7 @@ fn edge(letter: Option<char>) -> &'static str {
     if letter.is_some_and(is_of_word) { r"\b" } else { "" }
 }
 
-fn compiled(pattern: &str) -> Result<Regex, TraceError> {
-    compiled_as(pattern, false)
-}
-
-fn compiled_as(pattern: &str, in_any_case: bool) -> Result<Regex, TraceError> {
+fn compiled(pattern: &str, in_any_case: bool) -> Result<Regex, TraceError> {
     RegexBuilder::new(pattern)
         .case_insensitive(in_any_case)
         .size_limit(4 << 20)

@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &Analyze) -> CliResult {
         subagents: arguments.subagents,
         most_bytes: usize::MAX >> 1,
     };
-    let analysis = trace.analyze(&session, &options)?;
+    let analysis = trace.analyze(&session, &options, &|| false)?;
     if arguments.source.json {
         let mut value = serde_json::to_value(&analysis).map_err(CliError::internal)?;
         value["session_id"] = json!(session.id);
