@@ -396,10 +396,10 @@ fn the_index_says_what_it_holds_and_agrees_with_the_logs() {
     assert_eq!(shown["verified"]["logs"], 3);
     let text = past.said(&["index", "--rebuild"]);
     assert!(text.contains("  1 time record: hologram in 1 log of claude_code\n"), "{text}");
-    assert!(text.contains("with a last line that is not whole: 1 log\n"), "{text}");
+    assert!(text.contains("incomplete last line: 1 log\n"), "{text}");
     let empty = Fixture::new();
     let nothing = empty.run(&["trace", "index"], b"").stdout;
-    assert!(nothing.contains("there are no logs in any of these places:\n"), "{nothing}");
+    assert!(nothing.contains("no logs found; looked in\n"), "{nothing}");
 
     // It is among what tamis keeps, and can be erased.
     let kept = past.fixture.run(&["data", "show", "--json"], b"").json();
@@ -437,7 +437,7 @@ fn where_no_agent_ever_ran_it_says_where_it_looked() {
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{arguments:?}");
         assert_eq!(ran.stderr, looked, "{arguments:?}");
     }
-    assert!(!past.said(&["index"]).contains("understood"));
+    assert!(!past.said(&["index"]).contains("recognised"));
     assert_eq!(past.json(&["sessions"]), json!({"sessions": [], "has_more": false}));
 
     let past = Past::new();

@@ -40,6 +40,10 @@ impl LogLocations {
         locations
     }
 
+    pub fn all(&self) -> impl Iterator<Item = &PathBuf> {
+        self.logs.iter().chain(&self.opencode)
+    }
+
     /// Only these files and folders.
     pub fn only(paths: Vec<PathBuf>) -> LogLocations {
         LogLocations { logs: paths, opencode: Vec::new() }

@@ -7,7 +7,6 @@ use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Unexpected};
-use serde::{Serialize, Serializer};
 use serde_json::Number;
 
 /// A share, 0 to 1.
@@ -41,41 +40,6 @@ impl JsonSchema for OptionalText {
     }
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({"type": "string"})
-    }
-}
-
-/// Something that may be left out. Null counts as left out, since the answers' own `next_cursor` may be null; but the schema
-/// does not say so, because clients warn about types that are nullable.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Maybe<T>(pub(crate) Option<T>);
-
-impl<T> Default for Maybe<T> {
-    fn default() -> Maybe<T> {
-        Maybe(None)
-    }
-}
-
-impl<'de, T: Deserialize<'de>> Deserialize<'de> for Maybe<T> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Option::deserialize(deserializer).map(Maybe)
-    }
-}
-
-impl<T: Serialize> Serialize for Maybe<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        self.0.serialize(serializer)
-    }
-}
-
-impl<T: JsonSchema> JsonSchema for Maybe<T> {
-    fn inline_schema() -> bool {
-        true
-    }
-    fn schema_name() -> Cow<'static, str> {
-        T::schema_name()
-    }
-    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        T::json_schema(generator)
     }
 }
 

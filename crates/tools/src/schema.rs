@@ -27,6 +27,17 @@ pub(crate) fn of<T: JsonSchema>() -> Map<String, Value> {
         if schema.get("default").is_some_and(Value::is_null) {
             schema.remove("default");
         }
+        // Null counts as left out, since the answers' own `next_cursor` may be null; but clients warn about nullable types.
+        if let Some(Value::Array(types)) = schema.get_mut("type") {
+            types.retain(|name| name != "null");
+            if let [only] = types.as_slice() {
+                let only = only.clone();
+                schema.insert("type".to_owned(), only);
+            }
+        }
+        if let Some(Value::Array(values)) = schema.get_mut("enum") {
+            values.retain(|value| !value.is_null());
+        }
     })
     .transform(&mut schema);
     match schema.to_value() {

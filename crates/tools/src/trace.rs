@@ -27,3 +27,4 @@ mod show;
 mod summary;
 
 pub use call::Sessions;
+pub(crate) use call::tool;

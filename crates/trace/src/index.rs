@@ -275,7 +275,7 @@ fn write(
                 // There is no session to count it in, and it must not go unreported.
                 let what: Vec<String> =
                     summary.unrecognised.iter().map(|(what, count)| format!("{what} ({count})")).collect();
-                log.problem = Some(format!("nothing in it was understood: {}", what.join(", ")));
+                log.problem = Some(format!("no record was recognised: {}", what.join(", ")));
             }
             let id = db::put_log(connection, &log)?;
             put_session(connection, id, &log, summary)

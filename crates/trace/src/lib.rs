@@ -44,7 +44,7 @@ pub use index::{IndexProgress, IndexRefresh};
 pub use index_files::{erase_indexes, index_files, index_of_named};
 pub use indexed_log::IndexedLog;
 pub use search::{MatchPosition, QueryFinder, SearchMatch, SearchRequest, SearchResults, TraceSearchMode};
-pub use session::{Project, Session, SessionFilter};
+pub use session::{ListedSession, Project, Session, SessionFilter};
 pub use status::{ClientTotals, IndexStatus, UnrecognisedRecords};
 pub use steps::{CallStep, ResultStep, ToolStep, TurnPart, TurnStep};
 pub use summary::{SessionSummary, ToolStats, Turn, preview};

@@ -16,6 +16,8 @@ use crate::trace::Trace;
 
 /// Letters of the shortest id in lists.
 const SHORT_ID: usize = 8;
+/// Sessions that are read from the index at once.
+const LISTED_AT_ONCE: usize = 200;
 /// How many sessions an ambiguous prefix names.
 const MOST_NAMED: usize = 20;
 /// How deep subagents of subagents are followed.
@@ -39,6 +41,15 @@ pub struct Session {
     /// What an earlier log counts already.
     pub inherited: Tokens,
     pub summary: SessionSummary,
+}
+
+/// A session in a list.
+#[derive(Clone, Debug)]
+pub struct ListedSession {
+    pub session: Session,
+    pub subagents: usize,
+    /// What it used, its subagents included: they are billed.
+    pub total_tokens: u64,
 }
 
 /// A project, with what is known of it.
@@ -80,6 +91,49 @@ impl Trace {
         most: usize,
     ) -> Result<Vec<Session>, TraceError> {
         Ok(self.database()?.read(|connection| db::sessions(connection, filter, after, most))?)
+    }
+
+    /// Whether there is any session at all.
+    pub fn has_sessions(&self) -> Result<bool, TraceError> {
+        let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
+        Ok(!self.sessions(&any, None, 1)?.is_empty())
+    }
+
+    /// Sessions, the latest first, with what they used: the first `most` that are `wanted`. Cancelled as soon as `broken_off`
+    /// returns true.
+    pub fn list_sessions(
+        &self,
+        filter: &SessionFilter,
+        after: Option<(Millis, String)>,
+        most: usize,
+        wanted: &dyn Fn(&ListedSession) -> bool,
+        broken_off: &dyn Fn() -> bool,
+    ) -> Result<Vec<ListedSession>, TraceError> {
+        let (mut listed, mut after, mut at_once) = (Vec::new(), after, most.min(LISTED_AT_ONCE));
+        loop {
+            let place = after.as_ref().map(|(started, id)| (*started, id.as_str()));
+            let page = self.sessions(filter, place, at_once)?;
+            let is_last = page.len() < at_once;
+            after = page.last().map(|last| (last.place().0, last.id.clone()));
+            for session in page {
+                if broken_off() {
+                    return Err(TraceError::Cancelled);
+                }
+                let subagents = self.subagents(&session)?;
+                let total_tokens = sum_tokens(&session, &subagents);
+                let session = ListedSession { session, subagents: subagents.len(), total_tokens };
+                if wanted(&session) {
+                    listed.push(session);
+                }
+                if listed.len() == most {
+                    return Ok(listed);
+                }
+            }
+            if is_last {
+                return Ok(listed);
+            }
+            at_once = LISTED_AT_ONCE;
+        }
     }
 
     /// The session whose id has this prefix.
@@ -146,8 +200,7 @@ impl Trace {
 
     /// What a session used, its subagents included: they are billed.
     pub fn tokens_with_subagents(&self, session: &Session) -> Result<u64, TraceError> {
-        let subagents = self.subagents(session)?;
-        Ok(subagents.iter().fold(session.own_tokens, |sum, child| sum.saturating_add(child.own_tokens)))
+        Ok(sum_tokens(session, &self.subagents(session)?))
     }
 
     /// The subagents of a session, with theirs.
@@ -160,6 +213,10 @@ impl Trace {
     pub fn projects(&self) -> Result<Vec<Project>, TraceError> {
         Ok(self.database()?.read(db::projects)?)
     }
+}
+
+fn sum_tokens(session: &Session, subagents: &[Session]) -> u64 {
+    subagents.iter().fold(session.own_tokens, |sum, child| sum.saturating_add(child.own_tokens))
 }
 
 /// Whether this is the id of a second log of that session.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use tamis_clients::Client;
 use tamis_redact::Redacted;
 
@@ -11,7 +12,7 @@ use crate::session::SessionFilter;
 use crate::trace::Trace;
 
 /// What the index holds of one client's logs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ClientTotals {
     pub logs: u64,
     pub bytes: u64,

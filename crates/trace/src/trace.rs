@@ -1,12 +1,12 @@
 //! The entry point: past sessions as one collection, whose index is brought up to date on request.
 
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tamis_logs::discovery::{self, LogLocations};
-use tamis_logs::event::LogEvent;
+use tamis_logs::event::{EventKind, LogEvent};
 use tamis_store::{DataDir, Database, Lock, StoreError};
 
 use crate::accounting::UsageAccount;
@@ -192,7 +192,7 @@ impl Trace {
         Ok(self.database()?.read(|connection| db::account_of(connection, session.log))?)
     }
 
-    /// A session's events from this one on, until `visit` breaks.
+    /// A session's events from this one on, as the log has them, until `visit` breaks. They are not redacted.
     pub fn events(
         &self,
         session: &Session,
@@ -210,6 +210,28 @@ impl Trace {
         })
         .map_err(failed)?;
         Ok(())
+    }
+
+    /// The events of one kind in a range, as they may be shown, until `visit` breaks. Cancelled as soon as `broken_off` returns
+    /// true.
+    pub fn events_of_kind(
+        &self,
+        session: &Session,
+        range: Range<u64>,
+        kind: EventKind,
+        broken_off: &dyn Fn() -> bool,
+        visit: &mut dyn FnMut(u64, &EventDetails) -> ControlFlow<()>,
+    ) -> Result<(), TraceError> {
+        let mut cancelled = false;
+        self.events(session, range.start, &mut |number, event| {
+            cancelled = broken_off();
+            match number >= range.end || cancelled {
+                true => ControlFlow::Break(()),
+                false if event.kind() == kind => visit(number, &EventDetails::of(event)),
+                false => ControlFlow::Continue(()),
+            }
+        })?;
+        if cancelled { Err(TraceError::Cancelled) } else { Ok(()) }
     }
 
     /// One event.

@@ -6,6 +6,7 @@ use std::fs;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 
+use serde::Serialize;
 use tamis_redact::Redacted;
 use tamis_store::{DataDir, Database};
 
@@ -19,18 +20,19 @@ use crate::summary::Turn;
 use crate::trace::Trace;
 
 /// What a comparison came to.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct IndexVerification {
     /// Logs that were compared.
     pub logs: u64,
     pub sessions: u64,
     /// Logs that changed while they were being compared, and so were not.
+    #[serde(rename = "changed_meanwhile")]
     pub changed: u64,
     pub differences: Vec<IndexDifference>,
 }
 
 /// Where the index differs from the log.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct IndexDifference {
     pub log: Redacted,
     pub what: &'static str,

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_agents::{IssueDraft, IssuesCreated};
 
-use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct CreateIssues;
@@ -24,8 +23,7 @@ struct IssueInput {
     /// Everything the person or agent doing the work needs to know, in Markdown.
     body: String,
     /// Existing labels of the repository.
-    #[serde(default)]
-    labels: Maybe<Vec<String>>,
+    labels: Option<Vec<String>>,
 }
 
 impl Operation for CreateIssues {
@@ -41,7 +39,7 @@ impl Operation for CreateIssues {
         let issue = |issue: IssueInput| IssueDraft {
             title: issue.title,
             body: issue.body,
-            labels: issue.labels.0.unwrap_or_default(),
+            labels: issue.labels.unwrap_or_default(),
         };
         let issues = input.issues.into_iter().map(issue).collect();
         super::call(&context, tamis_agents::CreateIssues { issues }).await

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_agents::PullRequestCreated;
 
-use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct CreatePullRequest;
@@ -17,8 +16,7 @@ pub(crate) struct CreatePullRequestInput {
     /// What it changes, and why. A summary of the reviews is put below.
     description: String,
     /// The branch to pull it into (default: main, or the one that the work began on where there is no main).
-    #[serde(default)]
-    base_branch: Maybe<String>,
+    base_branch: Option<String>,
 }
 
 impl Operation for CreatePullRequest {
@@ -33,7 +31,7 @@ impl Operation for CreatePullRequest {
 
     async fn run(input: CreatePullRequestInput, context: Context) -> Result<PullRequestCreated, Failure> {
         let CreatePullRequestInput { title, description, base_branch } = input;
-        let request = tamis_agents::CreatePullRequest { title, description, base_branch: base_branch.0 };
+        let request = tamis_agents::CreatePullRequest { title, description, base_branch };
         super::call(&context, request).await
     }
 }

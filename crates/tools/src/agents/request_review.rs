@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_agents::ReviewRequested;
 
-use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct RequestReview;
@@ -13,11 +12,9 @@ pub(crate) struct RequestReview;
 #[serde(deny_unknown_fields)]
 pub(crate) struct RequestReviewInput {
     /// What the reviewer should look at, in place of a review of everything.
-    #[serde(default)]
-    reviewer_prompt: Maybe<String>,
+    reviewer_prompt: Option<String>,
     /// A summary of the work that is done.
-    #[serde(default)]
-    completion_message: Maybe<String>,
+    completion_message: Option<String>,
 }
 
 impl Operation for RequestReview {
@@ -32,10 +29,7 @@ impl Operation for RequestReview {
 
     async fn run(input: RequestReviewInput, context: Context) -> Result<ReviewRequested, Failure> {
         let RequestReviewInput { reviewer_prompt, completion_message } = input;
-        let request = tamis_agents::RequestReview {
-            reviewer_prompt: reviewer_prompt.0,
-            completion_message: completion_message.0,
-        };
+        let request = tamis_agents::RequestReview { reviewer_prompt, completion_message };
         super::call(&context, request).await
     }
 }

@@ -4,7 +4,6 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use tamis_agents::{FeedbackSent, FeedbackType};
 
-use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct SendFeedback;
@@ -17,11 +16,9 @@ pub(crate) struct SendFeedbackInput {
     /// Whether the work has to be changed, could be, or has to be explained.
     feedback_type: Kind,
     /// How urgent it is.
-    #[serde(default)]
-    priority: Maybe<String>,
+    priority: Option<String>,
     /// What is to be done, one thing each.
-    #[serde(default)]
-    actionable_items: Maybe<Vec<String>>,
+    actionable_items: Option<Vec<String>>,
 }
 
 /// What a reviewer wants of the feedback.
@@ -57,8 +54,8 @@ impl Operation for SendFeedback {
         let request = tamis_agents::SendFeedback {
             feedback,
             feedback_type: feedback_type.into(),
-            priority: priority.0,
-            actionable_items: actionable_items.0.unwrap_or_default(),
+            priority,
+            actionable_items: actionable_items.unwrap_or_default(),
         };
         super::call(&context, request).await
     }

@@ -9,7 +9,6 @@ use tamis_research::{Handoff, Reference, ResearchRequest, ResumedHandoff};
 use super::call::{answer, blocking_with};
 use super::failure::{artifact_failed, invalid_parameter};
 use super::handoff::{name_of, not_written, read};
-use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct CreateHandoff;
@@ -21,17 +20,13 @@ pub(crate) struct CreateHandoffInput {
     #[serde(alias = "topic", alias = "title", alias = "query")]
     question: String,
     /// What is known, in two to six sentences. Left out, the codebase is researched for the question instead.
-    #[serde(default)]
-    summary: Maybe<String>,
+    summary: Option<String>,
     /// What was found out, one thing each.
-    #[serde(default)]
-    key_findings: Maybe<Vec<String>>,
+    key_findings: Option<Vec<String>>,
     /// Where: path, path:line or path:line:col, relative to a root.
-    #[serde(default)]
-    references: Maybe<Vec<String>>,
+    references: Option<Vec<String>>,
     /// What else the next reader should know: what is open, what comes next.
-    #[serde(default)]
-    notes: Maybe<String>,
+    notes: Option<String>,
 }
 
 impl Operation for CreateHandoff {
@@ -49,11 +44,11 @@ impl Operation for CreateHandoff {
         if input.question.trim().is_empty() {
             return Err(invalid_parameter("question", "it is empty"));
         }
-        let texts = |list: Maybe<Vec<String>>| list.0.unwrap_or_default();
+        let texts = |list: Option<Vec<String>>| list.unwrap_or_default();
         let (key_findings, references) = (texts(input.key_findings), texts(input.references));
-        let Some(summary) = input.summary.0.filter(|summary| !summary.trim().is_empty()) else {
+        let Some(summary) = input.summary.filter(|summary| !summary.trim().is_empty()) else {
             // Research would write something else in its place.
-            if !key_findings.is_empty() || !references.is_empty() || input.notes.0.is_some() {
+            if !key_findings.is_empty() || !references.is_empty() || input.notes.is_some() {
                 let why = "it is missing; key_findings, references and notes go with a summary of yours";
                 return Err(invalid_parameter("summary", why));
             }
@@ -64,7 +59,7 @@ impl Operation for CreateHandoff {
             summary,
             key_findings,
             references: references.into_iter().map(Reference::from).collect(),
-            notes: input.notes.0,
+            notes: input.notes,
             ..Handoff::default()
         };
         blocking_with(&context, move |researcher| {

@@ -6,7 +6,6 @@ use tamis_research::ResumedHandoff;
 
 use super::call::blocking_with;
 use super::handoff::read;
-use crate::input::Maybe;
 use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct ResumeHandoff;
@@ -16,7 +15,7 @@ pub(crate) struct ResumeHandoff;
 pub(crate) struct ResumeHandoffInput {
     /// The handoff's path or name, or a part of its name; the latest one when left out.
     #[serde(default, alias = "path", alias = "handoff", alias = "artifactPath")]
-    name: Maybe<String>,
+    name: Option<String>,
 }
 
 impl Operation for ResumeHandoff {
@@ -29,6 +28,6 @@ impl Operation for ResumeHandoff {
     type Output = ResumedHandoff;
 
     async fn run(input: ResumeHandoffInput, context: Context) -> Result<ResumedHandoff, Failure> {
-        blocking_with(&context, move |researcher| read(researcher, input.name.0.as_deref())).await
+        blocking_with(&context, move |researcher| read(researcher, input.name.as_deref())).await
     }
 }

@@ -2,15 +2,14 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use tamis_trace::AnalysisOptions;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::failure::trace_failure;
-use super::input::Maybe;
 use super::page::{ANALYSIS, Answer, size};
 use super::summary::tokens;
-use crate::{Context, Failure, Operation, Toolset};
+use crate::Failure;
 
 pub(crate) struct AnalyzeSession;
 
@@ -23,37 +22,28 @@ pub(crate) struct AnalyzeSessionInput {
     /// The session's id, or its first 8 characters.
     session_id: String,
     /// Look for tools that failed; true unless given.
-    #[serde(default)]
-    include_failures: Maybe<bool>,
+    include_failures: Option<bool>,
     /// Look for calls that were repeated without need; false unless given.
-    #[serde(default)]
-    include_loops: Maybe<bool>,
+    include_loops: Option<bool>,
     /// Look at its subagents' sessions too; false unless given.
-    #[serde(default)]
-    include_subagents: Maybe<bool>,
+    include_subagents: Option<bool>,
 }
 
-impl Operation for AnalyzeSession {
+impl TraceTool for AnalyzeSession {
     const NAME: &'static str = "analyze_session";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Diagnose a past session: a score from 0 to 100 with what it was reduced for, failed \
         tools, repeated calls (include_loops), files read again and again, slow steps, token use and context growth, each with \
         its turn and event. 1-5 KB.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<AnalyzeSessionInput> = analyze;
     type Input = AnalyzeSessionInput;
-    type Output = Value;
-
-    async fn run(input: AnalyzeSessionInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| analyze(&input, call)).await
-    }
 }
 
-fn analyze(input: &AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
+fn analyze(input: AnalyzeSessionInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let session = call.session(&input.session_id)?;
     let options = AnalysisOptions {
-        failures: input.include_failures.0.unwrap_or(true),
-        loops: input.include_loops.0.unwrap_or(false),
-        subagents: input.include_subagents.0.unwrap_or(false),
+        failures: input.include_failures.unwrap_or(true),
+        loops: input.include_loops.unwrap_or(false),
+        subagents: input.include_subagents.unwrap_or(false),
         most_bytes: ANALYSIS - AROUND - 150,
     };
     let analysis = call.trace.analyze(&session, &options, &|| call.is_cancelled()).map_err(trace_failure)?;

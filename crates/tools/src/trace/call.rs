@@ -1,18 +1,21 @@
 //! What every call goes through: the rate limit, an index that is up to date, an answer within its size limit.
 
+use std::marker::PhantomData;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tamis_redact::excerpt;
-use tamis_trace::{IndexProgress, Session, SessionFilter, Trace};
+use tamis_trace::{IndexProgress, Session, Trace};
 use tokio_util::sync::CancellationToken;
 
 use super::failure::trace_failure;
 use super::page::Answer;
 use super::rate::RateLimit;
-use crate::{Context, Failure, ProgressUpdate};
+use crate::{Context, Failure, Operation, ProgressUpdate, Tool, Toolset};
 
 /// Logs are checked for news when the last check is longer ago than this.
 const FRESH: Duration = Duration::from_secs(1);
@@ -34,6 +37,37 @@ impl Sessions {
     }
 }
 
+/// Answers a call from its input.
+pub(crate) type Handler<I> = fn(I, &TraceCall<'_>) -> Result<Answer, Failure>;
+
+/// A tool for past sessions.
+pub(crate) trait TraceTool: 'static {
+    const NAME: &'static str;
+    const DESCRIPTION: &'static str;
+    const ANSWER: Handler<Self::Input>;
+    type Input: DeserializeOwned + JsonSchema + Send + 'static;
+}
+
+/// What every tool for past sessions has in common.
+struct TraceOperation<T>(PhantomData<T>);
+
+pub(crate) fn tool<T: TraceTool>() -> Tool {
+    Tool::of::<TraceOperation<T>>()
+}
+
+impl<T: TraceTool> Operation for TraceOperation<T> {
+    const NAME: &'static str = T::NAME;
+    const TOOLSET: Toolset = Toolset::Trace;
+    const DESCRIPTION: &'static str = T::DESCRIPTION;
+    const READ_ONLY: bool = true;
+    type Input = T::Input;
+    type Output = Value;
+
+    async fn run(input: T::Input, context: Context) -> Result<Value, Failure> {
+        answer(context, move |call| T::ANSWER(input, call)).await
+    }
+}
+
 /// What a handler works with.
 pub(crate) struct TraceCall<'a> {
     pub(crate) trace: &'a Trace,
@@ -51,17 +85,11 @@ impl TraceCall<'_> {
 
     /// The hint of an empty list: that there are no sessions at all and where they were searched; else `why`.
     pub(crate) fn nothing(&self, why: &str) -> Result<String, Failure> {
-        let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
-        if !self.trace.sessions(&any, None, 1).map_err(trace_failure)?.is_empty() {
+        if self.trace.has_sessions().map_err(trace_failure)? {
             return Ok(why.to_owned());
         }
-        let locations = self.trace.locations();
-        let looked: Vec<String> = locations
-            .logs
-            .iter()
-            .chain(&locations.opencode)
-            .map(|place| place.display().to_string())
-            .collect();
+        let looked: Vec<String> =
+            self.trace.locations().all().map(|place| place.display().to_string()).collect();
         Ok(format!("No sessions were found. Looked in {}.", excerpt(&looked.join(", "), LONGEST_PLACES)))
     }
 
@@ -72,7 +100,7 @@ impl TraceCall<'_> {
 }
 
 /// Answers a call: waits for the index, then runs `work` on a core.
-pub(crate) async fn answer(
+async fn answer(
     context: Context,
     work: impl FnOnce(&TraceCall<'_>) -> Result<Answer, Failure> + Send + 'static,
 ) -> Result<Value, Failure> {

@@ -10,11 +10,11 @@ use tamis_logs::usage::Tokens;
 use tamis_redact::excerpt;
 use tamis_trace::{Session, ToolStats};
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::failure::trace_failure;
 use super::page::{Answer, COMPARISON, room, size};
 use super::summary::{session_json, tokens};
-use crate::{Context, Failure, Operation, Toolset};
+use crate::Failure;
 
 pub(crate) struct CompareSessions;
 
@@ -27,21 +27,15 @@ pub(crate) struct CompareSessionsInput {
     id2: String,
 }
 
-impl Operation for CompareSessions {
+impl TraceTool for CompareSessions {
     const NAME: &'static str = "compare_sessions";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Compare two past sessions: what each was about, turns, duration, tokens by kind, tools \
         used and failed, and the differences (the second less the first). About 3 KB, 10 KB at most.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<CompareSessionsInput> = compare;
     type Input = CompareSessionsInput;
-    type Output = Value;
-
-    async fn run(input: CompareSessionsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| compare(&input, call)).await
-    }
 }
 
-fn compare(input: &CompareSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
+fn compare(input: CompareSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let (one, other) = (call.session(&input.id1)?, call.session(&input.id2)?);
     let (mut first, mut second) = (side(call, &one)?, side(call, &other)?);
     let mut difference = Map::new();

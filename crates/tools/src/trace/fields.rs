@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::failure::{invalid_parameter, quoted};
-use super::input::Maybe;
 use crate::Failure;
 
 /// Which members are wanted; all when it is empty.
@@ -12,8 +11,8 @@ pub(crate) struct Fields(Vec<String>);
 
 impl Fields {
     /// Refuses names that no item has.
-    pub(crate) fn checked(requested: Maybe<Vec<String>>, known: &[&str]) -> Result<Fields, Failure> {
-        let requested = requested.0.unwrap_or_default();
+    pub(crate) fn checked(requested: Option<Vec<String>>, known: &[&str]) -> Result<Fields, Failure> {
+        let requested = requested.unwrap_or_default();
         match requested.iter().find(|name| !known.contains(&name.as_str())) {
             Some(unknown) => Err(invalid_parameter(
                 "fields",

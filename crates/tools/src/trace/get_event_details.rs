@@ -7,15 +7,14 @@ use tamis_logs::event::EventStream;
 use tamis_redact::excerpt;
 use tamis_trace::EventDetails;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::compose::part;
 use super::cursor::Binding;
 use super::failure::trace_failure;
-use super::input::Maybe;
 use super::page::{Answer, EVENT, fitting, room, size};
 use super::show::{finer_kind, time};
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct GetEventDetails;
 
@@ -32,30 +31,23 @@ pub(crate) struct GetEventDetailsInput {
     /// The event's number, from search_event_previews or get_turns.
     event_index: Whole<0>,
     /// next_cursor of the part before, when the payload is too large for one answer.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
 }
 
-impl Operation for GetEventDetails {
+impl TraceTool for GetEventDetails {
     const NAME: &'static str = "get_event_details";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Read one event of a past session in full, by the event_index that \
         search_event_previews or get_turns gave. Usually 1-5 KB, 10 KB at most: a larger payload comes in parts, by \
         cursor, until it is complete.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<GetEventDetailsInput> = details;
     type Input = GetEventDetailsInput;
-    type Output = Value;
-
-    async fn run(input: GetEventDetailsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| details(input, call)).await
-    }
 }
 
 fn details(input: GetEventDetailsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let session = call.session(&input.session_id)?;
     let index = input.event_index.0;
     let binding = Binding::new(GetEventDetails::NAME, &(&session.id, index));
-    let start: Option<u64> = binding.read(input.cursor.0.as_deref())?;
+    let start: Option<u64> = binding.read(input.cursor.as_deref())?;
     let EventDetails { at, kind, stream, payload } =
         call.trace.event(&session, index).map_err(trace_failure)?;
     let mut body = json!({

@@ -2,16 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::fields::Fields;
-use super::input::{Limit, Maybe};
+use super::input::Limit;
 use super::page::{Answer, LIST, Page};
 use super::show::time;
-use crate::{Context, Failure, Operation, Toolset};
+use crate::Failure;
 
 pub(crate) struct GetProjectInfo;
 
@@ -21,36 +21,27 @@ const FIELDS: &[&str] = &["hash", "root_path", "session_count", "last_activity"]
 #[serde(deny_unknown_fields)]
 pub(crate) struct GetProjectInfoInput {
     /// Projects on a page; 50 unless given, which is the most.
-    #[serde(default)]
-    limit: Maybe<Limit>,
+    limit: Option<Limit>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
     /// Only these fields of each project.
-    #[serde(default)]
-    fields: Maybe<Vec<String>>,
+    fields: Option<Vec<String>>,
 }
 
-impl Operation for GetProjectInfo {
+impl TraceTool for GetProjectInfo {
     const NAME: &'static str = "get_project_info";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "List the projects in which coding agents were used on this machine, the last active \
         first, with their folder and number of sessions. Pass a project's hash to list_sessions as project_hash. About \
         10 KB for 50 projects, 20 KB at most; more by cursor.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<GetProjectInfoInput> = list;
     type Input = GetProjectInfoInput;
-    type Output = Value;
-
-    async fn run(input: GetProjectInfoInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| list(input, call)).await
-    }
 }
 
 fn list(input: GetProjectInfoInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 50);
     let binding = Binding::new(GetProjectInfo::NAME, &());
-    let after: Option<(i64, String)> = binding.read(input.cursor.0.as_deref())?;
+    let after: Option<(i64, String)> = binding.read(input.cursor.as_deref())?;
     let mut page = Page::new(LIST, 0);
     let mut next = None;
     let mut last = None;

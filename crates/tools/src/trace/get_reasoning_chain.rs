@@ -5,19 +5,19 @@ use std::ops::ControlFlow;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tamis_logs::event::{EventBody, EventStream, Millis};
-use tamis_redact::Redacted;
+use tamis_logs::event::{EventKind, EventStream};
+use tamis_trace::EventDetails;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::compose::{Selection, part};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::get_session_details::check;
-use super::input::{Limit, Maybe};
+use super::input::Limit;
 use super::page::{Answer, TURNS, fitting, room, size, text_size};
 use super::show::time;
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct GetReasoningChain;
 
@@ -32,29 +32,20 @@ pub(crate) struct GetReasoningChainInput {
     /// The session's id, or its first 8 characters.
     session_id: String,
     /// Only in this turn, counted from 0.
-    #[serde(default)]
-    turn: Maybe<Whole<0>>,
+    turn: Option<Whole<0>>,
     /// Thoughts on a page; 50 unless given, which is the most.
-    #[serde(default)]
-    limit: Maybe<Limit>,
+    limit: Option<Limit>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
 }
 
-impl Operation for GetReasoningChain {
+impl TraceTool for GetReasoningChain {
     const NAME: &'static str = "get_reasoning_chain";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Read only what the agent thought in a past session, in order and uncut, to see why it \
         did what it did. Name a turn to get less. 30 KB at most an answer; more by cursor. Some clients encrypt or drop \
         reasoning; then there is none.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<GetReasoningChainInput> = chain;
     type Input = GetReasoningChainInput;
-    type Output = Value;
-
-    async fn run(input: GetReasoningChainInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| chain(input, call)).await
-    }
 }
 
 /// The event and the byte of its text that the next page begins with.
@@ -63,12 +54,12 @@ type Spot = (u64, u64);
 fn chain(input: GetReasoningChainInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let (limit, note) = Limit::of(input.limit, 50);
     let session = call.session(&input.session_id)?;
-    let turn = input.turn.0.map(|turn| turn.0);
+    let turn = input.turn.map(|turn| turn.0);
     if let Some(turn) = turn {
         check(&Selection::Only(vec![turn]), "turn", &session)?;
     }
     let binding = Binding::new(GetReasoningChain::NAME, &(&session.id, turn));
-    let start: Option<Spot> = binding.read(input.cursor.0.as_deref())?;
+    let start: Option<Spot> = binding.read(input.cursor.as_deref())?;
     let turns = call
         .trace
         .turns(&session, turn.unwrap_or(0), turn.map_or(usize::MAX >> 1, |_| 1))
@@ -79,27 +70,20 @@ fn chain(input: GetReasoningChainInput, call: &TraceCall<'_>) -> Result<Answer, 
     };
     let (from, offset) = start.unwrap_or((first, 0));
     let mut thoughts = Thoughts { left: room(TURNS) - FRAME, items: Vec::new(), next: None };
-    let mut cancelled = false;
+    let visit = &mut |number: u64, event: &EventDetails| {
+        if thoughts.items.len() == limit {
+            thoughts.next = Some((number, 0));
+            return ControlFlow::Break(());
+        }
+        let within = turns.partition_point(|turn| turn.first_event <= number);
+        let turn = within.checked_sub(1).map(|within| turns[within].number);
+        let offset = if number == from { offset as usize } else { 0 };
+        thoughts.put(number, turn, event, offset)
+    };
+    let broken_off = &|| call.is_cancelled();
     call.trace
-        .events(&session, from, &mut |number, event| {
-            cancelled = call.is_cancelled();
-            if cancelled || number >= end {
-                return ControlFlow::Break(());
-            }
-            let EventBody::Reasoning(content) = &event.body else { return ControlFlow::Continue(()) };
-            if thoughts.items.len() == limit {
-                thoughts.next = Some((number, 0));
-                return ControlFlow::Break(());
-            }
-            let within = turns.partition_point(|turn| turn.first_event <= number);
-            let turn = within.checked_sub(1).map(|within| turns[within].number);
-            let offset = if number == from { offset as usize } else { 0 };
-            thoughts.put(number, turn, event.at, event.stream, &Redacted::from(&*content.to_text()), offset)
-        })
+        .events_of_kind(&session, from..end, EventKind::Reasoning, broken_off, visit)
         .map_err(trace_failure)?;
-    if cancelled {
-        return Err(Failure::Cancelled);
-    }
     let count = thoughts.items.len();
     let hint = match count {
         0 => "There is no readable reasoning here.",
@@ -122,18 +106,17 @@ impl Thoughts {
         &mut self,
         number: u64,
         turn: Option<u64>,
-        at: Option<Millis>,
-        stream: EventStream,
-        text: &str,
+        event: &EventDetails,
         offset: usize,
     ) -> ControlFlow<()> {
+        let text = event.payload["text"].as_str().unwrap_or_default();
         let offset = text.floor_char_boundary(offset);
-        let mut item = json!({"event_index": number, "timestamp": time(at)});
+        let mut item = json!({"event_index": number, "timestamp": time(event.at)});
         if let Some(turn) = turn {
             item["turn_index"] = turn.into();
         }
-        if stream != EventStream::Main {
-            item["stream"] = stream.name().into();
+        if event.stream != EventStream::Main {
+            item["stream"] = event.stream.name().into();
         }
         let rest = &text[offset..];
         let mut end = text.len();

@@ -5,17 +5,16 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use tamis_trace::Session;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::compose::{Depth, Selection, Spot, compose};
 use super::cursor::Binding;
 use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
-use super::input::Maybe;
 use super::list_turns::put_turns;
 use super::page::{Answer, Page, STEPS, SUMMARY, TURNS, room, size};
 use super::summary::{session_json, turn_json, turn_stats};
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct GetSessionDetails;
 
@@ -55,55 +54,43 @@ pub(crate) struct GetSessionDetailsInput {
     session_id: String,
     /// summary: each turn in a line (up to 15 KB). turns: each step in a line (30 KB). steps: payloads cut to 500
     /// characters (38 KB). full: everything (38 KB a page, many pages).
-    #[serde(default)]
-    detail_level: Maybe<DetailLevel>,
+    detail_level: Option<DetailLevel>,
     /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
-    #[serde(default)]
-    include_reasoning: Maybe<bool>,
+    include_reasoning: Option<bool>,
     /// Only this turn, counted from 0.
-    #[serde(default)]
-    turn: Maybe<Whole<0>>,
+    turn: Option<Whole<0>>,
     /// Begin with this turn.
-    #[serde(default)]
-    from_turn: Maybe<Whole<0>>,
+    from_turn: Option<Whole<0>>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
     /// Only these fields of each turn.
-    #[serde(default)]
-    fields: Maybe<Vec<String>>,
+    fields: Option<Vec<String>>,
 }
 
-impl Operation for GetSessionDetails {
+impl TraceTool for GetSessionDetails {
     const NAME: &'static str = "get_session_details";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Read one past session at the requested detail_level: summary (turns, tokens; up to \
         15 KB), turns (each step's tools and whether they failed; 30 KB), steps (texts, calls and results cut to 500 \
         characters; 38 KB), full (all of it, 38 KB a page). Start with summary, and name a turn to go deeper at \
         less cost. What does not fit follows by cursor.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<GetSessionDetailsInput> = details;
     type Input = GetSessionDetailsInput;
-    type Output = Value;
-
-    async fn run(input: GetSessionDetailsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| details(input, call)).await
-    }
 }
 
 fn details(input: GetSessionDetailsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
-    let level = input.detail_level.0.unwrap_or_default();
+    let level = input.detail_level.unwrap_or_default();
     let known = if level == DetailLevel::Summary { SUMMARY_FIELDS } else { TURN_FIELDS };
     let fields = Fields::checked(input.fields, known)?;
     let session = call.session(&input.session_id)?;
-    let reasoning = input.include_reasoning.0.unwrap_or(false);
-    let selection = match (input.turn.0, input.from_turn.0) {
+    let reasoning = input.include_reasoning.unwrap_or(false);
+    let selection = match (input.turn, input.from_turn) {
         (Some(turn), None) => Selection::Only(vec![turn.0]),
         (None, from) => Selection::From(from.map_or(0, |from| from.0)),
         (Some(_), Some(_)) => return Err(invalid_parameter("from_turn", "give turn or from_turn, not both")),
     };
     check(&selection, "turn", &session)?;
     let binding = Binding::new(GetSessionDetails::NAME, &(&session.id, level, reasoning, &selection));
-    let cursor = input.cursor.0.as_deref();
+    let cursor = input.cursor.as_deref();
     if level == DetailLevel::Summary {
         return summary(call, &session, &selection, &binding, cursor, &fields);
     }

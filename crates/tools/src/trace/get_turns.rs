@@ -2,17 +2,16 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::compose::{Depth, Selection, Spot, compose};
 use super::cursor::Binding;
 use super::failure::invalid_parameter;
 use super::get_session_details::check;
-use super::input::Maybe;
 use super::page::{Answer, STEPS, TURNS, room};
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct GetTurns;
 
@@ -39,29 +38,20 @@ pub(crate) struct GetTurnsInput {
     turns: Vec<Whole<0>>,
     /// turns: each step in a line (up to 30 KB). steps: payloads cut to 500 characters (38 KB). full: everything (38 KB a
     /// page).
-    #[serde(default)]
-    detail_level: Maybe<TurnDetail>,
+    detail_level: Option<TurnDetail>,
     /// With detail_level turns: what the agent thought in each step, cut to 500 characters.
-    #[serde(default)]
-    include_reasoning: Maybe<bool>,
+    include_reasoning: Option<bool>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
 }
 
-impl Operation for GetTurns {
+impl TraceTool for GetTurns {
     const NAME: &'static str = "get_turns";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Read some turns of a past session with their steps: what the agent thought, said, \
         called and got. Take the turns' numbers from list_turns, get_session_details or analyze_session. At most 30 KB \
         (turns) or 38 KB (steps, full) an answer; more by cursor.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<GetTurnsInput> = turns;
     type Input = GetTurnsInput;
-    type Output = Value;
-
-    async fn run(input: GetTurnsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| turns(input, call)).await
-    }
 }
 
 fn turns(input: GetTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
@@ -74,10 +64,10 @@ fn turns(input: GetTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> 
     let session = call.session(&input.session_id)?;
     let selection = Selection::Only(numbers);
     check(&selection, "turns", &session)?;
-    let level = input.detail_level.0.unwrap_or_default();
-    let reasoning = input.include_reasoning.0.unwrap_or(false);
+    let level = input.detail_level.unwrap_or_default();
+    let reasoning = input.include_reasoning.unwrap_or(false);
     let binding = Binding::new(GetTurns::NAME, &(&session.id, level, reasoning, &selection));
-    let start: Option<Spot> = binding.read(input.cursor.0.as_deref())?;
+    let start: Option<Spot> = binding.read(input.cursor.as_deref())?;
     let (depth, most) = match level {
         TurnDetail::Turns => (Depth::Summaries { reasoning }, TURNS),
         TurnDetail::Steps => (Depth::Cut, STEPS),

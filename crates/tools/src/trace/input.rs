@@ -12,8 +12,7 @@ use tamis_clients::Client;
 use tamis_logs::event::{EventKind, Millis};
 use tamis_trace::{SessionFilter, TraceSearchMode};
 
-pub(crate) use crate::input::Maybe;
-use crate::input::Whole;
+pub(crate) use crate::input::Whole;
 
 /// The most items on a page.
 pub(crate) const MOST_ITEMS: u64 = 50;
@@ -24,8 +23,8 @@ pub(crate) struct Limit(pub(crate) u64);
 
 impl Limit {
     /// The limit, and a note for the hint when it is less than requested.
-    pub(crate) fn of(requested: Maybe<Limit>, default: u64) -> (usize, Option<String>) {
-        let requested = requested.0.map_or(default, |limit| limit.0);
+    pub(crate) fn of(requested: Option<Limit>, default: u64) -> (usize, Option<String>) {
+        let requested = requested.map_or(default, |limit| limit.0);
         let note = (requested > MOST_ITEMS)
             .then(|| format!("limit is {MOST_ITEMS} at most, so {requested} was taken as that."));
         (requested.min(MOST_ITEMS) as usize, note)
@@ -161,16 +160,16 @@ impl JsonSchema for Moment {
 
 /// The sessions that a call asks for.
 pub(crate) fn session_filter(
-    provider: Maybe<ProviderName>,
-    project_hash: Maybe<String>,
-    since: Maybe<Moment>,
-    until: Maybe<Moment>,
+    provider: Option<ProviderName>,
+    project_hash: Option<String>,
+    since: Option<Moment>,
+    until: Option<Moment>,
 ) -> SessionFilter {
     SessionFilter {
-        provider: provider.0.map(Client::from),
-        project: project_hash.0.filter(|hash| !hash.is_empty()),
-        since: since.0.map(|moment| moment.first),
-        until: until.0.map(|moment| moment.last),
+        provider: provider.map(Client::from),
+        project: project_hash.filter(|hash| !hash.is_empty()),
+        since: since.map(|moment| moment.first),
+        until: until.map(|moment| moment.last),
         ..SessionFilter::default()
     }
 }

@@ -5,22 +5,19 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tamis_logs::event::Millis;
 use tamis_redact::excerpt;
-use tamis_trace::Session;
+use tamis_trace::ListedSession;
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::fields::Fields;
-use super::input::{Limit, Maybe, Moment, ProviderName, session_filter};
+use super::input::{Limit, Moment, ProviderName, session_filter};
 use super::page::{Answer, LIST, Page};
 use super::summary::session_json;
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct ListSessions;
-
-/// Sessions that are read at once when they are filtered by their tokens.
-const BATCH: usize = 64;
 
 const FIELDS: &[&str] = &[
     "id",
@@ -45,94 +42,57 @@ const FIELDS: &[&str] = &[
 #[serde(deny_unknown_fields)]
 pub(crate) struct ListSessionsInput {
     /// Sessions on a page; 10 unless given, 50 at most.
-    #[serde(default)]
-    limit: Maybe<Limit>,
+    limit: Option<Limit>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
     /// Whose sessions.
-    #[serde(default)]
-    provider: Maybe<ProviderName>,
+    provider: Option<ProviderName>,
     /// Only of this project: a hash from get_project_info, or its beginning.
-    #[serde(default)]
-    project_hash: Maybe<String>,
+    project_hash: Option<String>,
     /// ISO 8601: only sessions that were active at this time or later.
-    #[serde(default)]
-    since: Maybe<Moment>,
+    since: Option<Moment>,
     /// ISO 8601: only sessions that began at this time or earlier.
-    #[serde(default)]
-    until: Maybe<Moment>,
+    until: Option<Moment>,
     /// Only sessions with at least this many total_tokens.
-    #[serde(default)]
-    min_tokens: Maybe<Whole<0>>,
+    min_tokens: Option<Whole<0>>,
     /// Only sessions with at most this many total_tokens.
-    #[serde(default)]
-    max_tokens: Maybe<Whole<0>>,
+    max_tokens: Option<Whole<0>>,
     /// List subagents' sessions too, which otherwise count with their parents.
-    #[serde(default)]
-    include_subagents: Maybe<bool>,
+    include_subagents: Option<bool>,
     /// Only these fields of each session, such as ["id", "snippet"].
-    #[serde(default)]
-    fields: Maybe<Vec<String>>,
+    fields: Option<Vec<String>>,
 }
 
-impl Operation for ListSessions {
+impl TraceTool for ListSessions {
     const NAME: &'static str = "list_sessions";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "List past sessions of coding agents on this machine (Claude Code, Codex, Gemini CLI, \
         OpenCode), the latest first: what each was about, turns, duration, tokens including subagents. Start here, then \
         go on with the id in get_session_details or analyze_session. About 5 KB for 10 sessions, 20 KB at most; more \
         by cursor.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<ListSessionsInput> = list;
     type Input = ListSessionsInput;
-    type Output = Value;
-
-    async fn run(input: ListSessionsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| list(input, call)).await
-    }
 }
 
 fn list(input: ListSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 10);
     let tokens =
-        (input.min_tokens.0.map_or(0, |least| least.0), input.max_tokens.0.map_or(u64::MAX, |most| most.0));
+        (input.min_tokens.map_or(0, |least| least.0), input.max_tokens.map_or(u64::MAX, |most| most.0));
     let mut filter = session_filter(input.provider, input.project_hash, input.since, input.until);
-    filter.with_subagents = input.include_subagents.0.unwrap_or(false);
+    filter.with_subagents = input.include_subagents.unwrap_or(false);
     let binding = Binding::new(ListSessions::NAME, &(&filter, tokens));
-    let mut after: Option<(Millis, String)> = binding.read(input.cursor.0.as_deref())?;
-    let any_tokens = tokens == (0, u64::MAX);
+    let after: Option<(Millis, String)> = binding.read(input.cursor.as_deref())?;
+    let wanted = |listed: &ListedSession| (tokens.0..=tokens.1).contains(&listed.total_tokens);
+    let listed = call.trace.list_sessions(&filter, after, limit + 1, &wanted, &|| call.is_cancelled());
+    let listed = listed.map_err(trace_failure)?;
     let mut page = Page::new(LIST, 0);
-    let mut last = None;
-    let mut more = true;
-    'pages: loop {
-        let place = after.as_ref().map(|(started, id)| (*started, id.as_str()));
-        let batch = if any_tokens { limit + 1 } else { BATCH };
-        let sessions = call.trace.sessions(&filter, place, batch).map_err(trace_failure)?;
-        for session in &sessions {
-            if call.is_cancelled() {
-                return Err(Failure::Cancelled);
-            }
-            let subagents = call.trace.subagents(session).map_err(trace_failure)?;
-            let total =
-                subagents.iter().fold(session.own_tokens, |sum, one| sum.saturating_add(one.own_tokens));
-            if total < tokens.0 || total > tokens.1 {
-                continue;
-            }
-            if page.items.len() == limit
-                || !page.take(fields.of(item(call, session, total, subagents.len())?))
-            {
-                break 'pages;
-            }
-            last = Some(owned(session));
-        }
-        if sessions.len() < batch {
-            more = false;
+    for session in listed.iter().take(limit) {
+        if !page.take(fields.of(item(call, session)?)) {
             break;
         }
-        after = sessions.last().map(owned);
     }
-    let next = last.filter(|_| more).map(|place| binding.write(&place));
+    let last = page.items.len().checked_sub(1).filter(|last| last + 1 < listed.len());
+    let next = last.map(|last| binding.write(&listed[last].session.place()));
     let found = page.items.len();
     let hint = match found {
         0 => call.nothing("No sessions match. get_project_info lists the projects that have any.")?,
@@ -141,19 +101,15 @@ fn list(input: ListSessionsInput, call: &TraceCall<'_>) -> Result<Answer, Failur
     Ok(Answer::list(json!({"sessions": page.items}), found, next).hint(hint).hint_if(note))
 }
 
-fn owned(session: &Session) -> (Millis, String) {
-    let (started, id) = session.place();
-    (started, id.to_owned())
-}
-
-fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -> Result<Value, Failure> {
+fn item(call: &TraceCall<'_>, listed: &ListedSession) -> Result<Value, Failure> {
+    let ListedSession { session, subagents, total_tokens } = listed;
     let summary = &session.summary;
     let mut item = session_json(call, session)?;
     item["id"] = call.short_id(&session.id)?.into();
     item["snippet"] = json!(summary.snippet.clone().unwrap_or_default());
     item["turn_count"] = summary.turns.into();
     item["duration_seconds"] = summary.duration_seconds().into();
-    item["total_tokens"] = total.into();
+    item["total_tokens"] = (*total_tokens).into();
     let mut add = |name: &str, value: Option<Value>| {
         if let Some(value) = value {
             item[name] = value;
@@ -164,6 +120,6 @@ fn item(call: &TraceCall<'_>, session: &Session, total: u64, subagents: usize) -
     add("parent", session.parent().map(|parent| parent.shorten(100).into()));
     add("relation", session.relation.map(|relation| relation.name().into()));
     add("agent", summary.agent_name.as_deref().map(|agent| excerpt(agent, 100).into()));
-    add("subagents", (subagents > 0).then(|| subagents.into()));
+    add("subagents", (*subagents > 0).then(|| (*subagents).into()));
     Ok(item)
 }

@@ -5,17 +5,18 @@ use std::ops::RangeInclusive;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
+use tamis_logs::event::seconds_between;
 use tamis_trace::{Session, Turn};
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::trace_failure;
 use super::fields::Fields;
-use super::input::{Limit, Maybe};
+use super::input::Limit;
 use super::page::{Answer, LIST, Page};
 use super::summary::{tokens, turn_json};
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct ListTurns;
 
@@ -43,55 +44,43 @@ pub(crate) struct ListTurnsInput {
     /// The session's id, or its first 8 characters.
     session_id: String,
     /// Turns on a page; 20 unless given, 50 at most.
-    #[serde(default)]
-    limit: Maybe<Limit>,
+    limit: Option<Limit>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
     /// Only turns in which a tool failed.
-    #[serde(default)]
-    only_failed: Maybe<bool>,
+    only_failed: Option<bool>,
     /// Only turns with at least this many tokens.
-    #[serde(default)]
-    min_tokens: Maybe<Whole<0>>,
+    min_tokens: Option<Whole<0>>,
     /// Only turns with at most this many tokens.
-    #[serde(default)]
-    max_tokens: Maybe<Whole<0>>,
+    max_tokens: Option<Whole<0>>,
     /// Only these fields of each turn.
-    #[serde(default)]
-    fields: Maybe<Vec<String>>,
+    fields: Option<Vec<String>>,
 }
 
-impl Operation for ListTurns {
+impl TraceTool for ListTurns {
     const NAME: &'static str = "list_turns";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "List the turns of a past session: what the person asked, steps, failed tools, \
         duration, tokens. Filter by only_failed, min_tokens or max_tokens to find the turn that matters, then read it with \
         get_turns. About 10 KB for 20 turns, 20 KB at most; more by cursor.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<ListTurnsInput> = list;
     type Input = ListTurnsInput;
-    type Output = Value;
-
-    async fn run(input: ListTurnsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| list(input, call)).await
-    }
 }
 
 fn list(input: ListTurnsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 20);
     let session = call.session(&input.session_id)?;
-    let only_failed = input.only_failed.0.unwrap_or(false);
-    let least = input.min_tokens.0.map_or(0, |least| least.0);
-    let most = input.max_tokens.0.map_or(u64::MAX, |most| most.0);
+    let only_failed = input.only_failed.unwrap_or(false);
+    let least = input.min_tokens.map_or(0, |least| least.0);
+    let most = input.max_tokens.map_or(u64::MAX, |most| most.0);
     let binding = Binding::new(ListTurns::NAME, &(&session.id, only_failed, least, most));
-    let from = binding.read(input.cursor.0.as_deref())?.unwrap_or(0);
-    let wanted = |turn: &Turn| {
+    let from = binding.read(input.cursor.as_deref())?.unwrap_or(0);
+    let matches = |turn: &Turn| {
         (least..=most).contains(&turn.tokens.total()) && (!only_failed || turn.failed_tools > 0)
     };
     let mut page = Page::new(LIST, 200);
     let next = put_turns(call, &session, from..=u64::MAX, &mut page, limit, |turn| {
-        wanted(turn).then(|| fields.of(item(turn)))
+        matches(turn).then(|| fields.of(item(turn)))
     })?;
     let found = page.items.len();
     let next = next.map(|number| binding.write(&number));
@@ -131,11 +120,10 @@ pub(crate) fn put_turns(
 }
 
 fn item(turn: &Turn) -> Value {
-    let seconds = turn.at.zip(turn.ended).map_or(0, |(from, to)| to.saturating_sub(from).max(0) / 1000);
     let mut item = turn_json(turn);
     item["tool_calls"] = turn.tool_calls.into();
     item["failed_tools"] = turn.failed_tools.into();
-    item["duration_seconds"] = seconds.into();
+    item["duration_seconds"] = seconds_between(turn.at, turn.ended).into();
     item["tokens"] = tokens(turn.tokens);
     item["largest_context"] = turn.largest_context.into();
     item["first_event"] = turn.first_event.into();

@@ -8,16 +8,16 @@ use serde_json::{Value, json};
 use tamis_logs::event::EventStream;
 use tamis_trace::{MatchPosition, QueryFinder, SearchMatch, SearchRequest, SearchResults, TraceError};
 
-use super::call::{TraceCall, answer};
+use super::call::{Handler, TraceCall, TraceTool};
 use super::cursor::Binding;
 use super::failure::{invalid_parameter, trace_failure};
 use super::fields::Fields;
-use super::input::{EventType, Limit, Maybe, Moment, ProviderName, QueryMode, session_filter};
+use super::input::{EventType, Limit, Moment, ProviderName, QueryMode, session_filter};
 use super::page::{Answer, Page, of_search};
 use super::preview;
 use super::show::{finer_kind, time};
+use crate::Failure;
 use crate::input::Whole;
-use crate::{Context, Failure, Operation, Toolset};
 
 pub(crate) struct SearchEventPreviews;
 
@@ -33,85 +33,65 @@ pub(crate) struct SearchEventPreviewsInput {
     /// What to look for in events' texts, arguments and results, in any case.
     query: String,
     /// substring: the query just so. words: all its words, anywhere in the event. regex: a regular expression.
-    #[serde(default)]
-    mode: Maybe<QueryMode>,
+    mode: Option<QueryMode>,
     /// Matches on a page; 10 unless given, 50 at most.
-    #[serde(default)]
-    limit: Maybe<Limit>,
+    limit: Option<Limit>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
     /// Only in sessions of this agent.
-    #[serde(default)]
-    provider: Maybe<ProviderName>,
+    provider: Option<ProviderName>,
     /// Only events of this type.
-    #[serde(default)]
-    event_type: Maybe<EventType>,
+    event_type: Option<EventType>,
     /// Only in this session and its subagents': an id, or its first 8 characters.
-    #[serde(default)]
-    session_id: Maybe<String>,
+    session_id: Option<String>,
     /// Only in this project: a hash from get_project_info, or its beginning.
-    #[serde(default)]
-    project_hash: Maybe<String>,
+    project_hash: Option<String>,
     /// ISO 8601: only in sessions that were active at this time or later.
-    #[serde(default)]
-    since: Maybe<Moment>,
+    since: Option<Moment>,
     /// ISO 8601: only in sessions that began at this time or earlier.
-    #[serde(default)]
-    until: Maybe<Moment>,
+    until: Option<Moment>,
     /// Only in sessions with at least this many tokens of their own.
-    #[serde(default)]
-    min_tokens: Maybe<Whole<0>>,
+    min_tokens: Option<Whole<0>>,
     /// Only in sessions with at most this many tokens of their own.
-    #[serde(default)]
-    max_tokens: Maybe<Whole<0>>,
+    max_tokens: Option<Whole<0>>,
     /// Only results of tools that failed.
-    #[serde(default)]
-    only_failed: Maybe<bool>,
+    only_failed: Option<bool>,
     /// Only these fields of each match.
-    #[serde(default)]
-    fields: Maybe<Vec<String>>,
+    fields: Option<Vec<String>>,
 }
 
-impl Operation for SearchEventPreviews {
+impl TraceTool for SearchEventPreviews {
     const NAME: &'static str = "search_event_previews";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "Search what was said, thought, called and returned in past sessions, the latest \
         sessions first. Gives previews of about 300 characters with session_id and event_index; read one in full with \
         get_event_details. Narrow by session_id, provider, event_type, project_hash, since, until. About 5 KB for 10 \
         matches, 15 KB at most (30 KB with a limit of 20 or more); more by cursor.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<SearchEventPreviewsInput> = search;
     type Input = SearchEventPreviewsInput;
-    type Output = Value;
-
-    async fn run(input: SearchEventPreviewsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| search(input, call)).await
-    }
 }
 
 fn search(input: SearchEventPreviewsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let fields = Fields::checked(input.fields, FIELDS)?;
     let (limit, note) = Limit::of(input.limit, 10);
-    if input.only_failed.0 == Some(true) && !matches!(input.event_type.0, None | Some(EventType::ToolResult))
-    {
+    if input.only_failed == Some(true) && !matches!(input.event_type, None | Some(EventType::ToolResult)) {
         return Err(invalid_parameter("only_failed", "only events of the type ToolResult can have failed"));
     }
     let mut sessions = session_filter(input.provider, input.project_hash, input.since, input.until);
-    sessions.least_tokens = input.min_tokens.0.map(|least| least.0);
-    sessions.most_tokens = input.max_tokens.0.map(|most| most.0);
-    let session = input.session_id.0.filter(|id| !id.is_empty());
+    sessions.least_tokens = input.min_tokens.map(|least| least.0);
+    sessions.most_tokens = input.max_tokens.map(|most| most.0);
+    let session = input.session_id.filter(|id| !id.is_empty());
     let session = session.map(|id| call.session(&id).map(|session| session.id)).transpose()?;
     let search = SearchRequest {
         query: input.query,
-        mode: input.mode.0.unwrap_or_default().into(),
-        kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
+        mode: input.mode.unwrap_or_default().into(),
+        kinds: input.event_type.map(EventType::kinds).unwrap_or_default(),
         session,
         sessions,
-        only_failed: input.only_failed.0.unwrap_or(false),
+        only_failed: input.only_failed.unwrap_or(false),
         after: None,
         most: limit,
     };
-    let found = Matches::find(SearchEventPreviews::NAME, "query", search, input.cursor.0.as_deref(), call)?;
+    let found = Matches::find(SearchEventPreviews::NAME, "query", search, input.cursor.as_deref(), call)?;
     let hint =
         found.hint(call, "Use get_event_details(session_id, event_index) to retrieve full event payload")?;
     let answer = found.answer(call, of_search(limit), |found, finder| fields.of(item(found, finder)))?;

@@ -6,12 +6,12 @@ use serde_json::Value;
 use tamis_clients::Client;
 use tamis_trace::{QueryFinder, SearchMatch, SearchRequest, SessionFilter};
 
-use super::call::{TraceCall, answer};
-use super::input::{EventType, Limit, Maybe, ProviderName};
+use super::call::{Handler, TraceCall, TraceTool};
+use super::input::{EventType, Limit, ProviderName};
 use super::page::{Answer, of_search, size};
 use super::preview;
 use super::search_event_previews::{Matches, match_of};
-use crate::{Context, Failure, Operation, Toolset};
+use crate::Failure;
 
 pub(crate) struct SearchEvents;
 
@@ -25,47 +25,36 @@ pub(crate) struct SearchEventsInput {
     /// What to look for, in any case.
     pattern: String,
     /// Matches on a page; 10 unless given, 50 at most.
-    #[serde(default)]
-    limit: Maybe<Limit>,
+    limit: Option<Limit>,
     /// next_cursor of the page before.
-    #[serde(default)]
-    cursor: Maybe<String>,
+    cursor: Option<String>,
     /// Only in sessions of this agent.
-    #[serde(default)]
-    provider: Maybe<ProviderName>,
+    provider: Option<ProviderName>,
     /// Only events of this type.
-    #[serde(default)]
-    event_type: Maybe<EventType>,
+    event_type: Option<EventType>,
     /// Give payloads in place of previews; those over 10 KB are cut.
-    #[serde(default)]
-    include_full_payload: Maybe<bool>,
+    include_full_payload: Option<bool>,
 }
 
-impl Operation for SearchEvents {
+impl TraceTool for SearchEvents {
     const NAME: &'static str = "search_events";
-    const TOOLSET: Toolset = Toolset::Trace;
     const DESCRIPTION: &'static str = "DEPRECATED: use search_event_previews, then get_event_details for the events that \
         matter. Searches events of past sessions for a pattern. 15 KB at most.";
-    const READ_ONLY: bool = true;
+    const ANSWER: Handler<SearchEventsInput> = search;
     type Input = SearchEventsInput;
-    type Output = Value;
-
-    async fn run(input: SearchEventsInput, context: Context) -> Result<Value, Failure> {
-        answer(context, move |call| search(input, call)).await
-    }
 }
 
 fn search(input: SearchEventsInput, call: &TraceCall<'_>) -> Result<Answer, Failure> {
     let (limit, note) = Limit::of(input.limit, 10);
     let search = SearchRequest {
         query: input.pattern,
-        kinds: input.event_type.0.map(EventType::kinds).unwrap_or_default(),
-        sessions: SessionFilter { provider: input.provider.0.map(Client::from), ..SessionFilter::default() },
+        kinds: input.event_type.map(EventType::kinds).unwrap_or_default(),
+        sessions: SessionFilter { provider: input.provider.map(Client::from), ..SessionFilter::default() },
         most: limit,
         ..SearchRequest::default()
     };
-    let full = input.include_full_payload.0.unwrap_or(false);
-    let found = Matches::find(SearchEvents::NAME, "pattern", search, input.cursor.0.as_deref(), call)?;
+    let full = input.include_full_payload.unwrap_or(false);
+    let found = Matches::find(SearchEvents::NAME, "pattern", search, input.cursor.as_deref(), call)?;
     let answer = found.answer(call, of_search(0), |found, finder| item(found, finder, full))?;
     Ok(answer
         .hint("search_events is deprecated: use search_event_previews(query), then get_event_details(session_id, event_index)")

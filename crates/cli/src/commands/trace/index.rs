@@ -1,7 +1,9 @@
 use clap::Args;
 use serde_json::{Value, json};
 use tamis_clients::Client;
-use tamis_trace::{IndexRefresh, IndexStatus, IndexVerification, IndexedLog, Trace, UnrecognisedRecords};
+use tamis_trace::{
+    ClientTotals, IndexRefresh, IndexStatus, IndexVerification, IndexedLog, Trace, UnrecognisedRecords,
+};
 
 use super::indexing;
 use super::options::Source;
@@ -103,7 +105,7 @@ fn to_text(
         table.row([provider_name(*provider).to_owned()].into_iter().chain(numbers.map(print::grouped)));
     }
     if table.is_empty() {
-        text.push_str("there are no logs in any of these places:\n");
+        text.push_str("no logs found; looked in\n");
         for place in render::locations(trace) {
             text.push_str(&format!("  {place}\n"));
         }
@@ -112,22 +114,20 @@ fn to_text(
     }
     if report.unrecognised.is_empty() {
         if !table.is_empty() {
-            text.push_str("\neverything in them was understood\n");
+            text.push_str("\nall records were recognised\n");
         }
     } else {
-        text.push_str("\nnot understood\n");
+        text.push_str("\nunrecognised\n");
         for entry in &report.unrecognised {
             text.push_str(&unrecognised(entry, few));
         }
     }
     let problem = |log: &IndexedLog| log.problem().unwrap_or_default().into_inner();
-    section(&mut text, "of no known format", &report.unknown, few, |log| print::size(log.source.stamp.size));
-    section(&mut text, "not read, or not to the end", &report.problems, few, problem);
-    section(&mut text, "with a last line that is not whole", &report.torn, few, |log| {
-        print::size(log.pending)
-    });
+    section(&mut text, "unknown format", &report.unknown, few, |log| print::size(log.source.stamp.size));
+    section(&mut text, "not read to the end", &report.problems, few, problem);
+    section(&mut text, "incomplete last line", &report.torn, few, |log| print::size(log.pending));
     for problem in &refreshed.problems {
-        text.push_str(&format!("\ncould not be looked at: {}\n", escape::line(problem)));
+        text.push_str(&format!("\ncannot read {}\n", escape::line(problem)));
     }
     if let Some(verified) = verified {
         text.push_str(&comparison(verified));
@@ -155,27 +155,27 @@ fn section(
     name: &str,
     logs: &[IndexedLog],
     few: usize,
-    say: impl Fn(&IndexedLog) -> String,
+    detail: impl Fn(&IndexedLog) -> String,
 ) {
     if logs.is_empty() {
         return;
     }
     text.push_str(&format!("\n{name}: {}\n", print::count(logs.len() as u64, "log")));
     for log in logs.iter().take(few) {
-        text.push_str(&format!("    {} ({})\n", escape::line(&log.name()), escape::line(&say(log))));
+        text.push_str(&format!("    {} ({})\n", escape::line(&log.name()), escape::line(&detail(log))));
     }
     more(text, logs.len(), few);
 }
 
 fn more(text: &mut String, logs: usize, few: usize) {
     if logs > few {
-        text.push_str(&format!("    and {} more; --all names them\n", print::grouped((logs - few) as u64)));
+        text.push_str(&format!("    and {} more; --all lists them\n", print::grouped((logs - few) as u64)));
     }
 }
 
 fn comparison(verified: &IndexVerification) -> String {
     let mut text = format!(
-        "\ncompared {} and {} with what the logs say now: ",
+        "\ncompared {} and {} with the logs: ",
         print::count(verified.logs, "log"),
         print::count(verified.sessions, "session")
     );
@@ -214,19 +214,12 @@ fn to_json(
             })
             .collect()
     };
-    let clients: Vec<Value> = report
-        .clients
-        .iter()
-        .map(|(provider, holding)| {
-            json!({
-                "provider": provider.map(Client::id),
-                "logs": holding.logs,
-                "bytes": holding.bytes,
-                "sessions": holding.sessions,
-                "events": holding.events,
-            })
-        })
-        .collect();
+    let client = |(provider, holding): (&Option<Client>, &ClientTotals)| {
+        let mut value = json!(holding);
+        value["provider"] = json!(provider.map(Client::id));
+        value
+    };
+    let clients: Vec<Value> = report.clients.iter().map(client).collect();
     let unrecognised: Vec<Value> = report
         .unrecognised
         .iter()
@@ -251,17 +244,7 @@ fn to_json(
         "not_looked_at": refreshed.problems,
     });
     if let Some(verified) = verified {
-        let differences: Vec<Value> = verified
-            .differences
-            .iter()
-            .map(|difference| json!({"log": difference.log, "what": difference.what}))
-            .collect();
-        value["verified"] = json!({
-            "logs": verified.logs,
-            "sessions": verified.sessions,
-            "changed_meanwhile": verified.changed,
-            "differences": differences,
-        });
+        value["verified"] = json!(verified);
     }
     value
 }

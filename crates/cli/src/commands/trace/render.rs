@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use tamis_logs::event::EventKind;
 use tamis_logs::usage::Tokens;
-use tamis_trace::{EventDetails, Session, SessionFilter, Trace, Turn};
+use tamis_trace::{EventDetails, Session, Trace, Turn};
 
 use crate::error::{CliError, CliResult};
 pub(crate) use crate::times::{clock, duration, minute, second, seconds, utc};
@@ -34,10 +34,9 @@ pub(crate) fn under_home(path: &str) -> String {
 }
 
 /// Reports that there is nothing to show: no sessions at all, with the folders that were searched, or none that match.
-pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
-    let any = SessionFilter { with_subagents: true, ..SessionFilter::default() };
-    if !trace.sessions(&any, None, 1)?.is_empty() {
-        print::note(asked_for);
+pub(crate) fn nothing(trace: &Trace, message: &str) -> CliResult {
+    if trace.has_sessions()? {
+        print::note(message);
         return Ok(());
     }
     let mut text = "no sessions found; looked in".to_owned();
@@ -50,12 +49,7 @@ pub(crate) fn nothing(trace: &Trace, asked_for: &str) -> CliResult {
 
 /// The files and folders that are searched for logs.
 pub(crate) fn locations(trace: &Trace) -> impl Iterator<Item = String> {
-    let locations = trace.locations();
-    locations
-        .logs
-        .iter()
-        .chain(&locations.opencode)
-        .map(|place| escape::line(&under_home(&place.to_string_lossy())))
+    trace.locations().all().map(|place| escape::line(&under_home(&place.to_string_lossy())))
 }
 
 /// What a session is about, and where it comes from.

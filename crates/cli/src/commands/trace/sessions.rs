@@ -1,10 +1,10 @@
 use clap::Args;
 use serde_json::json;
-use tamis_trace::{Session, SessionFilter, Trace};
+use tamis_trace::{ListedSession, SessionFilter};
 
 use super::options::{Source, Which};
 use super::render;
-use crate::error::{CliError, CliResult};
+use crate::error::CliResult;
 use crate::table::{self, Align, Table};
 use crate::{escape, print};
 
@@ -25,17 +25,23 @@ pub(crate) struct Sessions {
     limit: usize,
 }
 
-/// Sessions that are read from the index at once.
-const AT_ONCE: usize = 200;
-
 pub(crate) fn run(arguments: &Sessions) -> CliResult {
     let trace = arguments.source.open()?;
     let filter = SessionFilter { with_subagents: arguments.subagents, ..arguments.which.filter(&trace)? };
-    let (sessions, more) = wanted(&trace, &arguments.which, &filter, arguments.limit)?;
+    // Where subagents have lines of their own, each line has what is its own.
+    let tokens = |listed: &ListedSession| match arguments.subagents {
+        true => listed.session.own_tokens,
+        false => listed.total_tokens,
+    };
+    let is_wanted = |listed: &ListedSession| arguments.which.wants(tokens(listed));
+    let most = arguments.limit.saturating_add(1);
+    let mut sessions = trace.list_sessions(&filter, None, most, &is_wanted, &|| false)?;
+    let more = sessions.len() > arguments.limit;
+    sessions.truncate(arguments.limit);
     if arguments.source.json {
         let sessions: Vec<_> = sessions
             .iter()
-            .map(|(session, tokens)| render::session_json(&trace, session, *tokens))
+            .map(|listed| render::session_json(&trace, &listed.session, tokens(listed)))
             .collect::<Result<_, _>>()?;
         return print::json(&json!({"sessions": sessions, "has_more": more}));
     }
@@ -56,14 +62,15 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         ("ABOUT", Align::Left),
     ])
     .dispensable(&["PROJECT", "DURATION", "PROVIDER"]);
-    for (session, tokens) in &sessions {
+    for listed in &sessions {
+        let session = &listed.session;
         table.row([
             escape::line(&trace.short_id(&session.id)?),
             session.provider.id().to_owned(),
             render::minute(session.summary.started),
             print::grouped(session.summary.turns),
             render::duration(session.summary.duration_seconds()),
-            print::grouped(*tokens),
+            print::grouped(tokens(listed)),
             render::project(session),
             render::about(&trace, session)?,
         ]);
@@ -73,37 +80,4 @@ pub(crate) fn run(arguments: &Sessions) -> CliResult {
         print::note(format_args!("there are more; --limit {} shows them", arguments.limit.saturating_mul(5)));
     }
     Ok(())
-}
-
-/// The sessions that are wanted, with what they used, and whether there are more.
-fn wanted(
-    trace: &Trace,
-    which: &Which,
-    filter: &SessionFilter,
-    most: usize,
-) -> Result<(Vec<(Session, u64)>, bool), CliError> {
-    let mut found = Vec::new();
-    let mut after: Option<Session> = None;
-    loop {
-        let at_once = if which.limits_tokens() { AT_ONCE } else { most.saturating_add(1).min(AT_ONCE) };
-        let page = trace.sessions(filter, after.as_ref().map(Session::place), at_once)?;
-        after = page.last().cloned();
-        let last = page.len() < at_once;
-        for session in page {
-            // Where subagents have lines of their own, each line has what is its own.
-            let tokens = match filter.with_subagents {
-                true => session.own_tokens,
-                false => trace.tokens_with_subagents(&session)?,
-            };
-            if which.wants(tokens) {
-                if found.len() == most {
-                    return Ok((found, true));
-                }
-                found.push((session, tokens));
-            }
-        }
-        if last {
-            return Ok((found, false));
-        }
-    }
 }
