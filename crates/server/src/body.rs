@@ -1,7 +1,7 @@
 //! Request bodies, read whole before any route sees them, with limits on size, time and total memory.
 //!
-//! A body that is too large, too slow or cut off is answered here, so all routes answer alike and none is held open by half
-//! a request.
+//! Memory is counted as bytes arrive, never as announced. A body that is too large, too slow or cut off is answered here, so
+//! all routes answer alike and none is held open by half a request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,53 +15,67 @@ use bytes::{Bytes, BytesMut};
 use http_body_util::BodyExt;
 use serde_json::json;
 use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+use crate::connections::{Connection, UNCOUNTED};
+use crate::guard::Admitted;
 
 /// A local client sends its largest body in well under a second.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// The longest pause within a body.
+const PAUSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Most clients read the answer only after they have sent everything, and see a broken connection if we close it before. So a
 /// body that is too large is still read and discarded, up to this many times the limit.
 const DISCARD_FACTOR: usize = 8;
 
-/// The same for a request that was refused, where the limit is not known.
+/// Maximum size of a body that is discarded because its request was refused.
 const MAX_DISCARDED: usize = 256 << 20;
-
-/// Bodies of the largest size that may be in memory at once; further requests wait.
-const MAX_LARGEST_BODIES: usize = 8;
 
 /// The limits, shared by all listeners.
 #[derive(Clone)]
 pub(crate) struct Bodies {
     max_bytes: usize,
-    /// In KiB, since a semaphore counts in 32 bits.
-    memory: Arc<Semaphore>,
+    /// For large requests of anonymous callers: more at once would be no faster, and each takes several times its size.
+    large: Arc<Semaphore>,
 }
 
 impl Bodies {
     pub(crate) fn new(max_bytes: usize) -> Bodies {
-        let memory = kibibytes(max_bytes) as usize * MAX_LARGEST_BODIES;
-        Bodies { max_bytes, memory: Arc::new(Semaphore::new(memory.min(Semaphore::MAX_PERMITS))) }
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Bodies { max_bytes, large: Arc::new(Semaphore::new(cores)) }
     }
-}
-
-fn kibibytes(bytes: usize) -> u32 {
-    u32::try_from(bytes.div_ceil(1024)).unwrap_or(u32::MAX / MAX_LARGEST_BODIES as u32)
 }
 
 pub(crate) async fn read_whole(State(bodies): State<Bodies>, request: Request, next: Next) -> Response {
     let max_bytes = bodies.max_bytes;
-    // A request without a body, such as a WebSocket upgrade, takes no memory.
-    let size = if request.body().is_end_stream() { Some(0) } else { body_size(&request) };
-    let announced = size.unwrap_or(max_bytes).min(max_bytes);
-    // Held until the answer is made, because the body is in memory until then.
-    let Ok(_memory) = bodies.memory.acquire_many(kibibytes(announced)).await else {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    };
     let (parts, body) = request.into_parts();
-    match tokio::time::timeout(BODY_TIMEOUT, collect(body, max_bytes)).await {
-        Ok(Ok(whole)) => next.run(Request::from_parts(parts, Body::from(whole))).await,
-        Ok(Err(error)) => refuse(error, max_bytes),
-        Err(_) => refuse(BodyError::TooSlow, max_bytes),
+    let connection = parts.extensions.get().cloned().unwrap_or_else(Connection::detached);
+    let whole = match tokio::time::timeout(BODY_TIMEOUT, collect(body, max_bytes, &connection)).await {
+        Ok(Ok(whole)) => whole,
+        Ok(Err(error)) => return refuse(error, max_bytes),
+        Err(_) => return refuse(BodyError::TooSlow, max_bytes),
+    };
+    connection.work();
+    let is_large = whole.len() > UNCOUNTED;
+    let is_trusted = parts.extensions.get::<Admitted>().is_some_and(Admitted::is_trusted);
+    let _turn = if is_large && !is_trusted { bodies.large.acquire().await.ok() } else { None };
+    let request = Request::from_parts(parts, Body::from(whole));
+    if is_large { on_own_thread(next.run(request)).await } else { next.run(request).await }
+}
+
+/// Runs a request away from the threads that serve connections: to parse a large one and write its answer takes long.
+/// Dropping this drops the request.
+async fn on_own_thread(answer: impl Future<Output = Response> + Send + 'static) -> Response {
+    let gone = CancellationToken::new();
+    let _gone_when_dropped = gone.clone().drop_guard();
+    let runtime = tokio::runtime::Handle::current();
+    let work = move || runtime.block_on(gone.run_until_cancelled(answer));
+    match tokio::task::spawn_blocking(work).await {
+        Ok(Some(answer)) => answer,
+        // The client is gone, or the handler panicked.
+        Ok(None) | Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
     }
 }
 
@@ -75,13 +89,9 @@ pub(crate) fn answer_unread(request: Request, mut answer: Response) -> Response 
     answer.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     // A client that expects to be told to continue sends nothing after this answer.
     if !request.headers().contains_key(header::EXPECT) {
-        tokio::spawn(tokio::time::timeout(BODY_TIMEOUT, collect(request.into_body(), 0)));
+        tokio::spawn(tokio::time::timeout(BODY_TIMEOUT, discard(request.into_body())));
     }
     answer
-}
-
-fn body_size(request: &Request) -> Option<usize> {
-    request.headers().get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
 
 #[derive(Clone, Copy)]
@@ -91,23 +101,50 @@ enum BodyError {
     Broken,
 }
 
-async fn collect(mut body: Body, max_bytes: usize) -> Result<Bytes, BodyError> {
+async fn collect(mut body: Body, max_bytes: usize, connection: &Connection) -> Result<Bytes, BodyError> {
     let mut whole = BytesMut::new();
     let mut seen = 0usize;
-    while let Some(frame) = body.frame().await {
-        let Ok(data) = frame.map_err(|_| BodyError::Broken)?.into_data() else { continue };
+    while let Some(data) = next_part(&mut body).await? {
         seen = seen.saturating_add(data.len());
         if seen <= max_bytes {
+            connection.receive(seen).await;
             whole.extend_from_slice(&data);
         } else {
             whole = BytesMut::new();
-            let most = if max_bytes == 0 { MAX_DISCARDED } else { max_bytes.saturating_mul(DISCARD_FACTOR) };
-            if seen > most {
+            connection.made_progress();
+            if seen > max_bytes.saturating_mul(DISCARD_FACTOR) {
                 break;
             }
         }
     }
     if seen > max_bytes { Err(BodyError::TooLarge) } else { Ok(whole.freeze()) }
+}
+
+/// Reads as much as the largest body that is refused for its size.
+async fn discard(mut body: Body) {
+    let mut left = MAX_DISCARDED;
+    while let Ok(Some(data)) = next_part(&mut body).await {
+        left = left.saturating_sub(data.len());
+        if left == 0 {
+            return;
+        }
+    }
+}
+
+/// The next bytes of a body; none at its end.
+async fn next_part(body: &mut Body) -> Result<Option<Bytes>, BodyError> {
+    loop {
+        let frame = tokio::time::timeout(PAUSE_TIMEOUT, body.frame()).await;
+        match frame.map_err(|_| BodyError::TooSlow)? {
+            None => return Ok(None),
+            Some(Err(_)) => return Err(BodyError::Broken),
+            Some(Ok(frame)) => {
+                if let Ok(data) = frame.into_data() {
+                    return Ok(Some(data));
+                }
+            }
+        }
+    }
 }
 
 /// In JSON-RPC's form, which most routes use; without an id, because none was read.
@@ -121,7 +158,11 @@ fn refuse(error: BodyError, max_bytes: usize) -> Response {
         BodyError::TooSlow => (
             StatusCode::REQUEST_TIMEOUT,
             "timeout",
-            format!("the request did not arrive within {} s", BODY_TIMEOUT.as_secs()),
+            format!(
+                "the request did not arrive within {} s, or paused for {} s",
+                BODY_TIMEOUT.as_secs(),
+                PAUSE_TIMEOUT.as_secs()
+            ),
         ),
         BodyError::Broken => {
             (StatusCode::BAD_REQUEST, "broken_request", "the request was cut off".to_owned())

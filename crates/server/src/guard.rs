@@ -18,6 +18,7 @@ use tamis_coordinator::identity_required;
 use tamis_tools::{Access, Credentials, IDENTITY_PREFIX};
 
 use crate::api::{self, ApiError};
+use crate::connections::Connection;
 use crate::{Served, ServerToken, body};
 
 /// Who can reach a listener.
@@ -56,6 +57,11 @@ impl Admitted {
     pub(crate) fn credentials(&self) -> Credentials {
         Credentials { access: self.access, has_identity: self.identity.is_some() }
     }
+
+    /// Whether the caller has shown the token or an identity.
+    pub(crate) fn is_trusted(&self) -> bool {
+        self.access == Access::Full || self.identity.is_some()
+    }
 }
 
 /// Without the identity, which is a secret.
@@ -76,7 +82,14 @@ pub(crate) async fn check(
         Ok(admitted) => check_identity(admitted, &served).await,
         Err(refusal) => Err(refusal.into_response()),
     };
+    let has_place = |admitted: &Admitted| {
+        let connection = head.extensions.get::<Connection>();
+        connection.is_none_or(|connection| connection.admit(admitted.is_trusted()))
+    };
     match judged {
+        Ok(admitted) if !has_place(&admitted) => {
+            refuse(Request::from_parts(head, body), Refusal::Overloaded.into_response())
+        }
         Ok(admitted) => {
             head.extensions.insert(admitted);
             next.run(Request::from_parts(head, body)).await
@@ -136,6 +149,7 @@ pub(crate) enum Refusal {
     ForeignOrigin,
     WrongToken,
     NoToken,
+    Overloaded,
 }
 
 impl Guard {
@@ -248,6 +262,11 @@ impl IntoResponse for Refusal {
                 StatusCode::UNAUTHORIZED,
                 "token_needed",
                 "send `Authorization: Bearer <token>`; `tamis token` prints it",
+            ),
+            Refusal::Overloaded => (
+                StatusCode::SERVICE_UNAVAILABLE,
+                "overloaded",
+                "try again later; callers with the token have places of their own",
             ),
         };
         let mut response =

@@ -8,6 +8,8 @@
 
 mod api;
 mod body;
+mod connection_io;
+mod connections;
 mod envelope;
 mod guard;
 mod health_and_prune;
@@ -20,7 +22,6 @@ mod routes;
 mod rpc;
 mod stdio;
 mod token;
-mod write_timeout;
 mod ws;
 
 use std::sync::Arc;

@@ -4,28 +4,30 @@ use std::convert::Infallible;
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::pin::pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+use tower::ServiceExt;
 
-use crate::write_timeout::WriteTimeout;
+use crate::connection_io::ConnectionIo;
+use crate::connections::Connections;
 use crate::{Exposure, HttpDoor};
 
-/// How long a client may take to send its headers, or leave a connection idle.
-const HEADER_TIMEOUT: Duration = Duration::from_secs(60);
+/// How long a connection may wait for a request.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Maximum size of a request's head. Bodies are read in pieces of this size.
+const MAX_HEAD_BYTES: usize = 64 << 10;
 
 /// How long running requests may take after the server was told to end.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Further connections wait to be accepted, so that memory stays bounded.
-const MAX_CONNECTIONS: usize = 512;
 
 /// A bound address.
 pub struct BoundListener {
@@ -59,11 +61,10 @@ pub async fn bind(host: &str, port: u16) -> Result<BoundListener, ListenError> {
 
 /// Serves all listeners until `shutdown`, then finishes running requests.
 pub async fn serve(door: &HttpDoor, bound: Vec<BoundListener>, shutdown: CancellationToken) {
-    let connections = Arc::new(Semaphore::new(MAX_CONNECTIONS));
     let mut listeners = tokio::task::JoinSet::new();
     for bound in bound {
         let router = door.router(bound.exposure);
-        listeners.spawn(serve_one(bound.listener, router, Arc::clone(&connections), shutdown.clone()));
+        listeners.spawn(serve_one(bound.listener, router, door.connections.clone(), shutdown.clone()));
     }
     let (follower_end, ending) = (door.followers.clone(), shutdown.clone());
     tokio::spawn(async move {
@@ -81,45 +82,56 @@ pub async fn serve(door: &HttpDoor, bound: Vec<BoundListener>, shutdown: Cancell
 async fn serve_one(
     listener: TcpListener,
     router: Router,
-    connections: Arc<Semaphore>,
+    connections: Connections,
     shutdown: CancellationToken,
 ) {
     // Each connection holds a clone of the sender, so the channel closes when all have ended.
     let (alive, mut gone) = mpsc::channel::<Infallible>(1);
     loop {
         let accepted = tokio::select! {
-            accepted = accept(&listener, &connections) => accepted,
+            accepted = accept(&listener) => accepted,
             () = shutdown.cancelled() => break,
         };
-        let (stream, permit) = match accepted {
-            Ok(accepted) => accepted,
+        let stream = match accepted {
+            Ok(stream) => stream,
             Err(error) => {
                 // Most likely out of file descriptors: others must close first.
                 tracing::warn!(%error, "cannot accept a connection");
-                tokio::time::sleep(Duration::from_millis(500)).await;
+                connections.drop_idle();
+                tokio::time::sleep(Duration::from_millis(100)).await;
                 continue;
             }
         };
-        let service = TowerToHyperService::new(router.clone());
+        let place = connections.open();
+        let io = TokioIo::new(ConnectionIo::new(stream, place.clone()));
+        let (router, holder) = (router.clone(), place.clone());
+        let service = service_fn(move |mut request: hyper::Request<Incoming>| {
+            holder.begin();
+            request.extensions_mut().insert(holder.clone());
+            let (answer, holder) = (router.clone().oneshot(request), holder.clone());
+            async move { answer.await.map(|answer| holder.answer(answer)) }
+        });
         let connection = http1::Builder::new()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEADER_TIMEOUT)
-            .serve_connection(TokioIo::new(WriteTimeout::new(stream)), service)
+            .header_read_timeout(IDLE_TIMEOUT)
+            .max_buf_size(MAX_HEAD_BYTES)
+            .serve_connection(io, service)
             .with_upgrades();
         let (alive, shutdown) = (alive.clone(), shutdown.clone());
         tokio::spawn(async move {
             let mut connection = pin!(connection);
             let ended = tokio::select! {
                 ended = &mut connection => ended,
+                () = place.dropped() => Ok(()),
                 () = shutdown.cancelled() => {
                     connection.as_mut().graceful_shutdown();
-                    connection.await
+                    connection.as_mut().await
                 }
             };
             if let Err(error) = ended {
                 tracing::debug!(%error, "a connection failed");
             }
-            drop((permit, alive));
+            drop(alive);
         });
     }
     drop((listener, alive));
@@ -128,13 +140,9 @@ async fn serve_one(
     }
 }
 
-async fn accept(
-    listener: &TcpListener,
-    connections: &Arc<Semaphore>,
-) -> io::Result<(TcpStream, tokio::sync::OwnedSemaphorePermit)> {
-    let permit = Arc::clone(connections).acquire_owned().await.map_err(io::Error::other)?;
+async fn accept(listener: &TcpListener) -> io::Result<TcpStream> {
     let (stream, _) = listener.accept().await?;
     // Answers are written whole; waiting to fill a packet only delays them.
     stream.set_nodelay(true)?;
-    Ok((stream, permit))
+    Ok(stream)
 }

@@ -15,11 +15,15 @@ use tamis_tools::Caller;
 use tokio_util::sync::CancellationToken;
 
 use crate::body::Bodies;
+use crate::connections::Connections;
 use crate::envelope::{json_value, message};
 use crate::guard::{self, Guard};
 use crate::mcp::McpDoor;
 use crate::ws::Followers;
 use crate::{Exposure, HostPolicy, Served, ServerToken, api, body, health_and_prune, rpc};
+
+/// Bodies of the largest size that may be in memory at once, for trusted and for anonymous callers each.
+const MAX_LARGEST_BODIES: usize = 4;
 
 /// Settings of the HTTP door.
 #[derive(Clone)]
@@ -34,6 +38,7 @@ pub struct HttpDoor {
     served: Served,
     settings: HttpSettings,
     bodies: Bodies,
+    pub(crate) connections: Connections,
     pub(crate) followers: Followers,
     /// Cancels what rmcp still runs. It would cut answers short, so it is cancelled last.
     pub(crate) rmcp_shutdown: CancellationToken,
@@ -42,10 +47,12 @@ pub struct HttpDoor {
 impl HttpDoor {
     pub fn new(served: Served, settings: HttpSettings) -> HttpDoor {
         let bodies = Bodies::new(settings.max_body_bytes);
+        let connections = Connections::new(settings.max_body_bytes.saturating_mul(MAX_LARGEST_BODIES));
         HttpDoor {
             served,
             settings,
             bodies,
+            connections,
             followers: Followers::default(),
             rmcp_shutdown: CancellationToken::new(),
         }

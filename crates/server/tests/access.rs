@@ -174,3 +174,14 @@ async fn an_unknown_identity_is_refused_in_the_form_of_the_agents_contract() {
     let error: Value = serde_json::from_str(&body).unwrap();
     assert_eq!((status, &error["code"]), (StatusCode::UNAUTHORIZED, &"IDENTITY_REQUIRED".into()), "{body}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_body_that_pauses_is_refused() {
+    let fixture = DoorFixture::new(Registry::all());
+    for (method, path) in [("POST", "/rpc"), ("POST", "/mcp"), ("POST", "/prune"), ("POST", "/api/gc")] {
+        let begun = Instant::now();
+        let answer = fixture.send(request(method, path, Credential::Token, Body::new(Announced))).await;
+        assert_eq!(answer.status(), StatusCode::REQUEST_TIMEOUT, "{path}");
+        assert_eq!(begun.elapsed().as_secs(), 10, "{path}");
+    }
+}

@@ -1,5 +1,7 @@
 //! A minimal WebSocket client.
 
+#![allow(dead_code, reason = "each test file uses its part of this")]
+
 use std::net::SocketAddr;
 
 use serde_json::Value;
