@@ -36,6 +36,8 @@ pub struct CallOptions {
     pub bearer: Option<String>,
     /// The same for every retry, so that what was done is not done twice.
     pub idempotency_key: String,
-    /// When the caller stops waiting.
+    /// When the work must be over: a little before the caller stops waiting, so that it still gets the answer.
     pub deadline: Instant,
+    /// When the caller stops waiting.
+    pub answer_by: Instant,
 }

@@ -1,6 +1,6 @@
 //! The coordinator of another process, over HTTP.
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 use tamis_agents::{AgentsError, Code, ErrorObject, LockHolder, Result};
@@ -12,9 +12,6 @@ use crate::{CallOptions, CoordinatorApi, CoordinatorRequest};
 pub const IDEMPOTENCY_KEY_HEADER: &str = "tamis-call";
 /// The header with the time that the caller still waits, in milliseconds.
 pub const TIME_LEFT_HEADER: &str = "tamis-time-left-ms";
-
-/// A coordinator whose own time is up needs a little more to answer so.
-const TIMEOUT_MARGIN: Duration = Duration::from_secs(5);
 
 /// Answers are a few lines; a clean-up's may have a few for every instance.
 const LARGEST_ANSWER: usize = 16 << 20;
@@ -62,7 +59,8 @@ impl CoordinatorApi for RemoteCoordinator {
             max_bytes: LARGEST_ANSWER,
             max_failure_bytes: LARGEST_ANSWER,
         };
-        match forwarded.send_directly(left + TIMEOUT_MARGIN).await {
+        let limit = options.answer_by.saturating_duration_since(Instant::now());
+        match forwarded.send_directly(limit).await {
             Ok(answer) => match answer.status {
                 200..300 => answer.json::<Value>().ok().map_or_else(
                     || Err(self.not_a_coordinator(answer.status)),

@@ -23,7 +23,7 @@ impl<T: ToolRequest> CoordinatorRequest for T {
     type Answer = T::Answer;
 
     fn perform(&self, coordinator: &Coordinator, options: &CallOptions) -> Result<T::Answer> {
-        let CallOptions { bearer, idempotency_key, deadline } = options;
+        let CallOptions { bearer, idempotency_key, deadline, .. } = options;
         let token = bearer.as_deref().unwrap_or_default();
         let call = AgentCall { token, idempotency_key: Some(idempotency_key), deadline: *deadline };
         ToolRequest::perform(self, coordinator, &call)

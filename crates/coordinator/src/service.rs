@@ -24,6 +24,10 @@ const ABSENCE_LIMIT: Duration = Duration::from_secs(10);
 /// How soon to look again for a coordinator.
 const RETRY_INTERVAL: Duration = Duration::from_millis(100);
 
+/// What of a call's time is kept for the answer: this part of it, up to a limit.
+const ANSWER_SHARE: u32 = 10;
+const LONGEST_ANSWER_TIME: Duration = Duration::from_millis(500);
+
 /// Longer time limits are cut to this one, so that clocks do not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -177,7 +181,8 @@ impl AgentService {
         identity: String,
         request: R,
     ) -> Result<<R as ToolRequest>::Answer> {
-        self.send(request, self.call_options(Some(identity), None, None)?).await
+        let options = self.call_options(Some(identity), None, None)?;
+        in_time(options.answer_by, self.send(request, options)).await
     }
 
     /// Performs a tool call that another process forwarded here.
@@ -189,7 +194,7 @@ impl AgentService {
         request: R,
     ) -> Result<<R as ToolRequest>::Answer> {
         let options = self.call_options(Some(identity), idempotency_key, time_left)?;
-        self.require_leader()?.send(request, options).await
+        in_time(options.answer_by, self.require_leader()?.send(request, options)).await
     }
 
     /// Starts an agent. A relative folder is resolved where this process runs.
@@ -276,8 +281,17 @@ impl AgentService {
         let limit = self.settings.coordinator.tool_timeout.min(LONGEST_TIMEOUT);
         let limit = time_left.map_or(limit, |left| left.min(limit));
         let idempotency_key = idempotency_key.map_or_else(random_key, Ok)?;
-        Ok(CallOptions { bearer, idempotency_key, deadline: Instant::now() + limit })
+        let answer_by = Instant::now() + limit;
+        let deadline = answer_by - (limit / ANSWER_SHARE).min(LONGEST_ANSWER_TIME);
+        Ok(CallOptions { bearer, idempotency_key, deadline, answer_by })
     }
+}
+
+/// The answer, or an error when the caller stops waiting. Work that has begun goes on, and a retry with the same key gets
+/// its result.
+async fn in_time<T>(answer_by: Instant, answer: impl Future<Output = Result<T>>) -> Result<T> {
+    let answer = tokio::time::timeout_at(answer_by.into(), answer).await;
+    answer.unwrap_or_else(|_| Err(timed_out("what it needs does not come")))
 }
 
 /// For callers of a tool that have not shown an instance's identity.

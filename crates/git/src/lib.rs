@@ -64,12 +64,14 @@ const MAX_STDERR: usize = 1 << 20;
 /// How long to wait for another git that holds a lock, in total and each time (in milliseconds).
 const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PAUSES: [u64; 6] = [5, 10, 25, 50, 100, 200];
+const LONGEST_LOCK_PAUSE: Duration = Duration::from_millis(250);
 
 /// How git is run: the program, its time limit, its environment, and the folder of temporary indexes.
 #[derive(Clone, Debug)]
 pub struct Git {
     program: OsString,
     limit: Duration,
+    deadline: Option<Instant>,
     scratch: PathBuf,
     environment: Vec<(OsString, OsString)>,
 }
@@ -77,7 +79,13 @@ pub struct Git {
 impl Git {
     /// `scratch` is a folder for temporary files, created at need.
     pub fn new(scratch: impl Into<PathBuf>) -> Git {
-        Git { program: "git".into(), limit: LIMIT, scratch: scratch.into(), environment: Vec::new() }
+        Git {
+            program: "git".into(),
+            limit: LIMIT,
+            deadline: None,
+            scratch: scratch.into(),
+            environment: Vec::new(),
+        }
     }
 
     #[cfg(test)]
@@ -90,6 +98,17 @@ impl Git {
     pub fn with_limit(mut self, limit: Duration) -> Git {
         self.limit = limit.min(LIMIT);
         self
+    }
+
+    /// The same git for a caller that waits until then.
+    pub fn until(&self, deadline: Instant) -> Git {
+        Git { deadline: Some(deadline), ..self.clone() }
+    }
+
+    /// The time limit of the next call.
+    fn time_left(&self) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.map_or(self.limit, |left| left.min(self.limit))
     }
 
     /// A variable that each git gets besides our own environment.
@@ -248,10 +267,10 @@ impl Call<'_> {
             if answer.code == Some(0) || failure::lock_file(&answer.stderr).is_none() {
                 return Ok(answer);
             }
-            if begun.elapsed() > LOCK_PATIENCE {
+            if begun.elapsed() > LOCK_PATIENCE || self.git.time_left() < LONGEST_LOCK_PAUSE {
                 return Err(failure::of(&self.verb(), &answer.stderr, answer.code));
             }
-            std::thread::sleep(Duration::from_millis(pauses.next().unwrap_or(250)));
+            std::thread::sleep(pauses.next().map_or(LONGEST_LOCK_PAUSE, Duration::from_millis));
         }
     }
 
@@ -304,7 +323,8 @@ impl Call<'_> {
         if let Some(bytes) = &self.stdin {
             program = program.stdin(bytes.clone());
         }
-        let output = program.time_limit(self.git.limit).max_output(MAX_OUTPUT).max_stderr(MAX_STDERR).run();
+        let limit = self.git.time_left();
+        let output = program.time_limit(limit).max_output(MAX_OUTPUT).max_stderr(MAX_STDERR).run();
         let output = output.map_err(|error| match error {
             ProgramError::Start { cause, .. } if cause.kind() == std::io::ErrorKind::NotFound => {
                 GitError::new(GitErrorKind::Failed, format!("there is no program {:?}", self.git.program))
@@ -312,7 +332,7 @@ impl Call<'_> {
             }
             ProgramError::TimedOut { .. } => GitError::new(
                 GitErrorKind::TimedOut,
-                format!("{} took longer than {} s, and was ended", self.verb(), self.git.limit.as_secs()),
+                format!("{} took longer than {:.1} s, and was ended", self.verb(), limit.as_secs_f32()),
             ),
             ProgramError::TooMuchOutput { .. } => {
                 GitError::new(GitErrorKind::Failed, format!("{} wrote more than can be held", self.verb()))

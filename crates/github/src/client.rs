@@ -7,7 +7,7 @@ use tamis_http::{HttpError, HttpMethod, HttpUrl, JsonRequest, JsonResponse};
 
 use super::failure::{self, GithubFailure, WriteOutcome};
 use super::values::{Issue, IssueText, NewIssue, NewPullRequest, Opened, PullRequest};
-use super::{GithubRepository, GithubToken};
+use super::{GithubRepository, GithubSettings, GithubToken};
 use crate::error::Result;
 use tamis_git::Credential;
 use tamis_text::plain::plain_line;
@@ -27,28 +27,13 @@ const RECENT_ISSUES: usize = 100;
 /// A repository on GitHub, with the token for it.
 #[derive(Clone, Debug)]
 pub struct Github {
-    repository: GithubRepository,
-    base: HttpUrl,
-    token: GithubToken,
-    timeout: Duration,
-    pause: Duration,
+    pub(super) repository: GithubRepository,
+    pub(super) base: HttpUrl,
+    pub(super) token: GithubToken,
+    pub(super) settings: GithubSettings,
 }
 
 impl Github {
-    pub(super) fn new(
-        repository: GithubRepository,
-        base: HttpUrl,
-        token: GithubToken,
-        timeout: Duration,
-        pause: Duration,
-    ) -> Github {
-        Github { repository, base, token, timeout, pause }
-    }
-
-    pub fn repository(&self) -> &GithubRepository {
-        &self.repository
-    }
-
     /// What a push to this address needs: the token, if the address is of the same host and encrypted.
     pub fn credential_for(&self, url: &str) -> Option<Credential> {
         let (host, at) = (self.repository.host(), self.base.host());
@@ -152,7 +137,7 @@ impl Github {
         ours.map(|issue| self.read_issue(issue)).transpose().map_err(GithubFailure::into)
     }
 
-    /// Reads, with retries.
+    /// Reads, with retries as long as there is time for them.
     fn look(&self, path: &str) -> Result<JsonResponse> {
         let mut retried = 0;
         loop {
@@ -160,13 +145,13 @@ impl Github {
                 Ok(answer) => return Ok(answer),
                 Err(failure) => failure,
             };
-            match failure.again {
-                Some(pause) if retried < RETRIES && pause.is_none_or(|pause| pause <= LONGEST_PAUSE) => {
-                    retried += 1;
-                    std::thread::sleep(pause.unwrap_or(self.pause * retried));
-                }
-                _ => return Err(failure.into()),
+            let Some(pause) = failure.again.filter(|_| retried < RETRIES) else { return Err(failure.into()) };
+            retried += 1;
+            let pause = pause.unwrap_or(self.settings.pause * retried);
+            if pause > LONGEST_PAUSE || pause >= self.settings.time_left() {
+                return Err(failure.into());
             }
+            std::thread::sleep(pause);
         }
     }
 
@@ -194,7 +179,11 @@ impl Github {
             max_bytes: LARGEST_ANSWER,
             max_failure_bytes: LARGEST_ANSWER,
         };
-        let answer = request.send_blocking(self.timeout).map_err(|error| failed(&error))?;
+        let limit = self.settings.time_left();
+        if limit.is_zero() {
+            return Err(failure::out_of_time(&self.repository));
+        }
+        let answer = request.send_blocking(limit).map_err(|error| failed(&error))?;
         // A creation has status 201; other successes have no use here.
         match (answer.status, method) {
             (200, HttpMethod::Get) | (201, HttpMethod::Post) => Ok(answer),

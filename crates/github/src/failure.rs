@@ -49,6 +49,14 @@ fn how_to_log_in(error: GithubError, host: &str) -> GithubError {
         .hint(format!("or run `gh auth login --hostname {host}`"))
 }
 
+/// Nothing was sent, since the caller no longer waits.
+pub(super) fn out_of_time(repository: &GithubRepository) -> GithubFailure {
+    let message = format!("there was no time left to send {} a request", repository.host());
+    let error = GithubError::new(GithubErrorKind::Unavailable, message)
+        .hint("call again; MCP_TOOL_TIMEOUT, in milliseconds, allows more time");
+    GithubFailure { error: Box::new(error), outcome: WriteOutcome::NotDone, again: None }
+}
+
 /// No answer at all, or not a whole one.
 pub(super) fn of_exchange(
     error: &HttpError,

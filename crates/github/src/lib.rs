@@ -19,7 +19,7 @@ mod token;
 mod values;
 
 use std::ffi::OsString;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tamis_http::HttpUrl;
 
@@ -42,8 +42,10 @@ pub struct GithubSettings {
     /// `GITHUB_TOKEN`. Without it, the token is read from [the gh program](Self::gh).
     pub token: Option<GithubToken>,
     pub gh: OsString,
-    /// The time limit of one call.
+    /// The time limit of one request.
     pub timeout: Duration,
+    /// When the caller stops waiting: for the token, for every request, and for every pause before a retry.
+    pub deadline: Option<Instant>,
     /// How long to wait before a read is retried, unless GitHub names a time.
     pub pause: Duration,
 }
@@ -56,6 +58,7 @@ impl Default for GithubSettings {
             token: None,
             gh: "gh".into(),
             timeout: Duration::from_secs(15),
+            deadline: None,
             pause: Duration::from_millis(300),
         }
     }
@@ -72,10 +75,16 @@ impl GithubSettings {
         let base = self.base(&repository)?;
         let token = match &self.token {
             Some(token) => token.clone(),
-            None => token::of_gh(&self.gh, repository.host())
+            None => token::of_gh(&self.gh, repository.host(), self.time_left())
                 .ok_or_else(|| failure::no_token(repository.host()))?,
         };
-        Ok(Github::new(repository, base, token, self.timeout, self.pause))
+        Ok(Github { repository, base, token, settings: self.clone() })
+    }
+
+    /// How long the next request may take.
+    fn time_left(&self) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.map_or(self.timeout, |left| left.min(self.timeout))
     }
 
     fn is_github(&self, host: &str) -> bool {

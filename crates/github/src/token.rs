@@ -54,12 +54,12 @@ impl fmt::Debug for GithubToken {
 }
 
 /// The token that the gh program has for a host, if it is there, is logged in and answers in time.
-pub(super) fn of_gh(program: &OsStr, host: &str) -> Option<GithubToken> {
+pub(super) fn of_gh(program: &OsStr, host: &str, limit: Duration) -> Option<GithubToken> {
     let output = Program::new(program)
         .args(["auth", "token", "--hostname", host])
         .env("GH_PROMPT_DISABLED", "1")
         .env("GH_NO_UPDATE_NOTIFIER", "1")
-        .time_limit(TIME_LIMIT)
+        .time_limit(limit.min(TIME_LIMIT))
         // The token, and the end of its line.
         .max_output(LONGEST_TOKEN + 2)
         .max_stderr(0)
@@ -109,14 +109,14 @@ mod tests {
     fn the_gh_program_is_asked_for_the_host() {
         let folder = tempfile::tempdir().unwrap();
         let gh = program(folder.path(), r#"echo "gho_$#_$1_$2_$3_$4"; cat"#);
-        let token = of_gh(gh.as_os_str(), "ghe.example").unwrap();
+        let token = of_gh(gh.as_os_str(), "ghe.example", TIME_LIMIT).unwrap();
         assert_eq!(token.text, "gho_4_auth_token_--hostname_ghe.example");
     }
 
     #[test]
     fn a_gh_program_that_knows_nothing_gives_no_token() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(of_gh(folder.path().join("none").as_os_str(), "h").is_none());
+        assert!(of_gh(folder.path().join("none").as_os_str(), "h", TIME_LIMIT).is_none());
         for script in [
             "exit 0",
             "echo gho_x; exit 1",
@@ -125,7 +125,7 @@ mod tests {
             "exec yes",
             "exec 1>&-; kill -9 $$",
         ] {
-            assert!(of_gh(program(folder.path(), script).as_os_str(), "h").is_none(), "{script}");
+            assert!(of_gh(program(folder.path(), script).as_os_str(), "h", TIME_LIMIT).is_none(), "{script}");
         }
     }
 }

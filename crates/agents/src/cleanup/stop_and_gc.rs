@@ -204,6 +204,11 @@ impl Coordinator {
     pub(crate) fn repository(&self, folder: &Path) -> Result<Repository, GitError> {
         Repository::find(&self.git, folder)
     }
+
+    /// The same for a caller that waits until then.
+    pub(crate) fn repository_until(&self, folder: &Path, deadline: Instant) -> Result<Repository, GitError> {
+        Repository::find(&self.git.until(deadline), folder)
+    }
 }
 
 fn kept(instance: &Instance, why: String) -> Disposal {

@@ -29,7 +29,7 @@ pub(crate) struct Caller<'a> {
     pub(crate) tool: &'static str,
     key: Option<String>,
     begun: Instant,
-    deadline: Instant,
+    pub(crate) deadline: Instant,
     /// Whether the failure is in the events already.
     logged: Cell<bool>,
     _hold: Hold<'a>,

@@ -4,12 +4,14 @@
 use std::fs;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 use tamis_store::private_file;
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::instances::records::Instance;
+use crate::journal::operations::in_time;
 use crate::launch::session_file::SessionFiles;
 use crate::{AgentsError, Coordinator, Identity, InstanceId};
 use tamis_git::Repository;
@@ -24,13 +26,15 @@ pub(crate) struct Equipment<'a> {
 }
 
 impl Coordinator {
-    /// Makes it all, as long as there is time.
+    /// Makes it all, as long as there is time for the tool.
     pub(crate) fn equip(
         &self,
         repository: &Repository,
         equipment: &Equipment<'_>,
-        in_time: &dyn Fn() -> Result<()>,
+        deadline: Instant,
+        tool: &str,
     ) -> Result<()> {
+        let in_time = || in_time(deadline, tool);
         let Equipment { instance, identity, prompt, points: [added, written, created] } = equipment;
         let id = &instance.id;
         in_time()?;
@@ -44,7 +48,7 @@ impl Coordinator {
         let launch = self.launch_of(repository, instance, prompt)?;
         let (file, log) = (self.places.launch(id), self.places.log(id));
         let files = SessionFiles { tamis: &self.settings.program, launch: &file, log: &log };
-        launch.start(&self.tmux, id, files)?;
+        launch.start(&self.tmux.until(deadline), id, files)?;
         reach(*created);
         in_time()
     }

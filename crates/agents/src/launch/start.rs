@@ -14,7 +14,7 @@ use crate::instances::records::{
 };
 use crate::instances::user_config::{self, DEFAULT_AGENT};
 use crate::journal::family_locks::Hold;
-use crate::journal::operations::{in_time, undo};
+use crate::journal::operations::undo;
 use crate::journal::reconciler::names_in;
 use crate::launch::preparation::Equipment;
 use crate::{AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, StartRequest, db, tools};
@@ -24,7 +24,7 @@ use tamis_github::IssueText;
 /// A task longer than this belongs into a file.
 const LONGEST_TASK: usize = 100_000;
 
-/// Time limit of each attempt to read an issue, since the user waits.
+/// Time limit of reading an issue, since the user waits.
 const ISSUE_PATIENCE: Duration = Duration::from_secs(5);
 
 /// Where a new branch begins.
@@ -48,7 +48,7 @@ impl Coordinator {
         check(request)?;
         let choice = self.choice(request.choice.as_ref())?;
         self.check_program(&choice)?;
-        let repository = Repository::find(&self.git, &request.folder)?;
+        let repository = self.repository_until(&request.folder, deadline)?;
         let base = base(&repository, &request.folder, request.base.as_deref())?;
         let issue = request.issue.map(|number| self.read_issue(&repository, number, deadline));
         let taken = self.taken_names(&repository)?;
@@ -63,7 +63,7 @@ impl Coordinator {
                 prompt: &self.starting_prompt(&repository, &instance)?,
                 points: [Point::StartWorktreeAdded, Point::StartIdentityWritten, Point::StartSessionCreated],
             };
-            self.equip(&repository, &equipment, &|| in_time(deadline, tools::START))?;
+            self.equip(&repository, &equipment, deadline, tools::START)?;
             let note = issue.as_ref().and_then(|issue| issue.as_ref().err());
             self.record_start(&instance, operation, note.map(String::as_str))
         };

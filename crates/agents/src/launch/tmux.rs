@@ -61,6 +61,7 @@ const AFTER_PASTE: Duration = Duration::from_millis(300);
 #[derive(Clone, Debug)]
 pub struct Tmux {
     server: String,
+    deadline: Option<Instant>,
 }
 
 /// A session as tmux lists it.
@@ -86,7 +87,18 @@ impl Tmux {
             .canonicalize()
             .map_err(|error| AgentsError::file("find the data folder", folder, &error))?;
         let hash = blake3::hash(path.as_os_str().as_encoded_bytes()).to_hex();
-        Ok(Tmux { server: format!("tamis-{}", &hash[..8]) })
+        Ok(Tmux { server: format!("tamis-{}", &hash[..8]), deadline: None })
+    }
+
+    /// The same sessions for a caller that waits until then.
+    pub(crate) fn until(&self, deadline: Instant) -> Tmux {
+        Tmux { deadline: Some(deadline), ..self.clone() }
+    }
+
+    /// This time limit, or less when the caller waits no longer.
+    fn limited(&self, limit: Duration) -> Duration {
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        left.map_or(limit, |left| left.min(limit))
     }
 
     /// The name of the server's socket.
@@ -209,7 +221,7 @@ impl Tmux {
         let before = shown()?;
         call::must(self, id, &["load-buffer", "-b", &buffer, "-"], Some(text.as_bytes()))?;
         call::must(self, id, &["paste-buffer", "-p", "-d", "-b", &buffer, "-t", pane], None)?;
-        let deadline = Instant::now() + PASTE_PATIENCE;
+        let deadline = Instant::now() + self.limited(PASTE_PATIENCE);
         while shown()? <= before {
             if Instant::now() >= deadline {
                 return Err(AgentsError::new(

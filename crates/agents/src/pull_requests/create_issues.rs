@@ -67,7 +67,7 @@ impl Coordinator {
                 format!("{} is {}, and can create no issues any more", instance.id, instance.status);
             return Err(AgentsError::new(Code::InvalidState, message));
         }
-        let repository = self.repository(&instance.repository)?;
+        let repository = self.repository_until(&instance.repository, deadline)?;
         let github = self.github_of(&repository, deadline)?.1.ok_or_else(no_github)?;
         caller.in_time()?;
         let (mut plan, operation) = self.write(|connection| {

@@ -85,7 +85,7 @@ impl Coordinator {
     ) -> Result<PullRequestCreated> {
         let subject = self.subject_of(&caller.instance)?;
         admit(&caller.instance, &subject)?;
-        let repository = self.repository(&subject.repository)?;
+        let repository = self.repository_until(&subject.repository, deadline)?;
         let destination = self.destination(&repository, &subject, input.base_branch.as_deref(), deadline)?;
         let notes = self.notes_of(&subject.id)?;
         let work = Work { caller, input, subject, repository, destination, notes };
@@ -103,7 +103,7 @@ impl Coordinator {
         let answer = answer.inspect_err(|error| self.give_up(operation, caller, error))?;
         reach(Point::PullRecorded);
         if caller.instance.agent_type == AgentType::Review {
-            self.notify_approved(&work.subject.id, &answer);
+            self.notify_approved(&work.subject.id, &answer, deadline);
             self.let_go(&caller.instance.id);
         }
         Ok(answer)
@@ -181,14 +181,14 @@ impl Coordinator {
     }
 
     /// Notifies a coding agent that waits for a review of its pull request.
-    fn notify_approved(&self, coding: &InstanceId, answer: &PullRequestCreated) {
+    fn notify_approved(&self, coding: &InstanceId, answer: &PullRequestCreated, deadline: Instant) {
         let text = match answer.pr_number {
             Some(number) => {
                 format!("The reviewer approved this work: pull request {number} is open. The review is over.")
             }
             None => "The reviewer approved this work. The review is over.".to_owned(),
         };
-        if let Err(error) = self.tmux.send_message(coding, &text) {
+        if let Err(error) = self.tmux.until(deadline).send_message(coding, &text) {
             tracing::warn!("cannot notify {coding} of its pull request: {error}");
         }
     }

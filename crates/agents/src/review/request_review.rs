@@ -18,7 +18,6 @@ use crate::{
     AgentCall, AgentType, AgentsError, Code, Coordinator, Identity, InstanceId, RequestReview,
     ReviewRequested, Status, db, tools,
 };
-use tamis_git::Repository;
 
 use admission::{Admission, admission};
 use work::{Work, unchanged, work};
@@ -40,7 +39,7 @@ impl Coordinator {
         let coding = &caller.instance;
         // At the limit it does not matter what there is to review.
         self.admit(caller)?;
-        let repository = Repository::find(&self.git, &coding.repository)?;
+        let repository = self.repository_until(&coding.repository, caller.deadline)?;
         let notes = self.notes_for(&coding.id)?;
         let work = work(&repository, coding, &notes)?;
         let choice = self.reviewer_choice(coding)?;
@@ -59,7 +58,7 @@ impl Coordinator {
                     Point::ReviewSessionCreated,
                 ],
             };
-            self.equip(&repository, &equipment, &|| caller.in_time())?;
+            self.equip(&repository, &equipment, caller.deadline, caller.tool)?;
             self.record_review(&reviewer, &review, operation, Some(caller))
         };
         let answer = steps().inspect_err(|error| {

@@ -9,13 +9,15 @@ mod notification;
 mod recording;
 mod repair;
 
+use std::time::Instant;
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Result;
 use crate::faults::{Point, reach};
 use crate::instances::identity::random_hex;
 use crate::instances::records::{Feedback, Instance, Moment, Phase, Review};
-use crate::journal::operations::Caller;
+use crate::journal::operations::{Caller, in_time};
 use crate::{
     AgentCall, AgentType, AgentsError, Code, Coordinator, FeedbackSent, InstanceId, SendFeedback, Status, db,
     tools,
@@ -62,7 +64,7 @@ impl Coordinator {
     fn deliver(&self, caller: &Caller<'_>, input: &SendFeedback) -> Result<FeedbackSent> {
         let context = self.reserve_feedback(caller, input)?;
         reach(Point::FeedbackReserved);
-        let mut brought = self.bring(&context, &|| caller.in_time());
+        let mut brought = self.bring(&context, Some(caller.deadline));
         if brought.is_err()
             && let Ok(Some(arrived)) = self.arrived(&context)
         {
@@ -83,7 +85,7 @@ impl Coordinator {
         })?;
         reach(Point::FeedbackRecorded);
         self.let_go(&context.reviewer.id);
-        self.notify_of_feedback(&context);
+        self.notify_of_feedback(&context, Some(caller.deadline));
         reach(Point::FeedbackNotified);
         Ok(answer)
     }
@@ -141,9 +143,13 @@ impl Coordinator {
     }
 
     /// Brings the notes to the coding branch. However often it is called, they come once.
-    fn bring(&self, context: &Context, in_time: &dyn Fn() -> Result<()>) -> Result<(Committed, Commit)> {
+    fn bring(&self, context: &Context, deadline: Option<Instant>) -> Result<(Committed, Commit)> {
         let Context { reviewer, coding, review, feedback, operation } = context;
-        let repository = self.repository(&coding.repository)?;
+        let in_time = || deadline.map_or(Ok(()), |deadline| in_time(deadline, tools::SEND_FEEDBACK));
+        let repository = match deadline {
+            Some(deadline) => self.repository_until(&coding.repository, deadline)?,
+            None => self.repository(&coding.repository)?,
+        };
         let worktree = repository.worktree(&coding.worktree)?;
         let reviewed = &review.reviewed_commit;
         let content = document::render(feedback);

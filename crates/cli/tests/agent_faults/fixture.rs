@@ -34,6 +34,8 @@ pub(crate) struct FaultFixture {
     /// Uncommitted files and their bytes that must not be lost.
     mess: Vec<(PathBuf, Vec<u8>)>,
     pub(crate) tool_timeout_ms: Option<u64>,
+    /// What the server's environment has besides.
+    pub(crate) variables: Vec<(&'static str, String)>,
     identities: Mutex<BTreeMap<String, String>>,
 }
 
@@ -72,6 +74,7 @@ impl FaultFixture {
             commits: Vec::new(),
             mess: Vec::new(),
             tool_timeout_ms: None,
+            variables: Vec::new(),
             identities: Mutex::default(),
         }
     }
@@ -111,6 +114,7 @@ impl FaultFixture {
         if let Some(limit) = self.tool_timeout_ms {
             command.env("MCP_TOOL_TIMEOUT", limit.to_string());
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         let server = Server::start(command);
         let pid = server.child.id();
         self.running = Some((server.address(), pid));
@@ -132,7 +136,11 @@ impl FaultFixture {
 
     /// Kills the server, and leaves what it has started to go on.
     pub(crate) fn kill_server(&self) {
-        kill(&self.running.unwrap().1.to_string());
+        self.signal_server("KILL");
+    }
+
+    pub(crate) fn signal_server(&self, name: &str) {
+        signal(name, &self.running.unwrap().1.to_string());
     }
 
     pub(crate) fn wait_for_death(&self) {
@@ -164,15 +172,23 @@ impl FaultFixture {
     }
 
     pub(crate) fn try_start(&self) -> Answer {
+        self.try_start_command(&["sleep", "100000"])
+    }
+
+    fn try_start_command(&self, command: &[&str]) -> Answer {
         let request = json!({
             "type": "coding", "issue": 7, "task": "Do it.", "folder": self.project(),
-            "choice": {"agent": "command", "args": ["sleep", "100000"]}, "base": null,
+            "choice": {"agent": "command", "args": command}, "base": null,
         });
         self.rest("POST", "/api/instances", &request)
     }
 
     pub(crate) fn start(&self) -> String {
-        match self.try_start() {
+        self.start_command(&["sleep", "100000"])
+    }
+
+    pub(crate) fn start_command(&self, command: &[&str]) -> String {
+        match self.try_start_command(command) {
             Answer::Done(instance) => instance["id"].as_str().unwrap().to_owned(),
             other => panic!("it did not start: {other:?}"),
         }
@@ -182,6 +198,19 @@ impl FaultFixture {
     pub(crate) fn call(&self, id: &str, tool: &str, arguments: &Value, key: &str) -> Answer {
         let bearer = self.identity(id);
         self.request("POST", &format!("/api/call/{tool}"), &bearer, Some(key), arguments)
+    }
+
+    /// A tool's call whose answer nothing waits for.
+    pub(crate) fn call_in_background(&self, id: &str, tool: &str, arguments: &Value) {
+        let (bearer, address, body) = (self.identity(id), self.running.unwrap().0, arguments.to_string());
+        let path = format!("/api/call/{tool}");
+        std::thread::spawn(move || {
+            let headers = [("Authorization", format!("Bearer {bearer}"))];
+            let headers = headers.each_ref().map(|(name, value)| (*name, value.as_str()));
+            // It may break when the test ends.
+            let sent = || crate::common::http(address, "POST", &path, &headers, body.as_bytes());
+            let _ = std::panic::catch_unwind(sent);
+        });
     }
 
     /// An instance's token. Its server reads it once, and knows it when the file is gone.
@@ -265,14 +294,14 @@ impl FaultFixture {
     pub(crate) fn kill_tmux(&self) {
         // Perhaps there is none yet.
         if let Ok(pid) = self.tmux(&["display-message", "-p", "#{pid}"]) {
-            kill(&pid);
+            signal("KILL", &pid);
         }
     }
 
     pub(crate) fn kill_agent(&self, id: &str) {
         if let Ok(pids) = self.tmux(&["list-panes", "-t", &format!("={id}:"), "-F", "#{pane_pid}"]) {
             for pid in pids.lines() {
-                kill(pid);
+                signal("KILL", pid);
             }
         }
     }
@@ -310,8 +339,8 @@ impl Drop for FaultFixture {
     }
 }
 
-fn kill(pid: &str) {
-    let _ = Command::new("sh").args(["-c", "kill -s KILL \"$1\"", "sh", pid]).status();
+pub(crate) fn signal(name: &str, pid: &str) {
+    let _ = Command::new("sh").args(["-c", "kill -s \"$1\" \"$2\"", "sh", name, pid]).status();
 }
 
 fn try_git(home: &Path, folder: &Path, arguments: &[&str]) -> Result<String, String> {

@@ -10,6 +10,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 mod consistency;
+mod deadline;
 mod directed;
 mod fixture;
 mod full_disk;

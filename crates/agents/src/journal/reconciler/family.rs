@@ -189,7 +189,7 @@ impl Coordinator {
     fn notify_of_unseen_feedback(&self, family: &InstanceId, findings: &mut Vec<Repair>) -> Result<()> {
         let untold = self.read(db::unnotified_feedback)?;
         for feedback in untold.iter().filter(|feedback| feedback.coding_instance == *family) {
-            self.send_notification(feedback)?;
+            self.send_notification(feedback, None)?;
             let found = format!("{family} was not notified of feedback");
             findings.push(self.record_repair(
                 Some(family),

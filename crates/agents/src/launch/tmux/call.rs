@@ -80,7 +80,10 @@ pub(super) fn create(tmux: &Tmux, id: &InstanceId, words: &[OsString]) -> Result
                 .suggest(format!("`tamis agents stop {id}` ends it"))
                 .about(id));
         }
-        if !answer.tells_of_no_server() || begun.elapsed() > RACE_LIMIT {
+        if !answer.tells_of_no_server()
+            || begun.elapsed() > RACE_LIMIT
+            || tmux.limited(RACE_PAUSE) < RACE_PAUSE
+        {
             return Err(failed("new-session", &answer.complaint).about(id));
         }
         // The server may have done it, and its answer been lost.
@@ -115,7 +118,7 @@ fn call(tmux: &Tmux, words: &[impl AsRef<OsStr>], input: Option<&[u8]>) -> Resul
     let mut program = program(tmux)
         .args(words)
         .inherit_env(|name| ENVIRONMENT.iter().any(|allowed| name == *allowed))
-        .time_limit(LIMIT);
+        .time_limit(tmux.limited(LIMIT));
     if let Some(input) = input {
         program = program.stdin(input);
     }
@@ -132,8 +135,8 @@ fn failed_to_run(tmux: &Tmux, error: ProgramError) -> AgentsError {
                 .suggest("install it: `apt install tmux` or `brew install tmux`")
         }
         ProgramError::TimedOut { limit } => {
-            let seconds = limit.as_secs();
-            AgentsError::new(Code::TmuxError, format!("tmux gave no answer for {seconds} seconds"))
+            let seconds = limit.as_secs_f32();
+            AgentsError::new(Code::TmuxError, format!("tmux gave no answer for {seconds:.1} seconds"))
                 .suggest(format!("`tmux -L {} kill-server` ends all its sessions", tmux.server))
         }
         error => AgentsError::new(Code::TmuxError, format!("cannot run tmux: {error}")),

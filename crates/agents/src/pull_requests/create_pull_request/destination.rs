@@ -42,7 +42,7 @@ impl Coordinator {
         deadline: Instant,
     ) -> Result<(Option<Remote>, Option<Github>)> {
         let mut settings = self.github_settings()?;
-        settings.timeout = settings.timeout.min(deadline.saturating_duration_since(Instant::now()));
+        settings.deadline = Some(deadline);
         let remotes = repository.remotes()?;
         let Some(remote) = remotes.iter().find(|remote| remote.name == "origin").or(remotes.first()) else {
             return Ok((None, None));

@@ -25,7 +25,7 @@ impl Coordinator {
             Ok((context, (note, delivered))) => {
                 let coding = &context.coding.id;
                 self.record_feedback(&context, &note, &delivered, None)?;
-                self.notify_of_feedback(&context);
+                self.notify_of_feedback(&context, None);
                 Ok(format!("the feedback has arrived at {coding}"))
             }
             // Another git is at work there; the next attempt may succeed.
@@ -49,7 +49,7 @@ impl Coordinator {
         {
             return Ok((note, by));
         }
-        let (committed, by) = self.bring(context, &|| Ok(()))?;
+        let (committed, by) = self.bring(context, None)?;
         Ok((committed.note, by))
     }
 
