@@ -21,7 +21,10 @@ pub(super) fn report(report: &ResearchReport, role: Option<Role>) -> CliResult {
     if let Some(path) = &report.artifact_path {
         print::line(format_args!("\nwritten to {}", escape::line(path)))?;
     }
-    print::note(usage(report));
+    // An answer that nothing was found says itself what was searched.
+    if !answer.references.is_empty() {
+        print::note(usage(report));
+    }
     Ok(())
 }
 
