@@ -29,7 +29,7 @@ use tamis_store::{Database, Lock, StoreError, create_private_dir};
 use crate::indexer::IndexUse;
 use crate::survey::FileCounts;
 use crate::word_counter::WordCounter;
-use lookup::{LookupInput, look_up};
+use lookup::look_up;
 use tree::Tree;
 use write::write_segments;
 
@@ -97,23 +97,23 @@ impl Index {
             return Err(IndexError::Missing);
         }
         let database = Database::open(&self.path, db::COMPONENTS)?;
-        let input = LookupInput { roots, counter };
-        database.read(|connection| Ok(self.survey_at(connection, &input, halt)))?
+        database.read(|connection| Ok(self.survey_at(connection, roots, counter, halt)))?
     }
 
     fn survey_at(
         &self,
         connection: &Connection,
-        input: &LookupInput<'_>,
+        roots: &Roots,
+        counter: &WordCounter,
         halt: &Halt,
     ) -> Result<(Vec<FileCounts>, bool), IndexError> {
         // Another process may write meanwhile: one transaction sees one state.
         let moment = connection.unchecked_transaction()?;
         let mut known = self.load(&moment)?;
-        let outer_rules = outer_rules(input.roots);
-        let mut found = changes(input.roots, &known.folders, halt)?;
+        let outer_rules = outer_rules(roots);
+        let mut found = changes(roots, &known.folders, halt)?;
         if found.structure || outer_rules.as_ref() != Some(&known.outer_rules) {
-            known = known.with_folders(walk_tree(input.roots, halt)?, outer_rules.unwrap_or_default());
+            known = known.with_folders(walk_tree(roots, halt)?, outer_rules.unwrap_or_default());
             found = Changes { structure: true, files: Vec::new() };
         }
         found.files.extend(known.without_entry());
@@ -124,7 +124,7 @@ impl Index {
         {
             return Err(IndexError::Outdated);
         }
-        let survey = look_up(&moment, &known, &found.files, input, halt)?;
+        let survey = look_up(&moment, &known, &found.files, roots, counter, halt)?;
         Ok((survey, found.structure || !found.files.is_empty()))
     }
 

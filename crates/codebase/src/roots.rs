@@ -51,7 +51,7 @@ impl std::fmt::Display for Place {
 }
 
 impl Roots {
-    /// Opens these folders. A folder that is put in the place of one later is not read, until [`anew`](Self::anew).
+    /// Opens these folders. A folder that is put in the place of one later is not read, until [`reopened`](Self::reopened).
     pub fn open(folders: &[PathBuf], policy: Policy) -> Result<Roots, RootError> {
         let mut roots: Vec<Root> = Vec::new();
         for folder in folders {
@@ -65,11 +65,11 @@ impl Roots {
 
     /// Opens the same folders again, for processes that run long: one that was deleted and recreated (a fresh clone) is read
     /// again. The second list has those that are gone, or are not folders any more.
-    pub fn anew(&self) -> (Roots, Vec<PathBuf>) {
+    pub fn reopened(&self) -> (Roots, Vec<PathBuf>) {
         let mut gone = Vec::new();
         let mut roots = Vec::new();
         for root in self.roots.iter() {
-            match root.anew(&self.policy) {
+            match root.reopened(&self.policy) {
                 Ok(root) => roots.push(root),
                 Err(_) => gone.push(root.path.clone()),
             }
@@ -287,7 +287,7 @@ impl Root {
     }
 
     /// Opens what is at its path now, if that is a folder that is not reached through a link.
-    fn anew(&self, policy: &Policy) -> Result<Root, RootError> {
+    fn reopened(&self, policy: &Policy) -> Result<Root, RootError> {
         let root = Root::open(&self.path, policy)?;
         if root.path != self.path {
             return Err(RootError::Outside { path: self.path.clone() });

@@ -332,7 +332,7 @@ fn a_narrowed_root_shows_nothing_that_the_whole_root_denies() {
             let name = folder.file_name().unwrap();
             by_steps = by_steps.and_then(|roots| roots.narrowed(&[name.into()]).ok());
             let at_once = roots.narrowed(&[(*folder).to_owned()]).ok();
-            let again = at_once.as_ref().map(|narrowed| narrowed.anew().0);
+            let again = at_once.as_ref().map(|narrowed| narrowed.reopened().0);
             for narrowed in [&by_steps, &at_once, &again].into_iter().flatten() {
                 let rest = Path::new(path).strip_prefix(folder).unwrap().to_str().unwrap();
                 let opened = narrowed.open_file(&place(rest));
@@ -434,15 +434,15 @@ fn a_deleted_root_is_empty_and_a_recreated_one_is_read_anew() {
         ["src/a.rs", "src/deep/b.rs"],
         "it is the folder that was opened, wherever it is now"
     );
-    assert_eq!(roots.anew().1, [fixture.path().join("root")], "a link in its place is not it");
+    assert_eq!(roots.reopened().1, [fixture.path().join("root")], "a link in its place is not it");
     fs::remove_dir_all(fixture.path().join("moved")).unwrap();
     assert_eq!(found(&roots), [""; 0]);
     assert!(roots.read_text(&place("src/a.rs"), 100).is_err());
     fs::remove_file(fixture.path().join("root")).unwrap();
-    assert_eq!(roots.anew().1, [fixture.path().join("root")]);
+    assert_eq!(roots.reopened().1, [fixture.path().join("root")]);
     fs::create_dir(fixture.path().join("root")).unwrap();
     fs::write(fixture.path().join("root/new.rs"), "x").unwrap();
-    let (again, gone) = roots.anew();
+    let (again, gone) = roots.reopened();
     assert_eq!((found(&again), gone), (vec!["new.rs".to_owned()], vec![]));
 }
 

@@ -1,6 +1,5 @@
 //! Why a role has no finding. The names are part of the contract.
 
-use serde::{Serialize, Serializer};
 use tamis_codebase::Halted;
 
 /// The error of a role.
@@ -59,12 +58,6 @@ impl RoleErrorKind {
             RoleErrorKind::BudgetExhausted => "BudgetExhaustedError",
             RoleErrorKind::Internal => "InternalError",
         }
-    }
-}
-
-impl Serialize for RoleErrorKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 

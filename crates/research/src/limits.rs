@@ -47,13 +47,19 @@ const CEILING: ResearchLimits = ResearchLimits {
 
 impl ResearchLimits {
     /// These limits with a caller's constraints.
-    pub fn with(self, wishes: ResearchConstraints) -> ResearchLimits {
-        let wished = wishes.deadline_ms.map(Duration::from_millis);
+    pub fn with(self, constraints: ResearchConstraints) -> ResearchLimits {
+        let deadline = constraints.deadline_ms.map(Duration::from_millis);
         ResearchLimits {
-            deadline: wished.unwrap_or(self.deadline).min(CEILING.deadline),
-            max_files_read: wishes.max_files_read.unwrap_or(self.max_files_read).min(CEILING.max_files_read),
-            max_bytes_read: wishes.max_bytes_read.unwrap_or(self.max_bytes_read).min(CEILING.max_bytes_read),
-            max_tokens: wishes.max_tokens.unwrap_or(self.max_tokens).min(CEILING.max_tokens),
+            deadline: deadline.unwrap_or(self.deadline).min(CEILING.deadline),
+            max_files_read: constraints
+                .max_files_read
+                .unwrap_or(self.max_files_read)
+                .min(CEILING.max_files_read),
+            max_bytes_read: constraints
+                .max_bytes_read
+                .unwrap_or(self.max_bytes_read)
+                .min(CEILING.max_bytes_read),
+            max_tokens: constraints.max_tokens.unwrap_or(self.max_tokens).min(CEILING.max_tokens),
         }
     }
 }
@@ -139,12 +145,12 @@ mod tests {
 
     #[test]
     fn constraints_replace_configured_limits_up_to_a_ceiling() {
-        let wishes = ResearchConstraints {
+        let constraints = ResearchConstraints {
             deadline_ms: Some(5),
             max_files_read: Some(u64::MAX),
             ..ResearchConstraints::default()
         };
-        let limits = ResearchLimits::SAMPLE.with(wishes);
+        let limits = ResearchLimits::SAMPLE.with(constraints);
         assert_eq!((limits.deadline, limits.max_files_read), (Duration::from_millis(5), 10_000));
         assert_eq!(
             serde_json::to_string(&limits).unwrap(),

@@ -104,15 +104,8 @@ pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<R
 }
 
 fn hint(location: &crate::locate::Location) -> String {
-    let mut text = location.place.path.clone();
-    if let Some(line) = location.line {
-        text.push_str(&format!(":{line}"));
-    }
-    text.push_str(&format!(" ({})", location.category.name()));
-    if let Some(name) = &location.name {
-        text.push_str(&format!(" {name}"));
-    }
-    text
+    let name = location.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
+    format!("{} ({}){name}", location.reference(), location.category.name())
 }
 
 #[cfg(test)]

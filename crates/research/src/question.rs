@@ -1,16 +1,22 @@
-//! Parses a question: the names that it spells, the words to search for, and whether it wants examples.
+//! Parses a question: the names that it spells, the words to search for, and whether it wants examples or tests.
 //!
 //! A **name** is something written as code writes it: in backticks, with an underscore, dots or a change of case, or with
 //! brackets after it. It is searched for in that spelling. A **term** is the stem of any other content word; the parts of
 //! names are terms too. Stop words are left out.
+//!
+//! The locator ranks by these. The other roles go by stricter **identifiers** and by the **stems** of more words: they look at
+//! few files, in which a common word means more than in all files.
 
+mod identifiers;
 mod stop_words;
-pub(crate) mod subject;
+
+use std::collections::BTreeSet;
 
 use tamis_code_index::WordQuery;
 use tamis_text::words::{WordPiece, each_word, stem};
 
-use stop_words::{EXAMPLE_WORDS, JARGON, STOP_WORDS};
+pub(crate) use identifiers::Identifier;
+use stop_words::{ASKING, EXAMPLE_WORDS, JARGON, STOP_WORDS, TEST_PHRASES};
 
 /// A question that can be searched for.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,6 +29,12 @@ pub(crate) struct Question {
     pub(crate) members: Vec<(usize, usize)>,
     /// Whether it wants examples or similar implementations, so that the pattern finder is worth its time.
     pub(crate) wants_examples: bool,
+    /// In order of appearance.
+    pub(crate) identifiers: Vec<Identifier>,
+    /// Stems of the content words.
+    pub(crate) stems: BTreeSet<String>,
+    /// Whether it is for the tests of something.
+    pub(crate) wants_tests: bool,
 }
 
 /// An identifier that the question spells.
@@ -46,14 +58,11 @@ pub(crate) struct Term {
 /// More would cost time and change nothing: the rest of a very long question is not looked for.
 const MAX_NAMES: usize = 24;
 const MAX_TERMS: usize = 48;
-/// Bytes of a question that are read.
-const LONGEST: usize = 20_000;
 
 impl Question {
     pub(crate) fn new(text: &str) -> Question {
-        let read = &text[..text.floor_char_boundary(LONGEST)];
         let mut parts = Parts::default();
-        for (number, piece) in read.split('`').enumerate() {
+        for (number, piece) in text.split('`').enumerate() {
             if number % 2 == 1 {
                 parts.quote(piece);
             } else {
@@ -62,8 +71,8 @@ impl Question {
         }
         let Parts { mut names, members, doubtful, words, .. } = parts;
         let mut terms: Vec<Term> = Vec::new();
-        for (word, spoken) in words.iter().map(|word| (word, true)) {
-            add_term(&mut terms, word, spoken);
+        for word in &words {
+            add_term(&mut terms, word, true);
         }
         for name in &names {
             each_word(name, |word, piece| {
@@ -83,10 +92,26 @@ impl Question {
             .map(|text| Name { text, doubtful: false })
             .chain(doubtful.into_iter().take(room).map(|text| Name { text, doubtful: true }))
             .collect();
-        let wants_examples = read
+        let wants_examples = text
             .split(|c: char| !c.is_alphanumeric())
             .any(|word| EXAMPLE_WORDS.iter().any(|known| word.eq_ignore_ascii_case(known)));
-        Question { text: text.to_owned(), names, terms, members, wants_examples }
+        let mut stems = BTreeSet::new();
+        each_word(text, |word, _| {
+            if word.len() > 2 && !ASKING.contains(&word) {
+                stems.insert(stem(word).to_owned());
+            }
+        });
+        let lower = text.to_lowercase();
+        Question {
+            text: text.to_owned(),
+            names,
+            terms,
+            members,
+            wants_examples,
+            identifiers: identifiers::identifiers(text),
+            stems,
+            wants_tests: TEST_PHRASES.iter().any(|words| lower.contains(words)),
+        }
     }
 
     /// What to count in files, in the order of terms and names.
@@ -95,6 +120,45 @@ impl Question {
             stems: self.terms.iter().map(|term| term.stem.clone()).collect(),
             names: self.names.iter().map(|name| name.text.clone()).collect(),
         }
+    }
+
+    /// The share of the question's words that a text has.
+    pub(crate) fn coverage(&self, text: &str) -> f64 {
+        if self.stems.is_empty() {
+            return 0.0;
+        }
+        self.matched_stems(text).len() as f64 / self.stems.len() as f64
+    }
+
+    /// Those of the question's words that a text has.
+    pub(crate) fn matched_stems(&self, text: &str) -> BTreeSet<&str> {
+        let mut matched = BTreeSet::new();
+        each_word(text, |word, _| {
+            if let Some(known) = self.stems.get(stem(word)) {
+                matched.insert(known.as_str());
+            }
+        });
+        matched
+    }
+
+    /// How many words of a name the question does not have.
+    pub(crate) fn unmatched_words(&self, name: &str) -> usize {
+        let mut unmatched = BTreeSet::new();
+        each_word(name, |word, piece| {
+            if piece == WordPiece::Part && !self.stems.contains(stem(word)) {
+                unmatched.insert(word.to_owned());
+            }
+        });
+        unmatched.len()
+    }
+
+    /// Whether the question certainly names it.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.certain_names().any(|known| known.name == name)
+    }
+
+    pub(crate) fn certain_names(&self) -> impl Iterator<Item = &Identifier> {
+        self.identifiers.iter().filter(|name| name.certain)
     }
 }
 
@@ -301,5 +365,34 @@ mod tests {
         let text = (0..10_000).map(|number| format!("word{number} thing_{number} ")).collect::<String>();
         let question = Question::new(&text);
         assert_eq!((question.names.len(), question.terms.len()), (MAX_NAMES, MAX_TERMS));
+    }
+
+    #[test]
+    fn identifiers_and_stems_are_found() {
+        for (question, expected) in [
+            ("How does `load` work?", "load"),
+            ("How does the initial_form_count method in BaseFormSet work?", "initial_form_count BaseFormSet"),
+            ("What does FixtureFunctionMarker.__call__ check?", "FixtureFunctionMarker.__call__"),
+            ("Where is std::fs::read_to_string() called", "fs.read_to_string"),
+            ("Why does the Pipeline class reject it?", "Pipeline"),
+            ("How does the links method handle Unicode?", "links?"),
+            ("How does the base class in src/config.py, e.g. A/B, up-to-date, handle HTTP requests?", ""),
+            ("What is in flask.config.py and MAX_SIZE?", "MAX_SIZE"),
+            ("Which tests cover URLField, for URLs and APIs?", "URLField"),
+            ("", ""),
+        ] {
+            let names: Vec<String> = Question::new(question)
+                .identifiers
+                .iter()
+                .map(|name| {
+                    let of = name.of.as_ref().map_or(String::new(), |of| format!("{of}."));
+                    format!("{of}{}{}", name.name, if name.certain { "" } else { "?" })
+                })
+                .collect();
+            assert_eq!(names.join(" "), expected, "{question}");
+        }
+        let question = Question::new("How are sessions loaded from cookies?");
+        assert_eq!(question.stems.iter().map(String::as_str).collect::<Vec<_>>(), ["cook", "load", "sess"]);
+        assert!((question.coverage("fn load_session()") - 2.0 / 3.0).abs() < 1e-9);
     }
 }

@@ -135,6 +135,14 @@ impl BoundedReader {
     }
 }
 
+#[cfg(test)]
+impl BoundedReader {
+    pub(crate) fn of_folder(folder: &std::path::Path, limits: crate::ResearchLimits) -> BoundedReader {
+        let roots = Roots::open(&[folder.to_owned()], tamis_codebase::Policy::standard()).unwrap();
+        BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), Halt::never())
+    }
+}
+
 impl SourceFile {
     /// Lines count from 0 here, from 1 in references.
     pub fn lines(&self) -> Vec<&str> {

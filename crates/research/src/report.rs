@@ -240,7 +240,7 @@ fn one_text<S: Serializer>(names: &[String], serializer: S) -> Result<S::Ok, S::
 }
 
 impl ResearchReport {
-    /// Why the artifact was not written, when one was wanted and is missing.
+    /// Why the artifact was not written, when one was requested and is missing.
     pub fn artifact_error(&self) -> Option<&str> {
         let failed = self.run.partial.iter().find(|note| matches!(note.fact, NoteFact::NoArtifact(_)));
         failed.map(|note| note.text.as_str())

@@ -3,7 +3,7 @@
 mod request;
 
 use std::path::PathBuf;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -40,7 +40,7 @@ pub struct Researcher {
     settings: ResearchSettings,
     runner: RoleRunner,
     /// Started with the first request.
-    pool: LazyLock<WorkerPool, Box<dyn FnOnce() -> WorkerPool + Send + Sync>>,
+    pool: OnceLock<WorkerPool>,
 }
 
 /// A question and its constraints.
@@ -90,9 +90,7 @@ impl Researcher {
     }
 
     fn of(settings: ResearchSettings, runner: RoleRunner) -> Researcher {
-        let (workers, most_waiting) = (settings.workers, settings.most_waiting);
-        let pool = LazyLock::new(Box::new(move || WorkerPool::new(workers, most_waiting)) as Box<_>);
-        Researcher { settings, runner, pool }
+        Researcher { settings, runner, pool: OnceLock::new() }
     }
 
     /// Waits for a running index update, at most this long. For processes that are about to end.
@@ -100,6 +98,10 @@ impl Researcher {
         if let RoleRunner::BuiltIn { indexer: Some(indexer), .. } = &self.runner {
             indexer.wait(patience);
         }
+    }
+
+    fn pool(&self) -> &WorkerPool {
+        self.pool.get_or_init(|| WorkerPool::new(self.settings.workers, self.settings.most_waiting))
     }
 
     /// The roots it may search.
@@ -130,7 +132,7 @@ impl Researcher {
     /// Reads a handoff by its path or name, or the latest one.
     pub fn resume_handoff(&self, name: Option<&str>) -> Result<ResumedHandoff, ResumeError> {
         // A server may outlive its roots.
-        resume_handoff(&self.settings.artifacts, name, &self.settings.roots.anew().0)
+        resume_handoff(&self.settings.artifacts, name, &self.settings.roots.reopened().0)
     }
 }
 

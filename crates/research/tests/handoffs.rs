@@ -226,12 +226,14 @@ fn a_handoff_is_found_by_path_name_part_or_as_the_latest() {
     let older = about("pear tree", "2026-01-02T00:00:00Z");
     fs::write(folder.path().join("notes.txt"), "x").unwrap();
     let name = older.file_name().unwrap().to_str().unwrap();
-    let found =
-        |wanted: Option<&str>| resume_handoff(folder.path(), wanted, &roots).map(|resumed| resumed.path);
+    let found = |requested: Option<&str>| {
+        resume_handoff(folder.path(), requested, &roots).map(|resumed| resumed.path)
+    };
     assert_eq!(found(None).unwrap(), latest);
-    for wanted in [name, name.trim_end_matches(".md"), older.to_str().unwrap(), "pear", &format!("./{name}")]
+    for requested in
+        [name, name.trim_end_matches(".md"), older.to_str().unwrap(), "pear", &format!("./{name}")]
     {
-        assert_eq!(found(Some(wanted)).unwrap(), older, "{wanted}");
+        assert_eq!(found(Some(requested)).unwrap(), older, "{requested}");
     }
     assert!(
         matches!(found(Some("tree")), Err(ResumeError::Ambiguous { available, .. }) if available.len() == 2)
@@ -241,8 +243,8 @@ fn a_handoff_is_found_by_path_name_part_or_as_the_latest() {
     let outside = tempfile::tempdir().unwrap();
     let stray = write_handoff(outside.path(), Handoff::default(), time("2026-01-02T00:00:00Z")).unwrap();
     symlink(&stray, folder.path().join("99999999-link.md")).unwrap();
-    for wanted in [stray.to_str().unwrap(), "../x.md", "/etc/passwd", "/not/there", "a/../../x"] {
-        assert!(matches!(found(Some(wanted)), Err(ResumeError::Outside { .. })), "{wanted}");
+    for requested in [stray.to_str().unwrap(), "../x.md", "/etc/passwd", "/not/there", "a/../../x"] {
+        assert!(matches!(found(Some(requested)), Err(ResumeError::Outside { .. })), "{requested}");
     }
     assert_eq!(found(None).unwrap(), latest, "a link is no memo");
     assert!(found(Some("99999999-link.md")).is_err());

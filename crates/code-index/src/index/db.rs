@@ -6,7 +6,7 @@ use tamis_store::rusqlite::{self, Connection, OptionalExtension, Transaction, pa
 use super::segment::EncodedSegment;
 
 /// The version in the index's place. Raise it when what is stored, or how words are counted, changes: the index is then
-/// built anew.
+/// rebuilt.
 pub(super) const VERSION: u32 = 2;
 
 pub(super) const COMPONENTS: &[Component] = &[Component {

@@ -11,22 +11,16 @@ use super::{IndexError, db};
 use crate::survey::FileCounts;
 use crate::word_counter::WordCounter;
 
-/// The input of a lookup.
-pub(super) struct LookupInput<'a> {
-    pub(super) roots: &'a Roots,
-    pub(super) counter: &'a WordCounter,
-}
-
 /// The survey of all files of a tree; changed files are read. The connection must see one state of the database throughout:
 /// segment numbers mean nothing in another.
 pub(super) fn look_up(
     connection: &Connection,
     known: &Tree,
     changed: &[(usize, usize)],
-    input: &LookupInput<'_>,
+    roots: &Roots,
+    counter: &WordCounter,
     halt: &Halt,
 ) -> Result<Vec<FileCounts>, IndexError> {
-    let counter = input.counter;
     let mut files: Vec<Option<FileCounts>> = Vec::with_capacity(known.files());
     // Of each segment the files' lengths, and their numbers in the survey.
     let mut segments: BTreeMap<u32, (Vec<u8>, Vec<u32>)> = BTreeMap::new();
@@ -43,7 +37,7 @@ pub(super) fn look_up(
             let place = folder.place(file);
             if changed.next_if_eq(&(number, file)).is_some() {
                 halt.check()?;
-                files.push(read(input.roots, place, counter, &mut buffer));
+                files.push(read(roots, place, counter, &mut buffer));
                 continue;
             }
             let entry = known.entries[number][file].ok_or(IndexError::Damaged)?;

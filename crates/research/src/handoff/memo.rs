@@ -18,7 +18,7 @@ enum Section {
     Summary,
     KeyFindings,
     References,
-    ResearchConstraints,
+    Constraints,
     Notes,
 }
 
@@ -27,7 +27,7 @@ const SECTIONS: [(Section, &str); 6] = [
     (Section::Summary, "Summary"),
     (Section::KeyFindings, "Key Findings"),
     (Section::References, "References"),
-    (Section::ResearchConstraints, "Constraints / Budgets"),
+    (Section::Constraints, "Constraints / Budgets"),
     (Section::Notes, "Notes"),
 ];
 
@@ -40,7 +40,7 @@ pub(crate) fn render(handoff: &Handoff) -> String {
             Section::Summary => free(&handoff.summary),
             Section::KeyFindings => bullets(handoff.key_findings.iter().map(String::as_str)),
             Section::References => bullets(handoff.references.iter().map(Reference::as_str)),
-            Section::ResearchConstraints => bullets(handoff.constraints.iter().map(String::as_str)),
+            Section::Constraints => bullets(handoff.constraints.iter().map(String::as_str)),
             Section::Notes => match &handoff.notes {
                 Some(notes) => free(notes),
                 None => continue,
@@ -81,7 +81,7 @@ fn bullets<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     lines
 }
 
-/// Reads a memo; none when it is none.
+/// Reads a memo, if the text is one.
 pub(crate) fn parse(memo: &str) -> Option<Handoff> {
     let memo = memo.strip_prefix('\u{feff}').unwrap_or(memo);
     let mut handoff = Handoff::default();
@@ -100,7 +100,7 @@ pub(crate) fn parse(memo: &str) -> Option<Handoff> {
             Some(Section::References) => {
                 handoff.references = items(&lines).into_iter().map(Reference::from).collect();
             }
-            Some(Section::ResearchConstraints) => handoff.constraints = items(&lines),
+            Some(Section::Constraints) => handoff.constraints = items(&lines),
             Some(Section::Notes) => handoff.notes = Some(prose(&lines)).filter(|notes| !notes.is_empty()),
             // An unknown section is kept with the notes.
             None => {

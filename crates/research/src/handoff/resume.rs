@@ -71,12 +71,12 @@ pub enum ReferenceState {
 pub enum ResumeError {
     #[error("no handoff in `{}`", .root.display())]
     NoneThere { root: PathBuf },
-    #[error("no handoff `{wanted}`; available: {}", offered(.available))]
-    NotFound { wanted: String, available: Vec<String> },
-    #[error("`{wanted}` matches several handoffs: {}", offered(.available))]
-    Ambiguous { wanted: String, available: Vec<String> },
-    #[error("`{wanted}` is outside the artifacts folder")]
-    Outside { wanted: String },
+    #[error("no handoff `{requested}`; available: {}", offered(.available))]
+    NotFound { requested: String, available: Vec<String> },
+    #[error("`{requested}` matches several handoffs: {}", offered(.available))]
+    Ambiguous { requested: String, available: Vec<String> },
+    #[error("`{requested}` is outside the artifacts folder")]
+    Outside { requested: String },
     #[error("`{name}` is not a handoff: it has none of the sections of one")]
     NotAHandoff { name: String },
     #[error("cannot read `{name}`: {cause}")]
@@ -106,15 +106,15 @@ pub fn list_handoffs(root: &Path) -> Result<Vec<String>, ResumeError> {
 /// what it refers to.
 pub fn resume_handoff(
     root: &Path,
-    wanted: Option<&str>,
+    requested: Option<&str>,
     roots: &Roots,
 ) -> Result<ResumedHandoff, ResumeError> {
     let none_there = || ResumeError::NoneThere { root: root.to_owned() };
     let folder = open(root)?.ok_or_else(none_there)?;
     let available = names(&folder);
-    let name = match wanted.map(str::trim).filter(|wanted| !wanted.is_empty()) {
+    let name = match requested.map(str::trim).filter(|requested| !requested.is_empty()) {
         None => available.first().ok_or_else(none_there)?.clone(),
-        Some(wanted) => choose(&folder, wanted, available)?,
+        Some(requested) => choose(&folder, requested, available)?,
     };
     let place = tamis_codebase::Place { root: 0, path: name.clone() };
     let memo = folder
@@ -156,10 +156,10 @@ fn names(folder: &Roots) -> Vec<String> {
 }
 
 /// What is meant: a path in the folder, a name with or without its ending, or a part of only one.
-fn choose(folder: &Roots, wanted: &str, available: Vec<String>) -> Result<String, ResumeError> {
-    let wanted_path = Path::new(wanted);
-    let resolved = wanted_path.is_absolute().then(|| wanted_path.canonicalize().ok()).flatten();
-    let meant = [Some(wanted_path), resolved.as_deref()];
+fn choose(folder: &Roots, requested: &str, available: Vec<String>) -> Result<String, ResumeError> {
+    let requested_path = Path::new(requested);
+    let resolved = requested_path.is_absolute().then(|| requested_path.canonicalize().ok()).flatten();
+    let meant = [Some(requested_path), resolved.as_deref()];
     let places: Vec<_> = meant
         .into_iter()
         .flatten()
@@ -167,7 +167,7 @@ fn choose(folder: &Roots, wanted: &str, available: Vec<String>) -> Result<String
         .flat_map(|path| folder.places_of(path))
         .collect();
     if places.is_empty() {
-        return Err(ResumeError::Outside { wanted: wanted.to_owned() });
+        return Err(ResumeError::Outside { requested: requested.to_owned() });
     }
     for place in &places {
         for name in [place.path.clone(), format!("{}.md", place.path)] {
@@ -178,14 +178,14 @@ fn choose(folder: &Roots, wanted: &str, available: Vec<String>) -> Result<String
             }
         }
     }
-    let mut like: Vec<String> = available.iter().filter(|name| name.contains(wanted)).cloned().collect();
+    let mut like: Vec<String> = available.iter().filter(|name| name.contains(requested)).cloned().collect();
     match like.len() {
         0 if available.is_empty() => Err(ResumeError::NoneThere {
             root: folder.paths().next().map(Path::to_owned).unwrap_or_default(),
         }),
-        0 => Err(ResumeError::NotFound { wanted: wanted.to_owned(), available }),
+        0 => Err(ResumeError::NotFound { requested: requested.to_owned(), available }),
         1 => Ok(like.remove(0)),
-        _ => Err(ResumeError::Ambiguous { wanted: wanted.to_owned(), available: like }),
+        _ => Err(ResumeError::Ambiguous { requested: requested.to_owned(), available: like }),
     }
 }
 

@@ -112,10 +112,10 @@ impl FilesByWord {
                 .iter()
                 .any(|(root, folder)| place.root == *root && place.path.starts_with(folder.as_str()))
         };
-        let wanted = self.files().iter().filter(|(place, bits)| {
+        let matching = self.files().iter().filter(|(place, bits)| {
             signs.iter().any(|required_bits| bits & required_bits == *required_bits) || near(place)
         });
-        wanted.map(|(place, _)| place).collect()
+        matching.map(|(place, _)| place).collect()
     }
 }
 

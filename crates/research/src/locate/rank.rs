@@ -15,7 +15,7 @@ use tamis_codebase::{Halt, Halted, Roots, cores, in_parallel};
 use super::corpus::Corpus;
 use crate::locate::FileClass;
 use crate::question::Question;
-use passage::{Passages, RankInput};
+use passage::{RankInput, inspect};
 use tamis_code_index::{FileCounts, WordCounter, parts_of};
 
 /// BM25's saturation and its share of length.
@@ -151,16 +151,16 @@ pub(crate) fn rank(
     }
     best.sort_by(order);
     let input = RankInput { question, counter, weights };
-    let mut passages = Passages::read(&best, input, &corpus.files, roots, halt)?;
+    let mut inspected = inspect(&best, input, &corpus.files, roots, halt)?;
     let mut totals: Vec<f64> = best
         .iter()
-        .zip(&passages.files)
+        .zip(&inspected)
         .map(|((number, first), looked)| {
             let inside = PASSAGE * looked.score + DEFINITION_NAME * looked.named;
             first + inside * corpus.classes[*number].worth()
         })
         .collect();
-    votes::count(&mut totals, &best, &passages, input, &corpus.classes, halt)?;
+    votes::count(&mut totals, &best, &inspected, input, &corpus.classes, halt)?;
     let mut order: Vec<usize> = (0..best.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then_with(|| by_place(best[a].0, best[b].0)));
     let order = with_few_tests(&order, |at| corpus.classes[best[at].0] == FileClass::Test);
@@ -168,7 +168,7 @@ pub(crate) fn rank(
         .into_iter()
         .map(|at| {
             let file = &corpus.files[best[at].0];
-            let (line, name) = std::mem::take(&mut passages.files[at].begin);
+            let (line, name) = std::mem::take(&mut inspected[at].begin);
             let coverage = weights.coverage(file);
             Ranked { file: best[at].0, score: totals[at], line, name, coverage }
         })

@@ -260,10 +260,8 @@ mod tests {
         std::fs::write(folder.path().join("src/a.rs"), "one\ntwo\nthree\n").unwrap();
         std::fs::write(folder.path().join("src/b.rs"), "one\n").unwrap();
         std::fs::write(folder.path().join(".env"), "A=b\n").unwrap();
-        let policy = tamis_codebase::Policy::standard();
-        let roots = tamis_codebase::Roots::open(&[folder.path().to_owned()], policy).unwrap();
-        let budget = std::sync::Arc::new(crate::ReadBudget::of(crate::ResearchLimits::SAMPLE));
-        (folder, BoundedReader::new(roots, budget, tamis_codebase::Halt::never()))
+        let reader = BoundedReader::of_folder(folder.path(), crate::ResearchLimits::SAMPLE);
+        (folder, reader)
     }
 
     fn finding(

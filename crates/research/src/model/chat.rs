@@ -47,12 +47,25 @@ pub(crate) struct ChatRequest<'a> {
 }
 
 /// A message of the conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "role", rename_all = "lowercase")]
 pub(crate) enum ChatMessage {
-    System(String),
-    User(String),
-    Assistant { content: String, calls: Vec<ToolCall> },
-    Tool { call: String, content: String },
+    System {
+        content: String,
+    },
+    User {
+        content: String,
+    },
+    Assistant {
+        content: String,
+        #[serde(rename = "tool_calls", skip_serializing_if = "Vec::is_empty")]
+        calls: Vec<ToolCall>,
+    },
+    Tool {
+        #[serde(rename = "tool_call_id")]
+        call: String,
+        content: String,
+    },
 }
 
 /// A tool call by the model.
@@ -215,25 +228,6 @@ fn text_of(content: &Value) -> String {
     }
 }
 
-impl Serialize for ChatMessage {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let message = match self {
-            ChatMessage::System(content) => json!({"role": "system", "content": content}),
-            ChatMessage::User(content) => json!({"role": "user", "content": content}),
-            ChatMessage::Assistant { content, calls } if calls.is_empty() => {
-                json!({"role": "assistant", "content": content})
-            }
-            ChatMessage::Assistant { content, calls } => {
-                json!({"role": "assistant", "content": content, "tool_calls": calls})
-            }
-            ChatMessage::Tool { call, content } => {
-                json!({"role": "tool", "tool_call_id": call, "content": content})
-            }
-        };
-        message.serialize(serializer)
-    }
-}
-
 impl Serialize for ToolCall {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let function = json!({"name": self.name, "arguments": self.arguments});
@@ -299,7 +293,7 @@ mod tests {
     fn a_conversation_is_written_in_openais_format() {
         let calls = vec![ToolCall { id: "1".into(), name: "ls".into(), arguments: "{}".into() }];
         let messages = [
-            ChatMessage::System("s".into()),
+            ChatMessage::System { content: "s".into() },
             ChatMessage::Assistant { content: String::new(), calls },
             ChatMessage::Tool { call: "1".into(), content: "r".into() },
         ];

@@ -10,16 +10,15 @@ use tempfile::TempDir;
 
 use super::*;
 use crate::BoundedReader;
+use crate::ResearchLimits;
 use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
-use crate::{ReadBudget, ResearchLimits};
 
 /// A folder with one file, and a job on it.
 fn job() -> (TempDir, Job) {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("parser.rs"), "fn parse() {}\n").unwrap();
-    let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-    let reader = BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::SAMPLE)), Halt::never());
+    let reader = BoundedReader::of_folder(folder.path(), ResearchLimits::SAMPLE);
     let location = Location {
         place: Place { root: 0, path: "parser.rs".into() },
         line: Some(1),

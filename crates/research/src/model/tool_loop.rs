@@ -30,14 +30,17 @@ pub struct ModelTask<'a> {
 }
 
 impl Model {
-    /// Answers by the model. Ends within the halt's deadline and this model's [`ModelLimits`](super::Effort).
+    /// Answers by the model. Ends within the halt's deadline and this model's [`ModelLimits`](super::ModelLimits).
     pub fn answer(&self, task: &ModelTask<'_>, halt: &Halt) -> Result<ResearchFinding, RoleError> {
         let name = self.name_for(task.role, halt)?;
         let begun = Instant::now();
         let last_call =
             halt.deadline().map(|end| begun + end.saturating_duration_since(begun) * TIME_FOR_TOOLS / 100);
         let question = Redacted::from(prompts::question(task.question, task.hints)).into_inner();
-        let messages = vec![ChatMessage::System(prompts::system(task.role)), ChatMessage::User(question)];
+        let messages = vec![
+            ChatMessage::System { content: prompts::system(task.role) },
+            ChatMessage::User { content: question },
+        ];
         let caller = ToolCaller::new(task.role, task.reader, halt);
         Subagent { model: self, name, task, halt, last_call, messages, caller, tokens: 0 }.work()
     }
@@ -91,13 +94,13 @@ impl Subagent<'_> {
             repairs += 1;
             tracing::debug!("the model's answer cannot be used: {}", unusable.reason);
             self.messages.push(ChatMessage::Assistant { content: answer.content, calls: Vec::new() });
-            self.messages.push(ChatMessage::User(prompts::repair(&unusable.reason)));
+            self.messages.push(ChatMessage::User { content: prompts::repair(&unusable.reason) });
         }
     }
 
     /// One last request, without tools.
     fn demand(mut self, why: &str) -> Result<ResearchFinding, RoleError> {
-        self.messages.push(ChatMessage::User(prompts::last_call(why)));
+        self.messages.push(ChatMessage::User { content: prompts::last_call(why) });
         let answer = self.turn(false)?;
         let mut finding = self.read(&answer).map_err(|unusable| {
             let message = format!("the model has no answer although {why}: {}", unusable.reason);
@@ -225,8 +228,9 @@ const GONE: &str = "(left out to save room; call again if needed)";
 
 fn weight(message: &ChatMessage) -> usize {
     match message {
-        ChatMessage::System(text) | ChatMessage::User(text) => text.len(),
-        ChatMessage::Tool { content, .. } => content.len(),
+        ChatMessage::System { content }
+        | ChatMessage::User { content }
+        | ChatMessage::Tool { content, .. } => content.len(),
         ChatMessage::Assistant { content, calls } => {
             content.len() + calls.iter().map(|call| call.name.len() + call.arguments.len()).sum::<usize>()
         }

@@ -34,13 +34,11 @@ struct Tool {
     call: fn(&ToolCaller<'_>, &Arguments) -> Result<String, ToolError>,
 }
 
-const EVERYONE: &[Role] = &Role::ALL;
-
 const TOOLS: [Tool; 5] = [
     Tool {
         name: "grep",
         description: "Search file contents with a regular expression; gives path:line: text.",
-        roles: EVERYONE,
+        roles: &Role::ALL,
         parameters: || {
             json!({"type": "object", "required": ["pattern"], "properties": {
                 "pattern": {"type": "string", "description": "regular expression; lower case matches any case"},
@@ -52,21 +50,21 @@ const TOOLS: [Tool; 5] = [
     Tool {
         name: "glob",
         description: "Find files by name, such as **/*config*.toml or src/.",
-        roles: EVERYONE,
+        roles: &Role::ALL,
         parameters: || json!({"type": "object", "required": ["pattern"], "properties": {"pattern": {"type": "string"}}}),
         call: find_files,
     },
     Tool {
         name: "ls",
         description: "List a folder; the root without a path.",
-        roles: EVERYONE,
+        roles: &Role::ALL,
         parameters: || json!({"type": "object", "properties": {"path": {"type": "string"}}}),
         call: list_folder,
     },
     Tool {
         name: "outline",
         description: "The definitions of a source file with their lines.",
-        roles: EVERYONE,
+        roles: &Role::ALL,
         parameters: || json!({"type": "object", "required": ["path"], "properties": {"path": {"type": "string"}}}),
         call: outline,
     },
@@ -117,14 +115,14 @@ pub(super) fn tool_error(why: impl std::fmt::Display) -> ToolError {
 }
 
 fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
-    let mut wish = Search::new(text(arguments, "pattern")?);
-    wish.literal = flag(arguments, "literal");
-    wish.case = Case::Smart;
-    wish.most_matches = MAX_HITS;
-    wish.most_per_file = MAX_HITS_PER_FILE;
+    let mut query = Search::new(text(arguments, "pattern")?);
+    query.literal = flag(arguments, "literal");
+    query.case = Case::Smart;
+    query.most_matches = MAX_HITS;
+    query.most_per_file = MAX_HITS_PER_FILE;
     // `path` is not in the schema, but models know it from other grep tools.
     let named = |name| optional_text(arguments, name).filter(|glob| !matches!(*glob, "." | "./" | "" | "*"));
-    wish.globs.extend(match (named("path"), named("glob")) {
+    query.globs.extend(match (named("path"), named("glob")) {
         (Some(folder), Some(glob)) if !glob.contains('/') => {
             Some(format!("{}/**/{glob}", folder.trim_end_matches('/')))
         }
@@ -132,7 +130,7 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
         (folder, None) => folder.map(str::to_owned),
     });
     let roots = &caller.reader.roots;
-    let matches = search(roots, &wish, caller.halt).map_err(|error| match error {
+    let matches = search(roots, &query, caller.halt).map_err(|error| match error {
         SearchError::Halted(halted) => ToolError::Halted(halted),
         other => {
             tool_error(other.hint().map_or_else(|| other.to_string(), |hint| format!("{other}; {hint}")))

@@ -87,3 +87,23 @@ pub(super) const EXAMPLE_WORDS: [&str; 11] = [
     "convention", "conventions", "elsewhere", "example", "examples", "idiom", "idioms", "pattern", "patterns",
     "similar", "usages",
 ];
+
+/// Stop words of the analyzer, the pattern finder and the search in notes.
+#[rustfmt::skip]
+pub(super) const ASKING: [&str; 104] = [
+    "how", "does", "do", "did", "what", "where", "why", "when", "which", "who", "is", "are", "was", "be", "been", "the",
+    "a", "an", "and", "or", "not", "of", "in", "on", "to", "for", "from", "by", "with", "without", "that", "this",
+    "these", "those", "it", "its", "as", "at", "into", "between", "through", "than", "rather", "while", "would", "could",
+    "should", "can", "may", "must", "will", "if", "then", "there", "their", "they", "we", "our", "you", "i", "me", "my",
+    "have", "has", "had", "show", "find", "tell", "explain", "describe", "give", "list", "example", "examples",
+    "pattern", "patterns", "similar", "existing", "elsewhere", "codebase", "code", "implemented", "implementation",
+    "work", "works", "used", "use", "using", "usage", "usages", "way", "ways", "done", "some", "all", "please", "about", "decided",
+    "need", "needs", "thought", "thoughts", "notes", "were",
+];
+
+/// Phrases of questions for tests.
+#[rustfmt::skip]
+pub(super) const TEST_PHRASES: [&str; 9] = [
+    "which test", "what test", "tests cover", "tests for ", "tests of ", "tested", "test coverage", "unit tests",
+    "covered by test",
+];

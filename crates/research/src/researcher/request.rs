@@ -19,8 +19,8 @@ use crate::roles::Job;
 use crate::synthesis::{fit, synthesise};
 use crate::worker_pool::next_result;
 use crate::{
-    BoundedReader, NoteFact, ReadBudget, ReportNote, ResearchLimits, ResearchReport, Role, RoleError,
-    RoleErrorKind, RoleOutcome, RoleTiming, RunRecord, bounds, write_artifact,
+    BoundedReader, NoteFact, ReadBudget, ReportNote, ResearchReport, Role, RoleError, RoleErrorKind,
+    RoleOutcome, RoleTiming, RunRecord, bounds, write_artifact,
 };
 
 /// Characters of a keyword in the record.
@@ -33,8 +33,6 @@ const MAX_KEYWORDS: usize = 12;
 pub(super) struct RequestRun<'a> {
     researcher: &'a Researcher,
     job: Job,
-    budget: Arc<ReadBudget>,
-    limits: ResearchLimits,
     halt: Halt,
     begun: Instant,
     report: ResearchReport,
@@ -89,7 +87,7 @@ impl<'a> RequestRun<'a> {
         }
         let settings = &researcher.settings;
         // A server may outlive its roots: a folder that is gone must not look like one in which nothing is found.
-        let (there, gone) = settings.roots.anew();
+        let (there, gone) = settings.roots.reopened();
         if let (true, Some(path)) = (there.is_empty(), gone.first()) {
             let cause = std::io::ErrorKind::NotFound.into();
             return Err(RootError::Unreadable { path: path.clone(), cause }.into());
@@ -104,7 +102,6 @@ impl<'a> RequestRun<'a> {
         };
         let limits = settings.limits.with(request.constraints);
         let halt = halt.child().by(begun + limits.deadline);
-        let budget = Arc::new(ReadBudget::of(limits));
         let report = ResearchReport {
             question: bounds::short(&request.question, MAX_QUESTION_LENGTH),
             roots_searched: shown(&roots),
@@ -115,24 +112,12 @@ impl<'a> RequestRun<'a> {
         };
         let job = Job {
             question: Arc::new(Question::new(&request.question)),
-            reader: Arc::new(BoundedReader::new(roots, Arc::clone(&budget), halt.clone())),
+            reader: Arc::new(BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), halt.clone())),
             // A call that names folders gets nothing from elsewhere.
             thoughts: settings.thoughts.clone().filter(|_| request.roots.is_empty()),
             locations: Arc::default(),
         };
-        Ok(RequestRun {
-            researcher,
-            job,
-            budget,
-            limits,
-            halt,
-            begun,
-            report,
-            gone,
-            progress,
-            steps_done: 0,
-            steps: 0,
-        })
+        Ok(RequestRun { researcher, job, halt, begun, report, gone, progress, steps_done: 0, steps: 0 })
     }
 
     /// Runs all roles that the question needs, and the synthesis.
@@ -171,7 +156,7 @@ impl<'a> RequestRun<'a> {
     }
 
     fn count(&mut self) {
-        self.report.run.used = self.budget.used();
+        self.report.run.used = self.job.reader.budget.used();
         self.report.run.elapsed_ms = milliseconds(self.begun.elapsed());
     }
 
@@ -191,17 +176,18 @@ impl<'a> RequestRun<'a> {
 
     fn finish(mut self) -> ResearchReport {
         self.count();
-        fit(&mut self.report, self.limits.max_tokens);
+        let max_tokens = self.report.run.limits.max_tokens;
+        fit(&mut self.report, max_tokens);
         self.report
     }
 
     /// Notes of the run: roots that are gone, and that the limits left files unread, unless a role has that note.
     fn run_notes(&self) -> Vec<ReportNote> {
-        let limits = NoteFact::read_limits(self.limits);
+        let limits = NoteFact::read_limits(self.report.run.limits);
         let mut findings = self.report.roles.values().filter_map(|outcome| outcome.result.as_ref().ok());
         let is_noted = findings.any(|finding| finding.notes.iter().any(|note| note.fact == limits));
         let mut notes = self.gone.clone();
-        if self.budget.used().limited && !is_noted {
+        if self.job.reader.budget.used().limited && !is_noted {
             notes.push(limits.into());
         }
         notes
@@ -286,7 +272,7 @@ impl<'a> RequestRun<'a> {
         task: impl FnOnce(&RoleRunner, &Halt) -> Result<T, RoleError> + Send + 'static,
     ) {
         let (runner, done) = (self.researcher.runner.clone(), send.clone());
-        let submitted = self.researcher.pool.submit(
+        let submitted = self.researcher.pool().submit(
             self.halt.clone(),
             move |halt| task(&runner, halt),
             move |result| send_ended(&done, role, result),

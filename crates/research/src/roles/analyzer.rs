@@ -12,32 +12,31 @@ mod target;
 
 use tamis_codebase::{Halt, Place};
 
-use self::callers::{SearchedNames, is_ubiquitous};
+use self::callers::is_ubiquitous;
 use self::choose::{choose, choose_from_search};
 use self::describe::Description;
 use self::similar_names::{SimilarName, find_similar_names};
 use self::target::Target;
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, brief};
-use super::name_search::{WantedName, search_names};
+use super::name_search::{NameHits, NameQuery, search_names};
 use crate::locate::Locations;
-use crate::question::subject::QuestionSubject;
+use crate::question::Question;
 use crate::{Confidence, NotFound, NoteFact, Reference, ReportNote, ResearchFinding, RoleError};
 
 /// Names that one search looks for.
 const MAX_SOUGHT: usize = 120;
 
 pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
-    let subject = QuestionSubject::of(&job.question.text);
-    let mut chosen = choose(&subject, &job.locations, &job.reader);
+    let question = job.question.as_ref();
+    let mut chosen = choose(question, &job.locations, &job.reader);
     halt.check()?;
-    let wanted_names = wanted_names(&subject, chosen.named.iter().chain(&chosen.unnamed));
-    let targets = || chosen.named.iter().chain(&chosen.unnamed);
-    let homes: Vec<Place> = targets().map(|target| target.place.clone()).collect();
-    let hits = search_names(&job.reader.roots, &job.locations, &wanted_names, &homes, halt)?;
-    let searched = SearchedNames { wanted: &wanted_names, hits: &hits };
-    choose_from_search(&mut chosen, &subject, &wanted_names, &hits, &job.reader);
-    let missing = names_in_no_file(&subject, searched);
+    let targets = chosen.named.iter().chain(&chosen.unnamed);
+    let homes: Vec<Place> = targets.clone().map(|target| target.place.clone()).collect();
+    let queries = name_queries(question, targets);
+    let hits = &search_names(&job.reader.roots, &job.locations, queries, &homes, halt)?;
+    choose_from_search(&mut chosen, question, hits, &job.reader);
+    let missing = names_in_no_file(question, hits);
     let mut notes: Vec<ReportNote> = Vec::new();
     if chosen.limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
@@ -46,19 +45,19 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let mut targets = chosen.named;
     if targets.is_empty() {
         // Nothing can be described of names that are in no file.
-        let certain = subject.certain_names().count();
+        let certain = question.certain_names().count();
         if certain > 0 && missing.len() == certain {
             let near = find_similar_names(&job.reader.roots, &missing, halt)?;
             return Ok(not_found(&missing, near, notes));
         }
-        description.places_of_names(&subject, searched);
+        description.places_of_names(question, hits);
         targets = chosen.unnamed;
     }
     if targets.is_empty() && description.findings.is_empty() {
         return Ok(not_found(&missing, Vec::new(), notes));
     }
-    description.describe(&subject, &targets, searched);
-    let confidence = confidence(&targets, &job.locations, &description, subject.wants_tests);
+    description.describe(question, &targets, hits);
+    let confidence = confidence(&targets, &job.locations, &description, question.wants_tests);
     if !missing.is_empty() {
         notes.push(NoteFact::NamesNotFound(missing).into());
     }
@@ -66,22 +65,22 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
 }
 
 /// All names in play, the important ones first.
-fn wanted_names<'a>(
-    subject: &QuestionSubject,
+fn name_queries<'a>(
+    question: &Question,
     targets: impl Iterator<Item = &'a Target> + Clone,
-) -> Vec<WantedName> {
-    let mut list: Vec<WantedName> = Vec::new();
+) -> Vec<NameQuery> {
+    let mut list: Vec<NameQuery> = Vec::new();
     let mut add = |name: &str, uses: bool| {
         if let Some(known) = list.iter_mut().find(|known| known.name == name) {
             known.uses |= uses;
         } else if list.len() < MAX_SOUGHT && !name.is_empty() {
-            list.push(WantedName { name: name.to_owned(), uses, in_question: subject.is_named(name) });
+            list.push(NameQuery { name: name.to_owned(), uses, in_question: question.is_named(name) });
         }
     };
     for target in targets.clone() {
         add(target.used_as(), true);
     }
-    for name in subject.certain_names() {
+    for name in question.certain_names() {
         add(&name.name, true);
     }
     for target in targets {
@@ -98,14 +97,9 @@ fn wanted_names<'a>(
 }
 
 /// Names of the question that no file has.
-fn names_in_no_file(subject: &QuestionSubject, searched: SearchedNames<'_>) -> Vec<String> {
-    let heard = |name: &str| {
-        let number = searched.wanted.iter().position(|wanted| wanted.name == name);
-        number.is_none_or(|number| {
-            searched.hits.files.iter().any(|file| file.names.binary_search(&number).is_ok())
-        })
-    };
-    subject.certain_names().filter(|name| !heard(&name.name)).map(|name| name.name.clone()).collect()
+fn names_in_no_file(question: &Question, hits: &NameHits) -> Vec<String> {
+    let occurs = |name: &str| hits.number(name).is_none_or(|number| hits.occurs(number));
+    question.certain_names().filter(|name| !occurs(&name.name)).map(|name| name.name.clone()).collect()
 }
 
 /// High only where the question names the one definition that is described; for one matched by words, med at best, and only

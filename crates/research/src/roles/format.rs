@@ -4,7 +4,7 @@ use tamis_redact::Redacted;
 
 use crate::Reference;
 
-/// A finding may be so long, in characters.
+/// Maximum characters of a finding.
 pub(super) const MAX_FINDING_LENGTH: usize = 220;
 
 /// On one line, without secrets, no longer than that. Secrets go before the cut, which might leave half of one.

@@ -16,9 +16,9 @@ use crate::{RoleError, RoleErrorKind};
 
 /// What to search for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct WantedName {
+pub(super) struct NameQuery {
     pub(super) name: String,
-    /// Whether places that use it are wanted, or only those that define it.
+    /// Whether to find places that use it, or only those that define it.
     pub(super) uses: bool,
     /// Whether the question names it, so that no file may be left out.
     pub(super) in_question: bool,
@@ -27,6 +27,7 @@ pub(super) struct WantedName {
 /// What was found, in the order of files and lines.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct NameHits {
+    pub(super) queries: Vec<NameQuery>,
     pub(super) files: Vec<FileHits>,
     /// Names whose uses were looked for in a part of the files only, since there are too many.
     pub(super) partial: Vec<String>,
@@ -46,7 +47,7 @@ pub(super) struct FileHits {
 /// A name at a place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hit {
-    /// Its number among what was sought.
+    /// Its number among the queries.
     pub(super) name: usize,
     /// From 0.
     pub(super) line: usize,
@@ -65,7 +66,7 @@ pub(super) enum HitKind {
     Decorator,
     Call,
     /// `name = …`, `self.name = …`, `const NAME: …`.
-    RoleTask,
+    Assignment,
     /// Anything else in code.
     Mention,
     Import,
@@ -84,31 +85,31 @@ const MAX_THREADS: usize = 12;
 pub(super) fn search_names(
     roots: &Roots,
     locations: &Locations,
-    wanted_names: &[WantedName],
+    queries: Vec<NameQuery>,
     homes: &[Place],
     halt: &Halt,
 ) -> Result<NameHits, RoleError> {
-    if wanted_names.is_empty() {
+    if queries.is_empty() {
         return Ok(NameHits::default());
     }
-    let patterns = wanted_names.iter().map(|wanted| wanted.name.as_bytes());
+    let patterns = queries.iter().map(|query| query.name.as_bytes());
     // Names are whole words, so that the longest at a place is the only one that can be meant there.
     let finder = AhoCorasick::builder()
         .match_kind(MatchKind::LeftmostLongest)
         .build(patterns)
         .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
     let files_by_word = &locations.files_by_word;
-    let unknown = |wanted: &&WantedName| !files_by_word.narrows(&wanted.name);
-    if files_by_word.is_empty() || wanted_names.iter().filter(unknown).any(|wanted| wanted.in_question) {
+    let unknown = |query: &&NameQuery| !files_by_word.narrows(&query.name);
+    if files_by_word.is_empty() || queries.iter().filter(unknown).any(|query| query.in_question) {
         let lists = scan(roots, halt, Vec::new, |list: &mut Vec<FileHits>, place, bytes| {
             if !is_prose_or_data(&place.path) {
-                list.extend(search_file(&finder, wanted_names, &place, bytes));
+                list.extend(search_file(&finder, &queries, &place, bytes));
             }
         })?;
-        return Ok(NameHits::of(lists, Vec::new()));
+        return Ok(NameHits::of(queries, lists, Vec::new()));
     }
     let mut folders: Vec<(usize, String)> = Vec::new();
-    if wanted_names.iter().any(|wanted| unknown(&wanted)) {
+    if queries.iter().any(|query| unknown(&query)) {
         let near = homes.iter().map(|place| (place.root, files_by_word.widest_folder_around(place)));
         folders.extend(
             near.chain(
@@ -116,16 +117,16 @@ pub(super) fn search_names(
             ),
         );
     }
-    let mut places =
-        files_by_word.files_with(wanted_names.iter().map(|wanted| wanted.name.as_str()), &folders);
+    let mut places = files_by_word.files_with(queries.iter().map(|query| query.name.as_str()), &folders);
     places.retain(|place| !is_prose_or_data(&place.path));
     let lists = read_each(roots, &places, halt, |list: &mut Vec<FileHits>, place, bytes| {
-        list.extend(search_file(&finder, wanted_names, place, bytes));
+        list.extend(search_file(&finder, &queries, place, bytes));
     })?;
     let everywhere =
         homes.iter().all(|place| files_by_word.widest_folder_around(place).is_empty()) && roots.len() == 1;
-    let partial = wanted_names.iter().filter(|wanted| wanted.uses && !everywhere).filter(unknown);
-    Ok(NameHits::of(lists, partial.map(|wanted| wanted.name.clone()).collect()))
+    let partial = queries.iter().filter(|query| query.uses && !everywhere).filter(unknown);
+    let partial = partial.map(|query| query.name.clone()).collect();
+    Ok(NameHits::of(queries, lists, partial))
 }
 
 /// Calls `each` with the bytes of these files, from several threads.
@@ -151,19 +152,24 @@ fn read_each<S: Default + Send>(
 }
 
 impl NameHits {
-    fn of(lists: Vec<Vec<FileHits>>, partial: Vec<String>) -> NameHits {
+    /// The number of a name among the queries.
+    pub(super) fn number(&self, name: &str) -> Option<usize> {
+        self.queries.iter().position(|query| query.name == name)
+    }
+
+    /// Whether some file has the name of this number.
+    pub(super) fn occurs(&self, number: usize) -> bool {
+        self.files.iter().any(|file| file.names.binary_search(&number).is_ok())
+    }
+
+    fn of(queries: Vec<NameQuery>, lists: Vec<Vec<FileHits>>, partial: Vec<String>) -> NameHits {
         let mut files: Vec<FileHits> = lists.into_iter().flatten().collect();
         files.sort_by(|a, b| a.place.cmp(&b.place));
-        NameHits { files, partial }
+        NameHits { queries, files, partial }
     }
 }
 
-fn search_file(
-    finder: &AhoCorasick,
-    wanted_names: &[WantedName],
-    place: &Place,
-    bytes: &[u8],
-) -> Option<FileHits> {
+fn search_file(finder: &AhoCorasick, queries: &[NameQuery], place: &Place, bytes: &[u8]) -> Option<FileHits> {
     let word = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at)).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80)
     };
@@ -190,13 +196,11 @@ fn search_file(
         let column = at - line_start;
         let content = lines.get(line).copied().unwrap_or("");
         if content.len() > MAX_LINE_LENGTH
-            || !content[..].get(column..).is_some_and(|rest| rest.starts_with(&wanted_names[name].name))
+            || !content[..].get(column..).is_some_and(|rest| rest.starts_with(&queries[name].name))
         {
             continue;
         }
-        let Some((kind, within)) =
-            file.judge(line, column, &wanted_names[name].name, wanted_names[name].uses)
-        else {
+        let Some((kind, within)) = file.judge(line, column, &queries[name].name, queries[name].uses) else {
             continue;
         };
         let same = |hit: &&Hit| {
@@ -295,7 +299,7 @@ fn kind(line: &str, here: &std::ops::Range<usize>, opens_type: bool) -> HitKind 
         .chars()
         .all(|c| c.is_alphanumeric() || matches!(c, '_' | '.' | ' ' | '\t' | '@' | '*' | '>' | '-'));
     if declared || (plain && (set || (rest.starts_with(": ") && rest.contains(" = ")))) {
-        return HitKind::RoleTask;
+        return HitKind::Assignment;
     }
     HitKind::Mention
 }

@@ -14,9 +14,8 @@ use self::co_occurrence::find_co_occurrences;
 use self::examples::examples;
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
-use super::name_search::{HitKind, WantedName, search_names};
+use super::name_search::{HitKind, NameQuery, search_names};
 use crate::locate::is_test;
-use crate::question::subject::QuestionSubject;
 use crate::{Confidence, KeyFinding, NotFound, NoteFact, Reference, ReportNote, ResearchFinding, RoleError};
 
 const MAX_EXAMPLES: usize = 6;
@@ -34,8 +33,7 @@ pub(super) struct Occurrence {
 }
 
 pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
-    let subject = QuestionSubject::of(&job.question.text);
-    let (subject, occurrences, missing) = occurrences(&subject, job, halt)?;
+    let (subject, occurrences, missing) = occurrences(job, halt)?;
     let total = occurrences.len();
     let (examples, limited) = examples(&subject, occurrences, job, halt)?;
     let mut notes: Vec<ReportNote> = Vec::new();
@@ -78,7 +76,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     })
 }
 
-/// What examples are wanted of.
+/// What the examples are of.
 enum Subject {
     Names(Vec<String>),
     Words(Vec<String>),
@@ -96,21 +94,17 @@ impl Subject {
 }
 
 /// Every place, and the names that no file has.
-fn occurrences(
-    subject: &QuestionSubject,
-    job: &Job,
-    halt: &Halt,
-) -> Result<(Subject, Vec<Occurrence>, Vec<String>), RoleError> {
-    let names: Vec<String> = subject.names.iter().map(|name| name.name.clone()).collect();
+fn occurrences(job: &Job, halt: &Halt) -> Result<(Subject, Vec<Occurrence>, Vec<String>), RoleError> {
+    let identifiers = &job.question.identifiers;
+    let names: Vec<String> = identifiers.iter().map(|name| name.name.clone()).collect();
     if names.is_empty() {
-        let (words, occurrences) = find_co_occurrences(subject, job, halt)?;
+        let (words, occurrences) = find_co_occurrences(job, halt)?;
         return Ok((Subject::Words(words), occurrences, Vec::new()));
     }
-    let wanted_names: Vec<WantedName> =
-        names.iter().map(|name| WantedName { name: name.clone(), uses: true, in_question: true }).collect();
-    let hits = search_names(&job.reader.roots, &job.locations, &wanted_names, &[], halt)?;
+    let query = |name: &String| NameQuery { name: name.clone(), uses: true, in_question: true };
+    let queries = names.iter().map(query).collect();
+    let hits = search_names(&job.reader.roots, &job.locations, queries, &[], halt)?;
     let mut found = Vec::new();
-    let heard = |number: usize| hits.files.iter().any(|file| file.names.binary_search(&number).is_ok());
     for file in &hits.files {
         for hit in &file.hits {
             // The first name is the subject; the others narrow it down.
@@ -120,22 +114,25 @@ fn occurrences(
             let kind = match hit.kind {
                 HitKind::Definition | HitKind::Import => continue,
                 HitKind::Extension | HitKind::Decorator | HitKind::Call => 2.0,
-                HitKind::RoleTask => 1.0,
+                HitKind::Assignment => 1.0,
                 HitKind::Mention => 0.0,
             };
             let worth = about + company + kind - test;
             found.push(Occurrence { place: file.place.clone(), line: hit.line, kind: hit.kind, worth });
         }
     }
-    let missing: Vec<String> = subject
-        .names
+    let missing: Vec<String> = identifiers
         .iter()
         .enumerate()
-        .filter(|(at, name)| name.certain && !heard(*at))
+        .filter(|(at, name)| name.certain && !hits.occurs(*at))
         .map(|(_, name)| name.name.clone())
         .collect();
-    let names =
-        names.into_iter().enumerate().filter(|(at, _)| heard(*at)).map(|(_, name)| name).collect::<Vec<_>>();
+    let names = names
+        .into_iter()
+        .enumerate()
+        .filter(|(at, _)| hits.occurs(*at))
+        .map(|(_, name)| name)
+        .collect::<Vec<_>>();
     let names = if names.is_empty() { missing.clone() } else { names };
     Ok((Subject::Names(names), found, missing))
 }

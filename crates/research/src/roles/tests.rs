@@ -5,15 +5,15 @@ mod noise;
 use std::path::Path;
 use std::sync::Arc;
 
-use tamis_codebase::{Halt, Place, Policy, Roots};
+use tamis_codebase::{Halt, Place};
 use tempfile::TempDir;
 
 use super::{Job, run};
 use crate::locate::{Category, Location, Locations};
 use crate::question::Question;
-use crate::{BoundedReader, Confidence, ReadBudget, ResearchFinding, ResearchLimits, Role, joined};
+use crate::{BoundedReader, Confidence, ResearchFinding, ResearchLimits, Role, joined};
 
-fn repository(files: &[(&str, &[u8])]) -> TempDir {
+fn repository(files: &[(&str, impl AsRef<[u8]>)]) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     for (path, content) in files {
         let path = folder.path().join(path);
@@ -24,7 +24,6 @@ fn repository(files: &[(&str, &[u8])]) -> TempDir {
 }
 
 fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: ResearchLimits) -> ResearchFinding {
-    let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
     let location = |path: &&str| Location {
         place: Place { root: 0, path: (*path).to_owned() },
         line: None,
@@ -33,15 +32,14 @@ fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: Researc
         score: 1.0,
     };
     let locations = Locations { best: best.iter().map(location).collect(), ..Locations::default() };
-    let halt = Halt::never();
-    let reader = BoundedReader::new(roots.clone(), Arc::new(ReadBudget::of(limits)), halt.clone());
+    let reader = BoundedReader::of_folder(folder, limits);
     let job = Job {
         question: Arc::new(Question::new(question)),
+        thoughts: Some(reader.roots.clone()),
         reader: Arc::new(reader),
         locations: Arc::new(locations),
-        thoughts: Some(roots),
     };
-    run(role, &job, &halt).unwrap()
+    run(role, &job, &Halt::never()).unwrap()
 }
 
 fn texts(finding: &ResearchFinding) -> Vec<&str> {
@@ -49,8 +47,7 @@ fn texts(finding: &ResearchFinding) -> Vec<&str> {
 }
 
 fn analyse(files: &[(&str, &str)], question: &str) -> ResearchFinding {
-    let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let folder = repository(&bytes);
+    let folder = repository(files);
     ask(Role::Analyzer, folder.path(), question, &[files[0].0], ResearchLimits::SAMPLE)
 }
 
@@ -208,16 +205,16 @@ fn other_languages_are_analysed() {
 }
 
 /// As the researcher does it: what the locator finds is where the analyzer begins.
-fn located(files: &[(&str, &str)], question: &str) -> ResearchFinding {
-    let bytes: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (*path, text.as_bytes())).collect();
-    let folder = repository(&bytes);
-    let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-    let halt = Halt::never();
-    let reader = BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::SAMPLE)), halt.clone());
+fn located_job(folder: &Path, question: &str) -> Job {
+    let reader = BoundedReader::of_folder(folder, ResearchLimits::SAMPLE);
     let question = Arc::new(Question::new(question));
-    let locations = Arc::new(crate::locate::locate(&question, &reader, None, &halt).unwrap());
-    run(Role::Analyzer, &Job { question, reader: Arc::new(reader), locations, thoughts: None }, &halt)
-        .unwrap()
+    let locations = Arc::new(crate::locate::locate(&question, &reader, None, &Halt::never()).unwrap());
+    Job { question, reader: Arc::new(reader), locations, thoughts: None }
+}
+
+fn located(files: &[(&str, &str)], question: &str) -> ResearchFinding {
+    let folder = repository(files);
+    run(Role::Analyzer, &located_job(folder.path(), question), &Halt::never()).unwrap()
 }
 
 const FIELDS: [(&str, &str); 3] = [
@@ -290,17 +287,12 @@ fn known_words_of_files_do_not_change_answers() {
     for question in
         ["How does URLField.clean work?", "how is a value checked and cleaned", "what is `rebuild`"]
     {
-        let with = located(&FIELDS, question);
-        let folder = repository(&FIELDS.map(|(path, text)| (path, text.as_bytes())));
-        let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-        let halt = Halt::never();
-        let reader =
-            BoundedReader::new(roots, Arc::new(ReadBudget::of(ResearchLimits::SAMPLE)), halt.clone());
-        let question = Arc::new(Question::new(question));
-        let locations = crate::locate::locate(&question, &reader, None, &halt).unwrap();
-        let locations = Arc::new(Locations { files_by_word: Arc::default(), ..locations });
-        let job = Job { question, reader: Arc::new(reader), locations, thoughts: None };
-        assert_eq!(run(Role::Analyzer, &job, &halt).unwrap(), with);
+        let folder = repository(&FIELDS);
+        let mut job = located_job(folder.path(), question);
+        let with = run(Role::Analyzer, &job, &Halt::never()).unwrap();
+        let locations = Locations { files_by_word: Arc::default(), ..(*job.locations).clone() };
+        job.locations = Arc::new(locations);
+        assert_eq!(run(Role::Analyzer, &job, &Halt::never()).unwrap(), with);
     }
 }
 
@@ -334,7 +326,7 @@ fn a_name_defined_outside_of_the_map_is_found() {
 
 #[test]
 fn reached_limits_are_noted() {
-    let folder = repository(&[("a.py", b"def load_it():\n    return 1\n"), ("b.py", b"load_it()\n")]);
+    let folder = repository(&[("a.py", "def load_it():\n    return 1\n"), ("b.py", "load_it()\n")]);
     let limits = ResearchLimits { max_files_read: 0, ..ResearchLimits::SAMPLE };
     for role in [Role::Analyzer, Role::Patterns] {
         let finding = ask(role, folder.path(), "show examples of load_it", &["a.py"], limits);
@@ -369,11 +361,8 @@ fn examples_differ_and_count_what_is_alike() {
 #[test]
 fn words_find_examples_where_they_come_together() {
     let folder = repository(&[
-        (
-            "src/http.rs",
-            b"use std::io;\n\nfn fetch() {\n    let x = retry_with_backoff(3, || get(url));\n}\n",
-        ),
-        ("src/other.rs", b"use std::io;\n\nfn retry() {}\n\nfn wait() {}\n"),
+        ("src/http.rs", "use std::io;\n\nfn fetch() {\n    let x = retry_with_backoff(3, || get(url));\n}\n"),
+        ("src/other.rs", "use std::io;\n\nfn retry() {}\n\nfn wait() {}\n"),
     ]);
     let finding = ask(
         Role::Patterns,
@@ -388,9 +377,12 @@ fn words_find_examples_where_they_come_together() {
 #[test]
 fn notes_have_date_and_decision() {
     let folder = repository(&[
-        ("plans/2025-03-01-sessions.md", b"# Session storage\n\nSome words.\n\n## Decision\n\nSessions live in signed cookies, since servers restart.\n"),
-        ("ideas.md", b"---\ntitle: Colours\ndate: 2024-01-02\n---\nBlue is nice.\n"),
-        ("code.py", b"def sessions_in_cookies(): pass\n"),
+        (
+            "plans/2025-03-01-sessions.md",
+            "# Session storage\n\nSome words.\n\n## Decision\n\nSessions live in signed cookies, since servers restart.\n",
+        ),
+        ("ideas.md", "---\ntitle: Colours\ndate: 2024-01-02\n---\nBlue is nice.\n"),
+        ("code.py", "def sessions_in_cookies(): pass\n"),
     ]);
     let finding = ask(
         Role::Thoughts,

@@ -11,7 +11,6 @@ use tamis_text::words::{each_word, stem};
 use self::note::{NoteFile, is_note};
 use super::Job;
 use super::format::{MAX_FINDING_LENGTH, References, brief};
-use crate::question::subject::QuestionSubject;
 use crate::{
     Confidence, FindingKind, KeyFinding, NotFound, NoteFact, ReportNote, ResearchFinding, RoleError,
 };
@@ -32,8 +31,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let Some(roots) = &job.thoughts else {
         return Ok(not_found("no place for notes is configured", Vec::new()));
     };
-    let subject = QuestionSubject::of(&job.question.text);
-    let stems: Vec<&str> = subject.stems.iter().map(String::as_str).collect();
+    let stems: Vec<&str> = job.question.stems.iter().map(String::as_str).collect();
     let reader = job.reader.elsewhere(roots.clone(), halt.clone());
     let lists = scan(roots, halt, Vec::new, |list: &mut Vec<ScannedNote>, place, bytes| {
         if is_note(&place.path) {
@@ -54,7 +52,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         let note = NoteFile::of(&source);
         coverage = coverage.max(*share);
         let most = if described == 0 { BEST_LINES } else { 1 };
-        let lines = note.relevant_lines(&subject, most);
+        let lines = note.relevant_lines(&job.question, most);
         let date = note.date.as_ref().map_or(String::new(), |date| format!("{date} "));
         let first = lines.first().map_or(1, |line| line.number);
         references.add(&place.path, Some(first));

@@ -16,7 +16,7 @@ fn nothing_leaves_the_roots_or_is_too_large() {
     std::fs::write(base.join("image.bin"), b"a\0b").unwrap();
     let beside = base.parent().unwrap().join("beside.txt");
     std::os::unix::fs::symlink("/etc/passwd", base.join("link")).unwrap();
-    let said = tool_results(
+    let texts = tool_results(
         base,
         Role::Analyzer,
         &[
@@ -42,18 +42,18 @@ fn nothing_leaves_the_roots_or_is_too_large() {
             ("bash", json!({"command": "id"})),
         ],
     );
-    for (number, text) in said.iter().enumerate() {
+    for (number, text) in texts.iter().enumerate() {
         assert!(text.starts_with("error: ") || text.starts_with("nothing in"), "{number}: {text}");
         assert!(!text.contains("root:x") && !text.contains("hidden-in-env"), "{number}: {text}");
     }
-    assert!(said[5].contains("search in it with grep"), "{}", said[5]);
-    let said = tool_results(
+    assert!(texts[5].contains("search in it with grep"), "{}", texts[5]);
+    let texts = tool_results(
         base,
         Role::Analyzer,
         &[("grep", json!({"pattern": "hidden"})), ("ls", json!({"path": "."}))],
     );
-    assert_eq!(said[0], "nothing in 3 files");
-    assert!(!said[1].contains(".env"), "{}", said[1]);
+    assert_eq!(texts[0], "nothing in 3 files");
+    assert!(!texts[1].contains(".env"), "{}", texts[1]);
 }
 
 #[test]
@@ -64,10 +64,10 @@ fn what_is_no_secret_reaches_the_model() {
         "let token = next_token(lexer);\nlet key = map.key(3);\n",
     )
     .unwrap();
-    let said =
+    let texts =
         tool_results(folder.path(), Role::Analyzer, &[("grep", json!({"pattern": "let (token|key)"}))]);
     assert_eq!(
-        said[0],
+        texts[0],
         "src/password.rs:1: let token = next_token(lexer);\nsrc/password.rs:2: let key = map.key(3);\n"
     );
 }

@@ -68,8 +68,8 @@ fn budget_pressure() {
         let answer = ask(files, bytes);
         let used = &answer["run"]["used"];
         assert!(used["filesRead"].as_u64().unwrap() <= files && used["bytesRead"].as_u64().unwrap() <= bytes);
-        let said = format!("{} {}", answer["synthesis"]["summary"], answer["synthesis"]["notes"]);
-        assert!(said.contains("limit"), "{answer}");
+        let text = format!("{} {}", answer["synthesis"]["summary"], answer["synthesis"]["notes"]);
+        assert!(text.contains("limit"), "{answer}");
         assert!(
             !texts(&answer["synthesis"]["references"]).is_empty(),
             "what was found without reading stays"

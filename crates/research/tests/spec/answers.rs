@@ -17,7 +17,7 @@ fn synthesizer_ordering_determinism_same_inputs_produce_stable_ordering_and_dedu
         let both = Arc::new(Barrier::new(2));
         let mut roles = Roles::default()
             .finding(Role::Locator, finding("Two files", &["src/orders.rs", "src/payments.rs"], &[]));
-        for (role, said) in [
+        for (role, stated) in [
             (
                 Role::Analyzer,
                 finding("It retries", &["src/payments.rs:1", "src/orders.rs:6"], &["retry_payment: 5"]),
@@ -33,7 +33,7 @@ fn synthesizer_ordering_determinism_same_inputs_produce_stable_ordering_and_dedu
                 if role == last {
                     std::thread::yield_now();
                 }
-                Ok(said.clone())
+                Ok(stated.clone())
             });
         }
         let (_, answer) = research(&fixture.with(roles), &question);
@@ -51,10 +51,10 @@ fn compaction_budget_outputs_stay_within_limits_and_truncate_with_explicit_notes
     let long: Vec<String> =
         (0..16).map(|number| format!("{number}: {}", "retries again ".repeat(30))).collect();
     let long: Vec<&str> = long.iter().map(String::as_str).collect();
-    let said = finding(&"It retries. ".repeat(60), &many, &long);
+    let stated = finding(&"It retries. ".repeat(60), &many, &long);
     let mut roles = Roles::default();
     for role in [Role::Locator, Role::Analyzer, Role::Patterns] {
-        roles = roles.finding(role, said.clone());
+        roles = roles.finding(role, stated.clone());
     }
     let researcher = fixture.with(roles);
     for max_tokens in [400, 800, 2000, 4000] {
@@ -84,11 +84,11 @@ fn redaction_known_secret_patterns_are_removed_from_outputs_while_preserving_ref
     .join(".");
     let url = ["https://shop:", "tr0ub4dor3x", "@db.example/orders"].concat();
     let secrets = [secret(), jwt, url.clone()];
-    let said = secrets.join(" and ");
-    let mut leaking = finding(&said, &["src/orders.rs:2"], &[&format!("src/orders.rs:2 has {said}")]);
-    leaking.notes = vec![NoteFact::Text(said.clone()).into()];
+    let stated = secrets.join(" and ");
+    let mut leaking = finding(&stated, &["src/orders.rs:2"], &[&format!("src/orders.rs:2 has {stated}")]);
+    leaking.notes = vec![NoteFact::Text(stated.clone()).into()];
     let roles = Roles::default().finding(Role::Locator, leaking.clone()).with(Role::Analyzer, move |_| {
-        Err(tamis_research::RoleError::new(tamis_research::RoleErrorKind::ProviderError, said.clone()))
+        Err(tamis_research::RoleError::new(tamis_research::RoleErrorKind::ProviderError, stated.clone()))
     });
     let (report, answer) = research(&fixture.with(roles), &asking(&format!("What is {}?", secrets[0])));
     let text = serde_json::to_string(&report).unwrap();

@@ -137,9 +137,9 @@ fn dedupe_correctness_identical_references_from_multiple_roles_are_merged_withou
     for (role, count) in [("locator", 2), ("analyzer", 1), ("patterns", 1)] {
         assert_eq!(texts(&answer[role]["value"]["key_findings"]).len(), count, "{role}");
     }
-    let said = texts(&answer["synthesis"]["key_findings"]);
+    let messages = texts(&answer["synthesis"]["key_findings"]);
     for part in ["retry_order stops at 3", "retry_order", "shop.toml", "src/payments.rs:1 compares"] {
-        assert!(said.iter().any(|text| text.contains(part)), "{part}: {said:?}");
+        assert!(messages.iter().any(|text| text.contains(part)), "{part}: {messages:?}");
     }
 }
 
@@ -177,12 +177,12 @@ fn progress_reports_tasks_as_they_begin_and_end_and_only_grows() {
     let answer = answer.into_inner().unwrap();
     assert!(answer.windows(2).all(|pair| pair[0].done < pair[1].done), "{answer:?}");
     assert!(answer.iter().all(|step| step.done <= step.total), "{answer:?}");
-    let said: Vec<&str> = answer.iter().map(|step| step.message.as_str()).collect();
-    assert_eq!(said[..2], ["locator begins", "locator ended: 3 references"]);
+    let messages: Vec<&str> = answer.iter().map(|step| step.message.as_str()).collect();
+    assert_eq!(messages[..2], ["locator begins", "locator ended: 3 references"]);
     for message in
         ["analyzer begins", "patterns begins", "analyzer ended: 2 references", "patterns ended: 2 references"]
     {
-        assert_eq!(said.iter().filter(|one| **one == message).count(), 1, "{said:?}");
+        assert_eq!(messages.iter().filter(|one| **one == message).count(), 1, "{messages:?}");
     }
     assert_eq!(answer.last().unwrap().done, answer.last().unwrap().total);
 }

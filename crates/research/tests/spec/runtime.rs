@@ -192,9 +192,9 @@ fn locator_output_schema_has_summary_references_key_findings_and_confidence_pres
     let long = "x".repeat(10_000);
     let many: Vec<String> = (0..500).map(|number| format!("src/file_{number}.rs:{number}")).collect();
     let many: Vec<&str> = many.iter().map(String::as_str).collect();
-    let mut said = finding(&long, &many, &many);
-    said.notes = vec![NoteFact::Text(long.clone()).into()];
-    let roles = Roles::default().finding(Role::Locator, said);
+    let mut stated = finding(&long, &many, &many);
+    stated.notes = vec![NoteFact::Text(long.clone()).into()];
+    let roles = Roles::default().finding(Role::Locator, stated);
     let constraints = ResearchConstraints { max_tokens: Some(50_000), ..ResearchConstraints::default() };
     let (_, answer) = research(&fixture.with(roles), &ResearchRequest { constraints, ..asking("where?") });
     for value in [&answer["locator"]["value"], &answer["synthesis"]] {

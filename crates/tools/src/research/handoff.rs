@@ -8,8 +8,8 @@ use super::failure::{artifact_failed, not_resumed};
 use crate::Failure;
 
 /// Reads a handoff, the latest unless named.
-pub(crate) fn read(researcher: &Researcher, wanted: Option<&str>) -> Result<ResumedHandoff, Failure> {
-    researcher.resume_handoff(wanted).map_err(not_read)
+pub(crate) fn read(researcher: &Researcher, name: Option<&str>) -> Result<ResumedHandoff, Failure> {
+    researcher.resume_handoff(name).map_err(not_read)
 }
 
 pub(crate) fn not_written(error: ArtifactError) -> Failure {

@@ -87,10 +87,10 @@ fn a_missing_root_is_named_in_the_answer_of_the_other_root() {
         let (answer, is_error) = call(Research::new(Arc::clone(&research)), tool, arguments);
         assert!(!is_error, "{answer}");
         assert_eq!(answer["rootsSearched"], json!([folders[0]]));
-        let said = format!("{} is gone, and was not searched.", folders[1].display());
-        assert_eq!(answer["run"]["partial"], json!([said]));
+        let note = format!("{} is gone, and was not searched.", folders[1].display());
+        assert_eq!(answer["run"]["partial"], json!([note]));
         let finding = answer.get("synthesis").unwrap_or(&answer["locator"]["value"]);
-        assert!(finding["notes"].as_str().unwrap().contains(&said), "{answer}");
+        assert!(finding["notes"].as_str().unwrap().contains(&note), "{answer}");
     }
 }
 
@@ -112,7 +112,7 @@ fn folders_outside_of_the_roots_are_refused_and_their_content_is_not_revealed() 
 
 #[test]
 fn without_roots_the_tools_report_why_and_ping_answers() {
-    let why = "/nowhere is no folder that can be read";
+    let why = "cannot read folder `/nowhere`";
     for tool in ["list_roots", "research_codebase", "resume_handoff"] {
         let arguments = if tool == "research_codebase" { json!({"question": "a"}) } else { json!({}) };
         let (answer, is_error) = call(Research::unusable(why.to_owned()), tool, arguments);

@@ -33,13 +33,13 @@ fn schema_validation_every_tool_response_conforms_with_no_extra_or_missing_field
         "Where is frobnicate_zyxwv?",
         "日本語 \u{0} \"quotes\"",
     ];
-    for (tool, wanted) in REPORTING {
+    for (tool, expected) in REPORTING {
         for question in questions {
             let report = fixture.ask(tool, json!({"question": question}));
             assert_report(&report);
             let mut keys = keys(&report);
-            keys.sort_by_key(|key| wanted.iter().position(|wanted| wanted == key));
-            assert_eq!(keys, wanted, "{tool}: {question}");
+            keys.sort_by_key(|key| expected.iter().position(|expected| expected == key));
+            assert_eq!(keys, expected, "{tool}: {question}");
             assert!(report.to_string().len() <= 8000, "{tool}: {question}");
         }
     }

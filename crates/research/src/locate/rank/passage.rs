@@ -29,11 +29,6 @@ const MAX_DEFINITIONS: usize = 20_000;
 /// Each holds a file with its lines.
 const MAX_THREADS: usize = 8;
 
-/// What was seen inside of the best files, in their order.
-pub(crate) struct Passages {
-    pub(crate) files: Vec<InspectedFile>,
-}
-
 /// What was seen inside of a file.
 pub(crate) struct InspectedFile {
     /// Empty when it is not kept.
@@ -77,43 +72,41 @@ pub(crate) struct Defined {
     pub(crate) depth: usize,
 }
 
-impl Passages {
-    /// Looks into these files, on all cores.
-    pub(crate) fn read(
-        best: &[(usize, f64)],
-        input: RankInput<'_>,
-        files: &[FileCounts],
-        roots: &Roots,
-        halt: &Halt,
-    ) -> Result<Passages, Halted> {
-        let mut taken = 0;
-        let kept: Vec<bool> = best
-            .iter()
-            .map(|(number, _)| {
-                taken += files[*number].bytes;
-                taken <= MAX_KEPT
-            })
-            .collect();
-        let lists = in_parallel(best, cores().min(MAX_THREADS), |best| {
-            let mut seen = Vec::new();
-            let mut bytes = Vec::new();
-            for (at, (number, _)) in best.take_while(|_| !halt.is_due()) {
-                let place = &files[*number].place;
-                let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
-                // It may have gone since the first look.
-                let looked = match read {
-                    Ok(()) if !is_binary(&bytes) => InspectedFile::into(&bytes, kept[at], input, halt),
-                    _ => InspectedFile::default(),
-                };
-                seen.push((at, looked));
-            }
-            seen
-        });
-        let mut seen: Vec<(usize, InspectedFile)> = lists.into_iter().flatten().collect();
-        halt.check()?;
-        seen.sort_by_key(|(at, _)| *at);
-        Ok(Passages { files: seen.into_iter().map(|(_, looked)| looked).collect() })
-    }
+/// Looks into these files, on all cores. The results are in their order.
+pub(crate) fn inspect(
+    best: &[(usize, f64)],
+    input: RankInput<'_>,
+    files: &[FileCounts],
+    roots: &Roots,
+    halt: &Halt,
+) -> Result<Vec<InspectedFile>, Halted> {
+    let mut taken = 0;
+    let kept: Vec<bool> = best
+        .iter()
+        .map(|(number, _)| {
+            taken += files[*number].bytes;
+            taken <= MAX_KEPT
+        })
+        .collect();
+    let lists = in_parallel(best, cores().min(MAX_THREADS), |best| {
+        let mut seen = Vec::new();
+        let mut bytes = Vec::new();
+        for (at, (number, _)) in best.take_while(|_| !halt.is_due()) {
+            let place = &files[*number].place;
+            let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
+            // It may have gone since the first look.
+            let looked = match read {
+                Ok(()) if !is_binary(&bytes) => InspectedFile::into(&bytes, kept[at], input, halt),
+                _ => InspectedFile::default(),
+            };
+            seen.push((at, looked));
+        }
+        seen
+    });
+    let mut seen: Vec<(usize, InspectedFile)> = lists.into_iter().flatten().collect();
+    halt.check()?;
+    seen.sort_by_key(|(at, _)| *at);
+    Ok(seen.into_iter().map(|(_, looked)| looked).collect())
 }
 
 impl InspectedFile {

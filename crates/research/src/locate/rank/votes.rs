@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use tamis_code_index::each_run;
 use tamis_codebase::{Halt, Halted};
 
-use super::passage::{Passages, RankInput};
+use super::passage::{InspectedFile, RankInput};
 use crate::locate::FileClass;
 
 /// What the votes of a named definition's inside weigh, against the mean of the best three.
@@ -23,7 +23,7 @@ const MAX_DEFINITIONS: usize = 8;
 pub(crate) fn count(
     totals: &mut [f64],
     best: &[(usize, f64)],
-    passages: &Passages,
+    inspected: &[InspectedFile],
     input: RankInput<'_>,
     classes: &[FileClass],
     halt: &Halt,
@@ -33,7 +33,7 @@ pub(crate) fn count(
     // Which of the best files define a name, anywhere and outermost.
     let mut anywhere: Definers<'_> = BTreeMap::new();
     let mut outermost: Definers<'_> = BTreeMap::new();
-    for (at, looked) in passages.files.iter().enumerate().filter(|(at, _)| source(*at)) {
+    for (at, looked) in inspected.iter().enumerate().filter(|(at, _)| source(*at)) {
         for definition in &looked.definitions {
             anywhere.entry(&definition.name).or_default().insert(at);
             if definition.depth == 0 {
@@ -46,8 +46,7 @@ pub(crate) fn count(
         if weights.columns[counter.name_column(number)] <= 0.0 {
             continue;
         }
-        let definitions: Vec<_> = passages
-            .files
+        let definitions: Vec<_> = inspected
             .iter()
             .enumerate()
             .flat_map(|(at, looked)| {
@@ -70,7 +69,7 @@ pub(crate) fn count(
                 if others.is_empty() || others.len() > MAX_FOR_INSIDE {
                     continue;
                 }
-                let rarity = libm::log(1.0 + passages.files.len() as f64 / (files.len() as f64 + 0.5));
+                let rarity = libm::log(1.0 + inspected.len() as f64 / (files.len() as f64 + 0.5));
                 for &file in &others {
                     inside[file] += share * rarity / others.len() as f64;
                 }
@@ -91,7 +90,7 @@ pub(crate) fn count(
     for &voter in order.iter().take(VOTERS) {
         let standing = totals[voter] / totals[first];
         halt.check()?;
-        for (used, files) in names_in(&passages.files[voter].text, &outermost) {
+        for (used, files) in names_in(&inspected[voter].text, &outermost) {
             if files.len() > MAX_FOR_BEST || files.contains(&voter) {
                 continue;
             }

@@ -8,7 +8,7 @@ use tamis_syntax::SymbolUse;
 use super::target::Target;
 use crate::locate::is_test;
 use crate::roles::format::Item;
-use crate::roles::name_search::{HitKind, NameHits, WantedName};
+use crate::roles::name_search::{HitKind, NameHits};
 use crate::roles::paths::nearness;
 
 /// Names that every library has: calls of them are ignored unless they are defined nearby.
@@ -41,22 +41,11 @@ pub(super) struct Callers {
     pub(super) namesakes: Vec<Item>,
 }
 
-/// A survey, and what was sought by it.
-#[derive(Clone, Copy)]
-pub(super) struct SearchedNames<'a> {
-    pub(super) wanted: &'a [WantedName],
-    pub(super) hits: &'a NameHits,
-}
-
-impl SearchedNames<'_> {
-    fn number(&self, name: &str) -> Option<usize> {
-        self.wanted.iter().position(|wanted| wanted.name == name)
-    }
-
+impl NameHits {
     /// Where something of this name is defined: path, line from 1, the type it belongs to.
     fn definitions(&self, name: &str) -> Vec<(&str, usize, Option<&str>)> {
         let Some(number) = self.number(name) else { return Vec::new() };
-        let all = self.hits.files.iter().flat_map(|file| file.hits.iter().map(move |hit| (file, hit)));
+        let all = self.files.iter().flat_map(|file| file.hits.iter().map(move |hit| (file, hit)));
         all.filter(|(_, hit)| hit.name == number && hit.kind == HitKind::Definition)
             .map(|(file, hit)| (file.place.path.as_str(), hit.line + 1, hit.within.as_deref()))
             .collect()
@@ -84,7 +73,7 @@ impl SearchedNames<'_> {
         let parent = target.parent.as_deref().filter(|_| !made);
         let parent_number = parent.and_then(|parent| self.number(parent));
         let mut found = Vec::new();
-        for file in &self.hits.files {
+        for file in &self.files {
             let path = file.place.path.as_str();
             let at_home = file.place == target.place;
             let knows_parent = parent_number.is_some_and(|parent| file.names.binary_search(&parent).is_ok());

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use super::target::Target;
 use crate::locate::is_test;
 use crate::locate::{Category, Location, Locations};
-use crate::question::subject::{QuestionSubject, SubjectName};
+use crate::question::{Identifier, Question};
 use crate::roles::definitions::Outlined;
-use crate::roles::name_search::{HitKind, NameHits, WantedName};
+use crate::roles::name_search::{HitKind, NameHits};
 use crate::roles::paths::{is_prose_or_data, is_test_module};
 use crate::{BoundedReader, SourceFile};
 
@@ -60,21 +60,21 @@ struct Words<'a> {
 }
 
 /// Reads the best files and picks from their definitions.
-pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &BoundedReader) -> Chosen {
+pub(super) fn choose(question: &Question, locations: &Locations, reader: &BoundedReader) -> Chosen {
     let (mut named, mut unnamed): (Vec<Candidate<'_>>, Vec<Candidate<'_>>) = (Vec::new(), Vec::new());
     let mut chosen = Chosen::default();
     let is_code = |location: &&Location| {
         !matches!(location.category, Category::Docs | Category::Configuration)
             && !is_prose_or_data(&location.place.path)
     };
-    let asks_for_tests = subject.stems.contains("test");
+    let asks_for_tests = question.stems.contains("test");
     let wants_tests =
-        subject.wants_tests && locations.best.iter().any(|location| is_test(&location.place.path));
+        question.wants_tests && locations.best.iter().any(|location| is_test(&location.place.path));
     let is_asked = |location: &Location| {
-        let is = |subject: &SubjectName| {
-            location.name == subject.of || location.name.as_ref() == Some(&subject.name)
+        let is = |question: &Identifier| {
+            location.name == question.of || location.name.as_ref() == Some(&question.name)
         };
-        location.name.is_some() && subject.names.iter().any(is)
+        location.name.is_some() && question.identifiers.iter().any(is)
     };
     let mut ranked: Vec<(usize, &Location)> = locations.best.iter().filter(is_code).enumerate().collect();
     ranked.sort_by_key(|(rank, location)| {
@@ -82,15 +82,15 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
         (!is_asked(location), if wants_tests { !test } else { test && !asks_for_tests }, *rank)
     });
     // Without a name, a question for tests is answered by tests only.
-    if wants_tests && subject.names.is_empty() {
+    if wants_tests && question.identifiers.is_empty() {
         ranked.retain(|(_, location)| is_test(&location.place.path));
     }
     for (rank, location) in ranked.into_iter().take(MAX_SPOTS) {
-        let found = |subject: &SubjectName| {
-            let least = if subject.of.is_some() { OF_THE_RIGHT_ONE } else { 60.0 };
-            named.iter().any(|known| known.fit > least && known.name() == subject.name)
+        let found = |question: &Identifier| {
+            let least = if question.of.is_some() { OF_THE_RIGHT_ONE } else { 60.0 };
+            named.iter().any(|known| known.fit > least && known.name() == question.name)
         };
-        let all_found = subject.certain_names().count() > 0 && subject.certain_names().all(found);
+        let all_found = question.certain_names().count() > 0 && question.certain_names().all(found);
         if reader.halt.is_due() || all_found {
             break;
         }
@@ -107,14 +107,14 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
         let pointed = location.line.and_then(|line| outlined.around(line.saturating_sub(1)));
         for number in 0..source.outline().definitions.len() {
             let source = Arc::clone(&source);
-            if let Some(score) = by_name(subject, outlined, number, &source.place.path) {
+            if let Some(score) = by_name(question, outlined, number, &source.place.path) {
                 // Among namesakes, the one with the most words of the question.
                 let definition = outlined.definition(number);
                 let own = lines.get(definition.lead..=definition.last).unwrap_or_default().join("\n");
                 let pointed = location.name.as_deref() == Some(outlined.name(number));
                 let fit = score + if pointed && outlined.parent(number).is_none() { RIGHT_TYPE } else { 0.0 };
                 let pointed = if pointed { POINTED_AT } else { 0.0 };
-                let score = fit + pointed + 20.0 * subject.coverage(&own) - rank as f64;
+                let score = fit + pointed + 20.0 * question.coverage(&own) - rank as f64;
                 named.push(Candidate { source, number, fit, score, words: Words::default(), pointed: false });
             } else if !outlined.name(number).is_empty() {
                 let in_tests =
@@ -125,16 +125,16 @@ pub(super) fn choose(subject: &QuestionSubject, locations: &Locations, reader: &
                 let pointed = pointed.is_some_and(|at| at == number || outlined.name(at) == name);
                 let tests = if wants_tests && name.to_lowercase().starts_with("test") { 2.0 } else { 0.0 };
                 let at = if pointed { 4.0 } else { 0.0 };
-                let strange = STRANGE_WORD * subject.unmatched_words(&outlined.qualified(number)) as f64;
+                let strange = STRANGE_WORD * question.unmatched_words(&outlined.qualified(number)) as f64;
                 let score = at + tests - FURTHER_DOWN * rank as f64 - strange - if test { 4.0 } else { 0.0 };
-                let words = Words::of(subject, outlined, number);
+                let words = Words::of(question, outlined, number);
                 unnamed.push(Candidate { source, number, fit: 0.0, score, words, pointed });
             }
         }
     }
     weigh(&mut unnamed);
-    chosen.named = best(named, subject, true, MAX_TARGETS);
-    chosen.unnamed = best(unnamed, subject, false, MAX_UNNAMED);
+    chosen.named = best(named, question, true, MAX_TARGETS);
+    chosen.unnamed = best(unnamed, question, false, MAX_UNNAMED);
     chosen
 }
 
@@ -162,15 +162,14 @@ fn weigh(candidates: &mut Vec<Candidate<'_>>) {
 /// Puts in what the survey found that fits much better than what was chosen so far, having read it.
 pub(super) fn choose_from_search(
     chosen: &mut Chosen,
-    subject: &QuestionSubject,
-    wanted: &[WantedName],
+    question: &Question,
     hits: &NameHits,
     reader: &BoundedReader,
 ) {
     let mut places: Vec<(f64, usize)> = Vec::new();
     for (at, file) in hits.files.iter().enumerate() {
         for hit in file.hits.iter().filter(|hit| hit.kind == HitKind::Definition) {
-            let fit = fit(subject, &wanted[hit.name].name, hit.within.as_deref(), &file.place.path);
+            let fit = fit(question, &hits.queries[hit.name].name, hit.within.as_deref(), &file.place.path);
             places.extend(fit.map(|score| (score, at)));
         }
     }
@@ -185,13 +184,13 @@ pub(super) fn choose_from_search(
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
         for number in 0..source.outline().definitions.len() {
-            if let Some(score) = by_name(subject, outlined, number, &source.place.path) {
+            if let Some(score) = by_name(question, outlined, number, &source.place.path) {
                 let (source, words) = (Arc::clone(&source), Words::default());
                 candidates.push(Candidate { source, number, fit: score, score, words, pointed: false });
             }
         }
     }
-    let better = best(candidates, subject, true, MAX_UNNAMED);
+    let better = best(candidates, question, true, MAX_UNNAMED);
     for target in better {
         chosen.named.retain(|known| known.name != target.name);
         chosen.named.push(target);
@@ -207,12 +206,7 @@ const OF_THE_RIGHT_ONE: f64 = 120.0;
 /// Definitions this far behind the best are unrelated namesakes.
 const FAR_BEHIND: f64 = 55.0;
 
-fn best(
-    mut candidates: Vec<Candidate<'_>>,
-    subject: &QuestionSubject,
-    named: bool,
-    most: usize,
-) -> Vec<Target> {
+fn best(mut candidates: Vec<Candidate<'_>>, question: &Question, named: bool, most: usize) -> Vec<Target> {
     candidates.sort_by(|a, b| {
         let place = |candidate: &Candidate<'_>| (candidate.source.place.clone(), candidate.number);
         b.score.total_cmp(&a.score).then_with(|| place(a).cmp(&place(b)))
@@ -225,7 +219,7 @@ fn best(
             break;
         }
         let score = named.then_some(candidate.score);
-        let mut target = Target::of(&candidate.source, candidate.number, subject, score);
+        let mut target = Target::of(&candidate.source, candidate.number, question, score);
         target.fit = candidate.fit;
         // One of several that are called the same is enough: `impl` blocks, overloads, copies.
         if !targets.iter().any(|known| known.name == target.name) {
@@ -235,23 +229,23 @@ fn best(
     targets
 }
 
-fn by_name(subject: &QuestionSubject, outlined: Outlined<'_>, number: usize, path: &str) -> Option<f64> {
+fn by_name(question: &Question, outlined: Outlined<'_>, number: usize, path: &str) -> Option<f64> {
     let adds = outlined.lines[outlined.definition(number).signature.first].trim_start().starts_with("impl");
-    let score = fit(subject, outlined.name(number), outlined.parent(number), path)?;
+    let score = fit(question, outlined.name(number), outlined.parent(number), path)?;
     Some(score - if adds { 20.0 } else { 0.0 })
 }
 
 /// How well a definition fits a name of the question; none when it has another name.
-fn fit(subject: &QuestionSubject, name: &str, parent: Option<&str>, path: &str) -> Option<f64> {
-    let order = subject.names.iter().position(|subject| subject.name == name)?;
-    let wanted = &subject.names[order];
+fn fit(question: &Question, name: &str, parent: Option<&str>, path: &str) -> Option<f64> {
+    let order = question.identifiers.iter().position(|question| question.name == name)?;
+    let identifier = &question.identifiers[order];
     let parent_is = |name: &str| parent.is_some_and(|parent| parent.eq_ignore_ascii_case(name));
-    let mut score = if wanted.certain { 100.0 } else { 40.0 };
-    if wanted.of.as_deref().is_some_and(parent_is) {
+    let mut score = if identifier.certain { 100.0 } else { 40.0 };
+    if identifier.of.as_deref().is_some_and(parent_is) {
         score += RIGHT_TYPE;
-    } else if let Some(place) = subject.names.iter().position(|other| parent_is(&other.name)) {
+    } else if let Some(place) = question.identifiers.iter().position(|other| parent_is(&other.name)) {
         score += 30.0 - 4.0 * place as f64;
-    } else if wanted.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {
+    } else if identifier.of.as_deref().is_some_and(|of| path.split(['/', '.']).any(|part| part == of)) {
         score += 15.0;
     }
     let asks_for_test = name.to_lowercase().contains("test");
@@ -262,7 +256,7 @@ fn fit(subject: &QuestionSubject, name: &str, parent: Option<&str>, path: &str) 
         score -= 15.0;
     }
     let around =
-        subject.matched_stems(path).len() + parent.map_or(0, |parent| subject.matched_stems(parent).len());
+        question.matched_stems(path).len() + parent.map_or(0, |parent| question.matched_stems(parent).len());
     Some(score + 3.0 * around as f64 - 5.0 * order as f64)
 }
 
@@ -275,15 +269,15 @@ impl Candidate<'_> {
 }
 
 impl<'a> Words<'a> {
-    fn of(subject: &'a QuestionSubject, outlined: Outlined<'_>, number: usize) -> Words<'a> {
+    fn of(question: &'a Question, outlined: Outlined<'_>, number: usize) -> Words<'a> {
         let definition = outlined.definition(number);
         let doc = format!("{} {}", outlined.signature(number), outlined.first_sentence(number));
         let body = outlined.lines.get(definition.signature.first..=definition.last).unwrap_or_default();
         let whole = if outlined.is_type(number) { String::new() } else { body.join("\n") };
         Words {
-            name: subject.matched_stems(&outlined.qualified(number)),
-            doc: subject.matched_stems(&doc),
-            body: subject.matched_stems(&whole),
+            name: question.matched_stems(&outlined.qualified(number)),
+            doc: question.matched_stems(&doc),
+            body: question.matched_stems(&whole),
         }
     }
 }

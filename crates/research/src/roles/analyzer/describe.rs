@@ -1,12 +1,11 @@
 //! Describes the chosen definitions: short sentences, each with its place.
 
-use super::callers::SearchedNames;
 use super::data::DatumKind;
 use super::target::Target;
 use crate::locate::is_test;
-use crate::question::subject::QuestionSubject;
+use crate::question::Question;
 use crate::roles::format::{Item, MAX_FINDING_LENGTH, References, brief, list_items, spelled_places};
-use crate::roles::name_search::HitKind;
+use crate::roles::name_search::{HitKind, NameHits};
 use crate::{Confidence, FindingKind, KeyFinding, NoteFact, Reference, ReportNote, ResearchFinding};
 
 const MAX_FINDINGS: usize = 8;
@@ -34,18 +33,13 @@ pub(super) struct Description {
 }
 
 impl Description {
-    pub(super) fn describe(
-        &mut self,
-        subject: &QuestionSubject,
-        targets: &[Target],
-        searched: SearchedNames<'_>,
-    ) {
+    pub(super) fn describe(&mut self, question: &Question, targets: &[Target], hits: &NameHits) {
         for target in targets {
             self.references.add(&target.place.path, Some(target.line));
         }
         // The first is described completely, the others in the room that is left.
         for (number, target) in targets.iter().enumerate() {
-            let mut sentences = self.of_target(subject, target, searched, number == 0);
+            let mut sentences = self.of_target(question, target, hits, number == 0);
             let others = targets.len() - number - 1;
             let room = MAX_FINDINGS.saturating_sub(self.findings.len()).saturating_sub(others);
             // A definition matched only by words gets one line.
@@ -66,9 +60,9 @@ impl Description {
 
     fn of_target(
         &mut self,
-        subject: &QuestionSubject,
+        question: &Question,
         target: &Target,
-        searched: SearchedNames<'_>,
+        hits: &NameHits,
         first: bool,
     ) -> Vec<(KeyFinding, Vec<Item>)> {
         let head = format!("{} ({}:{})", target.qualified(), target.place.path, target.line);
@@ -88,28 +82,28 @@ impl Description {
             }
         };
         let item = |what: String, line: usize| Item { what, path: target.place.path.clone(), line };
-        let callers = searched.callers(target);
+        let callers = hits.callers(target);
         if first {
             let total = |items: &[Item], more: usize| items.len() + more;
             self.used = Some((total(&callers.code, callers.more), total(&callers.tests, callers.more_tests)));
             if target.named {
-                self.namesakes = rivals(subject, target, &callers.namesakes);
+                self.namesakes = rivals(question, target, &callers.namesakes);
             }
-            if subject.wants_tests {
+            if question.wants_tests {
                 self.tests = callers.tests.clone();
             }
         }
-        if (first || target.named) && searched.hits.partial.iter().any(|name| name == target.used_as()) {
+        if (first || target.named) && hits.partial.iter().any(|name| name == target.used_as()) {
             self.searched_nearby.push(target.used_as().to_owned());
         }
         // A constructor is used by its type's name, and the type may have been described before.
         if !self.described.iter().any(|name| name == target.used_as()) {
             self.described.push(target.used_as().to_owned());
-            if subject.wants_tests {
+            if question.wants_tests {
                 list("→ is used in tests by", &callers.tests, callers.more_tests);
             }
             list("→ is used by", &callers.code, callers.more);
-            if callers.code.is_empty() && !subject.wants_tests {
+            if callers.code.is_empty() && !question.wants_tests {
                 list("→ is used only in tests:", &callers.tests, callers.more_tests);
             }
             list("→ is extended by", &callers.extensions, 0);
@@ -119,7 +113,7 @@ impl Description {
                 target.members.iter().map(|(name, line)| item(name.clone(), *line)).collect();
             list("→ has", &members, 0);
         }
-        list("→ calls", &searched.callees(target), 0);
+        list("→ calls", &hits.callees(target), 0);
         let mut touched: Vec<Item> = Vec::new();
         for write in &target.uses.writes {
             let what = format!("sets {}.{}", write.of.as_deref().unwrap_or("…"), write.name);
@@ -133,7 +127,7 @@ impl Description {
             touched.push(item(format!("{}{}", datum.kind.word(), datum.name), datum.line));
         }
         list("→ data:", &touched, 0);
-        list("→ raises", &searched.raises(target), 0);
+        list("→ raises", &hits.raises(target), 0);
         // Constructors share their names, and a definition matched only by words needs no namesakes.
         // Those that the question may mean as well are in the summary.
         let in_summary = first && !self.namesakes.is_empty();
@@ -144,19 +138,17 @@ impl Description {
     }
 
     /// Where the names are set and used that nothing is defined by: fields, settings, parameters.
-    pub(super) fn places_of_names(&mut self, subject: &QuestionSubject, searched: SearchedNames<'_>) {
-        for name in subject.certain_names().take(2) {
-            let Some(number) = searched.wanted.iter().position(|wanted| wanted.name == name.name) else {
-                continue;
-            };
+    pub(super) fn places_of_names(&mut self, question: &Question, hits: &NameHits) {
+        for name in question.certain_names().take(2) {
+            let Some(number) = hits.number(&name.name) else { continue };
             let (mut set, mut used): (Vec<Item>, Vec<Item>) = (Vec::new(), Vec::new());
-            let mut files: Vec<_> = searched.hits.files.iter().collect();
+            let mut files: Vec<_> = hits.files.iter().collect();
             files.sort_by_key(|file| is_test(&file.place.path));
             for file in files {
                 for hit in file.hits.iter().filter(|hit| hit.name == number && hit.kind != HitKind::Import) {
                     let what = hit.within.clone().unwrap_or_else(|| "top level".to_owned());
                     let item = Item { what, path: file.place.path.clone(), line: hit.line + 1 };
-                    let list = if hit.kind == HitKind::RoleTask { &mut set } else { &mut used };
+                    let list = if hit.kind == HitKind::Assignment { &mut set } else { &mut used };
                     if !list.iter().any(|known| known.what == item.what && known.path == item.path) {
                         list.push(item);
                     }
@@ -235,14 +227,14 @@ fn explanation(text: String, places: Vec<Reference>) -> KeyFinding {
 }
 
 /// The namesakes that a question may mean as well: when it names the type, those of types of that name.
-fn rivals(subject: &QuestionSubject, target: &Target, namesakes: &[Item]) -> Vec<Item> {
+fn rivals(question: &Question, target: &Target, namesakes: &[Item]) -> Vec<Item> {
     let named = |parent: &str| {
-        subject.names.iter().any(|name| {
+        question.identifiers.iter().any(|name| {
             name.name.eq_ignore_ascii_case(parent)
                 || name.of.as_deref().is_some_and(|of| of.eq_ignore_ascii_case(parent))
         })
     };
     let own = target.qualified();
-    let told_by_type = target.parent.as_deref().is_some_and(named);
-    namesakes.iter().filter(|item| !told_by_type || item.what == own).cloned().collect()
+    let is_type_named = target.parent.as_deref().is_some_and(named);
+    namesakes.iter().filter(|item| !is_type_named || item.what == own).cloned().collect()
 }

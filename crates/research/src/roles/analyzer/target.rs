@@ -5,7 +5,7 @@ use tamis_syntax::{LineSpan, ParseBudget, SymbolUse, SymbolUses};
 
 use super::data::{Datum, data};
 use crate::SourceFile;
-use crate::question::subject::QuestionSubject;
+use crate::question::Question;
 use crate::roles::definitions::Outlined;
 
 /// A definition.
@@ -49,12 +49,7 @@ pub(super) struct Neighbour {
 const MAKERS: [&str; 6] = ["__init__", "__new__", "initialize", "constructor", "new", "__post_init__"];
 
 impl Target {
-    pub(super) fn of(
-        source: &SourceFile,
-        number: usize,
-        subject: &QuestionSubject,
-        score: Option<f64>,
-    ) -> Target {
+    pub(super) fn of(source: &SourceFile, number: usize, question: &Question, score: Option<f64>) -> Target {
         let lines = source.lines();
         let outlined = Outlined { lines: &lines, outline: source.outline() };
         let definition = outlined.definition(number);
@@ -79,7 +74,7 @@ impl Target {
         let of_member = |at| (outlined.name(at).to_owned(), line_of(at));
         let mut members: Vec<(String, usize)> = all().filter(within).map(of_member).collect();
         // Those with words of the question first.
-        members.sort_by_key(|(name, _)| subject.matched_stems(name).is_empty());
+        members.sort_by_key(|(name, _)| question.matched_stems(name).is_empty());
         Target {
             place: source.place.clone(),
             line: definition.signature.first + 1,
@@ -99,7 +94,7 @@ impl Target {
                     line: line_of(at),
                 })
                 .collect(),
-            coverage: subject.coverage(&format!("{} {own}", outlined.qualified(number))),
+            coverage: question.coverage(&format!("{} {own}", outlined.qualified(number))),
             named: score.is_some(),
             score: score.unwrap_or(0.0),
             fit: 0.0,

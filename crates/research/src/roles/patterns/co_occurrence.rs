@@ -11,7 +11,6 @@ use tamis_text::words::stem;
 
 use super::Occurrence;
 use crate::locate::is_test;
-use crate::question::subject::QuestionSubject;
 use crate::roles::Job;
 use crate::roles::code_lines::CodeLines;
 use crate::roles::name_search::HitKind;
@@ -38,11 +37,10 @@ struct FileWords {
 
 /// The words that come together, and where.
 pub(super) fn find_co_occurrences(
-    subject: &QuestionSubject,
     job: &Job,
     halt: &Halt,
 ) -> Result<(Vec<String>, Vec<Occurrence>), RoleError> {
-    let stems: Vec<&str> = subject.stems.iter().map(String::as_str).take(MAX_WORDS).collect();
+    let stems: Vec<&str> = job.question.stems.iter().map(String::as_str).take(MAX_WORDS).collect();
     if stems.is_empty() {
         return Ok((Vec::new(), Vec::new()));
     }

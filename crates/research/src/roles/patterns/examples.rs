@@ -60,7 +60,7 @@ pub(super) fn examples(
             Subject::Words(_) => &[],
         };
         // Definitions are compared by their first line.
-        let whole = matches!(occurrence.kind, HitKind::Call | HitKind::RoleTask | HitKind::Mention);
+        let whole = matches!(occurrence.kind, HitKind::Call | HitKind::Assignment | HitKind::Mention);
         let compared = if whole { code.as_str() } else { code.lines().next().unwrap_or("") };
         let shape = shape(compared, names);
         let own = folder(&occurrence.place.path).to_owned();

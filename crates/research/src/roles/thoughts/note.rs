@@ -1,7 +1,7 @@
 //! A note: its title, its date, and its most relevant lines.
 
 use crate::SourceFile;
-use crate::question::subject::QuestionSubject;
+use crate::question::Question;
 use crate::roles::format::brief;
 
 /// A parsed note.
@@ -72,7 +72,7 @@ impl<'a> NoteFile<'a> {
     }
 
     /// The lines that have most of the question's words, those that decide something before others.
-    pub(super) fn relevant_lines(&self, subject: &QuestionSubject, most: usize) -> Vec<RelevantLine> {
+    pub(super) fn relevant_lines(&self, question: &Question, most: usize) -> Vec<RelevantLine> {
         let mut under: Option<&str> = None;
         let mut fence = false;
         let mut found: Vec<(f64, usize, Option<String>)> = Vec::new();
@@ -84,9 +84,9 @@ impl<'a> NoteFile<'a> {
             if line.trim().is_empty() || fence {
                 continue;
             }
-            let words = subject.matched_stems(line).len() as f64;
+            let words = question.matched_stems(line).len() as f64;
             let is_heading = heading(line).is_some();
-            let context = under.map_or(0.0, |heading| 0.5 * subject.matched_stems(heading).len() as f64);
+            let context = under.map_or(0.0, |heading| 0.5 * question.matched_stems(heading).len() as f64);
             let lower = line.to_lowercase();
             let above = under.map(str::to_lowercase).unwrap_or_default();
             let decides = DECISIONS.iter().any(|word| lower.contains(word) || above.contains(word));
@@ -112,9 +112,7 @@ impl<'a> NoteFile<'a> {
         });
         lines.collect()
     }
-}
 
-impl NoteFile<'_> {
     /// A line, and what it goes on with when it was broken for its length.
     fn sentence(&self, number: usize) -> String {
         let mut text = plain(self.lines[number]);
