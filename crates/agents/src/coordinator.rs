@@ -84,6 +84,8 @@ impl Coordinator {
         let _ = fs::remove_file(places.lock_holder());
         let archive = Archive::open(&settings.database)?;
         let git = Git::new(places.root.join("scratch")).with_limit(settings.tool_timeout);
+        // Left by a holder of the lock that was killed.
+        git.clear_scratch()?;
         let tmux = Tmux::for_data_folder(settings.data_dir.root())?;
         Ok(Some(Arc::new_cyclic(|this| Coordinator {
             settings,

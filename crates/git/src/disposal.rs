@@ -8,7 +8,8 @@ use std::fmt;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use super::state::{CheckedOut, GitOperation};
+use super::discovery::Place;
+use super::state::{CheckedOut, GitOperation, WorktreeState};
 use super::{Repository, Worktree};
 use crate::error::Result;
 use crate::names::{BranchName, Commit};
@@ -21,8 +22,10 @@ const DEEPEST: usize = 8;
 pub enum Reason {
     Uncommitted(Vec<String>),
     Untracked(Vec<String>),
-    /// Changed, and marked so that git does not show it.
+    /// Changed, and git does not show it.
     Hidden(Vec<String>),
+    /// What is there is not understood as a worktree of the repository.
+    Unknown,
     /// Commits that no remote, tag or branch of the user's has.
     Unpushed(u64),
     /// Commits that only the worktree itself names, by its head or references of its own.
@@ -50,6 +53,7 @@ impl fmt::Display for Reason {
             Reason::Hidden(paths) => {
                 write!(out, "changes that git is configured not to show: {}", few(paths))
             }
+            Reason::Unknown => write!(out, "files, and is not understood as a worktree of its repository"),
             Reason::Unpushed(1) => write!(out, "a commit that no remote and no other branch has"),
             Reason::Unpushed(count) => write!(out, "{count} commits that no remote and no other branch has"),
             Reason::OnlyHere(1) => write!(out, "a commit that is on no branch"),
@@ -74,8 +78,10 @@ impl Repository {
         keepers: &[BranchName],
     ) -> Result<Vec<Reason>> {
         let mut reasons = Vec::new();
-        if let Some(worktree) = self.worktree_if_there(worktree)? {
-            worktree.reasons(&mut reasons)?;
+        match self.worktree_if_there(worktree)? {
+            Some(worktree) => worktree.reasons(&mut reasons)?,
+            None if self.is_unknown(worktree)? => reasons.push(Reason::Unknown),
+            None => {}
         }
         if let Some(tip) = self.branch_tip(branch)? {
             let mut call =
@@ -127,18 +133,18 @@ impl Worktree {
         self.path().join(OsStr::from_bytes(path))
     }
 
-    fn reasons(&self, reasons: &mut Vec<Reason>) -> Result<()> {
+    pub(super) fn reasons(&self, reasons: &mut Vec<Reason>) -> Result<()> {
         let state = self.state()?;
         if let Some(operation) = state.operation {
             reasons.push(Reason::InProgress(operation));
         }
+        let hidden = self.hidden_changes(&state)?;
         if !state.modified.is_empty() {
             reasons.push(Reason::Uncommitted(state.modified));
         }
         if !state.untracked.is_empty() {
             reasons.push(Reason::Untracked(state.untracked));
         }
-        let hidden = self.hidden_changes()?;
         if !hidden.is_empty() {
             reasons.push(Reason::Hidden(hidden));
         }
@@ -163,7 +169,7 @@ impl Worktree {
         reasons.extend(self.inner_work()?.into_iter().map(Reason::Inner));
         // Submodules that are not checked out any more have their commits there still.
         for folder in inner_git_dirs(&self.git_dir().join("modules"), 0) {
-            if self.has_own_commits(&folder)? {
+            if self.git_dir_has_work(&folder)? {
                 let name =
                     folder.strip_prefix(self.git_dir()).unwrap_or(&folder).to_string_lossy().into_owned();
                 reasons.push(Reason::Submodule(name));
@@ -208,34 +214,55 @@ impl Worktree {
         Ok(hidden.filter_map(|line| line.get(2..)).map(<[u8]>::to_vec).collect())
     }
 
-    fn hidden_changes(&self) -> Result<Vec<String>> {
-        let mut changed = Vec::new();
-        for path in self.hidden_paths()? {
-            let file = self.join(&path);
-            let Ok(about) = file.symlink_metadata() else { continue };
-            // One that is no plain file, or cannot be read, is not proven to be unchanged.
-            let same = about.is_file() && {
-                let bytes = std::fs::read(&file).unwrap_or_default();
-                let is = self.call().args(["hash-object", "--stdin"]).stdin(bytes).run()?.text();
-                let staged = self
-                    .call()
-                    .args(["ls-files", "-s", "-z", "--full-name", "--"])
-                    .arg(OsStr::from_bytes(&path))
-                    .variable("GIT_LITERAL_PATHSPECS", "1")
-                    .run()?
-                    .text();
-                staged.split(' ').nth(1) == Some(is.as_str())
-            };
-            if !same {
-                changed.push(String::from_utf8_lossy(&path).into_owned());
+    /// Files that differ from the commit, or are not in it, though git does not show it. Every file is read and compared, with
+    /// an index that has nothing but the commit: so neither marks, nor caches, nor times of files count.
+    fn hidden_changes(&self, state: &WorktreeState) -> Result<Vec<String>> {
+        let index = self.repository.git.scratch_file("proof")?;
+        let call = || self.call().variable("GIT_INDEX_FILE", &index.0);
+        match &state.head {
+            Some(head) => call().args(["read-tree", head.as_str()]).writes().run()?,
+            None => call().args(["read-tree", "--empty"]).writes().run()?,
+        };
+        let answer = call()
+            .args(["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=normal"])
+            .arg("--ignore-submodules=all")
+            .run()?;
+        let mut hidden = Vec::new();
+        for part in answer.parts() {
+            let line = String::from_utf8_lossy(part);
+            let path = line.strip_prefix("? ").or_else(|| super::state::field(&line, "1 ", 8));
+            let Some(path) = path else { continue };
+            let is_shown = |shown: &String| shown == path || (path.ends_with('/') && shown.starts_with(path));
+            // What was deleted cannot be lost, and a sparse checkout has not all files.
+            if !line.starts_with("1 .D") && !state.modified.iter().chain(&state.untracked).any(is_shown) {
+                hidden.push(path.to_owned());
             }
         }
-        Ok(changed)
+        Ok(hidden)
+    }
+
+    /// Paths with something that no commit has, as far as git does not ignore it.
+    fn unsaved(&self) -> Result<Vec<String>> {
+        let state = self.state()?;
+        let mut paths = self.hidden_changes(&state)?;
+        paths.extend(state.modified);
+        paths.extend(state.untracked);
+        Ok(paths)
     }
 
     /// The submodules that are checked out.
     pub(super) fn submodules(&self) -> Result<Vec<PathBuf>> {
-        submodules_in(&self.repository, self.path())
+        self.submodules_in(&self.git_dir().join("index"))
+    }
+
+    /// Those that an index has.
+    pub(super) fn submodules_in(&self, index: &Path) -> Result<Vec<PathBuf>> {
+        let call = self.call().variable("GIT_INDEX_FILE", index);
+        let answer = call.args(["ls-files", "-s", "-z", "--full-name", "--", ":(top)"]).run()?;
+        let links = answer.parts().filter(|line| line.starts_with(b"160000 "));
+        let paths = links.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
+        let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
+        Ok(paths.filter(|path| self.path().join(path).join(".git").exists()).collect())
     }
 
     /// What the worktree's own references name, which go with it.
@@ -245,49 +272,41 @@ impl Worktree {
         Ok(self.call().args(own).run()?.text().lines().map(str::to_owned).collect())
     }
 
-    /// Whether a submodule has changes, or commits that its remotes do not have. git runs there as in a repository of its own,
-    /// since it has its own configuration.
+    /// Whether a submodule has changes, or commits that its remotes do not have. It is a repository of its own, with its own
+    /// configuration; one that is not understood is not proven to have none.
     fn submodule_has_work(&self, folder: &Path, depth: usize) -> Result<bool> {
-        if depth == DEEPEST {
+        let Ok(place) = Place::at(folder) else { return Ok(true) };
+        let Ok(inner) = Repository::open(&self.repository.git, place) else { return Ok(true) };
+        let worktree = inner.worktree_at(&inner.place);
+        if depth == DEEPEST || !worktree.unsaved()?.is_empty() || inner.has_own_commits()? {
             return Ok(true);
         }
-        let call = || self.repository.call_in(folder);
-        let status = ["status", "--porcelain=v2", "-z", "--no-renames", "--untracked-files=normal"];
-        if !call().args(status).arg("--ignore-submodules=dirty").run()?.stdout.is_empty() {
-            return Ok(true);
-        }
-        let count = call()
-            .args(["rev-list", "--count", "--all", "HEAD", "--not", "--remotes", "--tags", "--"])
-            .answer()?;
-        if count.code != Some(0) || count.text() != "0" {
-            return Ok(true);
-        }
-        for inner in submodules_in(&self.repository, folder)? {
-            if self.submodule_has_work(&folder.join(inner), depth + 1)? {
+        for path in worktree.submodules()? {
+            if self.submodule_has_work(&folder.join(path), depth + 1)? {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn has_own_commits(&self, git_dir: &Path) -> Result<bool> {
+    /// Whether a submodule that is not checked out has commits of its own.
+    fn git_dir_has_work(&self, git_dir: &Path) -> Result<bool> {
+        let Ok(place) = Place::of_git_dir(git_dir.to_owned(), git_dir.to_owned()) else { return Ok(true) };
+        let Ok(inner) = Repository::open(&self.repository.git, place) else { return Ok(true) };
+        inner.has_own_commits()
+    }
+}
+
+impl Repository {
+    /// Whether there are commits that no remote or tag has.
+    fn has_own_commits(&self) -> Result<bool> {
         let answer = self
-            .repository
-            .call_in(git_dir)
-            .variable("GIT_DIR", git_dir)
+            .call()
+            .without_files()
             .args(["rev-list", "--count", "--all", "HEAD", "--not", "--remotes", "--tags", "--"])
             .answer()?;
         Ok(answer.code != Some(0) || answer.text() != "0")
     }
-}
-
-fn submodules_in(repository: &Repository, folder: &Path) -> Result<Vec<PathBuf>> {
-    let answer =
-        repository.call_in(folder).args(["ls-files", "-s", "-z", "--full-name", "--", ":(top)"]).run()?;
-    let links = answer.parts().filter(|line| line.starts_with(b"160000 "));
-    let paths = links.filter_map(|line| line.splitn(2, |byte| *byte == b'\t').nth(1));
-    let paths = paths.map(|path| PathBuf::from(OsStr::from_bytes(path)));
-    Ok(paths.filter(|path| folder.join(path).join(".git").exists()).collect())
 }
 
 /// Repositories in a folder, itself included, but for those inside others.

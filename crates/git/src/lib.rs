@@ -1,8 +1,8 @@
 //! The `git` program on repositories that may be hostile: no program of the repository runs, and no uncommitted byte is lost.
 //!
-//! A repository is not trusted: its hooks, and every program that its own configuration names (filters, drivers, helpers,
-//! monitors), are switched off for each call (`trust`). The user's own configuration applies, so that git-lfs works where it
-//! is installed for the user.
+//! A repository is not trusted. git never reads its configuration: tamis does, keeps what an allow-list knows to be harmless
+//! (`keys`), and starts git on a private copy of that (`view`). Hooks do not run, not even those of a local remote. The user's own
+//! configuration applies, so that git-lfs works where it is installed for the user.
 //!
 //! Entry points: [`Git`] is how git runs, [`Repository::find`] the start of everything else; [`Worktree`] for worktrees,
 //! review notes and undo references; [`BranchName`] and [`Commit`] are valid wherever there is one.
@@ -10,11 +10,15 @@
 //! Never: a merge of contents (only a file of notes is ever brought to a branch), a forced push, a change to a file that the
 //! user changed. Files change in two ways: a new worktree is filled, and a branch is fast-forwarded where it is checked out.
 
+mod address;
 mod branches;
 mod changes;
+mod config;
+mod discovery;
 mod disposal;
 mod error;
 mod failure;
+mod keys;
 mod locks;
 mod names;
 mod notes;
@@ -26,6 +30,7 @@ mod state;
 mod tests;
 mod trees;
 mod trust;
+mod view;
 mod worktrees;
 
 use std::ffi::{OsStr, OsString};
@@ -66,7 +71,7 @@ const LOCK_PATIENCE: Duration = Duration::from_secs(5);
 const LOCK_PAUSES: [u64; 6] = [5, 10, 25, 50, 100, 200];
 const LONGEST_LOCK_PAUSE: Duration = Duration::from_millis(250);
 
-/// How git is run: the program, its time limit, its environment, and the folder of temporary indexes.
+/// How git is run: the program, its time limit, its environment, and the folder of temporary files.
 #[derive(Clone, Debug)]
 pub struct Git {
     program: OsString,
@@ -111,33 +116,69 @@ impl Git {
         left.map_or(self.limit, |left| left.min(self.limit))
     }
 
-    /// A variable that each git gets besides our own environment.
+    /// A variable that each git gets besides those of our environment that it inherits.
     #[cfg(test)]
     pub fn with_variable(mut self, name: impl Into<OsString>, value: impl Into<OsString>) -> Git {
         self.environment.push((name.into(), value.into()));
         self
     }
 
-    /// A file name for a temporary index, and a folder that has it.
-    fn scratch_file(&self, what: &str) -> Result<ScratchFile> {
+    /// Removes what a process that was killed left in the scratch folder. No other git may be at work there.
+    pub fn clear_scratch(&self) -> Result<()> {
+        match std::fs::remove_dir_all(&self.scratch) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(GitError::file("remove", &self.scratch, &error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A new path in the scratch folder.
+    fn scratch_path(&self, what: &str) -> Result<PathBuf> {
         create_private_dir(&self.scratch)
             .map_err(|error| GitError::file("make the folder", &self.scratch, &error))?;
         let mut random = [0; 8];
         getrandom::fill(&mut random)
             .map_err(|error| GitError::new(GitErrorKind::Failed, format!("no random bytes: {error}")))?;
-        Ok(ScratchFile(self.scratch.join(format!("{what}-{:016x}", u64::from_ne_bytes(random)))))
+        Ok(self.scratch.join(format!("{what}-{:016x}", u64::from_ne_bytes(random))))
     }
 
-    fn at(&self, folder: &Path) -> Call<'_> {
+    /// A file name for a temporary index, and a folder that has it.
+    fn scratch_file(&self, what: &str) -> Result<ScratchFile> {
+        self.scratch_path(what).map(ScratchFile)
+    }
+
+    /// The folders of other users that this one trusts: `safe.directory` of the user's own configuration.
+    fn safe_directories(&self) -> Result<Vec<String>> {
+        create_private_dir(&self.scratch)
+            .map_err(|error| GitError::file("make the folder", &self.scratch, &error))?;
+        let mut folders = Vec::new();
+        for scope in ["--system", "--global"] {
+            let answer = self
+                .at(&self.scratch, None, Path::new("/dev/null"))
+                .args(["config", scope, "--includes", "--type=path", "--null", "--get-all", "safe.directory"])
+                .answer()?;
+            folders.extend(
+                answer.stdout.split(|byte| *byte == 0).map(|part| String::from_utf8_lossy(part).into_owned()),
+            );
+            folders.pop();
+        }
+        Ok(folders)
+    }
+
+    /// A call in a folder. `git_dir` is what belongs to the folder, `common_dir` what has the configuration.
+    fn at(&self, folder: &Path, git_dir: Option<&Path>, common_dir: &Path) -> Call<'_> {
         Call {
             git: self,
             folder: folder.to_owned(),
+            git_dir: git_dir.map(Path::to_owned),
+            common_dir: common_dir.to_owned(),
+            has_files: true,
             arguments: Vec::new(),
             variables: Vec::new(),
             settings: Vec::new(),
             stdin: None,
             intent: Intent::Reads,
-            not_above: None,
         }
     }
 }
@@ -161,8 +202,6 @@ enum Intent {
     /// Takes no lock, not even to note what it found about the files.
     Reads,
     Writes,
-    /// The same, and talks to a remote.
-    Pushes,
 }
 
 /// One call of git, in a folder of a repository.
@@ -170,12 +209,15 @@ enum Intent {
 struct Call<'a> {
     git: &'a Git,
     folder: PathBuf,
+    /// None for a call that is in no repository.
+    git_dir: Option<PathBuf>,
+    common_dir: PathBuf,
+    has_files: bool,
     arguments: Vec<OsString>,
     variables: Vec<(OsString, OsString)>,
-    settings: Vec<trust::Setting>,
+    settings: Vec<(&'static str, &'static str)>,
     stdin: Option<Vec<u8>>,
     intent: Intent,
-    not_above: Option<PathBuf>,
 }
 
 /// What git wrote, and its exit code.
@@ -218,9 +260,8 @@ impl Call<'_> {
         self
     }
 
-    /// A setting for this call, passed in the environment, so that a list of processes does not show it.
-    fn setting(mut self, key: impl Into<OsString>, value: impl Into<OsString>) -> Self {
-        self.settings.push((key.into(), value.into()));
+    fn setting(mut self, key: &'static str, value: &'static str) -> Self {
+        self.settings.push((key, value));
         self
     }
 
@@ -229,14 +270,15 @@ impl Call<'_> {
         self
     }
 
-    fn pushes(mut self) -> Self {
-        self.intent = Intent::Pushes;
+    /// With another private configuration.
+    fn with_view(mut self, view: &view::View) -> Self {
+        self.common_dir = view.path().to_owned();
         self
     }
 
-    /// Only a repository of this folder itself: one above it is not meant.
-    fn not_above(mut self, folder: &Path) -> Self {
-        self.not_above = folder.parent().map(Path::to_owned);
+    /// In the folder of a repository itself.
+    fn without_files(mut self) -> Self {
+        self.has_files = false;
         self
     }
 
@@ -286,13 +328,6 @@ impl Call<'_> {
     }
 
     fn once(&self) -> Result<Answer> {
-        let mut precautions = trust::of_repository(self)?;
-        precautions.settings.extend(self.settings.iter().cloned());
-        self.start(&self.arguments, &precautions)
-    }
-
-    /// Runs git in the call's folder with these arguments.
-    fn start(&self, arguments: &[OsString], precautions: &trust::Precautions) -> Result<Answer> {
         if !self.folder.is_dir() {
             return Err(GitError::new(
                 GitErrorKind::Failed,
@@ -300,22 +335,23 @@ impl Call<'_> {
             ));
         }
         let mut program = Program::new(&self.git.program)
-            .args(arguments)
+            .args(&self.arguments)
             .folder(&self.folder)
-            .inherit_env(trust::is_allowed_variable)
-            .envs(trust::VARIABLES.iter().copied());
+            .inherit_env(trust::is_inherited)
+            .envs(trust::VARIABLES.iter().copied())
+            .env("GIT_DIR", self.git_dir.as_deref().unwrap_or(Path::new("/dev/null")))
+            .env("GIT_COMMON_DIR", &self.common_dir);
+        if self.has_files {
+            program = program.env("GIT_WORK_TREE", &self.folder);
+        }
         if self.intent == Intent::Reads {
             program = program.env("GIT_OPTIONAL_LOCKS", "0");
-        }
-        if let Some(folder) = &self.not_above {
-            program = program.env("GIT_CEILING_DIRECTORIES", folder);
         }
         program = program
             .envs(self.git.environment.iter().map(|(name, value)| (name, value)))
             .envs(self.variables.iter().map(|(name, value)| (name, value)))
-            .envs(precautions.variables.iter().copied())
-            .env("GIT_CONFIG_COUNT", precautions.settings.len().to_string());
-        for (number, (key, value)) in precautions.settings.iter().enumerate() {
+            .env("GIT_CONFIG_COUNT", self.settings.len().to_string());
+        for (number, (key, value)) in self.settings.iter().enumerate() {
             program = program
                 .env(format!("GIT_CONFIG_KEY_{number}"), key)
                 .env(format!("GIT_CONFIG_VALUE_{number}"), value);

@@ -1,8 +1,12 @@
 //! Pushing one branch to a remote: exactly that branch, never by force, with a credential that goes to one host only.
 
+use std::ffi::OsString;
 use std::fmt;
-use std::path::Path;
 
+use super::address::{RemoteAddress, local_repository};
+use super::config::ConfigEntry;
+use super::discovery::refuse_links;
+use super::view::{Configuration, View};
 use super::{Remote, Repository, failure, trust};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::BranchName;
@@ -31,6 +35,26 @@ pub enum Pushed {
     UpToDate,
 }
 
+/// How a local remote receives: the option for git, and what has to be there meanwhile.
+struct Receiver {
+    option: OsString,
+    _view: View,
+}
+
+/// A word for a POSIX shell.
+fn shell_word(text: &std::ffi::OsStr) -> OsString {
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    let mut word = vec![b'\''];
+    for byte in text.as_bytes() {
+        match byte {
+            b'\'' => word.extend_from_slice(b"'\\''"),
+            byte => word.push(*byte),
+        }
+    }
+    word.push(b'\'');
+    OsString::from_vec(word)
+}
+
 impl Repository {
     /// Pushes a branch to the branch of the same name.
     pub fn push(
@@ -39,26 +63,46 @@ impl Repository {
         branch: &BranchName,
         credential: Option<&Credential>,
     ) -> Result<Pushed> {
-        for url in &remote.push_urls {
-            self.refuse_inner_repository(remote, url)?;
-        }
+        let addresses = self.push_addresses(remote)?;
+        let receiver = match addresses.as_slice() {
+            [RemoteAddress::Local(path)] => Some(self.receiver(remote, path)?),
+            _ => None,
+        };
         let reference = branch.reference();
+        let tracking = format!("refs/remotes/{}/{branch}", remote.name);
+        refuse_links(self.common_dir(), &tracking)?;
+        refuse_links(self.common_dir(), &format!("logs/{tracking}"))?;
+        let protocols: Vec<&str> = addresses
+            .iter()
+            .map(|address| match address {
+                RemoteAddress::Local(_) => "file",
+                RemoteAddress::Network(protocol) => protocol,
+            })
+            .collect();
+        let view = credential.map(|credential| self.view_with(credential)).transpose()?;
         let mut call = self
             .call()
             .args(["push", "--porcelain", "--no-verify", "--no-recurse-submodules", "--no-follow-tags"])
-            .args(["--no-signed", "--no-force-with-lease", trust::RECEIVES, "--"])
+            .args(["--no-signed", "--no-force-with-lease"])
+            .arg(
+                receiver
+                    .as_ref()
+                    .map_or("--receive-pack=git-receive-pack".into(), |receiver| receiver.option.clone()),
+            )
+            .arg("--")
             .arg(&remote.name)
             .arg(format!("{reference}:{reference}"))
-            .pushes();
-        if let Some(credential) = credential {
-            self.refuse_loosened(credential)?;
-            let pair = base64(format!("{}:{}", credential.user, credential.secret).as_bytes());
-            call = call
-                .setting(
-                    format!("http.{}.extraHeader", credential.origin),
-                    format!("Authorization: Basic {pair}"),
-                )
-                .setting("credential.helper", "");
+            .variable("GIT_ALLOW_PROTOCOL", protocols.join(":"))
+            .writes();
+        if receiver.is_some() {
+            // A fetch from this machine would run in another repository, with its configuration.
+            call = call.variable("GIT_NO_LAZY_FETCH", "1");
+        }
+        if let Some(command) = self.ssh_command()? {
+            call = call.variable("GIT_SSH_COMMAND", command);
+        }
+        if let Some(view) = &view {
+            call = call.with_view(view);
         }
         let answer = call.answer()?;
         let text = answer.text();
@@ -72,22 +116,89 @@ impl Repository {
         }
     }
 
-    /// A repository within the repository came with it, and so did its hooks, which a push would run.
-    fn refuse_inner_repository(&self, remote: &Remote, url: &str) -> Result<()> {
-        let path = url.strip_prefix("file://").unwrap_or(url);
-        let Ok(path) = self.folder().join(Path::new(path)).canonicalize() else { return Ok(()) };
-        if path.starts_with(self.folder()) || path.starts_with(self.common_dir()) {
+    /// The addresses that git would push to, each judged.
+    fn push_addresses(&self, remote: &Remote) -> Result<Vec<RemoteAddress>> {
+        let urls = self.urls(&remote.name, &["--push"])?;
+        if urls.is_empty() || urls != remote.push_urls {
+            return Err(GitError::new(
+                GitErrorKind::Failed,
+                format!("the addresses of the remote {} have changed", remote.name),
+            )
+            .hint("call again"));
+        }
+        if self.configuration.is_foreign(&remote.name) {
+            return Err(GitError::new(
+                GitErrorKind::Failed,
+                format!(
+                    "the remote {} is reached through a program of the repository's choice, which is not run",
+                    remote.name
+                ),
+            )
+            .hint(format!("git config --unset remote.{}.vcs", remote.name)));
+        }
+        let addresses = urls.iter().map(|url| RemoteAddress::parse(url)).collect::<Result<Vec<_>>>()?;
+        if addresses.len() > 1 && addresses.iter().any(|address| matches!(address, RemoteAddress::Local(_))) {
+            return Err(GitError::new(
+                GitErrorKind::Failed,
+                format!(
+                    "the remote {} has several addresses, and one of them is on this machine",
+                    remote.name
+                ),
+            )
+            .hint(format!("give it one: git remote set-url --push {} URL", remote.name)));
+        }
+        Ok(addresses)
+    }
+
+    /// Has a repository of this machine receive a push: without its hooks, and with a private copy of its configuration.
+    fn receiver(&self, remote: &Remote, path: &std::path::Path) -> Result<Receiver> {
+        let place = local_repository(path, self.folder())?;
+        let worktrees = self.worktrees()?;
+        let own = worktrees.iter().filter_map(|worktree| worktree.path.canonicalize().ok());
+        let own = own.chain([self.folder().to_owned(), self.common_dir().to_owned()]);
+        if own.into_iter().any(|own| place.git_dir.starts_with(&own) || place.common_dir.starts_with(&own)) {
             return Err(GitError::new(
                 GitErrorKind::Failed,
                 format!("the remote {} is inside the repository itself, and is not trusted", remote.name),
             )
             .hint(format!("give it an address outside: git remote set-url {} URL", remote.name)));
         }
-        Ok(())
+        place.check_owner(&self.git)?;
+        place.check_links()?;
+        let configuration = Configuration::read(&place)?;
+        let is_bare = if configuration.is_bare { "true" } else { "false" };
+        let is_bare = ConfigEntry::new("core", None, "bare", is_bare);
+        let view = View::create(&self.git, &place.common_dir, &configuration, &[is_bare])?;
+        // git gives this to a shell, and adds the path as it found it, which is not looked at.
+        let mut option = OsString::from("--receive-pack=exec env GIT_COMMON_DIR=");
+        option.push(shell_word(view.path().as_os_str()));
+        option.push(" git receive-pack ");
+        option.push(shell_word(place.git_dir.as_os_str()));
+        option.push(" ; :");
+        Ok(Receiver { option, _view: view })
+    }
+
+    /// A private configuration with a credential in it: no list of processes shows it, and no child inherits it.
+    fn view_with(&self, credential: &Credential) -> Result<View> {
+        self.refuse_loosened(credential)?;
+        let pair = base64(format!("{}:{}", credential.user, credential.secret).as_bytes());
+        let header = format!("Authorization: Basic {pair}");
+        let more = [
+            ConfigEntry::new("http", Some(&credential.origin), "extraheader", &header),
+            ConfigEntry::new("credential", None, "helper", ""),
+        ];
+        View::create(&self.git, self.common_dir(), &self.configuration, &more)
+    }
+
+    /// The command for ssh, unless the user has one.
+    pub(super) fn ssh_command(&self) -> Result<Option<&'static str>> {
+        let is_set = ["GIT_SSH", "GIT_SSH_COMMAND"].iter().any(|name| std::env::var_os(name).is_some());
+        let answer = self.call().args(["config", "--get", "core.sshCommand"]).answer()?;
+        Ok((!is_set && answer.text().is_empty()).then_some(trust::SSH))
     }
 
     fn refuse_loosened(&self, credential: &Credential) -> Result<()> {
-        let loosened = trust::loosened(&self.call())?;
+        let loosened = &self.configuration.loosening;
         if loosened.is_empty() {
             return Ok(());
         }

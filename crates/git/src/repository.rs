@@ -1,17 +1,23 @@
 //! A repository: where it is, what it has checked out, its branches, commits and remotes.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
+use super::config::ConfigEntry;
+use super::discovery::{Place, refuse_links};
+use super::view::{Configuration, View};
 use super::{Call, Git, failure};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
 
-/// A repository, by its main worktree; where there is none, by the worktree in which it was found.
+/// A repository, by its main worktree; where there is none, by the worktree in which it was found. Its configuration is that of
+/// the moment when it was found.
 #[derive(Clone, Debug)]
 pub struct Repository {
     pub(super) git: Git,
-    folder: PathBuf,
-    common_dir: PathBuf,
+    pub(super) place: Place,
+    pub(super) configuration: Arc<Configuration>,
+    view: Arc<View>,
 }
 
 /// What is checked out.
@@ -33,48 +39,50 @@ pub struct Remote {
 impl Repository {
     /// The repository that a folder is in. It has to have a commit.
     pub fn find(git: &Git, folder: &Path) -> Result<Repository> {
-        let folder =
-            folder.canonicalize().map_err(|error| GitError::file("find the folder", folder, &error))?;
-        let answer = git
-            .at(&folder)
-            .args(["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-common-dir"])
-            .answer()?;
-        if answer.code != Some(0) {
-            return Err(none_here(&folder, &answer.stderr, answer.code));
-        }
-        let text = answer.text();
-        let Some((toplevel, common_dir)) = text.split_once('\n') else {
-            return Err(GitError::new(GitErrorKind::Failed, format!("git rev-parse answered {text:?}")));
-        };
-        let common_dir = canonical(Path::new(common_dir))?;
-        let toplevel = canonical(Path::new(toplevel))?;
-        if !folder.starts_with(&toplevel) {
-            // `core.worktree` can name any folder of the user's.
-            return Err(GitError::new(
-                GitErrorKind::Failed,
-                format!("the repository of {} has its files in {}", folder.display(), toplevel.display()),
-            )
-            .hint("git config --unset core.worktree"));
-        }
-        let mut found = Repository { git: git.clone(), folder: toplevel, common_dir };
-        if let Some(main) = found.main_worktree()? {
-            found.folder = main;
-        }
+        let place = Place::above(folder)?;
+        let found = Repository::open(git, main_worktree(&place)?)?;
         if found.resolve("HEAD")?.is_none() && found.any_commit()?.is_none() {
             return Err(GitError::new(
                 GitErrorKind::Failed,
-                format!("the repository {} has no commit yet", found.folder.display()),
+                format!("the repository {} has no commit yet", found.folder().display()),
             )
             .hint("commit something first: git add --all && git commit -m \"First commit\""));
         }
         Ok(found)
     }
 
-    /// The main worktree, where the repository has one that is still there.
-    fn main_worktree(&self) -> Result<Option<PathBuf>> {
-        let registered = self.worktrees()?;
-        let main = registered.into_iter().find(|worktree| worktree.main && !worktree.bare);
-        Ok(main.and_then(|main| main.path.canonicalize().ok()).filter(|path| path.is_dir()))
+    /// The repository at a place, with a private copy of its configuration.
+    pub(super) fn open(git: &Git, place: Place) -> Result<Repository> {
+        place.check_owner(git)?;
+        place.check_links()?;
+        let configuration = Configuration::read(&place)?;
+        if place.git_dir == place.common_dir
+            && let Some(work_tree) = &configuration.work_tree
+            && place.git_dir.join(work_tree).canonicalize().ok().as_ref() != Some(&place.folder)
+            && place.folder != place.git_dir
+        {
+            // `core.worktree` can name any folder of the user's.
+            return Err(GitError::new(
+                GitErrorKind::Failed,
+                format!(
+                    "the repository of {} has its files in {}",
+                    place.folder.display(),
+                    work_tree.display()
+                ),
+            )
+            .hint("git config --unset core.worktree"));
+        }
+        let view = Arc::new(View::create(git, &place.common_dir, &configuration, &[])?);
+        let mut opened = Repository { git: git.clone(), place, configuration: Arc::new(configuration), view };
+        if opened.configuration.is_partial()
+            && let Some(command) = opened.ssh_command()?
+        {
+            // Whatever git misses it fetches, and no prompt may wait for an answer.
+            let ssh = ConfigEntry::new("core", None, "sshcommand", command);
+            let view = View::create(git, opened.common_dir(), &opened.configuration, &[ssh])?;
+            opened.view = Arc::new(view);
+        }
+        Ok(opened)
     }
 
     fn any_commit(&self) -> Result<Option<Commit>> {
@@ -84,30 +92,35 @@ impl Repository {
 
     /// The folder in which the repository's own files are.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.place.folder
     }
 
     /// The folder that all of the repository's worktrees share, which is its identity.
     pub fn common_dir(&self) -> &Path {
-        &self.common_dir
+        &self.place.common_dir
     }
 
     pub(super) fn call(&self) -> Call<'_> {
-        self.git.at(&self.folder)
+        self.call_at(&self.place.folder, &self.place.git_dir)
     }
 
-    pub(super) fn call_in(&self, folder: &Path) -> Call<'_> {
-        self.git.at(folder).not_above(folder)
+    /// A call in a worktree, by its folder and what is its own.
+    pub(super) fn call_at(&self, folder: &Path, git_dir: &Path) -> Call<'_> {
+        self.git.at(folder, Some(git_dir), self.view.path())
     }
 
     /// What is checked out in the worktree that a folder is in; None when that has no commit yet.
     pub fn head_in(&self, folder: &Path) -> Result<Option<Head>> {
-        let commit =
-            self.git.at(folder).args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?;
+        let place = Place::above(folder)?;
+        if place.common_dir != self.place.common_dir {
+            return Ok(None);
+        }
+        let call = || self.call_at(&place.folder, &place.git_dir);
+        let commit = call().args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]).answer()?;
         if commit.code != Some(0) {
             return Ok(None);
         }
-        let branch = self.git.at(folder).args(["symbolic-ref", "--quiet", "HEAD"]).answer()?;
+        let branch = call().args(["symbolic-ref", "--quiet", "HEAD"]).answer()?;
         let name = branch.text();
         let name = name.strip_prefix("refs/heads/").filter(|_| branch.code == Some(0));
         Ok(Some(Head { commit: commit.text().parse()?, branch: name.and_then(|name| name.parse().ok()) }))
@@ -127,13 +140,16 @@ impl Repository {
         }
         Err(GitError::new(
             GitErrorKind::Failed,
-            format!("no branch is checked out in {}, and there is no main or master", self.folder.display()),
+            format!(
+                "no branch is checked out in {}, and there is no main or master",
+                self.folder().display()
+            ),
         )
         .hint("check out the branch to begin from: git switch BRANCH"))
     }
 
     /// The branch that a symbolic reference names.
-    fn symbolic(&self, reference: &str, under: &str) -> Result<Option<BranchName>> {
+    pub(super) fn symbolic(&self, reference: &str, under: &str) -> Result<Option<BranchName>> {
         let answer = self.call().args(["symbolic-ref", "--quiet", reference]).answer()?;
         let text = answer.text();
         let name = text.strip_prefix(under).filter(|_| answer.code == Some(0));
@@ -182,19 +198,21 @@ impl Repository {
         let names = self.call().arg("remote").run()?.text();
         let mut remotes = Vec::new();
         for name in names.lines().filter(|name| !name.is_empty() && !name.starts_with('-')) {
-            let urls = |which: &[&str]| -> Result<Vec<String>> {
-                let call = self.call().args(["remote", "get-url", "--all"]).args(which);
-                let answer = call.args(["--end-of-options", name]).answer()?;
-                Ok(if answer.code == Some(0) {
-                    answer.text().lines().map(str::to_owned).collect()
-                } else {
-                    Vec::new()
-                })
-            };
-            let Some(url) = urls(&[])?.into_iter().next() else { continue };
-            remotes.push(Remote { name: name.to_owned(), url, push_urls: urls(&["--push"])? });
+            let Some(url) = self.urls(name, &[])?.into_iter().next() else { continue };
+            remotes.push(Remote { name: name.to_owned(), url, push_urls: self.urls(name, &["--push"])? });
         }
         Ok(remotes)
+    }
+
+    /// The addresses of a remote, after git's rules for rewriting them.
+    pub(super) fn urls(&self, remote: &str, which: &[&str]) -> Result<Vec<String>> {
+        let call = self.call().args(["remote", "get-url", "--all"]).args(which);
+        let answer = call.args(["--end-of-options", remote]).answer()?;
+        Ok(if answer.code == Some(0) {
+            answer.text().lines().map(str::to_owned).collect()
+        } else {
+            Vec::new()
+        })
     }
 
     /// Whether commits made here would have an author.
@@ -216,6 +234,8 @@ impl Repository {
         old: Option<&Commit>,
         why: &str,
     ) -> Result<()> {
+        refuse_links(self.common_dir(), reference)?;
+        refuse_links(self.common_dir(), &format!("logs/{reference}"))?;
         self.call()
             .args(["update-ref", "--create-reflog", "-m", why, "--end-of-options", reference, new.as_str()])
             .arg(old.map_or("", Commit::as_str))
@@ -225,23 +245,16 @@ impl Repository {
     }
 }
 
-fn canonical(path: &Path) -> Result<PathBuf> {
-    path.canonicalize().map_err(|error| GitError::file("find", path, &error))
-}
-
-fn none_here(folder: &Path, stderr: &str, code: Option<i32>) -> GitError {
-    let folder = folder.display();
-    if stderr.contains("not a git repository") {
-        return GitError::new(GitErrorKind::Failed, format!("{folder} is in no git repository")).hint(
-            "go to a repository, or make one: git init && git add --all && git commit -m \"First commit\"",
-        );
+/// The main worktree of the repository of a worktree, where there is one that is still there.
+fn main_worktree(found: &Place) -> Result<Place> {
+    let Place { git_dir, common_dir, .. } = found;
+    let main = common_dir.parent().filter(|_| git_dir != common_dir && common_dir.ends_with(".git"));
+    match main {
+        Some(folder) if !Configuration::read(found)?.is_bare => Ok(Place {
+            folder: folder.to_owned(),
+            git_dir: common_dir.clone(),
+            common_dir: common_dir.clone(),
+        }),
+        _ => Ok(found.clone()),
     }
-    if stderr.contains("must be run in a work tree") || stderr.contains("cannot use bare repository") {
-        return GitError::new(
-            GitErrorKind::Failed,
-            format!("{folder} is a bare repository, which has no files"),
-        )
-        .hint("go to one of its worktrees, or make one: git worktree add ../main main");
-    }
-    failure::of("git rev-parse", stderr, code)
 }

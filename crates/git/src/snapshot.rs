@@ -4,8 +4,11 @@
 //! are the branch's tip, what was staged if that is something else, what was held before, and the commits that only the
 //! worktree's own log still names, such as those before an amendment. `git checkout refs/tamis/undo/ID` restores it.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
 use std::time::SystemTime;
 
+use super::discovery::Place;
 use super::{Repository, Worktree, locks};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
@@ -133,8 +136,11 @@ impl Worktree {
         let staged: Option<Commit> = staged.text().parse().ok().filter(|_| staged.code == Some(0));
         self.unhide(&index.0)?;
         let left_out = self.inner_repositories()?;
+        // git would look into them, where it would run what their configuration names. The copied index cannot have others.
+        let submodules = self.submodules_in(&index.0)?;
         let mut pathspecs = b":(top)\0".to_vec();
-        for path in &left_out {
+        let paths = submodules.iter().map(|path| path.as_os_str().as_bytes());
+        for path in left_out.iter().map(Vec::as_slice).chain(paths) {
             pathspecs.extend_from_slice(b":(top,exclude,literal)");
             pathspecs.extend_from_slice(path);
             pathspecs.push(0);
@@ -144,6 +150,15 @@ impl Worktree {
             .setting("core.safecrlf", "false")
             .stdin(pathspecs)
             .run()?;
+        for path in &submodules {
+            let place = Place::at(&self.path().join(path));
+            let inner = place.and_then(|place| Repository::open(&self.repository.git, place));
+            if let Some(head) = inner.and_then(|inner| inner.resolve("HEAD")).ok().flatten() {
+                let mut entry = OsString::from(format!("160000,{head},"));
+                entry.push(path);
+                with_index().args(["update-index", "--add", "--cacheinfo"]).arg(entry).run()?;
+            }
+        }
         let files: Commit = with_index().args(["write-tree"]).run()?.text().parse()?;
         let committed = self.tree_of(&first)?;
         if let Some(staged) = staged.filter(|staged| *staged != files && *staged != committed) {
@@ -166,7 +181,7 @@ impl Worktree {
             .map(|path| String::from_utf8_lossy(path).trim_end_matches('/').to_owned())
             .collect();
         let mut left_out = inner.clone();
-        left_out.extend(self.submodules()?.into_iter().map(|path| path.to_string_lossy().into_owned()));
+        left_out.extend(submodules.iter().map(|path| path.to_string_lossy().into_owned()));
         Ok(Snapshot { reference: branch.undo_reference(), commit, left_out, inner })
     }
 

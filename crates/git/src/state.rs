@@ -158,6 +158,6 @@ impl Worktree {
 }
 
 /// The rest of a line of this kind after the first `fields - 1` fields.
-fn field<'a>(line: &'a str, kind: &str, fields: usize) -> Option<&'a str> {
+pub(super) fn field<'a>(line: &'a str, kind: &str, fields: usize) -> Option<&'a str> {
     line.strip_prefix(kind)?.splitn(fields, ' ').nth(fields - 1)
 }

@@ -2,7 +2,9 @@
 
 mod disposal;
 mod hostile;
+mod keys;
 mod notes;
+mod promises;
 mod property;
 mod support;
 mod worktrees;

@@ -1,100 +1,93 @@
-//! What is not trusted: a repository's own configuration, wherever it would have git run a program.
-//!
-//! Reading configuration runs nothing. So each call first reads what counts in its folder, and overrides for itself every
-//! key of the repository's that names a program: with the user's own value where there is one, else with one that does no
-//! harm. It is read anew for each call and in its very folder, since a repository can include a file for one branch or one
-//! worktree only.
+//! What every git is started with: settings that count whatever the user has configured, and an environment by allow-list.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::OsStringExt;
+use std::ffi::OsStr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 
-use super::{Call, Intent, failure};
-use crate::error::Result;
+use crate::config::ConfigEntry;
 
-/// For every call, whatever the configuration has.
-const ALWAYS: &[(&str, &str)] = &[
-    ("core.hooksPath", "/dev/null"),
-    ("core.fsmonitor", "false"),
-    ("core.pager", "cat"),
-    ("core.editor", "true"),
-    ("sequence.editor", "true"),
-    ("color.ui", "false"),
-    ("commit.gpgSign", "false"),
-    ("tag.gpgSign", "false"),
-    ("push.gpgSign", "false"),
-    ("log.showSignature", "false"),
-    ("merge.verifySignatures", "false"),
-    ("merge.autoStash", "false"),
-    ("submodule.recurse", "false"),
-    ("fetch.recurseSubmodules", "false"),
-    ("push.recurseSubmodules", "no"),
+/// The private configuration ends with these, so they count before the user's own.
+const ALWAYS: &[(&str, &str, &str)] = &[
+    ("core", "bare", "false"),
+    ("core", "hookspath", "/dev/null"),
+    ("core", "fsmonitor", "false"),
+    ("core", "untrackedcache", "false"),
+    ("core", "pager", "cat"),
+    ("core", "editor", "true"),
+    ("sequence", "editor", "true"),
+    ("color", "ui", "false"),
+    ("commit", "gpgsign", "false"),
+    ("tag", "gpgsign", "false"),
+    ("push", "gpgsign", "false"),
+    ("log", "showsignature", "false"),
+    ("merge", "verifysignatures", "false"),
+    ("merge", "autostash", "false"),
+    ("submodule", "recurse", "false"),
+    ("fetch", "recursesubmodules", "false"),
+    ("push", "recursesubmodules", "no"),
     // It would have a push run the other side's program for fetching, too.
-    ("push.negotiate", "false"),
-    ("gc.auto", "0"),
-    ("maintenance.auto", "false"),
-    ("protocol.ext.allow", "never"),
-    // A folder in a tree that looks like a repository is none.
-    ("safe.bareRepository", "explicit"),
-    // It would hide what was changed.
-    ("core.ignoreStat", "false"),
+    ("push", "negotiate", "false"),
+    ("gc", "auto", "0"),
+    ("maintenance", "auto", "false"),
+    ("receive", "autogc", "false"),
+    ("receive", "updateserverinfo", "false"),
+    // A server could send what is meant for it to another one.
+    ("http", "followredirects", "false"),
+    // These would hide what was changed, or which commits there are.
+    ("core", "ignorestat", "false"),
+    ("core", "checkstat", "default"),
+    ("core", "trustctime", "true"),
+    ("core", "commitgraph", "false"),
+    ("status", "showuntrackedfiles", "normal"),
 ];
 
-/// Keys that name programs, by section and variable whatever is between them, and what each is set to instead.
-const RUNS: &[(&str, &str, &str)] = &[
-    ("core", "sshcommand", SSH),
-    ("core", "askpass", ""),
-    ("core", "gitproxy", ""),
-    ("core", "alternaterefscommand", ""),
-    ("diff", "external", ""),
-    ("diff", "command", ""),
-    ("diff", "textconv", ""),
-    ("filter", "clean", ""),
-    ("filter", "smudge", ""),
-    ("filter", "process", ""),
-    ("filter", "required", "false"),
-    ("gpg", "program", "false"),
-    ("gpg", "defaultkeycommand", "false"),
-    ("hook", "command", "true"),
-    ("hook", "enabled", "false"),
-    ("interactive", "difffilter", ""),
-    ("merge", "driver", "false"),
-    ("remote", "vcs", ""),
-    ("submodule", "update", "none"),
-    ("trailer", "cmd", "true"),
-    ("trailer", "command", "true"),
-    ("uploadpack", "packobjectshook", ""),
-    // Options for a merge, among them a strategy, which is a program.
-    ("branch", "mergeoptions", ""),
-];
+/// The settings of every private configuration. Those of the file system are looked up in the folder, which is on the file
+/// system of the worktrees that tamis makes.
+pub(crate) fn settings(folder: &Path) -> Vec<ConfigEntry> {
+    let entry = |section: &str, variable: &str, value: &str| ConfigEntry::new(section, None, variable, value);
+    let mut settings: Vec<ConfigEntry> = ALWAYS.iter().map(|(s, v, value)| entry(s, v, value)).collect();
+    let flag = |is: bool| if is { "true" } else { "false" };
+    settings.push(entry("core", "ignorecase", flag(ignores_case(folder))));
+    settings.push(entry("core", "filemode", flag(keeps_modes(folder))));
+    settings
+}
 
-/// The program for fetching, of which the first that is named counts, so that it cannot be overridden. In a partial clone,
-/// git fetches whatever it misses. With such a key in the repository's own configuration it does not.
-const FETCHES: (&str, &str) = ("remote", "uploadpack");
+/// Whether names that differ by case only are the same file: the folder is there by its own name only.
+fn ignores_case(folder: &Path) -> bool {
+    let name = folder.file_name().map(OsStr::to_ascii_uppercase);
+    name.filter(|name| Some(name.as_os_str()) != folder.file_name())
+        .is_some_and(|name| folder.with_file_name(name).symlink_metadata().is_ok())
+}
 
-/// The program for pushing, which is the same. It can be given as an argument.
-pub(super) const RECEIVES: &str = "--receive-pack=git-receive-pack";
+/// Whether a file can be made executable, and not.
+fn keeps_modes(folder: &Path) -> bool {
+    let mode = |path: &Path| std::fs::metadata(path).map(|about| about.permissions().mode() & 0o111);
+    let probe = folder.join("mode");
+    let kept = || {
+        std::fs::write(&probe, "")?;
+        let plain = mode(&probe)?;
+        std::fs::set_permissions(&probe, std::fs::Permissions::from_mode(0o700))?;
+        Ok::<_, std::io::Error>(plain == 0 && mode(&probe)? != 0)
+    };
+    let kept = kept().unwrap_or(true);
+    let _ = std::fs::remove_file(&probe);
+    kept
+}
 
 /// There is no user to answer a prompt.
-const SSH: &str = "ssh -o BatchMode=yes";
+pub(crate) const SSH: &str = "ssh -o BatchMode=yes";
 
-/// Keys that decide whom a secured connection trusts. With one of them from a repository, no credential is sent.
-const SECURES: &[&str] = &[
-    "sslverify",
-    "sslcainfo",
-    "sslcapath",
-    "sslbackend",
-    "sslcert",
-    "sslkey",
-    "curloptresolve",
-    "pinnedpubkey",
-    "proxysslcainfo",
-    "schannelcheckrevoke",
-    "schannelusesslcainfo",
-];
+/// The protocols of lazy fetches. Not `file`: git would run in another repository of this machine, with its configuration.
+pub(crate) const PROTOCOLS: &str = "git:http:https:ssh";
 
-/// The user's own settings, which their environment may hold: all other `GIT_…` is of another git, and would lead ours
-/// to another repository.
-const KEPT: &[&str] = &[
+/// What git, and the user's own programs that it starts, need of our environment: who and where the user is, their
+/// agents for keys and passwords, proxies, certificates, and their settings for git. No token is among them.
+const INHERITED: &[&str] = &[
+    "ALL_PROXY",
+    "CURL_CA_BUNDLE",
+    "DBUS_SESSION_BUS_ADDRESS",
+    "DYLD_LIBRARY_PATH",
+    "GH_CONFIG_DIR",
     "GIT_CONFIG_GLOBAL",
     "GIT_CONFIG_NOSYSTEM",
     "GIT_CONFIG_SYSTEM",
@@ -104,128 +97,54 @@ const KEPT: &[&str] = &[
     "GIT_SSH_VARIANT",
     "GIT_SSL_CAINFO",
     "GIT_SSL_CAPATH",
+    "GNUPGHOME",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "KRB5CCNAME",
+    "LD_LIBRARY_PATH",
+    "LOGNAME",
+    "NIX_SSL_CERT_FILE",
+    "NO_PROXY",
+    "PATH",
+    "SECURITYSESSIONID",
+    "SSH_AGENT_PID",
+    "SSH_AUTH_SOCK",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "SUDO_UID",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_CACHE_HOME",
+    "XDG_CONFIG_DIRS",
+    "XDG_CONFIG_HOME",
+    "XDG_DATA_HOME",
+    "XDG_RUNTIME_DIR",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
 ];
 
-pub(super) const VARIABLES: &[(&str, &str)] = &[
+pub(crate) const VARIABLES: &[(&str, &str)] = &[
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_ASKPASS", ""),
     ("SSH_ASKPASS", ""),
     ("SSH_ASKPASS_REQUIRE", "never"),
     ("GIT_PROXY_COMMAND", ""),
-    ("GIT_ALLOW_PROTOCOL", "file:git:http:https:ssh"),
+    ("GIT_ALLOW_PROTOCOL", PROTOCOLS),
     ("GIT_EDITOR", "true"),
     ("GIT_PAGER", "cat"),
+    // Proofs are about the true commits.
+    ("GIT_NO_REPLACE_OBJECTS", "1"),
+    // Logs of references have no text of the repository's choice.
+    ("GIT_COMMITTER_NAME", "tamis"),
+    ("GIT_COMMITTER_EMAIL", "tamis@tamis.invalid"),
     ("LC_ALL", "C"),
 ];
 
-/// Whether git inherits a variable. `LANGUAGE` would translate its messages in spite of `LC_ALL`.
-pub(super) fn is_allowed_variable(name: &OsStr) -> bool {
-    let is_git = name.as_encoded_bytes().starts_with(b"GIT_");
-    name != "LANGUAGE" && (!is_git || KEPT.iter().any(|kept| name == *kept))
-}
-
-/// A key and what it is set to. Either may be of any bytes: a filter's name is.
-pub(super) type Setting = (OsString, OsString);
-
-/// One line of configuration, and whether it is the repository's.
-#[derive(Debug)]
-struct Entry {
-    own: bool,
-    key: Vec<u8>,
-    value: Vec<u8>,
-}
-
-impl Entry {
-    fn section_and_variable(&self) -> Option<(&str, &str)> {
-        let section = self.key.split(|byte| *byte == b'.').next()?;
-        let variable = self.key.rsplit(|byte| *byte == b'.').next()?;
-        Some((str::from_utf8(section).ok()?, str::from_utf8(variable).ok()?))
-    }
-
-    fn setting(&self, value: Vec<u8>) -> Setting {
-        (OsString::from_vec(self.key.clone()), OsString::from_vec(value))
-    }
-
-    fn is_helper(&self) -> bool {
-        self.section_and_variable() == Some(("credential", "helper"))
-    }
-}
-
-fn read(call: &Call<'_>) -> Result<Vec<Entry>> {
-    let arguments = ["config", "--list", "--includes", "--show-scope", "--null"].map(OsString::from);
-    let answer = call.start(&arguments, &Precautions { settings: always(), variables: &[] })?;
-    if answer.code != Some(0) {
-        return Err(failure::of("git config", &answer.stderr, answer.code));
-    }
-    let mut parts = answer.stdout.split(|byte| *byte == 0);
-    let mut entries = Vec::new();
-    while let (Some(scope), Some(entry)) = (parts.next(), parts.next()) {
-        let end = entry.iter().position(|byte| *byte == b'\n').unwrap_or(entry.len());
-        let (key, value) = (entry[..end].to_vec(), entry.get(end + 1..).unwrap_or_default().to_vec());
-        if scope != b"command" {
-            entries.push(Entry { own: !matches!(scope, b"system" | b"global"), key, value });
-        }
-    }
-    Ok(entries)
-}
-
-fn always() -> Vec<Setting> {
-    ALWAYS.iter().map(|(key, value)| (key.into(), value.into())).collect()
-}
-
-/// What a call in a repository is given.
-#[derive(Debug)]
-pub(super) struct Precautions {
-    pub(super) settings: Vec<Setting>,
-    pub(super) variables: &'static [(&'static str, &'static str)],
-}
-
-/// What keeps git from fetching: the second is for versions that do not know the first.
-const NO_FETCHING: &[(&str, &str)] = &[("GIT_NO_LAZY_FETCH", "1"), ("GIT_ALLOW_PROTOCOL", "none")];
-
-pub(super) fn of_repository(call: &Call<'_>) -> Result<Precautions> {
-    let entries = read(call)?;
-    let mut settings = always();
-    let fetches = |entry: &Entry| entry.own && entry.section_and_variable() == Some(FETCHES);
-    let variables = match (entries.iter().any(fetches), call.intent) {
-        (false, _) => &[],
-        (true, Intent::Pushes) => &NO_FETCHING[..1],
-        (true, Intent::Reads | Intent::Writes) => NO_FETCHING,
-    };
-    let mut asks_us = true;
-    for entry in &entries {
-        let Some((section, variable)) = entry.section_and_variable() else { continue };
-        asks_us &= (section, variable) != ("core", "sshcommand");
-        let instead = RUNS.iter().find(|(s, v, _)| (*s, *v) == (section, variable));
-        let Some((_, _, harmless)) = instead.filter(|_| entry.own) else { continue };
-        let users = entries.iter().rfind(|other| !other.own && other.key == entry.key);
-        let value = users.map_or_else(|| harmless.as_bytes().to_vec(), |users| users.value.clone());
-        settings.push(entry.setting(value));
-        if section == "hook" && users.is_none() {
-            let name = &entry.key[..entry.key.len() - variable.len()];
-            settings.push((OsString::from_vec([name, b"enabled"].concat()), "false".into()));
-        }
-    }
-    if asks_us && std::env::var_os("GIT_SSH").is_none() {
-        settings.push(("core.sshCommand".into(), SSH.into()));
-    }
-    if entries.iter().any(|entry| entry.own && entry.is_helper()) {
-        // They are a list, which an empty one begins anew.
-        settings.push(("credential.helper".into(), OsString::new()));
-        let users = entries.iter().filter(|entry| !entry.own && entry.is_helper());
-        settings.extend(users.map(|entry| entry.setting(entry.value.clone())));
-    }
-    Ok(Precautions { settings, variables })
-}
-
-/// Which keys of the repository's own would change whom a secured connection trusts.
-pub(super) fn loosened(call: &Call<'_>) -> Result<Vec<String>> {
-    let loosens = |entry: &Entry| {
-        entry.own
-            && entry.section_and_variable().is_some_and(|(section, variable)| {
-                section == "http" && (SECURES.contains(&variable) || variable.starts_with("ssl"))
-            })
-    };
-    let keys = read(call)?.into_iter().filter(loosens);
-    Ok(keys.map(|entry| String::from_utf8_lossy(&entry.key).into_owned()).collect())
+/// Whether git inherits a variable.
+pub(crate) fn is_inherited(name: &OsStr) -> bool {
+    INHERITED.iter().any(|inherited| name == *inherited)
 }

@@ -1,13 +1,15 @@
 //! Worktrees of a repository: made, listed and removed, many at once.
 //!
 //! Only the registering is done one at a time; filling a worktree with files is what takes long, and goes side by side.
-//! A worktree is registered empty and filled in a second step: only then can git report which programs its configuration
-//! would run there.
+//! tamis registers a worktree itself, as git's documentation of its folders has it: git would write down the path of the
+//! private configuration.
 
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::discovery::{Place, refuse_links};
 use super::{Call, Repository, locks};
 use crate::error::{GitError, GitErrorKind, Result};
 use crate::names::{BranchName, Commit};
@@ -68,7 +70,7 @@ impl Worktree {
     }
 
     pub(super) fn call(&self) -> Call<'_> {
-        self.repository.call_in(&self.path)
+        self.repository.call_at(&self.path, &self.git_dir)
     }
 
     #[cfg(test)]
@@ -81,30 +83,35 @@ impl Repository {
     /// A linked worktree that is there, and is of this repository.
     pub fn worktree(&self, path: &Path) -> Result<Worktree> {
         self.worktree_if_there(path)?.ok_or_else(|| {
-            GitError::new(GitErrorKind::Failed, format!("the worktree {} is gone", path.display()))
+            let what = if path.symlink_metadata().is_ok() { "is not understood" } else { "is gone" };
+            GitError::new(GitErrorKind::Failed, format!("the worktree {} {what}", path.display()))
                 .hint("`tamis agents gc` clears up what was left of it")
         })
     }
 
-    /// The same; None when it has vanished.
+    /// The same; None when it has vanished, or when what is there is not a worktree of this repository.
     pub fn worktree_if_there(&self, path: &Path) -> Result<Option<Worktree>> {
-        let Ok(path) = path.canonicalize() else { return Ok(None) };
-        let answer = self
-            .call_in(&path)
-            .args(["rev-parse", "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir"])
-            .answer()?;
-        let text = answer.text();
-        let lines: Vec<&str> = text.lines().collect();
-        let canonical = |text: &str| Path::new(text).canonicalize().ok();
-        if answer.code == Some(0)
-            && let [toplevel, git_dir, common_dir] = lines.as_slice()
-            && canonical(toplevel).as_deref() == Some(&path)
-            && canonical(common_dir).as_deref() == Some(self.common_dir())
-            && let Some(git_dir) = canonical(git_dir)
-        {
-            return Ok(Some(Worktree { repository: self.clone(), path, git_dir }));
+        if path.symlink_metadata().is_ok_and(|about| about.is_symlink()) {
+            return Ok(None);
         }
-        Ok(None)
+        let Ok(place) = Place::at(path) else { return Ok(None) };
+        if place.common_dir != *self.common_dir() {
+            return Ok(None);
+        }
+        place.check_links()?;
+        Ok(Some(self.worktree_at(&place)))
+    }
+
+    /// A worktree of this repository, by its place.
+    pub(super) fn worktree_at(&self, place: &Place) -> Worktree {
+        Worktree { repository: self.clone(), path: place.folder.clone(), git_dir: place.git_dir.clone() }
+    }
+
+    /// Whether something is at a path that is not understood as a worktree of this repository. An empty folder is nothing.
+    pub(super) fn is_unknown(&self, path: &Path) -> Result<bool> {
+        let Ok(about) = path.symlink_metadata() else { return Ok(false) };
+        let is_empty = about.is_dir() && path.read_dir().is_ok_and(|mut entries| entries.next().is_none());
+        Ok(!is_empty && self.worktree_if_there(path)?.is_none())
     }
 
     pub fn worktrees(&self) -> Result<Vec<Registered>> {
@@ -146,12 +153,33 @@ impl Repository {
                 _ => {}
             }
         }
+        // git takes the private folder for the main worktree.
+        if let Some(main) = worktrees.first_mut() {
+            main.bare = self.configuration.is_bare;
+            main.path = self.main_folder();
+            main.head = None;
+            main.branch = self.branch_of_main()?;
+        }
         // A branch or commit of zeros stands for none.
         let zeros = |commit: &Commit| commit.as_str().bytes().all(|byte| byte == b'0');
         worktrees
             .iter_mut()
             .for_each(|worktree| worktree.head = worktree.head.take().filter(|head| !zeros(head)));
         Ok(worktrees)
+    }
+
+    /// The folder of the main worktree, as git derives it.
+    fn main_folder(&self) -> PathBuf {
+        let common_dir = self.common_dir();
+        common_dir.parent().filter(|_| common_dir.ends_with(".git")).unwrap_or(common_dir).to_owned()
+    }
+
+    fn branch_of_main(&self) -> Result<Option<BranchName>> {
+        let common_dir = self.common_dir();
+        let head =
+            self.call_at(common_dir, common_dir).without_files().args(["symbolic-ref", "--quiet", "HEAD"]);
+        let name = head.answer()?.text();
+        Ok(name.strip_prefix("refs/heads/").and_then(|name| name.parse().ok()))
     }
 
     fn list_worktrees(&self) -> Result<super::Answer> {
@@ -180,6 +208,11 @@ impl Repository {
             Some(there) if there.branch.as_ref() == Some(branch) && there.head.as_ref() == Some(at) => {}
             Some(_) => return Err(taken(&path)),
             None => self.register(&path, branch, at)?,
+        }
+        if let (false, Some(own)) = (path.join(".git").exists(), self.registration(&path)) {
+            // Interrupted between the two.
+            fs::create_dir_all(&path).map_err(|error| GitError::file("make the folder", &path, &error))?;
+            point_to(&path, &own)?;
         }
         drop(held);
         let worktree = self.worktree(&path)?;
@@ -213,13 +246,7 @@ impl Repository {
                 true
             }
         };
-        let added = self
-            .call()
-            .args(["worktree", "add", "--quiet", "--no-checkout", "--no-guess-remote", "--"])
-            .arg(path)
-            .arg(branch.as_str())
-            .writes()
-            .run();
+        let added = self.write_registration(path, branch);
         if let Err(error) = added {
             if made {
                 // It was at a commit that others have: nothing is lost with it, and nothing is won if this fails too.
@@ -231,6 +258,75 @@ impl Repository {
         Ok(())
     }
 
+    /// Writes what makes a folder a worktree on a branch, in git's order: while `locked` is there, git does not take it for
+    /// one that has vanished.
+    fn write_registration(&self, path: &Path, branch: &BranchName) -> Result<()> {
+        refuse_links(self.common_dir(), "worktrees")?;
+        let worktrees = self.common_dir().join("worktrees");
+        let failed = |at: &Path| {
+            let at = at.to_owned();
+            move |error: std::io::Error| GitError::file("write", &at, &error)
+        };
+        for folder in [&worktrees, &path.to_owned()] {
+            fs::create_dir_all(folder).map_err(failed(folder))?;
+        }
+        let base = path.file_name().unwrap_or_default().to_owned();
+        let numbered = (0..1000).map(|number| {
+            let mut name = base.clone();
+            if number > 0 {
+                name.push(number.to_string());
+            }
+            worktrees.join(name)
+        });
+        let mut own = None;
+        for folder in numbered {
+            match fs::create_dir(&folder) {
+                Ok(()) => {
+                    own = Some(folder);
+                    break;
+                }
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(failed(&folder)(error)),
+            }
+        }
+        let Some(own) = own else { return Err(taken(&worktrees)) };
+        let write = |name: &str, content: &[u8]| {
+            let file = own.join(name);
+            let folder = file.parent().unwrap_or(&own);
+            fs::create_dir_all(folder).and_then(|()| fs::write(&file, content)).map_err(failed(&file))
+        };
+        let is_reftable = self.common_dir().join("reftable").is_dir();
+        write("locked", b"initializing")?;
+        write("commondir", b"../..\n")?;
+        if is_reftable {
+            write("HEAD", b"ref: refs/heads/.invalid\n")?;
+            write("refs/heads", b"this repository uses the reftable format\n")?;
+            write("reftable/tables.list", b"")?;
+        } else {
+            write("HEAD", format!("ref: {}\n", branch.reference()).as_bytes())?;
+        }
+        if self.configuration.is_on("core", "sparsecheckout") {
+            let patterns = self.common_dir().join("info/sparse-checkout");
+            if let Ok(patterns) = fs::read(&patterns) {
+                write("info/sparse-checkout", &patterns)?;
+            }
+            if self.configuration.has_worktree_config {
+                write("config.worktree", &self.configuration.sparse())?;
+            }
+        }
+        // Other gits fail while it is there and empty.
+        let (draft, gitdir) = (own.join("gitdir.new"), own.join("gitdir"));
+        write("gitdir.new", &[path.join(".git").as_os_str().as_bytes(), b"\n"].concat())?;
+        fs::rename(&draft, &gitdir).map_err(failed(&gitdir))?;
+        point_to(path, &own)?;
+        if is_reftable {
+            let reference = branch.reference();
+            self.call_at(path, &own).args(["symbolic-ref", "HEAD", &reference]).writes().run()?;
+        }
+        let locked = own.join("locked");
+        fs::remove_file(&locked).map_err(failed(&locked))
+    }
+
     /// Removes one worktree, or what is left of one whose folder has vanished. Its branch stays.
     pub fn remove_worktree(&self, path: &Path, removal: Removal) -> Result<Removed> {
         let path = settled(path);
@@ -240,7 +336,29 @@ impl Repository {
             self.forget_half_registered(&path);
             return Ok(Removed::NotRegistered);
         };
-        let mut call = self.call().args(["worktree", "remove"]);
+        if self.is_unknown(&path)? {
+            return Err(GitError::new(
+                GitErrorKind::Kept,
+                format!(
+                    "{} stays: it is not understood as a worktree of {}",
+                    path.display(),
+                    self.folder().display()
+                ),
+            )
+            .hint("if it was moved: git worktree repair"));
+        }
+        if let (Removal::OnlyClean, Some(worktree)) = (removal, self.worktree_if_there(&path)?) {
+            // git would look into submodules, where it would run what their configuration names.
+            let mut reasons = Vec::new();
+            worktree.reasons(&mut reasons)?;
+            if let Some(reason) = reasons.first() {
+                let message = format!("{} stays: it has {reason}", path.display());
+                return Err(GitError::new(GitErrorKind::Failed, message));
+            }
+        }
+        // An empty folder has nothing to lose, and git does not know what to make of one.
+        let _ = fs::remove_dir(&path);
+        let call = self.call().args(["worktree", "remove", "--force", "--force"]);
         // git itself writes this while it makes a worktree, and leaves it behind when it is killed.
         let interrupted = there.locked.as_deref() == Some("initializing");
         if let Some(why) = there.locked.as_deref().filter(|_| !interrupted) {
@@ -250,26 +368,44 @@ impl Repository {
             return Err(GitError::new(GitErrorKind::Kept, format!("{place} stays: it is locked{why}"))
                 .hint(format!("if it may go: git worktree unlock '{place}'")));
         }
-        call = match (removal, path.exists()) {
-            (Removal::Everything, true) => call.args(["--force", "--force"]),
-            (_, false) if interrupted => call.args(["--force", "--force"]),
-            (_, false) => call.arg("--force"),
-            (Removal::OnlyClean, true) => call,
-        };
         call.arg("--").arg(&there.path).writes().run()?;
         Ok(Removed::Done)
     }
 
-    /// A git that is killed early leaves a folder that no command lists or clears: without the worktree's place.
+    /// The folder that belongs to the worktree at a path.
+    fn registration(&self, path: &Path) -> Option<PathBuf> {
+        let dot_git = path.join(".git");
+        let folders = fs::read_dir(self.common_dir().join("worktrees")).into_iter().flatten().flatten();
+        folders.map(|entry| entry.path()).find(|folder| {
+            let named = fs::read(folder.join("gitdir")).unwrap_or_default();
+            named.trim_ascii_end() == dot_git.as_os_str().as_bytes()
+        })
+    }
+
+    /// Registering that is interrupted early leaves a folder that no command lists or clears: without the worktree's place.
     fn forget_half_registered(&self, path: &Path) {
+        const FIRST: &[&str] =
+            &["locked", "commondir", "HEAD", "config.worktree", "gitdir.new", "refs", "reftable", "info"];
         let Some(name) = path.file_name() else { return };
         let folder = self.common_dir().join("worktrees").join(name);
-        if folder.is_dir() && !folder.join("gitdir").exists() && !folder.join("index").exists() {
-            // Only what git puts there first; anything more, and the folder stays.
-            let _ = std::fs::remove_file(folder.join("locked"));
-            let _ = std::fs::remove_dir(&folder);
+        let is_first = |name: &std::ffi::OsStr| FIRST.iter().any(|first| name == *first);
+        let about = fs::symlink_metadata(&folder);
+        // Anything more, and the folder stays.
+        let is_half = about.is_ok_and(|about| about.is_dir())
+            && fs::read_dir(&folder).is_ok_and(|mut entries| {
+                entries.all(|entry| entry.is_ok_and(|entry| is_first(&entry.file_name())))
+            });
+        if is_half {
+            let _ = fs::remove_dir_all(&folder);
         }
     }
+}
+
+/// Writes the file by which git finds a worktree's own folder.
+fn point_to(path: &Path, own: &Path) -> Result<()> {
+    let file = path.join(".git");
+    let pointer = [b"gitdir: ", own.as_os_str().as_bytes(), b"\n"].concat();
+    fs::write(&file, pointer).map_err(|error| GitError::file("write", &file, &error))
 }
 
 fn taken(path: &Path) -> GitError {

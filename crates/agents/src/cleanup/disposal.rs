@@ -150,7 +150,7 @@ fn remove_empty(instance: &Instance) -> Result<()> {
 /// Whether something stays for this reason, and is not held well enough by the undo ref.
 fn stays_for(reason: &Reason, is_review: bool) -> bool {
     match reason {
-        Reason::InProgress(_) | Reason::Submodule(_) => true,
+        Reason::InProgress(_) | Reason::Submodule(_) | Reason::Unknown => true,
         // What git ignores in its worktree is no work of a reviewer's.
         Reason::Inner(_)
         | Reason::Uncommitted(_)

@@ -200,10 +200,10 @@ fn a_branch_is_pushed_and_never_by_force() {
     let world = World::new();
     world.plain("home", &["clone", "--quiet", "--bare", "../repo", "../remote.git"]);
     world.worktree();
-    let repository = world.repository();
     world.plain("repo", &["remote", "add", "origin", "../remote.git"]);
     world.plain("repo", &["config", "push.followTags", "true"]);
     world.plain("repo", &["remote", "add", "--", "--upload-pack=x", "../remote.git"]);
+    let repository = world.repository();
     let remotes = repository.remotes().unwrap();
     assert_eq!(remotes.iter().map(|remote| remote.name.as_str()).collect::<Vec<_>>(), ["origin"]);
     let origin = &remotes[0];
@@ -225,6 +225,7 @@ fn a_branch_is_pushed_and_never_by_force() {
     );
     assert_eq!(world.plain("remote.git", &["log", "-1", "--format=%s", branch().as_str()]), "two");
     world.plain("repo", &["remote", "set-url", "origin", "../vanished.git"]);
+    let repository = world.repository();
     let gone = repository.push(&repository.remotes().unwrap()[0], &branch(), None).unwrap_err();
     assert_eq!(gone.kind, GitErrorKind::Failed);
 }
@@ -249,15 +250,15 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
     });
     world
         .plain("repo", &["remote", "add", "origin", &format!("http://in-url:hidden@127.0.0.1:{port}/x.git")]);
-    let repository = world.repository();
-    let origin = &repository.remotes().unwrap()[0];
     let credential = |origin: &str| Credential {
         origin: origin.to_owned(),
         user: "x".to_owned(),
         secret: "s3cret".to_owned(),
     };
     let push = |credential: &Credential| {
-        let error = repository.push(origin, &branch(), Some(credential)).unwrap_err();
+        let repository = world.repository();
+        let error =
+            repository.push(&repository.remotes().unwrap()[0], &branch(), Some(credential)).unwrap_err();
         let shown = format!("{error:?} {credential:?}");
         for secret in ["s3cret", "eDpzM2NyZXQ=", "hidden"] {
             assert!(!shown.contains(secret), "{shown}");
@@ -275,6 +276,7 @@ fn a_credential_goes_to_its_host_only_and_is_never_shown() {
         "repo",
         &["config", "credential.http://127.0.0.1.helper", &world.canary_program("helper-of-host")],
     );
+    let repository = world.repository();
     assert!(repository.push(&repository.remotes().unwrap()[0], &branch(), None).is_err());
     assert_eq!(world.canaries(), [] as [&str; 0]);
     assert!(!world.try_plain("repo", &["push", "origin", branch().as_str()]).0);

@@ -10,7 +10,7 @@ use super::notes::deliver;
 use super::support::{AT, World, branch};
 use crate::{BranchName, Pushed, Removal, Repository};
 
-const HOOKS: &[&str] = &[
+pub(super) const HOOKS: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
     "fsmonitor-watchman",

@@ -158,7 +158,7 @@ impl Everything {
     }
 }
 
-fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
+pub(super) fn collect(root: &Path, folder: &Path, files: &mut BTreeMap<String, Vec<u8>>) {
     for entry in fs::read_dir(folder).unwrap().flatten() {
         let path = entry.path();
         let name = path.strip_prefix(root).unwrap().display().to_string();
