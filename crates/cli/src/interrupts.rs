@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tokio::runtime::Builder;
 use tokio_util::sync::CancellationToken;
 
@@ -44,8 +44,8 @@ impl Interrupts {
     }
 
     /// Cancels work at the first signal.
-    pub(crate) fn halt(&self) -> Halt {
-        Halt::on(self.token.clone())
+    pub(crate) fn stop_signal(&self) -> StopSignal {
+        StopSignal::on(self.token.clone())
     }
 
     /// Fails if a signal has arrived.

@@ -22,7 +22,7 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use tamis_codebase::{Changes, Halt, Halted, Roots, changes, outer_rules, tree as walk_tree};
+use tamis_codebase::{Changes, Roots, StopSignal, Stopped, changes, outer_rules, tree as walk_tree};
 use tamis_store::rusqlite::{self, Connection};
 use tamis_store::{Database, Lock, StoreError, create_private_dir};
 
@@ -58,7 +58,7 @@ pub(crate) enum IndexError {
     #[error("too much has changed")]
     Outdated,
     #[error(transparent)]
-    Halted(#[from] Halted),
+    Stopped(#[from] Stopped),
     #[error("{}", .0.describe())]
     Store(#[from] StoreError),
     #[error(transparent)]
@@ -91,13 +91,13 @@ impl Index {
         &self,
         roots: &Roots,
         counter: &WordCounter,
-        halt: &Halt,
+        stop: &StopSignal,
     ) -> Result<(Vec<FileCounts>, bool), IndexError> {
         if !self.path.exists() {
             return Err(IndexError::Missing);
         }
         let database = Database::open(&self.path, db::COMPONENTS)?;
-        database.read(|connection| Ok(self.survey_at(connection, roots, counter, halt)))?
+        database.read(|connection| Ok(self.survey_at(connection, roots, counter, stop)))?
     }
 
     fn survey_at(
@@ -105,15 +105,15 @@ impl Index {
         connection: &Connection,
         roots: &Roots,
         counter: &WordCounter,
-        halt: &Halt,
+        stop: &StopSignal,
     ) -> Result<(Vec<FileCounts>, bool), IndexError> {
         // Another process may write meanwhile: one transaction sees one state.
         let moment = connection.unchecked_transaction()?;
         let mut known = self.load(&moment)?;
         let outer_rules = outer_rules(roots);
-        let mut found = changes(roots, &known.folders, halt)?;
+        let mut found = changes(roots, &known.folders, stop)?;
         if found.structure || outer_rules.as_ref() != Some(&known.outer_rules) {
-            known = known.with_folders(walk_tree(roots, halt)?, outer_rules.unwrap_or_default());
+            known = known.with_folders(walk_tree(roots, stop)?, outer_rules.unwrap_or_default());
             found = Changes { structure: true, files: Vec::new() };
         }
         found.files.extend(known.without_entry());
@@ -124,12 +124,12 @@ impl Index {
         {
             return Err(IndexError::Outdated);
         }
-        let survey = look_up(&moment, &known, &found.files, roots, counter, halt)?;
+        let survey = look_up(&moment, &known, &found.files, roots, counter, stop)?;
         Ok((survey, found.structure || !found.files.is_empty()))
     }
 
     /// Builds it from scratch. False when another process holds the lock.
-    pub(crate) fn build(&self, roots: &Roots, halt: &Halt) -> Result<bool, IndexError> {
+    pub(crate) fn build(&self, roots: &Roots, stop: &StopSignal) -> Result<bool, IndexError> {
         let Some(_lock) = self.lock()? else { return Ok(false) };
         let database = match Database::open(&self.path, db::COMPONENTS) {
             Err(StoreError::Corrupt { .. } | StoreError::NewerSchema { .. }) => {
@@ -149,8 +149,8 @@ impl Index {
         };
         // Read first, so that later changes are noticed.
         let outer_rules = outer_rules(roots).unwrap_or_default();
-        let known = Tree::new(walk_tree(roots, halt)?, outer_rules);
-        self.write(&database, roots, known, false, halt)?;
+        let known = Tree::new(walk_tree(roots, stop)?, outer_rules);
+        self.write(&database, roots, known, false, stop)?;
         Ok(true)
     }
 
@@ -184,11 +184,11 @@ impl Index {
     }
 
     /// Adds what has changed. False when another process holds the lock.
-    pub(crate) fn refresh(&self, roots: &Roots, halt: &Halt) -> Result<bool, IndexError> {
+    pub(crate) fn refresh(&self, roots: &Roots, stop: &StopSignal) -> Result<bool, IndexError> {
         let Some(_lock) = self.lock()? else { return Ok(false) };
         let database = Database::open(&self.path, db::COMPONENTS)?;
         let outer_rules = outer_rules(roots).unwrap_or_default();
-        let folders = walk_tree(roots, halt)?;
+        let folders = walk_tree(roots, stop)?;
         let added = database.read(db::count_added)? <= MAX_ADDED;
         let known = if added {
             let before = database.read(|connection| Ok(self.load(connection)))??;
@@ -197,7 +197,7 @@ impl Index {
             database.write(db::clear)?;
             Tree::new(folders, outer_rules)
         };
-        self.write(&database, roots, known, added, halt)?;
+        self.write(&database, roots, known, added, stop)?;
         Ok(true)
     }
 
@@ -208,9 +208,9 @@ impl Index {
         roots: &Roots,
         mut known: Tree,
         added: bool,
-        halt: &Halt,
+        stop: &StopSignal,
     ) -> Result<(), IndexError> {
-        for ((folder, file), entry) in write_segments(database, roots, &known, added, halt)? {
+        for ((folder, file), entry) in write_segments(database, roots, &known, added, stop)? {
             known.entries[folder][file] = Some(entry);
         }
         let kept: Vec<u32> = known.segments();

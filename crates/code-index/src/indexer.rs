@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use tamis_codebase::{Halt, Halted, Roots};
+use tamis_codebase::{Roots, StopSignal, Stopped};
 
 use crate::index::{Index, IndexError};
 use crate::survey::{FileCounts, survey_by_reading};
@@ -49,20 +49,25 @@ impl Indexer {
     }
 
     /// The survey, from the index where it is usable, else by reading.
-    fn survey(&self, roots: &Roots, counter: &WordCounter, halt: &Halt) -> Result<Vec<FileCounts>, Halted> {
+    fn survey(
+        &self,
+        roots: &Roots,
+        counter: &WordCounter,
+        stop: &StopSignal,
+    ) -> Result<Vec<FileCounts>, Stopped> {
         let index = Index::of(&self.settings.folder, roots);
-        match index.survey(roots, counter, halt) {
+        match index.survey(roots, counter, stop) {
             Ok((survey, stale)) => {
                 if stale {
                     self.set_to_work(index, roots, Due::Refresh);
                 }
                 return Ok(survey);
             }
-            Err(IndexError::Halted(halted)) => return Err(halted),
+            Err(IndexError::Stopped(stopped)) => return Err(stopped),
             Err(IndexError::Missing) => {}
             Err(why) => tracing::debug!("the index does not help: {why}"),
         }
-        let survey = survey_by_reading(roots, counter, halt)?;
+        let survey = survey_by_reading(roots, counter, stop)?;
         if self.settings.builds && Index::is_worth(self.settings.used, survey.len()) {
             self.set_to_work(index, roots, Due::Build);
         }
@@ -85,9 +90,9 @@ impl Indexer {
             let outcome = match due {
                 Due::Build => {
                     index.sweep();
-                    index.build(&roots, &Halt::never())
+                    index.build(&roots, &StopSignal::never())
                 }
-                Due::Refresh => index.refresh(&roots, &Halt::never()),
+                Due::Refresh => index.refresh(&roots, &StopSignal::never()),
             };
             // The next question is then answered by reading.
             if let Err(why) = outcome {
@@ -118,10 +123,10 @@ pub fn survey(
     indexer: Option<&Indexer>,
     roots: &Roots,
     counter: &WordCounter,
-    halt: &Halt,
-) -> Result<Vec<FileCounts>, Halted> {
+    stop: &StopSignal,
+) -> Result<Vec<FileCounts>, Stopped> {
     match indexer {
-        Some(indexer) => indexer.survey(roots, counter, halt),
-        None => survey_by_reading(roots, counter, halt),
+        Some(indexer) => indexer.survey(roots, counter, stop),
+        None => survey_by_reading(roots, counter, stop),
     }
 }

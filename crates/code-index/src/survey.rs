@@ -1,13 +1,13 @@
 //! The survey of a codebase: of every file, how often it has each word of a query.
 
-use tamis_codebase::{Halt, Halted, Place, Roots, scan};
+use tamis_codebase::{RootedPath, Roots, StopSignal, Stopped, scan};
 
 use crate::word_counter::{WordCounter, defines_at};
 
 /// The counts of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCounts {
-    pub place: Place,
+    pub place: RootedPath,
     pub bytes: u64,
     /// By column of the [`WordCounter`]; none when all are zero.
     pub counts: Option<Box<[u16]>>,
@@ -25,16 +25,16 @@ impl FileCounts {
 pub(crate) fn survey_by_reading(
     roots: &Roots,
     counter: &WordCounter,
-    halt: &Halt,
-) -> Result<Vec<FileCounts>, Halted> {
-    let lists = scan(roots, halt, Vec::new, |files: &mut Vec<FileCounts>, place, bytes| {
+    stop: &StopSignal,
+) -> Result<Vec<FileCounts>, Stopped> {
+    let lists = scan(roots, stop, Vec::new, |files: &mut Vec<FileCounts>, place, bytes| {
         files.push(FileCounts::by_reading(place, bytes, counter));
     })?;
     Ok(lists.into_iter().flatten().collect())
 }
 
 impl FileCounts {
-    pub(crate) fn by_reading(place: Place, bytes: &[u8], counter: &WordCounter) -> FileCounts {
+    pub(crate) fn by_reading(place: RootedPath, bytes: &[u8], counter: &WordCounter) -> FileCounts {
         let first_name = counter.name_column(0);
         let mut counts: Option<Box<[u16]>> = None;
         let mut defines = 0;

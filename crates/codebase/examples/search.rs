@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::PathBuf;
 
-use tamis_codebase::{Case, Halt, Policy, Roots, Search, SearchMode, files, scan, search};
+use tamis_codebase::{Case, Policy, Roots, Search, SearchMode, StopSignal, files, scan, search};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -13,18 +13,18 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: search | count | few | files | scan, FOLDER, [PATTERN]".into());
     };
     let roots = Roots::open(&[PathBuf::from(folder)], Policy::standard())?;
-    let halt = Halt::never();
+    let stop = StopSignal::never();
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     match what.as_str() {
         "files" => {
-            for place in files(&roots, &halt)? {
+            for place in files(&roots, &stop)? {
                 writeln!(out, "{folder}/{place}")?;
             }
         }
         "scan" => {
             let sums = scan(
                 &roots,
-                &halt,
+                &stop,
                 || (0u64, 0u64),
                 |sum, _, bytes| {
                     *sum = (sum.0 + 1, sum.1 + bytes.len() as u64);
@@ -43,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 mode: if what == "count" { SearchMode::Counts } else { SearchMode::Lines },
                 ..Search::new(rest.first().ok_or("a pattern is missing")?)
             };
-            let found = search(&roots, &wanted, &halt)?;
+            let found = search(&roots, &wanted, &stop)?;
             for file in &found.files {
                 for line in &file.lines {
                     writeln!(out, "{folder}/{}:{}:{}", file.place, line.number, line.text)?;

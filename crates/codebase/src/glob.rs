@@ -2,13 +2,13 @@
 
 use crate::file_patterns::FilePatterns;
 use crate::walk::walk;
-use crate::{Halt, Halted, PatternError, Place, Roots};
+use crate::{PatternError, RootedPath, Roots, StopSignal, Stopped};
 
 /// Files whose paths match.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobMatches {
     /// The first of them, in the order of roots and paths.
-    pub places: Vec<Place>,
+    pub places: Vec<RootedPath>,
     /// How many match, including those that were left out.
     pub total: usize,
 }
@@ -18,18 +18,18 @@ pub enum GlobError {
     #[error(transparent)]
     Pattern(#[from] PatternError),
     #[error(transparent)]
-    Halted(#[from] Halted),
+    Stopped(#[from] Stopped),
 }
 
 /// Finds the files that match a pattern such as `*.rs`, `src/**/*.{ts,tsx}` or `docs/`, and returns the first `most`.
-pub fn glob(roots: &Roots, pattern: &str, most: usize, halt: &Halt) -> Result<GlobMatches, GlobError> {
+pub fn glob(roots: &Roots, pattern: &str, most: usize, stop: &StopSignal) -> Result<GlobMatches, GlobError> {
     let patterns = FilePatterns::new(&[pattern.to_owned()])?;
-    let lists = walk(roots, halt, Vec::new, |list: &mut Vec<Place>, place| {
+    let lists = walk(roots, stop, Vec::new, |list: &mut Vec<RootedPath>, place| {
         if patterns.matches(&place.path) {
             list.push(place);
         }
     })?;
-    let mut places: Vec<Place> = lists.into_iter().flatten().collect();
+    let mut places: Vec<RootedPath> = lists.into_iter().flatten().collect();
     places.sort_unstable();
     let total = places.len();
     places.truncate(most);

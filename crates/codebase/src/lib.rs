@@ -2,7 +2,7 @@
 //!
 //! [`Roots`] are the folders that may be read. Whatever paths and links say, nothing outside of them is opened, and files in
 //! which secrets are kept are left out. [`search`], [`glob`] and [`list`] return bounded results in a fixed order; [`scan`]
-//! passes every text file to a function. A [`Halt`] ends each of them early.
+//! passes every text file to a function. A [`StopSignal`] ends each of them early.
 //!
 //! [`read_file`] reads any one file of the machine, for a tool that is not bound to roots: it never waits for a FIFO or a
 //! device, and never takes more memory than [`LARGEST_FILE`].
@@ -16,7 +16,6 @@
 mod errors;
 mod file_patterns;
 mod glob;
-mod halt;
 mod ignore_rules;
 mod list;
 mod open;
@@ -28,6 +27,7 @@ mod search;
 mod search_worker;
 mod secret_names;
 mod stamps;
+mod stop_signal;
 mod system_folders;
 mod threads;
 mod walk;
@@ -35,13 +35,13 @@ mod working_folder;
 
 pub use errors::{AccessError, RootError};
 pub use glob::{GlobError, GlobMatches, glob};
-pub use halt::{Halt, Halted};
 pub use list::{Entry, EntryKind, Listing, list};
 pub use policy::{LARGEST_SEARCHED, PatternError, Policy};
 pub use read::{LARGEST_FILE, ReadError, read_file};
-pub use roots::{Place, Roots};
+pub use roots::{RootedPath, Roots};
 pub use search::{Case, FileMatches, Line, Matches, Search, SearchError, SearchMode, search};
 pub use stamps::{Changes, Folder, Stamp, changes, outer_rules, tree};
+pub use stop_signal::{StopSignal, Stopped};
 pub use threads::{cores, in_parallel};
 pub use walk::{files, is_binary, scan};
 pub use working_folder::WorkingFolder;

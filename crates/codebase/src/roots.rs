@@ -39,12 +39,12 @@ pub(crate) struct Root {
 
 /// A file, by the index of its root and its path from there, with `/` between names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Place {
+pub struct RootedPath {
     pub root: usize,
     pub path: String,
 }
 
-impl std::fmt::Display for Place {
+impl std::fmt::Display for RootedPath {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.write_str(&self.path)
     }
@@ -142,33 +142,33 @@ impl Roots {
     }
 
     /// The places that a path may refer to: relative to a root, or absolute and below one. No file is accessed.
-    pub fn places_of(&self, path: &str) -> Vec<Place> {
+    pub fn places_of(&self, path: &str) -> Vec<RootedPath> {
         let given = Path::new(path);
         let mut places = Vec::new();
         for (number, root) in self.roots.iter().enumerate() {
             let relative =
                 if given.is_absolute() { given.strip_prefix(&root.path).ok() } else { Some(given) };
             if let Some(path) = relative.and_then(plain_path) {
-                places.push(Place { root: number, path });
+                places.push(RootedPath { root: number, path });
             }
         }
         places
     }
 
     /// Opens a regular file. Never waits for a writer.
-    pub fn open_file(&self, place: &Place) -> Result<File, AccessError> {
+    pub fn open_file(&self, place: &RootedPath) -> Result<File, AccessError> {
         self.check(place)?;
         Ok(self.open_found(place)?.0)
     }
 
     /// Reads a file of at most `limit` bytes into a buffer, which is emptied first.
-    pub fn read_into(&self, place: &Place, limit: u64, bytes: &mut Vec<u8>) -> Result<(), AccessError> {
+    pub fn read_into(&self, place: &RootedPath, limit: u64, bytes: &mut Vec<u8>) -> Result<(), AccessError> {
         self.check(place)?;
         self.read_found(place, limit, bytes)
     }
 
     /// Reads a text file of at most `limit` bytes; what is not UTF-8 is replaced.
-    pub fn read_text(&self, place: &Place, limit: u64) -> Result<String, AccessError> {
+    pub fn read_text(&self, place: &RootedPath, limit: u64) -> Result<String, AccessError> {
         let mut bytes = Vec::new();
         self.read_into(place, limit, &mut bytes)?;
         if crate::is_binary(&bytes) {
@@ -179,7 +179,7 @@ impl Roots {
     }
 
     /// Checks the name of a place.
-    fn check(&self, place: &Place) -> Result<(), AccessError> {
+    fn check(&self, place: &RootedPath) -> Result<(), AccessError> {
         let relative = Path::new(&place.path);
         if place.root >= self.roots.len() || plain_path(relative).is_none() {
             return Err(AccessError::Outside { path: place.path.clone() });
@@ -201,7 +201,7 @@ impl Roots {
     }
 
     /// Opens a file whose name a walk has checked already.
-    fn open_found(&self, place: &Place) -> Result<(File, Metadata), AccessError> {
+    fn open_found(&self, place: &RootedPath) -> Result<(File, Metadata), AccessError> {
         let shown = || place.path.clone();
         let root = &self.roots[place.root];
         let flags = OFlags::NONBLOCK | OFlags::NOCTTY;
@@ -220,7 +220,7 @@ impl Roots {
 
     pub(crate) fn read_found(
         &self,
-        place: &Place,
+        place: &RootedPath,
         limit: u64,
         bytes: &mut Vec<u8>,
     ) -> Result<(), AccessError> {

@@ -8,7 +8,7 @@ use grep_regex::{RegexMatcher, RegexMatcherBuilder};
 use crate::file_patterns::FilePatterns;
 use crate::search_worker::{Kept, Worker};
 use crate::walk::{is_binary, walk};
-use crate::{Halt, Halted, PatternError, Place, Roots};
+use crate::{PatternError, RootedPath, Roots, StopSignal, Stopped};
 
 /// A search: the pattern, and how much of its matches is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,7 +89,7 @@ impl Matches {
 /// The matches in one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMatches {
-    pub place: Place,
+    pub place: RootedPath,
     /// With their context, in order; empty unless the mode is [`SearchMode::Lines`].
     pub lines: Vec<Line>,
     /// How many lines match, kept or not.
@@ -120,7 +120,7 @@ pub enum SearchError {
     #[error(transparent)]
     Glob(#[from] PatternError),
     #[error(transparent)]
-    Halted(#[from] Halted),
+    Stopped(#[from] Stopped),
 }
 
 impl SearchError {
@@ -134,18 +134,18 @@ impl SearchError {
             }
             SearchError::Empty => Some("give a word, or a regular expression"),
             SearchError::Glob(_) => Some("patterns look like *.rs, src/**/*.ts or !tests/"),
-            SearchError::Halted(_) => None,
+            SearchError::Stopped(_) => None,
         }
     }
 }
 
 /// Searches all files of the roots.
-pub fn search(roots: &Roots, search: &Search, halt: &Halt) -> Result<Matches, SearchError> {
+pub fn search(roots: &Roots, search: &Search, stop: &StopSignal) -> Result<Matches, SearchError> {
     let matcher = matcher(search)?;
     let patterns = FilePatterns::new(&search.globs)?;
     let limit = roots.policy().largest_searched;
     let state = || Worker::new(search, matcher.clone());
-    let workers = walk(roots, halt, state, |worker: &mut Worker<'_>, place| {
+    let workers = walk(roots, stop, state, |worker: &mut Worker<'_>, place| {
         if patterns.matches(&place.path)
             && roots.read_found(&place, limit, &mut worker.bytes).is_ok()
             && !is_binary(&worker.bytes)

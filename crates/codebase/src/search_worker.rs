@@ -7,18 +7,18 @@ use grep_matcher::Matcher;
 use grep_regex::RegexMatcher;
 use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, Sink, SinkContext, SinkMatch};
 
-use crate::{FileMatches, Line, Place, Search, SearchMode};
+use crate::{FileMatches, Line, RootedPath, Search, SearchMode};
 
 /// The first files with matches, just enough of them to have the maximum number of lines.
 #[derive(Default)]
 pub(crate) struct Kept {
-    pub(crate) files: BTreeMap<Place, FileMatches>,
+    pub(crate) files: BTreeMap<RootedPath, FileMatches>,
     pub(crate) lines: u64,
 }
 
 impl Kept {
     /// Whether a file at this place would be among them.
-    fn has_room(&self, place: &Place, most: usize) -> bool {
+    fn has_room(&self, place: &RootedPath, most: usize) -> bool {
         self.lines < most as u64 || self.files.last_key_value().is_some_and(|(last, _)| place < last)
     }
 
@@ -90,7 +90,7 @@ impl<'a> Worker<'a> {
     }
 
     /// Searches a file whose bytes have been read.
-    pub(crate) fn search(&mut self, place: Place) {
+    pub(crate) fn search(&mut self, place: RootedPath) {
         self.files_searched += 1;
         let keeps = self.search.most_matches > 0 && self.kept.has_room(&place, self.search.most_matches);
         let shows = keeps && self.search.mode == SearchMode::Lines;

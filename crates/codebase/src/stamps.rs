@@ -16,7 +16,7 @@ use rustix::fs::{AtFlags, FileType, Stat};
 
 use crate::ignore_rules::{RULE_FILES, RuleFiles};
 use crate::walk::walk_with_folders;
-use crate::{Halt, Halted, Place, Roots, cores, in_parallel};
+use crate::{RootedPath, Roots, StopSignal, Stopped, cores, in_parallel};
 
 /// The state of a file or folder when it was checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -121,7 +121,7 @@ impl Folder {
     }
 
     /// The place of a file by its index.
-    pub fn place(&self, file: usize) -> Place {
+    pub fn place(&self, file: usize) -> RootedPath {
         let name = &self.files[file].0;
         let mut path = String::with_capacity(self.path.len() + 1 + name.len());
         if !self.path.is_empty() {
@@ -129,7 +129,7 @@ impl Folder {
             path.push('/');
         }
         path.push_str(name);
-        Place { root: self.root, path }
+        RootedPath { root: self.root, path }
     }
 }
 
@@ -137,7 +137,7 @@ impl Folder {
 const OWN_RULES: &str = ".git/info/exclude";
 
 /// All folders with their stamps, in order.
-pub fn tree(roots: &Roots, halt: &Halt) -> Result<Vec<Folder>, Halted> {
+pub fn tree(roots: &Roots, stop: &StopSignal) -> Result<Vec<Folder>, Stopped> {
     let now = now();
     let add = |list: &mut Vec<Folder>, mut folder: Folder| {
         folder.stamp = folder.stamp.if_sure(now);
@@ -147,7 +147,7 @@ pub fn tree(roots: &Roots, halt: &Halt) -> Result<Vec<Folder>, Halted> {
         folder.files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         list.push(folder);
     };
-    let lists = walk_with_folders(roots, halt, Vec::new, Some(add), |_, _| {})?;
+    let lists = walk_with_folders(roots, stop, Vec::new, Some(add), |_, _| {})?;
     let mut all: Vec<Folder> = lists.into_iter().flatten().collect();
     all.sort_unstable_by(|a, b| (a.root, &a.path).cmp(&(b.root, &b.path)));
     Ok(all)
@@ -159,14 +159,14 @@ fn now() -> i64 {
 }
 
 /// Compares the folders with their stamps. What cannot be checked has changed.
-pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes, Halted> {
+pub fn changes(roots: &Roots, folders: &[Folder], stop: &StopSignal) -> Result<Changes, Stopped> {
     const LOT: usize = 32;
     let structure = AtomicBool::new(false);
     let lots: Vec<&[Folder]> = folders.chunks(LOT).collect();
     let changed = in_parallel(&lots, cores(), |lots| {
         let mut changed = Vec::new();
         for (lot, folders) in lots {
-            if halt.is_due() || structure.load(Ordering::Relaxed) {
+            if stop.is_due() || structure.load(Ordering::Relaxed) {
                 break;
             }
             for (number, known) in folders.iter().enumerate() {
@@ -178,7 +178,7 @@ pub fn changes(roots: &Roots, folders: &[Folder], halt: &Halt) -> Result<Changes
         changed
     });
     let mut files = changed.concat();
-    halt.check()?;
+    stop.check()?;
     files.sort_unstable();
     Ok(Changes { structure: structure.into_inner(), files })
 }
@@ -256,7 +256,7 @@ mod tests {
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
         // Until the clock has ticked.
         let look = || loop {
-            let tree = tree(&roots, &Halt::never()).unwrap();
+            let tree = tree(&roots, &StopSignal::never()).unwrap();
             let stamps = |folder: &Folder| {
                 let files = folder.files.iter().chain(&folder.rules).map(|(_, stamp)| *stamp);
                 files.chain([folder.stamp]).all(|stamp| stamp != Stamp::UNSURE)
@@ -265,7 +265,7 @@ mod tests {
                 return tree;
             }
         };
-        let since = |known: &[Folder]| changes(&roots, known, &Halt::never()).unwrap();
+        let since = |known: &[Folder]| changes(&roots, known, &StopSignal::never()).unwrap();
         let known = look();
         let names: Vec<(&str, Vec<&str>)> = known
             .iter()
@@ -357,9 +357,9 @@ mod tests {
             return;
         }
         let roots = Roots::open(&[folder.path().to_owned()], Policy::standard()).unwrap();
-        let since = |known: &[Folder]| changes(&roots, known, &Halt::never()).unwrap();
+        let since = |known: &[Folder]| changes(&roots, known, &StopSignal::never()).unwrap();
         let known = loop {
-            let known = tree(&roots, &Halt::never()).unwrap();
+            let known = tree(&roots, &StopSignal::never()).unwrap();
             if since(&known) == Changes::default() {
                 break known;
             }

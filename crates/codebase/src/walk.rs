@@ -15,7 +15,7 @@ use crate::ignore_rules::{RuleFiles, Rules, leaves_out, user_rules};
 use crate::queue::Queue;
 use crate::stamps::{Folder, Stamp};
 use crate::threads::on_threads;
-use crate::{Halt, Halted, Place, Roots, cores};
+use crate::{RootedPath, Roots, StopSignal, Stopped, cores};
 
 /// How much of a file is checked for a NUL byte.
 const CHECKED_BYTES: usize = 8 << 10;
@@ -32,9 +32,9 @@ pub fn is_binary(bytes: &[u8]) -> bool {
 }
 
 /// All files, in the order of roots and paths.
-pub fn files(roots: &Roots, halt: &Halt) -> Result<Vec<Place>, Halted> {
-    let lists = walk(roots, halt, Vec::new, |list: &mut Vec<Place>, place| list.push(place))?;
-    let mut all: Vec<Place> = lists.into_iter().flatten().collect();
+pub fn files(roots: &Roots, stop: &StopSignal) -> Result<Vec<RootedPath>, Stopped> {
+    let lists = walk(roots, stop, Vec::new, |list: &mut Vec<RootedPath>, place| list.push(place))?;
+    let mut all: Vec<RootedPath> = lists.into_iter().flatten().collect();
     all.sort_unstable();
     Ok(all)
 }
@@ -43,13 +43,13 @@ pub fn files(roots: &Roots, halt: &Halt) -> Result<Vec<Place>, Halted> {
 /// states are returned in no particular order.
 pub fn scan<S: Send>(
     roots: &Roots,
-    halt: &Halt,
+    stop: &StopSignal,
     state: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, Place, &[u8]) + Sync,
-) -> Result<Vec<S>, Halted> {
+    each: impl Fn(&mut S, RootedPath, &[u8]) + Sync,
+) -> Result<Vec<S>, Stopped> {
     let limit = roots.policy().largest_searched;
     let state = || (state(), Vec::new());
-    let states = walk(roots, halt, state, |(state, bytes): &mut (S, Vec<u8>), place| {
+    let states = walk(roots, stop, state, |(state, bytes): &mut (S, Vec<u8>), place| {
         // Files that cannot be read are skipped, as by any search.
         if roots.read_found(&place, limit, bytes).is_ok() && !is_binary(bytes) {
             each(state, place, bytes);
@@ -67,27 +67,27 @@ enum Job {
 /// Calls `each` with every file, from several threads.
 pub(crate) fn walk<S: Send>(
     roots: &Roots,
-    halt: &Halt,
+    stop: &StopSignal,
     state: impl Fn() -> S + Sync,
-    each: impl Fn(&mut S, Place) + Sync,
-) -> Result<Vec<S>, Halted> {
-    walk_with_folders(roots, halt, state, None::<fn(&mut S, Folder)>, each)
+    each: impl Fn(&mut S, RootedPath) + Sync,
+) -> Result<Vec<S>, Stopped> {
+    walk_with_folders(roots, stop, state, None::<fn(&mut S, Folder)>, each)
 }
 
 /// The same, and calls `folder` with every folder, if it is given.
 pub(crate) fn walk_with_folders<S: Send>(
     roots: &Roots,
-    halt: &Halt,
+    stop: &StopSignal,
     state: impl Fn() -> S + Sync,
     folder: Option<impl Fn(&mut S, Folder) + Sync>,
-    each: impl Fn(&mut S, Place) + Sync,
-) -> Result<Vec<S>, Halted> {
-    halt.check()?;
+    each: impl Fn(&mut S, RootedPath) + Sync,
+) -> Result<Vec<S>, Stopped> {
+    stop.check()?;
     let queue = Queue::new();
     for (root, known) in roots.all().iter().enumerate() {
         queue.push(Job::Folder { root, path: String::new(), rules: Rules::above(known) });
     }
-    let walker = Walker { roots, halt, queue: &queue, user_rules: user_rules(), stamps: folder.is_some() };
+    let walker = Walker { roots, stop, queue: &queue, user_rules: user_rules(), stamps: folder.is_some() };
     let work = || {
         let mut state = state();
         queue.work(|job| {
@@ -102,23 +102,23 @@ pub(crate) fn walk_with_folders<S: Send>(
                 Job::Files { root, paths } => (root, paths),
             };
             for path in paths {
-                if halt.is_due() {
+                if stop.is_due() {
                     return false;
                 }
-                each(&mut state, Place { root, path });
+                each(&mut state, RootedPath { root, path });
             }
-            !halt.is_due()
+            !stop.is_due()
         });
         state
     };
     let states = on_threads(cores().min(MAX_THREADS), work);
-    halt.check()?;
+    stop.check()?;
     Ok(states)
 }
 
 struct Walker<'a> {
     roots: &'a Roots,
-    halt: &'a Halt,
+    stop: &'a StopSignal,
     queue: &'a Queue<Job>,
     user_rules: Gitignore,
     /// Whether folders are returned with their stamps.
@@ -147,7 +147,7 @@ impl Walker<'_> {
                 break;
             };
             // A folder with a million names takes long.
-            if entries.len() % 4096 == 4095 && self.halt.is_due() {
+            if entries.len() % 4096 == 4095 && self.stop.is_due() {
                 return (files, None);
             }
             let Ok(name) = entry.file_name().to_str() else { continue };
@@ -175,7 +175,7 @@ impl Walker<'_> {
             Err(_) => above.cloned(),
         };
         for (number, (full, is_folder, is_hidden)) in entries.into_iter().enumerate() {
-            if number % 1024 == 1023 && self.halt.is_due() {
+            if number % 1024 == 1023 && self.stop.is_due() {
                 return (Vec::new(), None);
             }
             // A hidden name that a rule includes is part of the codebase.

@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use tamis_codebase::{
-    AccessError, EntryKind, Halt, Halted, Place, Policy, RootError, Roots, Search, files, glob, list, scan,
-    search,
+    AccessError, EntryKind, Policy, RootError, RootedPath, Roots, Search, StopSignal, Stopped, files, glob,
+    list, scan, search,
 };
 
 const SECRET: &str = "the outside secret";
@@ -58,12 +58,12 @@ fn make_fifo(path: &Path) {
     assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
 }
 
-fn place(path: &str) -> Place {
-    Place { root: 0, path: path.to_owned() }
+fn place(path: &str) -> RootedPath {
+    RootedPath { root: 0, path: path.to_owned() }
 }
 
 fn found(roots: &Roots) -> Vec<String> {
-    files(roots, &Halt::never()).unwrap().into_iter().map(|place| place.path).collect()
+    files(roots, &StopSignal::never()).unwrap().into_iter().map(|place| place.path).collect()
 }
 
 #[test]
@@ -136,7 +136,7 @@ fn paths_do_not_lead_out_and_similar_names_are_not_roots() {
         assert_eq!(roots.places_of(&outside), [], "{outside}");
     }
     assert_eq!(roots.places_of(&format!("{root}/src/./a.rs")), [place("src/a.rs")]);
-    assert!(roots.open_file(&Place { root: 1, path: "src/a.rs".into() }).is_err());
+    assert!(roots.open_file(&RootedPath { root: 1, path: "src/a.rs".into() }).is_err());
 }
 
 #[test]
@@ -179,12 +179,12 @@ fn a_folder_swapped_for_a_link_leads_nowhere() {
                 if (read + refused) % 200 == 0 {
                     let names = format!(
                         "{:?} {:?} {:?}",
-                        files(&roots, &Halt::never()).unwrap(),
-                        glob(&roots, "*.txt", 100, &Halt::never()).unwrap(),
+                        files(&roots, &StopSignal::never()).unwrap(),
+                        glob(&roots, "*.txt", 100, &StopSignal::never()).unwrap(),
                         list(&roots, "dir", 100),
                     );
                     assert!(!names.contains("only-outside") && !names.contains("secret.txt"), "{names}");
-                    let matches = search(&roots, &Search::new(SECRET), &Halt::never()).unwrap();
+                    let matches = search(&roots, &Search::new(SECRET), &StopSignal::never()).unwrap();
                     assert_eq!(matches.matching_lines, 0);
                 }
             }
@@ -230,8 +230,9 @@ fn what_is_not_a_file_is_skipped_and_nothing_blocks() {
     }
     let names = ["odd/c.rs", "sparse.txt", "src/a.rs", "src/deep/b.rs", "src/not-utf8.txt", "unreadable"];
     assert_eq!(found(&roots), names);
-    let seen =
-        scan(&roots, &Halt::never(), Vec::new, |seen: &mut Vec<String>, place, _| seen.push(place.path));
+    let seen = scan(&roots, &StopSignal::never(), Vec::new, |seen: &mut Vec<String>, place, _| {
+        seen.push(place.path);
+    });
     let mut seen = seen.unwrap().concat();
     seen.sort();
     seen.retain(|path| path != "unreadable");
@@ -292,7 +293,7 @@ fn secrets_are_neither_read_nor_listed() {
     );
     let names: Vec<_> = list(&roots, "", 100).unwrap().entries.into_iter().map(|entry| entry.name).collect();
     assert_eq!(names, [".cache", ".docker", ".env.example", ".github", "conf", "secrets", "src", "x"]);
-    assert_eq!(search(&roots, &Search::new(SECRET), &Halt::never()).unwrap().matching_lines, 0);
+    assert_eq!(search(&roots, &Search::new(SECRET), &StopSignal::never()).unwrap().matching_lines, 0);
     for denied in [".ssh", ".git", "x/.aws"] {
         let error = Roots::open(&[fixture.root().join(denied)], Policy::standard()).err();
         assert!(matches!(error, Some(RootError::Denied { .. })), "{denied}: {error:?}");
@@ -340,7 +341,10 @@ fn a_narrowed_root_shows_nothing_that_the_whole_root_denies() {
                     matches!(opened, Err(AccessError::Denied { .. })),
                     "{path} from {folder:?}: {opened:?}"
                 );
-                assert_eq!(search(narrowed, &Search::new(SECRET), &Halt::never()).unwrap().matching_lines, 0);
+                assert_eq!(
+                    search(narrowed, &Search::new(SECRET), &StopSignal::never()).unwrap().matching_lines,
+                    0
+                );
                 let listed = list(narrowed, "", 100).unwrap();
                 assert!(listed.entries.iter().all(|entry| entry.name != rest), "{path} from {folder:?}");
             }
@@ -500,8 +504,8 @@ fn roots_in_roots_are_walked_once() {
     let roots =
         Roots::open(&[fixture.root(), fixture.root().join("src/deep"), fixture.root()], Policy::standard())
             .unwrap();
-    let all = files(&roots, &Halt::never()).unwrap();
-    assert_eq!(all, [place("src/a.rs"), Place { root: 1, path: "b.rs".into() }]);
+    let all = files(&roots, &StopSignal::never()).unwrap();
+    assert_eq!(all, [place("src/a.rs"), RootedPath { root: 1, path: "b.rs".into() }]);
 }
 
 #[test]
@@ -525,20 +529,20 @@ fn a_very_deep_tree_does_not_end_the_walk() {
 fn a_halt_ends_walks_and_scans() {
     let fixture = Fixture::new();
     let roots = fixture.open();
-    let halt = Halt::never();
-    halt.cancel();
-    assert_eq!(files(&roots, &halt), Err(Halted::Cancelled));
-    let halt = Halt::never();
+    let stop = StopSignal::never();
+    stop.cancel();
+    assert_eq!(files(&roots, &stop), Err(Stopped::Cancelled));
+    let stop = StopSignal::never();
     let seen = scan(
         &roots,
-        &halt,
+        &stop,
         || 0,
         |seen, _, _| {
-            halt.cancel();
+            stop.cancel();
             *seen += 1;
         },
     );
-    assert_eq!(seen, Err(Halted::Cancelled));
+    assert_eq!(seen, Err(Stopped::Cancelled));
 }
 
 proptest! {

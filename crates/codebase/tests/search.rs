@@ -6,8 +6,8 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use tamis_codebase::{
-    Case, GlobError, Halt, Halted, Line, Matches, Policy, Roots, Search, SearchError, SearchMode, glob,
-    search,
+    Case, GlobError, Line, Matches, Policy, Roots, Search, SearchError, SearchMode, StopSignal, Stopped,
+    glob, search,
 };
 
 fn tree(files: &[(&str, &str)]) -> (tempfile::TempDir, Roots) {
@@ -33,14 +33,14 @@ fn render(matches: &Matches) -> Vec<String> {
 }
 
 fn found(roots: &Roots, wanted: &Search) -> Vec<String> {
-    render(&search(roots, wanted, &Halt::never()).unwrap())
+    render(&search(roots, wanted, &StopSignal::never()).unwrap())
 }
 
 #[test]
 fn lines_are_in_order_with_their_numbers() {
     let (_folder, roots) =
         tree(&[("b.rs", "one\r\ntwo needle\r\n"), ("a/x.rs", "needle\n\nneedle"), ("a.txt", "nothing\n")]);
-    let matches = search(&roots, &Search::new("needle"), &Halt::never()).unwrap();
+    let matches = search(&roots, &Search::new("needle"), &StopSignal::never()).unwrap();
     assert_eq!(render(&matches), ["a/x.rs:1 needle", "a/x.rs:3 needle", "b.rs:2 two needle"]);
     assert_eq!((matches.matching_lines, matches.matching_files, matches.files_searched), (3, 2, 3));
     assert!(!matches.is_cut());
@@ -70,7 +70,7 @@ fn kept_matches_are_bounded_and_counts_are_not() {
     let (_folder, roots) = tree(&many);
     let wanted = Search { most_matches: 25, ..Search::new("x") };
     for _ in 0..20 {
-        let matches = search(&roots, &wanted, &Halt::never()).unwrap();
+        let matches = search(&roots, &wanted, &StopSignal::never()).unwrap();
         let kept: Vec<_> =
             matches.files.iter().map(|file| (file.place.path.as_str(), file.lines.len())).collect();
         assert_eq!(kept, [("f00.txt", 10), ("f01.txt", 10), ("f02.txt", 5)]);
@@ -80,12 +80,12 @@ fn kept_matches_are_bounded_and_counts_are_not() {
     let few = Search { most_matches: 4, most_per_file: 3, ..wanted.clone() };
     assert_eq!(found(&roots, &few), ["f00.txt:1 x", "f00.txt:2 x", "f00.txt:3 x", "f01.txt:1 x"]);
     let only_files = Search { mode: SearchMode::Files, most_matches: 2, ..wanted.clone() };
-    let matches = search(&roots, &only_files, &Halt::never()).unwrap();
+    let matches = search(&roots, &only_files, &StopSignal::never()).unwrap();
     assert_eq!((matches.files.len(), matches.matching_files, matches.is_cut()), (2, 30, true));
-    let none = search(&roots, &Search { most_matches: 0, ..wanted.clone() }, &Halt::never()).unwrap();
+    let none = search(&roots, &Search { most_matches: 0, ..wanted.clone() }, &StopSignal::never()).unwrap();
     assert_eq!((none.files.len(), none.matching_lines), (0, 300));
     let counts = Search { mode: SearchMode::Counts, most_matches: usize::MAX, ..wanted };
-    let matches = search(&roots, &counts, &Halt::never()).unwrap();
+    let matches = search(&roots, &counts, &StopSignal::never()).unwrap();
     assert!(matches.files.len() == 30 && matches.files.iter().all(|file| file.matching_lines == 10));
 }
 
@@ -109,7 +109,7 @@ fn long_lines_are_cut_around_their_match() {
     let line = format!("{}NEEDLE{}", "é".repeat(5000), "ü".repeat(5000));
     let (_folder, roots) = tree(&[("min.js", &line), ("early.js", &format!("NEEDLE{}", "x".repeat(900)))]);
     let matches =
-        search(&roots, &Search { longest_line: 101, ..Search::new("NEEDLE") }, &Halt::never()).unwrap();
+        search(&roots, &Search { longest_line: 101, ..Search::new("NEEDLE") }, &StopSignal::never()).unwrap();
     for file in &matches.files {
         let [line] = file.lines.as_slice() else { panic!("{file:?}") };
         assert!(line.is_cut && line.text.len() <= 101 && line.text.contains("NEEDLE"), "{line:?}");
@@ -121,14 +121,14 @@ fn long_lines_are_cut_around_their_match() {
 fn binary_and_huge_files_are_skipped() {
     let (folder, roots) = tree(&[("a.txt", "needle\n"), ("b.bin", "needle\0needle\n")]);
     fs::write(folder.path().join("huge.txt"), "needle\n".repeat(700_000)).unwrap();
-    let matches = search(&roots, &Search::new("needle"), &Halt::never()).unwrap();
+    let matches = search(&roots, &Search::new("needle"), &StopSignal::never()).unwrap();
     assert_eq!((render(&matches), matches.files_searched), (vec!["a.txt:1 needle".to_owned()], 1));
 }
 
 #[test]
 fn an_invalid_search_is_an_error_with_a_hint() {
     let (_folder, roots) = tree(&[("a.txt", "a(b\n")]);
-    let error_of = |wanted: Search| search(&roots, &wanted, &Halt::never()).unwrap_err();
+    let error_of = |wanted: Search| search(&roots, &wanted, &StopSignal::never()).unwrap_err();
     for pattern in ["a(b", "[", "*", "a\\nb", "a\nb", "(?P<", "\\p{Nope}", "((a{500}){500}){500}"] {
         let error = error_of(Search::new(pattern));
         assert!(matches!(error, SearchError::Pattern { .. }), "{pattern}: {error}");
@@ -137,10 +137,10 @@ fn an_invalid_search_is_an_error_with_a_hint() {
     assert!(matches!(error_of(Search::new("")), SearchError::Empty));
     let error = error_of(Search { globs: vec!["a[".into()], ..Search::new("a") });
     assert!(matches!(error, SearchError::Glob(_)) && error.to_string().contains("a["), "{error}");
-    let halt = Halt::never();
-    halt.cancel();
-    let error = search(&roots, &Search::new("a"), &halt).unwrap_err();
-    assert!(matches!(error, SearchError::Halted(Halted::Cancelled)));
+    let stop = StopSignal::never();
+    stop.cancel();
+    let error = search(&roots, &Search::new("a"), &stop).unwrap_err();
+    assert!(matches!(error, SearchError::Stopped(Stopped::Cancelled)));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn files_by_name() {
     let (_folder, roots) =
         tree(&[("src/a.rs", ""), ("src/b/c.rs", ""), ("b.toml", ""), ("docs/x.md", ""), (".env", "")]);
     let names = |pattern: &str, most: usize| {
-        let found = glob(&roots, pattern, most, &Halt::never()).unwrap();
+        let found = glob(&roots, pattern, most, &StopSignal::never()).unwrap();
         let names: Vec<String> = found.places.into_iter().map(|place| place.path).collect();
         (names.join(" "), found.total)
     };
@@ -158,8 +158,8 @@ fn files_by_name() {
     assert_eq!(names("**/*.{md,toml}", 10), ("b.toml docs/x.md".into(), 2));
     assert_eq!(names("docs", 10), ("docs/x.md".into(), 1));
     assert_eq!(names(".env", 10), (String::new(), 0));
-    assert!(matches!(glob(&roots, "a[", 10, &Halt::never()), Err(GlobError::Pattern(_))));
-    assert!(matches!(glob(&roots, "../*", 10, &Halt::never()), Err(GlobError::Pattern(_))));
+    assert!(matches!(glob(&roots, "a[", 10, &StopSignal::never()), Err(GlobError::Pattern(_))));
+    assert!(matches!(glob(&roots, "../*", 10, &StopSignal::never()), Err(GlobError::Pattern(_))));
 }
 
 proptest! {
@@ -181,7 +181,7 @@ proptest! {
         }
         let roots = Roots::open(&[Path::new(folder.path()).to_owned()], Policy::standard()).unwrap();
         let wanted = Search { literal: true, most_matches: most, ..Search::new(&needle) };
-        let matches = search(&roots, &wanted, &Halt::never()).unwrap();
+        let matches = search(&roots, &wanted, &StopSignal::never()).unwrap();
         prop_assert_eq!(matches.matching_lines as usize, expected.len());
         prop_assert_eq!(matches.is_cut(), expected.len() > most);
         expected.truncate(most);

@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use tamis_codebase::{Halt, Policy, Roots, scan};
+use tamis_codebase::{Policy, Roots, StopSignal, scan};
 use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
 
 #[derive(serde::Deserialize)]
@@ -93,7 +93,7 @@ fn measure(folder: &Path, subject: &[(String, Vec<String>)], verbose: bool) -> S
         let role = (!whole).then_some(Role::Locator);
         let request = ResearchRequest { question: query.clone(), role, ..ResearchRequest::default() };
         let begun = Instant::now();
-        let report = researcher.research(&request, &Halt::never(), &|_| {}).unwrap().into_inner();
+        let report = researcher.research(&request, &StopSignal::never(), &|_| {}).unwrap().into_inner();
         score.milliseconds += begun.elapsed().as_secs_f64() * 1000.0;
         let tokens = serde_json::to_string(&report).unwrap().len().div_ceil(4);
         score.tokens += tokens;
@@ -141,7 +141,7 @@ fn grep(roots: &Roots, query: &str) -> Vec<String> {
         .collect();
     let words: Vec<String> = words.into_iter().collect();
     let lists =
-        scan(roots, &Halt::never(), Vec::new, |list: &mut Vec<(String, Vec<usize>)>, place, bytes| {
+        scan(roots, &StopSignal::never(), Vec::new, |list: &mut Vec<(String, Vec<usize>)>, place, bytes| {
             let text = String::from_utf8_lossy(bytes).to_lowercase();
             let lines = |word: &String| text.lines().filter(|line| line.contains(word.as_str())).count();
             list.push((place.path, words.iter().map(lines).collect()));

@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use tamis_code_index::{IndexSettings, IndexUse};
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role};
 
 const LIMITS: ResearchLimits = ResearchLimits {
@@ -45,7 +45,7 @@ fn main() {
     let request = ResearchRequest { question, role: Some(Role::Locator), ..ResearchRequest::default() };
     for _ in 0..times {
         let begun = Instant::now();
-        let report = researcher.research(&request, &Halt::never(), &|_| {}).unwrap().into_inner();
+        let report = researcher.research(&request, &StopSignal::never(), &|_| {}).unwrap().into_inner();
         let elapsed = begun.elapsed();
         let first = report.finding(Role::Locator).unwrap().references.first().cloned();
         println!(

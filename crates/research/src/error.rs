@@ -1,6 +1,6 @@
 //! Why a role has no finding. The names are part of the contract.
 
-use tamis_codebase::Halted;
+use tamis_codebase::Stopped;
 
 /// The error of a role.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -67,13 +67,13 @@ impl RoleError {
     }
 }
 
-impl From<Halted> for RoleError {
-    fn from(halted: Halted) -> RoleError {
-        match halted {
-            Halted::OutOfTime => {
+impl From<Stopped> for RoleError {
+    fn from(stopped: Stopped) -> RoleError {
+        match stopped {
+            Stopped::OutOfTime => {
                 RoleError::new(RoleErrorKind::Timeout, "the deadline passed before the work was done")
             }
-            Halted::Cancelled => RoleError::new(RoleErrorKind::Canceled, "the request was cancelled"),
+            Stopped::Cancelled => RoleError::new(RoleErrorKind::Canceled, "the request was cancelled"),
         }
     }
 }

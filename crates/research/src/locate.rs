@@ -9,7 +9,7 @@ mod rank;
 use std::sync::Arc;
 
 use tamis_code_index::{Indexer, WordCounter, survey};
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 
 pub(crate) use file_class::{FileClass, is_test};
 pub(crate) use files_by_word::FilesByWord;
@@ -30,15 +30,15 @@ pub(crate) fn locate(
     question: &Question,
     reader: &BoundedReader,
     indexer: Option<&Indexer>,
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> Result<Locations, RoleError> {
     let counter = WordCounter::new(question.word_query());
-    let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, halt)?);
+    let corpus = Corpus::new(survey(indexer, &reader.roots, &counter, stop)?);
     let weights = Weights::of(question, &counter, &corpus);
     let ranked = if weights.share_absent() > MAX_ABSENT && !names_something(question, &counter, &weights) {
         Vec::new()
     } else {
-        rank(question, &counter, &weights, &corpus, &reader.roots, halt)?
+        rank(question, &counter, &weights, &corpus, &reader.roots, stop)?
     };
     let coverage = ranked.iter().take(3).map(|ranked| ranked.coverage).fold(0.0, f64::max);
     let best = ranked

@@ -18,7 +18,7 @@ mod tools;
 
 use std::time::Instant;
 
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 
 pub use provider::Model;
 pub use settings::{ModelLimits, ModelSettings, ModelUse};
@@ -53,11 +53,11 @@ impl RoleRun {
 }
 
 /// Runs a role with the model where there is one and it may be used, else without.
-pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>) -> RoleRun {
-    let without = || RoleRun::deterministic(roles::run(role, job, halt));
+pub(crate) fn run_role(role: Role, job: &Job, stop: &StopSignal, model: Option<&Model>) -> RoleRun {
+    let without = || RoleRun::deterministic(roles::run(role, job, stop));
     let Some(model) = model else { return without() };
     let always = model.usage() == ModelUse::Always;
-    let name = match model.name_for(role, halt) {
+    let name = match model.name_for(role, stop) {
         Ok(name) => name,
         Err(error) if always || error.kind == RoleErrorKind::Canceled => {
             return RoleRun::deterministic(Err(error));
@@ -65,15 +65,15 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
         // Most machines have no model.
         Err(_) => return without(),
     };
-    let patience = match halt.remaining() {
-        Some(left) if !always => halt.child().by(Instant::now() + left * share(role) / 100),
-        _ => halt.clone(),
+    let patience = match stop.remaining() {
+        Some(left) if !always => stop.child().by(Instant::now() + left * share(role) / 100),
+        _ => stop.clone(),
     };
     let error = match run(role, job, &patience, model) {
         Ok(finding) => return RoleRun { result: Ok(finding), model: Some(name), model_error: None },
         Err(error) => error,
     };
-    if always || halt.is_due() || error.kind == RoleErrorKind::Canceled {
+    if always || stop.is_due() || error.kind == RoleErrorKind::Canceled {
         return RoleRun { result: Err(error), model: Some(name), model_error: None };
     }
     tracing::info!(
@@ -81,7 +81,7 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
         role.key(),
         error.kind.name()
     );
-    let result = roles::run(role, job, halt).map(|mut finding| {
+    let result = roles::run(role, job, stop).map(|mut finding| {
         finding.notes.push(NoteFact::ModelFailed(error.clone()).into());
         finding
     });
@@ -89,18 +89,23 @@ pub(crate) fn run_role(role: Role, job: &Job, halt: &Halt, model: Option<&Model>
 }
 
 /// Runs a role with the model alone.
-pub(crate) fn run(role: Role, job: &Job, halt: &Halt, model: &Model) -> Result<ResearchFinding, RoleError> {
+pub(crate) fn run(
+    role: Role,
+    job: &Job,
+    stop: &StopSignal,
+    model: &Model,
+) -> Result<ResearchFinding, RoleError> {
     let hints: Vec<String> = job.locations.best.iter().take(MAX_HINTS).map(hint).collect();
     let own;
     let (reader, hints) = match (role, &job.thoughts) {
         (Role::Thoughts, Some(thoughts)) => {
-            own = job.reader.elsewhere(thoughts.clone(), halt.clone());
+            own = job.reader.elsewhere(thoughts.clone(), stop.clone());
             // The locations are of the code, not of the notes.
             (&own, &[][..])
         }
         _ => (job.reader.as_ref(), hints.as_slice()),
     };
-    model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, halt)
+    model.answer(&ModelTask { role, question: &job.question.text, reader, hints }, stop)
 }
 
 fn hint(location: &crate::locate::Location) -> String {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
-use tamis_codebase::{AccessError, Halt, Place, Roots};
+use tamis_codebase::{AccessError, RootedPath, Roots, StopSignal};
 use tamis_syntax::{Outline, ParseBudget};
 use tamis_text::split_lines;
 
@@ -20,12 +20,12 @@ const LARGEST_READ: u64 = 1 << 20;
 pub struct BoundedReader {
     pub roots: Roots,
     pub budget: Arc<ReadBudget>,
-    pub halt: Halt,
+    pub stop: StopSignal,
     texts: Arc<Mutex<Texts>>,
     share: Option<Mutex<Share>>,
 }
 
-type Texts = BTreeMap<Place, Arc<SourceFile>>;
+type Texts = BTreeMap<RootedPath, Arc<SourceFile>>;
 
 /// What one of several roles may read.
 #[derive(Clone)]
@@ -33,12 +33,12 @@ struct Share {
     files: u64,
     bytes: u64,
     /// Files that are already counted.
-    paid: BTreeSet<Place>,
+    paid: BTreeSet<RootedPath>,
 }
 
 /// A file that was read.
 pub struct SourceFile {
-    pub place: Place,
+    pub place: RootedPath,
     pub text: String,
     outline: OnceLock<Outline>,
 }
@@ -53,8 +53,8 @@ pub enum SourceReadError {
 }
 
 impl BoundedReader {
-    pub fn new(roots: Roots, budget: Arc<ReadBudget>, halt: Halt) -> BoundedReader {
-        BoundedReader { roots, budget, halt, texts: Arc::default(), share: None }
+    pub fn new(roots: Roots, budget: Arc<ReadBudget>, stop: StopSignal) -> BoundedReader {
+        BoundedReader { roots, budget, stop, texts: Arc::default(), share: None }
     }
 
     /// A reader for one of several roles, with an equal share of what is left. The remainder goes to the first of them.
@@ -73,21 +73,21 @@ impl BoundedReader {
         BoundedReader {
             roots: self.roots.clone(),
             budget: Arc::clone(&self.budget),
-            halt: self.halt.clone(),
+            stop: self.stop.clone(),
             texts: Arc::clone(&self.texts),
             share: Some(Mutex::new(share)),
         }
     }
 
     /// A reader of other roots for the same role, which then reads only there.
-    pub(crate) fn elsewhere(&self, roots: Roots, halt: Halt) -> BoundedReader {
+    pub(crate) fn elsewhere(&self, roots: Roots, stop: StopSignal) -> BoundedReader {
         let share = self.share.as_ref().map(|share| Share { paid: BTreeSet::new(), ..share.lock().clone() });
         let texts = Arc::default();
-        BoundedReader { roots, budget: Arc::clone(&self.budget), halt, texts, share: share.map(Mutex::new) }
+        BoundedReader { roots, budget: Arc::clone(&self.budget), stop, texts, share: share.map(Mutex::new) }
     }
 
     /// The text of a file, which counts against the budget the first time.
-    pub fn read(&self, place: &Place) -> Result<Arc<SourceFile>, SourceReadError> {
+    pub fn read(&self, place: &RootedPath) -> Result<Arc<SourceFile>, SourceReadError> {
         let mut texts = self.texts.lock();
         if let Some(source) = texts.get(place) {
             return self.pay(place, source.text.len() as u64).map(|()| Arc::clone(source));
@@ -111,14 +111,14 @@ impl BoundedReader {
     }
 
     /// The same for a role that does without what cannot be read. Sets `limited` if that is because of the limits.
-    pub(crate) fn read_if_possible(&self, place: &Place, limited: &mut bool) -> Option<Arc<SourceFile>> {
+    pub(crate) fn read_if_possible(&self, place: &RootedPath, limited: &mut bool) -> Option<Arc<SourceFile>> {
         let source = self.read(place);
         *limited |= matches!(source, Err(SourceReadError::LimitReached));
         source.ok()
     }
 
     /// Takes a file from the share, where there is one.
-    fn pay(&self, place: &Place, bytes: u64) -> Result<(), SourceReadError> {
+    fn pay(&self, place: &RootedPath, bytes: u64) -> Result<(), SourceReadError> {
         let Some(share) = &self.share else { return Ok(()) };
         let mut share = share.lock();
         if share.paid.contains(place) {
@@ -139,7 +139,7 @@ impl BoundedReader {
 impl BoundedReader {
     pub(crate) fn of_folder(folder: &std::path::Path, limits: crate::ResearchLimits) -> BoundedReader {
         let roots = Roots::open(&[folder.to_owned()], tamis_codebase::Policy::standard()).unwrap();
-        BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), Halt::never())
+        BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), StopSignal::never())
     }
 }
 

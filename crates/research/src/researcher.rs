@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tamis_code_index::{IndexSettings, Indexer};
-use tamis_codebase::{Halt, RootError, Roots};
+use tamis_codebase::{RootError, Roots, StopSignal};
 use tamis_redact::Redacted;
 
 use crate::role_runner::{CustomRoles, RoleRunner};
@@ -113,10 +113,10 @@ impl Researcher {
     pub fn research(
         &self,
         request: &ResearchRequest,
-        halt: &Halt,
+        stop: &StopSignal,
         progress: &(dyn Fn(ResearchProgress) + Sync),
     ) -> Result<Redacted<ResearchReport>, ResearchError> {
-        let run = RequestRun::start(self, request, halt, progress)?;
+        let run = RequestRun::start(self, request, stop, progress)?;
         Ok(Redacted::new(match request.role {
             Some(role) => run.ask_role(role),
             None => run.research(request.artifact),

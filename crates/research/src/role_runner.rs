@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use tamis_code_index::Indexer;
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 
 use crate::locate::{Locations, locate};
 use crate::model::{Model, RoleRun, run_role};
@@ -20,7 +20,7 @@ pub struct RoleTask<'a> {
     pub role: Role,
     pub question: &'a str,
     pub reader: &'a BoundedReader,
-    pub halt: &'a Halt,
+    pub stop: &'a StopSignal,
 }
 
 /// The roles of a researcher.
@@ -40,12 +40,12 @@ impl RoleRunner {
         &self,
         mut job: Job,
         with_finding: bool,
-        halt: &Halt,
+        stop: &StopSignal,
     ) -> Result<(Arc<Locations>, Option<RoleRun>), RoleError> {
         if let RoleRunner::BuiltIn { indexer, .. } = self {
-            job.locations = Arc::new(locate(&job.question, &job.reader, indexer.as_deref(), halt)?);
+            job.locations = Arc::new(locate(&job.question, &job.reader, indexer.as_deref(), stop)?);
         }
-        let run = with_finding.then(|| self.work(Role::Locator, &job, halt));
+        let run = with_finding.then(|| self.work(Role::Locator, &job, stop));
         // The other roles begin with what the model found.
         if let Some(RoleRun { result: Ok(finding), model: Some(_), .. }) = &run {
             job.locations = Arc::new(job.locations.led_by(&finding.references, &job.reader.roots));
@@ -54,11 +54,11 @@ impl RoleRunner {
     }
 
     /// Runs a role.
-    pub(crate) fn work(&self, role: Role, job: &Job, halt: &Halt) -> RoleRun {
+    pub(crate) fn work(&self, role: Role, job: &Job, stop: &StopSignal) -> RoleRun {
         match self {
-            RoleRunner::BuiltIn { model, .. } => run_role(role, job, halt, model.as_deref()),
+            RoleRunner::BuiltIn { model, .. } => run_role(role, job, stop, model.as_deref()),
             RoleRunner::Custom(roles) => {
-                let task = RoleTask { role, question: &job.question.text, reader: &job.reader, halt };
+                let task = RoleTask { role, question: &job.question.text, reader: &job.reader, stop };
                 RoleRun::deterministic(roles.work(&task))
             }
         }

@@ -14,7 +14,7 @@ pub(crate) mod thoughts;
 
 use std::sync::Arc;
 
-use tamis_codebase::{Halt, Roots};
+use tamis_codebase::{Roots, StopSignal};
 
 use crate::locate::Locations;
 use crate::question::Question;
@@ -32,11 +32,11 @@ pub(crate) struct Job {
 }
 
 /// Runs a role on the locations of a job.
-pub(crate) fn run(role: Role, job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
+pub(crate) fn run(role: Role, job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     match role {
         Role::Locator => Ok(locator::finding(&job.question, &job.reader, &job.locations)),
-        Role::Analyzer => analyzer::run(job, halt),
-        Role::Patterns => patterns::run(job, halt),
-        Role::Thoughts => thoughts::run(job, halt),
+        Role::Analyzer => analyzer::run(job, stop),
+        Role::Patterns => patterns::run(job, stop),
+        Role::Thoughts => thoughts::run(job, stop),
     }
 }

@@ -1,7 +1,7 @@
 //! A worker pool: a fixed number of workers and a bounded queue.
 //!
 //! A caller waits for results until its deadline or its cancellation. The worker stops where the task next checks its
-//! [`Halt`], and takes no other task before: there are never more running tasks than workers. Time in the queue counts
+//! [`StopSignal`], and takes no other task before: there are never more running tasks than workers. Time in the queue counts
 //! against the deadline; a task that is cancelled or late before its turn is not started, and frees its place.
 
 use std::collections::VecDeque;
@@ -11,13 +11,13 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 
 use crate::{RoleError, RoleErrorKind};
 
 /// A queued task. `run` always passes on a result, and does not start a task that is cancelled or late.
 struct Work {
-    halt: Halt,
+    stop: StopSignal,
     run: Box<dyn FnOnce() + Send>,
 }
 
@@ -45,7 +45,7 @@ impl Queue {
     fn take_over(&mut self) -> Vec<Work> {
         let (over, waiting) = std::mem::take(&mut self.waiting)
             .into_iter()
-            .partition::<VecDeque<_>, _>(|work| work.halt.is_due());
+            .partition::<VecDeque<_>, _>(|work| work.stop.is_due());
         self.waiting = waiting;
         Vec::from(over)
     }
@@ -78,17 +78,17 @@ impl WorkerPool {
         WorkerPool { shared, workers, most_waiting }
     }
 
-    /// Submits a task, which must check its halt regularly. However it ends, `done` is called with its result.
+    /// Submits a task, which must check its stop regularly. However it ends, `done` is called with its result.
     pub fn submit<T: 'static>(
         &self,
-        halt: Halt,
-        task: impl FnOnce(&Halt) -> Result<T, RoleError> + Send + 'static,
+        stop: StopSignal,
+        task: impl FnOnce(&StopSignal) -> Result<T, RoleError> + Send + 'static,
         done: impl FnOnce(Result<T, RoleError>) + Send + 'static,
     ) -> Result<(), QueueFull> {
-        let seen = halt.clone();
+        let seen = stop.clone();
         let run = Box::new(move || {
             done(match seen.check() {
-                Err(halted) => Err(halted.into()),
+                Err(stopped) => Err(stopped.into()),
                 Ok(()) => catch_unwind(AssertUnwindSafe(|| task(&seen)))
                     .unwrap_or_else(|_| Err(RoleError::new(RoleErrorKind::Internal, "the task panicked"))),
             });
@@ -98,7 +98,7 @@ impl WorkerPool {
         let waiting = queue.waiting.len();
         let is_full = waiting >= self.most_waiting;
         if !is_full {
-            queue.waiting.push_back(Work { halt, run });
+            queue.waiting.push_back(Work { stop, run });
         }
         drop(queue);
         for work in over {
@@ -139,9 +139,9 @@ impl Shared {
 }
 
 /// Waits for the next of the results that tasks send, at most until the deadline or the cancellation.
-pub(crate) fn next_result<T>(results: &Receiver<T>, halt: &Halt) -> Result<T, RoleError> {
+pub(crate) fn next_result<T>(results: &Receiver<T>, stop: &StopSignal) -> Result<T, RoleError> {
     loop {
-        let patience = halt.remaining().map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL));
+        let patience = stop.remaining().map_or(POLL_INTERVAL, |left| left.min(POLL_INTERVAL));
         match results.recv_timeout(patience) {
             Ok(result) => return Ok(result),
             Err(RecvTimeoutError::Disconnected) => {
@@ -149,9 +149,9 @@ pub(crate) fn next_result<T>(results: &Receiver<T>, halt: &Halt) -> Result<T, Ro
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if let Err(halted) = halt.check() {
+        if let Err(stopped) = stop.check() {
             // A result may have arrived just now.
-            return results.try_recv().map_err(|_| halted.into());
+            return results.try_recv().map_err(|_| stopped.into());
         }
     }
 }
@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     /// A submitted task.
-    struct Submitted<T>(Receiver<Result<T, RoleError>>, Halt);
+    struct Submitted<T>(Receiver<Result<T, RoleError>>, StopSignal);
 
     impl<T> Submitted<T> {
         fn wait(self) -> Result<T, RoleError> {
@@ -175,17 +175,17 @@ mod tests {
 
     fn submit<T: Send + 'static>(
         pool: &WorkerPool,
-        halt: Halt,
-        task: impl FnOnce(&Halt) -> Result<T, RoleError> + Send + 'static,
+        stop: StopSignal,
+        task: impl FnOnce(&StopSignal) -> Result<T, RoleError> + Send + 'static,
     ) -> Result<Submitted<T>, QueueFull> {
         let (send, results) = channel();
         // The test may have stopped waiting.
-        pool.submit(halt.clone(), task, move |result| drop(send.send(result)))?;
-        Ok(Submitted(results, halt))
+        pool.submit(stop.clone(), task, move |result| drop(send.send(result)))?;
+        Ok(Submitted(results, stop))
     }
 
-    fn never_begun(pool: &WorkerPool, halt: Halt) -> Submitted<()> {
-        submit(pool, halt, |_| panic!("begun")).unwrap()
+    fn never_begun(pool: &WorkerPool, stop: StopSignal) -> Submitted<()> {
+        submit(pool, stop, |_| panic!("begun")).unwrap()
     }
 
     /// A pool of one worker, which is busy until something is sent.
@@ -193,11 +193,11 @@ mod tests {
         let pool = WorkerPool::new(1, 1);
         let (begun, has_begun) = channel();
         let (release, released) = channel::<()>();
-        let task = move |_: &Halt| {
+        let task = move |_: &StopSignal| {
             begun.send(()).unwrap();
             Ok(released.recv().is_ok())
         };
-        let first = submit(&pool, Halt::never(), task).unwrap();
+        let first = submit(&pool, StopSignal::never(), task).unwrap();
         has_begun.recv().unwrap();
         (pool, first, release)
     }
@@ -209,14 +209,14 @@ mod tests {
         let submitted: Vec<_> = (0..40)
             .map(|number| {
                 let (at_work, most) = (Arc::clone(&at_work), Arc::clone(&most));
-                let task = move |_: &Halt| {
+                let task = move |_: &StopSignal| {
                     let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
                     most.fetch_max(now, Ordering::SeqCst);
                     std::thread::yield_now();
                     at_work.fetch_sub(1, Ordering::SeqCst);
                     Ok(number)
                 };
-                submit(&pool, Halt::never(), task).unwrap()
+                submit(&pool, StopSignal::never(), task).unwrap()
             })
             .collect();
         let results: Vec<i32> = submitted.into_iter().map(|task| task.wait().unwrap()).collect();
@@ -227,8 +227,8 @@ mod tests {
     #[test]
     fn a_full_queue_rejects_at_once() {
         let (pool, first, release) = busy_pool();
-        let second = submit(&pool, Halt::never(), |_| Ok(true)).unwrap();
-        let third = submit(&pool, Halt::never(), |_| Ok(true)).err();
+        let second = submit(&pool, StopSignal::never(), |_| Ok(true)).unwrap();
+        let third = submit(&pool, StopSignal::never(), |_| Ok(true)).err();
         assert_eq!(third, Some(QueueFull { workers: 1, waiting: 1 }));
         release.send(()).unwrap();
         assert_eq!((first.wait(), second.wait()), (Ok(true), Ok(true)));
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn cancelled_and_late_tasks_free_their_place_in_the_queue() {
         let (pool, first, release) = busy_pool();
-        let halt = Halt::never();
-        let cancelled = never_begun(&pool, halt.clone());
-        halt.cancel();
-        let late = never_begun(&pool, Halt::never().by(Instant::now()));
-        let next = submit(&pool, Halt::never(), |_| Ok(true)).unwrap();
+        let stop = StopSignal::never();
+        let cancelled = never_begun(&pool, stop.clone());
+        stop.cancel();
+        let late = never_begun(&pool, StopSignal::never().by(Instant::now()));
+        let next = submit(&pool, StopSignal::never(), |_| Ok(true)).unwrap();
         assert_eq!(cancelled.wait().unwrap_err().kind, RoleErrorKind::Canceled);
         assert_eq!(late.wait().unwrap_err().kind, RoleErrorKind::Timeout);
         release.send(()).unwrap();
@@ -252,9 +252,9 @@ mod tests {
     fn a_deadline_ends_the_wait_and_the_task() {
         let pool = WorkerPool::new(1, 4);
         let (ended, has_ended) = channel();
-        let halt = Halt::never().by(Instant::now() + Duration::from_millis(5));
-        let slow = submit(&pool, halt, move |halt| {
-            while !halt.is_due() {
+        let stop = StopSignal::never().by(Instant::now() + Duration::from_millis(5));
+        let slow = submit(&pool, stop, move |stop| {
+            while !stop.is_due() {
                 std::thread::yield_now();
             }
             ended.send(()).unwrap();
@@ -265,7 +265,7 @@ mod tests {
         assert!(outcome.as_ref().is_ok() || outcome.unwrap_err().kind == RoleErrorKind::Timeout);
         // It has ended, or on a busy machine was never begun and is dropped; it does not go on.
         let _ = has_ended.recv();
-        let late = never_begun(&pool, Halt::never().by(Instant::now()));
+        let late = never_begun(&pool, StopSignal::never().by(Instant::now()));
         assert_eq!(late.wait().unwrap_err().kind, RoleErrorKind::Timeout);
     }
 
@@ -273,10 +273,10 @@ mod tests {
     fn a_cancellation_stops_the_work() {
         let pool = WorkerPool::new(1, 4);
         let (ended, has_ended) = channel();
-        let task = submit(&pool, Halt::never(), move |halt| {
-            halt.cancel();
-            ended.send(halt.check()).unwrap();
-            Err::<(), RoleError>(RoleError::from(halt.check().unwrap_err()))
+        let task = submit(&pool, StopSignal::never(), move |stop| {
+            stop.cancel();
+            ended.send(stop.check()).unwrap();
+            Err::<(), RoleError>(RoleError::from(stop.check().unwrap_err()))
         });
         assert_eq!(task.unwrap().wait().unwrap_err().kind, RoleErrorKind::Canceled);
         assert!(has_ended.recv().unwrap().is_err());
@@ -285,8 +285,9 @@ mod tests {
     #[test]
     fn a_panic_ends_its_task_alone() {
         let pool = WorkerPool::new(1, 4);
-        let task = submit(&pool, Halt::never(), |_| -> Result<(), RoleError> { panic!("as it should") });
+        let task =
+            submit(&pool, StopSignal::never(), |_| -> Result<(), RoleError> { panic!("as it should") });
         assert_eq!(task.unwrap().wait().unwrap_err().kind, RoleErrorKind::Internal);
-        assert_eq!(submit(&pool, Halt::never(), |_| Ok(1)).unwrap().wait(), Ok(1));
+        assert_eq!(submit(&pool, StopSignal::never(), |_| Ok(1)).unwrap().wait(), Ok(1));
     }
 }

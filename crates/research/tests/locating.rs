@@ -7,7 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use tamis_code_index::{IndexSettings, IndexUse};
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{
     Confidence, ResearchFinding, ResearchLimits, ResearchRequest, ResearchSettings, Researcher, Role,
 };
@@ -69,7 +69,7 @@ fn researcher(folder: &Path, index: Option<IndexSettings>) -> Researcher {
 fn ask(researcher: &Researcher, role: Role, question: &str) -> ResearchFinding {
     let request =
         ResearchRequest { question: question.to_owned(), role: Some(role), ..ResearchRequest::default() };
-    let report = researcher.research(&request, &Halt::never(), &|_| ()).unwrap();
+    let report = researcher.research(&request, &StopSignal::never(), &|_| ()).unwrap();
     report.finding(role).unwrap().clone()
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tamis_codebase::{Halt, Place, Roots, is_binary};
+use tamis_codebase::{RootedPath, Roots, StopSignal, is_binary};
 use tamis_store::rusqlite::Connection;
 
 use super::segment::{self, Key};
@@ -19,7 +19,7 @@ pub(super) fn look_up(
     changed: &[(usize, usize)],
     roots: &Roots,
     counter: &WordCounter,
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> Result<Vec<FileCounts>, IndexError> {
     let mut files: Vec<Option<FileCounts>> = Vec::with_capacity(known.files());
     // Of each segment the files' lengths, and their numbers in the survey.
@@ -32,11 +32,11 @@ pub(super) fn look_up(
     let mut changed = changed.iter().copied().peekable();
     let mut buffer = Vec::new();
     for (number, folder) in known.folders.iter().enumerate() {
-        halt.check()?;
+        stop.check()?;
         for file in 0..folder.files.len() {
             let place = folder.place(file);
             if changed.next_if_eq(&(number, file)).is_some() {
-                halt.check()?;
+                stop.check()?;
                 files.push(read(roots, place, counter, &mut buffer));
                 continue;
             }
@@ -51,7 +51,7 @@ pub(super) fn look_up(
     }
     let keys = keys(counter);
     for (&segment, (_, numbers)) in &segments {
-        halt.check()?;
+        stop.check()?;
         for (key, column) in &keys {
             let Some(bucket) = db::bucket(connection, segment, key.bucket())? else { continue };
             let read = segment::each_count(&bucket, *key, |number, count| {
@@ -87,7 +87,7 @@ fn keys(counter: &WordCounter) -> Vec<(Key, usize)> {
     keys
 }
 
-fn read(roots: &Roots, place: Place, counter: &WordCounter, bytes: &mut Vec<u8>) -> Option<FileCounts> {
+fn read(roots: &Roots, place: RootedPath, counter: &WordCounter, bytes: &mut Vec<u8>) -> Option<FileCounts> {
     roots.read_into(&place, roots.policy().largest_searched, bytes).ok()?;
     (!is_binary(bytes)).then(|| FileCounts::by_reading(place, bytes, counter))
 }

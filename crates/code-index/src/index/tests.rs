@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed};
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tempfile::TempDir;
 
 use super::*;
@@ -44,8 +44,8 @@ impl Fixture {
 
     fn both(&self, text: &str) -> (Vec<FileCounts>, LookedUp) {
         let counter = WordCounter::new(query(text));
-        let read = survey_by_reading(&self.roots, &counter, &Halt::never()).unwrap();
-        (read, self.index.survey(&self.roots, &counter, &Halt::never()))
+        let read = survey_by_reading(&self.roots, &counter, &StopSignal::never()).unwrap();
+        (read, self.index.survey(&self.roots, &counter, &StopSignal::never()))
     }
 
     fn check(&self, text: &str) -> bool {
@@ -77,7 +77,7 @@ fn it_has_the_counts_of_reading() {
     fixture.write("logo.png", b"\x89PNG\0\0settings");
     fixture.write("empty.txt", b"");
     fixture.write("latin.c", b"/* r\xe9glages */ int parse_config(void)\n{\n}\n");
-    assert!(fixture.index.build(&fixture.roots, &Halt::never()).unwrap());
+    assert!(fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap());
     fixture.check(QUESTION);
     fixture.check("nothing of this zebra");
     fixture.check("");
@@ -103,7 +103,7 @@ fn it_notices_every_change() {
     for number in 0..30 {
         fixture.write(&format!("src/part{}/file{number}.py", number % 5), b"def parse_config(): pass\n");
     }
-    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
     fixture.check(QUESTION);
     fixture.write("src/part1/file1.py", b"settings = 1\n");
     assert!(fixture.check(QUESTION));
@@ -118,7 +118,7 @@ fn it_notices_every_change() {
     assert!(fixture.check(QUESTION));
     while fixture.check(QUESTION) {
         // Until the clock has moved on from what was just written.
-        assert!(fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap());
+        assert!(fixture.index.refresh(&fixture.roots, &StopSignal::never()).unwrap());
     }
     fixture.check("where are the settings");
 }
@@ -127,7 +127,7 @@ fn it_notices_every_change() {
 fn a_damaged_index_is_not_used() {
     let fixture = Fixture::new();
     fixture.write("a.py", b"def parse_config(): pass\n");
-    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
     let database = Database::open(&fixture.index.path, db::COMPONENTS).unwrap();
     let rules = &fixture.index.rules;
     let tree = database.read(|connection| db::tree(connection, rules)).unwrap().unwrap();
@@ -141,7 +141,7 @@ fn a_damaged_index_is_not_used() {
     drop(database);
     fs::write(&fixture.index.path, b"no database").unwrap();
     assert!(fixture.both(QUESTION).1.is_err());
-    assert!(fixture.index.build(&fixture.roots, &Halt::never()).unwrap(), "it is made again");
+    assert!(fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap(), "it is made again");
     fixture.check(QUESTION);
 }
 
@@ -152,13 +152,13 @@ fn a_reader_sees_one_state_while_another_process_builds() {
         let text = "def parse_config(settings): pass\n".repeat(number);
         fixture.write(&format!("d{}/f{number}.py", number % 4), text.as_bytes());
     }
-    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
     let over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
             // Threads fixture files in other segments each time; segment numbers are reused.
             for _ in 0..25 {
-                fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+                fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
             }
             over.store(true, Ordering::Relaxed);
         });
@@ -178,13 +178,13 @@ fn rules_from_above_the_root_are_noticed() {
     let fixture = Fixture::new();
     fixture.write("a.py", b"def parse_config(): pass\n");
     fixture.write("b.txt", b"settings\n");
-    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
     let above = |name: &str, text: &str| fs::write(fixture.folder.path().join(name), text).unwrap();
     for (name, text) in [(".gitignore", "*.txt\n"), (".git", "gitdir: elsewhere\n"), (".gitignore", "*.py\n")]
     {
         above(name, text);
         fixture.check(QUESTION);
-        fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap();
+        fixture.index.refresh(&fixture.roots, &StopSignal::never()).unwrap();
         fixture.check(QUESTION);
     }
     let (read, _) = fixture.both(QUESTION);
@@ -215,11 +215,11 @@ fn roots_may_have_files_of_the_same_name() {
     }
     let roots = Roots::open(&both, Policy::standard()).unwrap();
     let index = Index::of(&folder.path().join("index"), &roots);
-    index.build(&roots, &Halt::never()).unwrap();
+    index.build(&roots, &StopSignal::never()).unwrap();
     let fixture = Fixture { folder, roots, index };
     // Until the clock has moved on, and all of it is known.
     while fixture.check(QUESTION) {
-        fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap();
+        fixture.index.refresh(&fixture.roots, &StopSignal::never()).unwrap();
     }
     let known = Database::open(&fixture.index.path, db::COMPONENTS)
         .unwrap()
@@ -235,19 +235,19 @@ fn roots_may_have_files_of_the_same_name() {
 fn only_one_process_builds_at_a_time() {
     let fixture = Fixture::new();
     fixture.write("a.py", b"");
-    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
     let lock = fixture.index.lock().unwrap().unwrap();
-    assert!(!fixture.index.build(&fixture.roots, &Halt::never()).unwrap());
-    assert!(!fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap());
+    assert!(!fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap());
+    assert!(!fixture.index.refresh(&fixture.roots, &StopSignal::never()).unwrap());
     drop(lock);
-    assert!(fixture.index.refresh(&fixture.roots, &Halt::never()).unwrap());
+    assert!(fixture.index.refresh(&fixture.roots, &StopSignal::never()).unwrap());
 }
 
 #[test]
 fn stale_indexes_are_removed() {
     let fixture = Fixture::new();
     fixture.write("a.py", b"");
-    fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+    fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
     let beside = |name: &str| fixture.index.path.with_file_name(name);
     for name in ["old.db", "old.db-wal", "new.db"] {
         fs::write(beside(name), b"").unwrap();
@@ -309,10 +309,10 @@ proptest! {
         let act = |deed: &Deed| match deed {
             Deed::Write(file, text) => fixture.write(&path(*file), text.as_bytes()),
             Deed::Remove(file) => fixture.remove(&path(*file)),
-            Deed::Refresh => drop(fixture.index.refresh(&fixture.roots, &Halt::never())),
+            Deed::Refresh => drop(fixture.index.refresh(&fixture.roots, &StopSignal::never())),
         };
         before.iter().for_each(act);
-        fixture.index.build(&fixture.roots, &Halt::never()).unwrap();
+        fixture.index.build(&fixture.roots, &StopSignal::never()).unwrap();
         fixture.check(&question);
         for deed in &after {
             act(deed);

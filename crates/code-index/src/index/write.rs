@@ -4,7 +4,7 @@ use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use tamis_codebase::{AccessError, Halt, Place, Roots, cores, in_parallel, is_binary};
+use tamis_codebase::{AccessError, RootedPath, Roots, StopSignal, cores, in_parallel, is_binary};
 use tamis_store::Database;
 
 use super::segment::SegmentBuilder;
@@ -23,7 +23,7 @@ pub(super) fn write_segments(
     roots: &Roots,
     known: &Tree,
     added: bool,
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> Result<Vec<Placed>, IndexError> {
     let missing = known.without_entry();
     let (failed, problem) = (AtomicBool::new(false), Mutex::new(None));
@@ -47,7 +47,7 @@ pub(super) fn write_segments(
             }
         };
         for (_, &(folder, file)) in missing {
-            if halt.is_due() || failed.load(Ordering::Relaxed) {
+            if stop.is_due() || failed.load(Ordering::Relaxed) {
                 break;
             }
             let Some(is_text) = read(roots, &known.folders[folder].place(file), &mut bytes) else { continue };
@@ -64,7 +64,7 @@ pub(super) fn write_segments(
     };
     // Half of the cores, so that the next question does not wait for this.
     let placed = in_parallel(&missing, (cores() / 2).min(MAX_THREADS), work).concat();
-    halt.check()?;
+    stop.check()?;
     match problem.into_inner() {
         Some(error) => Err(error.into()),
         None => Ok(placed),
@@ -73,7 +73,7 @@ pub(super) fn write_segments(
 
 /// Whether a file is text, which is then in the buffer. None for temporary failures such as too many open files, which would
 /// otherwise exclude the file until it changes.
-fn read(roots: &Roots, place: &Place, bytes: &mut Vec<u8>) -> Option<bool> {
+fn read(roots: &Roots, place: &RootedPath, bytes: &mut Vec<u8>) -> Option<bool> {
     match roots.read_into(place, roots.policy().largest_searched, bytes) {
         Ok(()) => Some(!is_binary(bytes)),
         Err(AccessError::TooLarge { .. } | AccessError::Denied { .. }) => Some(false),
@@ -109,7 +109,7 @@ mod tests {
             ("folder", None),
             ("gone", None),
         ] {
-            let place = Place { root: 0, path: name.to_owned() };
+            let place = RootedPath { root: 0, path: name.to_owned() };
             assert_eq!(read(&roots, &place, &mut Vec::new()), expected, "{name}");
         }
     }

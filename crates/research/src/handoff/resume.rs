@@ -116,7 +116,7 @@ pub fn resume_handoff(
         None => available.first().ok_or_else(none_there)?.clone(),
         Some(requested) => choose(&folder, requested, available)?,
     };
-    let place = tamis_codebase::Place { root: 0, path: name.clone() };
+    let place = tamis_codebase::RootedPath { root: 0, path: name.clone() };
     let memo = folder
         .read_text(&place, LARGEST)
         .map_err(|cause| ResumeError::Unreadable { name: name.clone(), cause })?;
@@ -172,7 +172,7 @@ fn choose(folder: &Roots, requested: &str, available: Vec<String>) -> Result<Str
     for place in &places {
         for name in [place.path.clone(), format!("{}.md", place.path)] {
             if available.contains(&name)
-                || folder.open_file(&tamis_codebase::Place { root: 0, path: name.clone() }).is_ok()
+                || folder.open_file(&tamis_codebase::RootedPath { root: 0, path: name.clone() }).is_ok()
             {
                 return Ok(name);
             }

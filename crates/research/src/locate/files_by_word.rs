@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use tamis_codebase::Place;
+use tamis_codebase::RootedPath;
 
 use crate::question::Question;
 use parking_lot::Mutex;
@@ -16,8 +16,8 @@ pub(crate) struct FilesByWord {
     stems: Vec<String>,
     names: Vec<String>,
     /// Unsorted. Sorting takes as long as a small search, and many questions do not need it.
-    unordered: Mutex<Vec<(Place, Bits)>>,
-    in_order: OnceLock<Vec<(Place, Bits)>>,
+    unordered: Mutex<Vec<(RootedPath, Bits)>>,
+    in_order: OnceLock<Vec<(RootedPath, Bits)>>,
 }
 
 /// A bit for each column of the question's counter: its terms, then its names, of which there are fewer.
@@ -43,7 +43,7 @@ impl FilesByWord {
     }
 
     /// The files in the order of their places.
-    fn files(&self) -> &[(Place, Bits)] {
+    fn files(&self) -> &[(RootedPath, Bits)] {
         self.in_order.get_or_init(|| {
             let mut files = std::mem::take(&mut *self.unordered.lock());
             files.sort_unstable_by(|a, b| a.0.cmp(&b.0));
@@ -79,7 +79,7 @@ impl FilesByWord {
     }
 
     /// The widest folder around a file that is small enough to be searched; empty when everything is.
-    pub(crate) fn widest_folder_around(&self, place: &Place) -> String {
+    pub(crate) fn widest_folder_around(&self, place: &RootedPath) -> String {
         let mut widest = None;
         for folder in Path::new(&place.path).ancestors().skip(1) {
             let folder = folder.to_str().unwrap_or("");
@@ -96,7 +96,7 @@ impl FilesByWord {
     fn count(&self, root: usize, folder: &str) -> usize {
         let from =
             self.files().partition_point(|(place, _)| (place.root, place.path.as_str()) < (root, folder));
-        let inside = |place: &Place| place.root == root && place.path.starts_with(folder);
+        let inside = |place: &RootedPath| place.root == root && place.path.starts_with(folder);
         self.files()[from..].partition_point(|(place, _)| inside(place))
     }
 
@@ -105,9 +105,9 @@ impl FilesByWord {
         &self,
         names: impl Iterator<Item = &'a str>,
         folders: &[(usize, String)],
-    ) -> Vec<&Place> {
+    ) -> Vec<&RootedPath> {
         let signs: Vec<Bits> = names.filter_map(|name| self.required_bits(name)).collect();
-        let near = |place: &Place| {
+        let near = |place: &RootedPath| {
             folders
                 .iter()
                 .any(|(root, folder)| place.root == *root && place.path.starts_with(folder.as_str()))
@@ -121,7 +121,7 @@ impl FilesByWord {
 
 #[cfg(test)]
 mod tests {
-    use tamis_codebase::{Halt, Policy, Roots};
+    use tamis_codebase::{Policy, Roots, StopSignal};
 
     use super::*;
     use tamis_code_index::{WordCounter, survey};
@@ -143,7 +143,7 @@ mod tests {
         let narrowed = |question: &str, name: &str, near: &[(usize, String)]| {
             let question = Question::new(question);
             let files =
-                survey(None, &roots, &WordCounter::new(question.word_query()), &Halt::never()).unwrap();
+                survey(None, &roots, &WordCounter::new(question.word_query()), &StopSignal::never()).unwrap();
             let files_by_word = FilesByWord::of(&question, files);
             let files = files_by_word.files_with([name].into_iter(), near);
             (
@@ -162,11 +162,12 @@ mod tests {
 
     #[test]
     fn the_widest_folder_is_that_with_few_files() {
-        let place = |path: String| Place { root: 0, path };
-        let mut files: Vec<(Place, Bits)> = (0..NEARBY).map(|n| (place(format!("big/{n}.py")), 0)).collect();
+        let place = |path: String| RootedPath { root: 0, path };
+        let mut files: Vec<(RootedPath, Bits)> =
+            (0..NEARBY).map(|n| (place(format!("big/{n}.py")), 0)).collect();
         files.push((place("big/sub/a.py".into()), 0));
         files.push((place("small/b.py".into()), 0));
-        let of = |files: Vec<(Place, Bits)>| FilesByWord {
+        let of = |files: Vec<(RootedPath, Bits)>| FilesByWord {
             unordered: Mutex::new(files),
             ..FilesByWord::default()
         };

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tamis_codebase::{Place, Roots};
+use tamis_codebase::{RootedPath, Roots};
 
 use super::FilesByWord;
 use crate::Reference;
@@ -25,7 +25,7 @@ pub(crate) struct Locations {
 /// A file, and the line in it to begin with.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Location {
-    pub(crate) place: Place,
+    pub(crate) place: RootedPath,
     /// From 1. None when the file was not read.
     pub(crate) line: Option<usize>,
     /// What is defined there.

@@ -10,7 +10,7 @@
 mod passage;
 mod votes;
 
-use tamis_codebase::{Halt, Halted, Roots, cores, in_parallel};
+use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel};
 
 use super::corpus::Corpus;
 use crate::locate::FileClass;
@@ -135,14 +135,14 @@ pub(crate) fn rank(
     weights: &Weights,
     corpus: &Corpus,
     roots: &Roots,
-    halt: &Halt,
-) -> Result<Vec<Ranked>, Halted> {
+    stop: &StopSignal,
+) -> Result<Vec<Ranked>, Stopped> {
     let definers = definers(question, &corpus.files);
-    let mut best = scores(corpus, halt, |number| {
+    let mut best = scores(corpus, stop, |number| {
         let (file, class) = (&corpus.files[number], corpus.classes[number]);
         at_first_sight(file, class, question, counter, weights, &definers)
     });
-    halt.check()?;
+    stop.check()?;
     let by_place = |a: usize, b: usize| corpus.files[a].place.cmp(&corpus.files[b].place);
     let order = |a: &(usize, f64), b: &(usize, f64)| b.1.total_cmp(&a.1).then_with(|| by_place(a.0, b.0));
     if best.len() > LOOKED_INTO {
@@ -151,7 +151,7 @@ pub(crate) fn rank(
     }
     best.sort_by(order);
     let input = RankInput { question, counter, weights };
-    let mut inspected = inspect(&best, input, &corpus.files, roots, halt)?;
+    let mut inspected = inspect(&best, input, &corpus.files, roots, stop)?;
     let mut totals: Vec<f64> = best
         .iter()
         .zip(&inspected)
@@ -160,7 +160,7 @@ pub(crate) fn rank(
             first + inside * corpus.classes[*number].worth()
         })
         .collect();
-    votes::count(&mut totals, &best, &inspected, input, &corpus.classes, halt)?;
+    votes::count(&mut totals, &best, &inspected, input, &corpus.classes, stop)?;
     let mut order: Vec<usize> = (0..best.len()).collect();
     order.sort_by(|&a, &b| totals[b].total_cmp(&totals[a]).then_with(|| by_place(best[a].0, best[b].0)));
     let order = with_few_tests(&order, |at| corpus.classes[best[at].0] == FileClass::Test);
@@ -175,13 +175,13 @@ pub(crate) fn rank(
         .collect())
 }
 
-/// The files that have any score, with their numbers; worked out on all cores. Not all of them once the halt is due.
-fn scores(corpus: &Corpus, halt: &Halt, score: impl Fn(usize) -> f64 + Sync) -> Vec<(usize, f64)> {
+/// The files that have any score, with their numbers; worked out on all cores. Not all of them once the stop is due.
+fn scores(corpus: &Corpus, stop: &StopSignal, score: impl Fn(usize) -> f64 + Sync) -> Vec<(usize, f64)> {
     const LOT: usize = 1024;
     let lots: Vec<&[FileCounts]> = corpus.files.chunks(LOT).collect();
     let scored = in_parallel(&lots, cores(), |lots| {
         let mut scored = Vec::new();
-        for (lot, files) in lots.take_while(|_| !halt.is_due()) {
+        for (lot, files) in lots.take_while(|_| !stop.is_due()) {
             let numbers = lot * LOT..lot * LOT + files.len();
             let numbered = numbers.map(|number| (number, score(number)));
             scored.extend(numbered.filter(|(_, score)| *score > 0.0));

@@ -7,7 +7,7 @@ use std::future::{Future, pending};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
-use tamis_codebase::{Halt, Halted};
+use tamis_codebase::{StopSignal, Stopped};
 use tamis_http::HttpError;
 use tamis_redact::Redacted;
 use tokio::sync::Semaphore;
@@ -55,8 +55,8 @@ impl Model {
     }
 
     /// The model for a role, if the server is up and has one.
-    pub fn name_for(&self, role: Role, halt: &Halt) -> Result<String, RoleError> {
-        let listed = self.listed(halt)?;
+    pub fn name_for(&self, role: Role, stop: &StopSignal) -> Result<String, RoleError> {
+        let listed = self.listed(stop)?;
         let settings = &self.settings;
         if let Some(name) = settings.role_names.get(&role).or(settings.name.as_ref()) {
             return Ok(name.clone());
@@ -73,7 +73,7 @@ impl Model {
     }
 
     /// The server's models, cached for a while. Callers that come meanwhile wait for the same request.
-    fn listed(&self, halt: &Halt) -> Result<Vec<ListedModel>, RoleError> {
+    fn listed(&self, stop: &StopSignal) -> Result<Vec<ListedModel>, RoleError> {
         let mut known = self.known.lock();
         // A server that is computing for another caller is up, though it may not answer the probe in time.
         let at_work = self.permits.available_permits() < self.settings.concurrent;
@@ -82,7 +82,7 @@ impl Model {
         {
             return listed.clone();
         }
-        let outcome = wait(halt, async {
+        let outcome = wait(stop, async {
             match self.client.models(self.settings.probe_timeout).await {
                 // It cannot list its models, and need not where a name is configured.
                 Err(ChatError::Status { status: 404 | 405 | 501, .. }) if self.settings.name.is_some() => {
@@ -106,8 +106,8 @@ impl Model {
     }
 
     /// Takes one turn when a permit is free.
-    pub(super) fn chat(&self, request: &ChatRequest<'_>, halt: &Halt) -> Result<ChatAnswer, RoleError> {
-        let outcome = wait(halt, async {
+    pub(super) fn chat(&self, request: &ChatRequest<'_>, stop: &StopSignal) -> Result<ChatAnswer, RoleError> {
+        let outcome = wait(stop, async {
             let mut waits = WAITS.iter();
             loop {
                 let permit = self.permits.acquire().await;
@@ -143,19 +143,19 @@ fn error_of(error: ChatError) -> RoleError {
 }
 
 /// Waits for the work, the cancellation or the deadline, whichever comes first.
-fn wait<T>(halt: &Halt, work: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
-    halt.check()?;
+fn wait<T>(stop: &StopSignal, work: impl Future<Output = Result<T, RoleError>>) -> Result<T, RoleError> {
+    stop.check()?;
     let outcome = tamis_http::block_on(async {
         let deadline = async {
-            match halt.deadline() {
+            match stop.deadline() {
                 Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
                 None => pending().await,
             }
         };
         tokio::select! {
             biased;
-            () = halt.token().cancelled() => Err(Halted::Cancelled.into()),
-            () = deadline => Err(Halted::OutOfTime.into()),
+            () = stop.token().cancelled() => Err(Stopped::Cancelled.into()),
+            () = deadline => Err(Stopped::OutOfTime.into()),
             outcome = work => outcome,
         }
     });
@@ -175,12 +175,12 @@ mod tests {
         let model = Model::new(ModelSettings::at(url, ModelUse::Auto, 1));
         let listed = ListedModel { id: "gone".into(), kind: None };
         *model.known.lock() = Some(Known { since: Instant::now(), listed: Ok(vec![listed]) });
-        assert_eq!(model.name_for(Role::Locator, &Halt::never()), Ok("gone".to_owned()));
+        assert_eq!(model.name_for(Role::Locator, &StopSignal::never()), Ok("gone".to_owned()));
         let request =
             ChatRequest { model: "gone", messages: &[], tools: &[], max_tokens: 1, temperature: 0.0 };
-        let error = model.chat(&request, &Halt::never()).unwrap_err();
+        let error = model.chat(&request, &StopSignal::never()).unwrap_err();
         assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable);
-        let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+        let error = model.name_for(Role::Locator, &StopSignal::never()).unwrap_err();
         assert!(error.message.starts_with("no model at http://127.0.0.1:"), "{error}");
     }
 }

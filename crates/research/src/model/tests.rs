@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tamis_codebase::{Halt, Place, Policy, Roots};
+use tamis_codebase::{Policy, RootedPath, Roots, StopSignal};
 use tamis_testkit::{ChatServer, ChatStep};
 use tempfile::TempDir;
 
@@ -20,7 +20,7 @@ fn job() -> (TempDir, Job) {
     std::fs::write(folder.path().join("parser.rs"), "fn parse() {}\n").unwrap();
     let reader = BoundedReader::of_folder(folder.path(), ResearchLimits::SAMPLE);
     let location = Location {
-        place: Place { root: 0, path: "parser.rs".into() },
+        place: RootedPath { root: 0, path: "parser.rs".into() },
         line: Some(1),
         name: Some("parse".into()),
         category: Category::Implementation,
@@ -40,14 +40,14 @@ fn model(server: &ChatServer, usage: ModelUse) -> Model {
     Model::new(ModelSettings { probe_timeout: Duration::from_secs(60), ..settings })
 }
 
-fn run_with(server: &ChatServer, usage: ModelUse, halt: &Halt) -> RoleRun {
+fn run_with(server: &ChatServer, usage: ModelUse, stop: &StopSignal) -> RoleRun {
     let (_folder, job) = job();
-    run_role(Role::Locator, &job, halt, Some(&model(server, usage)))
+    run_role(Role::Locator, &job, stop, Some(&model(server, usage)))
 }
 
 fn deterministic() -> ResearchFinding {
     let (_folder, job) = job();
-    roles::run(Role::Locator, &job, &Halt::never()).unwrap()
+    roles::run(Role::Locator, &job, &StopSignal::never()).unwrap()
 }
 
 fn answer() -> ChatStep {
@@ -57,7 +57,7 @@ fn answer() -> ChatStep {
 #[test]
 fn the_model_answers_where_there_is_one() {
     let server = ChatServer::start(vec![answer()]);
-    let run = run_with(&server, ModelUse::Auto, &Halt::never());
+    let run = run_with(&server, ModelUse::Auto, &StopSignal::never());
     assert_eq!((run.model.as_deref(), run.model_error), (Some("scripted"), None));
     assert_eq!(run.result.unwrap().summary, "There.");
     let prompt = server.turns()[0]["messages"][1]["content"].as_str().unwrap().to_owned();
@@ -67,12 +67,12 @@ fn the_model_answers_where_there_is_one() {
 #[test]
 fn the_deterministic_role_answers_where_there_is_none() {
     let (_folder, job) = job();
-    let run = run_role(Role::Locator, &job, &Halt::never(), None);
+    let run = run_role(Role::Locator, &job, &StopSignal::never(), None);
     assert_eq!((run.result, run.model, run.model_error), (Ok(deterministic()), None, None));
     let server = ChatServer::listing(ChatStep::Body("<html>".into()), vec![], None);
-    let run = run_with(&server, ModelUse::Auto, &Halt::never());
+    let run = run_with(&server, ModelUse::Auto, &StopSignal::never());
     assert_eq!((run.result, run.model, run.model_error), (Ok(deterministic()), None, None));
-    let run = run_with(&server, ModelUse::Always, &Halt::never());
+    let run = run_with(&server, ModelUse::Always, &StopSignal::never());
     assert_eq!(run.result.unwrap_err().kind, RoleErrorKind::ProviderUnavailable);
 }
 
@@ -85,14 +85,14 @@ fn the_deterministic_role_answers_for_a_model_that_fails() {
         (ChatStep::call("ls", json!({})), RoleErrorKind::BudgetExhausted),
     ] {
         let server = ChatServer::endless(vec![], step.clone());
-        let run = run_with(&server, ModelUse::Auto, &Halt::never());
+        let run = run_with(&server, ModelUse::Auto, &StopSignal::never());
         assert_eq!((run.model_error.as_ref().map(|error| error.kind), run.model), (Some(kind), None));
         let finding = run.result.unwrap();
         let notes = crate::joined(&finding.notes);
         assert!(notes.contains("without the model") && notes.contains(kind.name()), "{notes}");
         assert_eq!(finding, ResearchFinding { notes: finding.notes.clone(), ..deterministic() });
 
-        let run = run_with(&server, ModelUse::Always, &Halt::never());
+        let run = run_with(&server, ModelUse::Always, &StopSignal::never());
         assert_eq!((run.result.unwrap_err().kind, run.model_error), (kind, None), "{step:?}");
     }
 }
@@ -101,21 +101,21 @@ fn the_deterministic_role_answers_for_a_model_that_fails() {
 fn a_slow_model_leaves_time_for_the_deterministic_role() {
     let server = ChatServer::endless(vec![], answer().held());
     // As long as a machine under load may stand still between the model's end and the request's.
-    let halt = Halt::never().by(Instant::now() + Duration::from_secs(4));
-    let run = run_with(&server, ModelUse::Auto, &halt);
+    let stop = StopSignal::never().by(Instant::now() + Duration::from_secs(4));
+    let run = run_with(&server, ModelUse::Auto, &stop);
     assert_eq!(run.model_error.map(|error| error.kind), Some(RoleErrorKind::Timeout));
-    assert!(run.result.is_ok() && halt.check().is_ok());
+    assert!(run.result.is_ok() && stop.check().is_ok());
     server.wait_for_hang_ups(1);
 }
 
 #[test]
 fn a_cancelled_request_falls_back_on_nothing() {
     let server = ChatServer::endless(vec![], answer().held());
-    let halt = Halt::never();
+    let stop = StopSignal::never();
     std::thread::scope(|scope| {
-        let running = scope.spawn(|| run_with(&server, ModelUse::Auto, &halt));
+        let running = scope.spawn(|| run_with(&server, ModelUse::Auto, &stop));
         server.wait_for_turns(1);
-        halt.cancel();
+        stop.cancel();
         let run = running.join().unwrap();
         assert_eq!((run.result.unwrap_err().kind, run.model_error), (RoleErrorKind::Canceled, None));
     });
@@ -134,7 +134,7 @@ fn notes_of_former_work_are_read_from_their_own_root() {
             json!({"summary": "By hand.", "references": ["old.md:1", "parser.rs:1"], "confidence": "med"}),
         ),
     ]);
-    let run = run_role(Role::Thoughts, &job, &Halt::never(), Some(&model(&server, ModelUse::Always)));
+    let run = run_role(Role::Thoughts, &job, &StopSignal::never(), Some(&model(&server, ModelUse::Always)));
     let references: Vec<String> = run.result.unwrap().references.iter().map(ToString::to_string).collect();
     assert_eq!(references, ["old.md:1"]);
     // The map is one of the code, and no help here.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use tamis_codebase::{Halt, Halted};
+use tamis_codebase::{StopSignal, Stopped};
 use tamis_redact::Redacted;
 
 use super::chat::ToolCall;
@@ -18,7 +18,7 @@ const SHORTEST_RESULT: usize = 1 << 10;
 pub(super) struct ToolCaller<'a> {
     pub(super) role: Role,
     pub(super) reader: &'a BoundedReader,
-    pub(super) halt: &'a Halt,
+    pub(super) stop: &'a StopSignal,
     /// Maximum bytes of the next result.
     pub(super) longest: usize,
     made: BTreeMap<String, Made>,
@@ -40,8 +40,8 @@ pub(super) struct Reply {
 }
 
 impl<'a> ToolCaller<'a> {
-    pub(super) fn new(role: Role, reader: &'a BoundedReader, halt: &'a Halt) -> ToolCaller<'a> {
-        ToolCaller { role, reader, halt, longest: MAX_RESULT_LENGTH, made: BTreeMap::new(), limited: false }
+    pub(super) fn new(role: Role, reader: &'a BoundedReader, stop: &'a StopSignal) -> ToolCaller<'a> {
+        ToolCaller { role, reader, stop, longest: MAX_RESULT_LENGTH, made: BTreeMap::new(), limited: false }
     }
 
     /// Divides this many bytes among the next calls.
@@ -62,8 +62,8 @@ impl<'a> ToolCaller<'a> {
     }
 
     /// Makes a call. The model gets the reason for a failure, so that it can correct the call.
-    pub(super) fn call(&mut self, call: &ToolCall) -> Result<Reply, Halted> {
-        self.halt.check()?;
+    pub(super) fn call(&mut self, call: &ToolCall) -> Result<Reply, Stopped> {
+        self.stop.check()?;
         let arguments = match serde_json::from_str::<Value>(&call.arguments) {
             // Some models send this when there are no arguments.
             _ if call.arguments.trim().is_empty() => Ok(serde_json::Map::new()),
@@ -94,7 +94,7 @@ impl<'a> ToolCaller<'a> {
                 self.limited = true;
                 text
             }
-            Err(ToolError::Halted(halted)) => return Err(halted),
+            Err(ToolError::Stopped(stopped)) => return Err(stopped),
         };
         // Tools redact whole files before they cut; this covers names and error texts.
         let text = bounded(Redacted::from(text).into_inner(), self.longest);

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tamis_redact::Redacted;
 
 use super::answer::{self, UnusableAnswer};
@@ -30,19 +30,19 @@ pub struct ModelTask<'a> {
 }
 
 impl Model {
-    /// Answers by the model. Ends within the halt's deadline and this model's [`ModelLimits`](super::ModelLimits).
-    pub fn answer(&self, task: &ModelTask<'_>, halt: &Halt) -> Result<ResearchFinding, RoleError> {
-        let name = self.name_for(task.role, halt)?;
+    /// Answers by the model. Ends within the stop's deadline and this model's [`ModelLimits`](super::ModelLimits).
+    pub fn answer(&self, task: &ModelTask<'_>, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
+        let name = self.name_for(task.role, stop)?;
         let begun = Instant::now();
         let last_call =
-            halt.deadline().map(|end| begun + end.saturating_duration_since(begun) * TIME_FOR_TOOLS / 100);
+            stop.deadline().map(|end| begun + end.saturating_duration_since(begun) * TIME_FOR_TOOLS / 100);
         let question = Redacted::from(prompts::question(task.question, task.hints)).into_inner();
         let messages = vec![
             ChatMessage::System { content: prompts::system(task.role) },
             ChatMessage::User { content: question },
         ];
-        let caller = ToolCaller::new(task.role, task.reader, halt);
-        Subagent { model: self, name, task, halt, last_call, messages, caller, tokens: 0 }.work()
+        let caller = ToolCaller::new(task.role, task.reader, stop);
+        Subagent { model: self, name, task, stop, last_call, messages, caller, tokens: 0 }.work()
     }
 }
 
@@ -50,7 +50,7 @@ struct Subagent<'a> {
     model: &'a Model,
     name: String,
     task: &'a ModelTask<'a>,
-    halt: &'a Halt,
+    stop: &'a StopSignal,
     /// From then on no tools are offered.
     last_call: Option<Instant>,
     messages: Vec<ChatMessage>,
@@ -151,7 +151,7 @@ impl Subagent<'_> {
             max_tokens: self.model.limits().answer_tokens,
             temperature: 0.0,
         };
-        self.model.chat(&request, self.halt)
+        self.model.chat(&request, self.stop)
     }
 
     /// Makes the calls of a turn; returns whether any of them was new.

@@ -4,7 +4,7 @@
 
 use serde_json::{Value, json};
 use tamis_codebase::{
-    AccessError, Case, EntryKind, GlobError, Halted, Place, Search, SearchError, glob, list, search,
+    AccessError, Case, EntryKind, GlobError, RootedPath, Search, SearchError, Stopped, glob, list, search,
 };
 use tamis_redact::Redacted;
 use tamis_text::split_lines;
@@ -22,7 +22,7 @@ pub(super) enum ToolError {
     /// The same, because the request's limits are used up.
     Limited(String),
     /// The request was cancelled or ran out of time.
-    Halted(Halted),
+    Stopped(Stopped),
 }
 
 /// A tool: name, schema, roles and handler.
@@ -130,8 +130,8 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
         (folder, None) => folder.map(str::to_owned),
     });
     let roots = &caller.reader.roots;
-    let matches = search(roots, &query, caller.halt).map_err(|error| match error {
-        SearchError::Halted(halted) => ToolError::Halted(halted),
+    let matches = search(roots, &query, caller.stop).map_err(|error| match error {
+        SearchError::Stopped(stopped) => ToolError::Stopped(stopped),
         other => {
             tool_error(other.hint().map_or_else(|| other.to_string(), |hint| format!("{other}; {hint}")))
         }
@@ -139,7 +139,7 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
     let mut result = String::new();
     let mut shown = 0;
     for file in &matches.files {
-        caller.halt.check().map_err(ToolError::Halted)?;
+        caller.stop.check().map_err(ToolError::Stopped)?;
         // Read again, to be redacted as a whole. It may be gone by now.
         let Ok(whole) = roots.read_text(&file.place, roots.policy().largest_searched) else { continue };
         let whole = Redacted::from(whole);
@@ -167,8 +167,8 @@ fn grep(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
 
 fn find_files(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolError> {
     let pattern = text(arguments, "pattern")?;
-    let found = glob(&caller.reader.roots, pattern, MAX_FILES, caller.halt).map_err(|error| match error {
-        GlobError::Halted(halted) => ToolError::Halted(halted),
+    let found = glob(&caller.reader.roots, pattern, MAX_FILES, caller.stop).map_err(|error| match error {
+        GlobError::Stopped(stopped) => ToolError::Stopped(stopped),
         GlobError::Pattern(error) => tool_error(error),
     })?;
     if found.places.is_empty() {
@@ -255,7 +255,7 @@ fn read(caller: &ToolCaller<'_>, arguments: &Arguments) -> Result<String, ToolEr
 
 /// Opens a file by the path that a model gave.
 fn open(caller: &ToolCaller<'_>, path: &str) -> Result<std::sync::Arc<SourceFile>, ToolError> {
-    let places: Vec<Place> = caller.reader.roots.places_of(path);
+    let places: Vec<RootedPath> = caller.reader.roots.places_of(path);
     let mut trouble = tool_error(format!("{path:?} lies outside of the roots"));
     for place in places {
         match caller.reader.read(&place) {

@@ -9,7 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use tamis_codebase::{Halt, RootError};
+use tamis_codebase::{RootError, StopSignal};
 
 use super::{MAX_QUESTION_LENGTH, ResearchError, ResearchProgress, ResearchRequest, Researcher, shown};
 use crate::model::RoleRun;
@@ -33,7 +33,7 @@ const MAX_KEYWORDS: usize = 12;
 pub(super) struct RequestRun<'a> {
     researcher: &'a Researcher,
     job: Job,
-    halt: Halt,
+    stop: StopSignal,
     begun: Instant,
     report: ResearchReport,
     /// Roots that no longer exist.
@@ -74,7 +74,7 @@ impl<'a> RequestRun<'a> {
     pub(super) fn start(
         researcher: &'a Researcher,
         request: &ResearchRequest,
-        halt: &Halt,
+        stop: &StopSignal,
         progress: &'a (dyn Fn(ResearchProgress) + Sync),
     ) -> Result<RequestRun<'a>, ResearchError> {
         let begun = Instant::now();
@@ -101,7 +101,7 @@ impl<'a> RequestRun<'a> {
             _ => Vec::new(),
         };
         let limits = settings.limits.with(request.constraints);
-        let halt = halt.child().by(begun + limits.deadline);
+        let stop = stop.child().by(begun + limits.deadline);
         let report = ResearchReport {
             question: bounds::short(&request.question, MAX_QUESTION_LENGTH),
             roots_searched: shown(&roots),
@@ -112,12 +112,12 @@ impl<'a> RequestRun<'a> {
         };
         let job = Job {
             question: Arc::new(Question::new(&request.question)),
-            reader: Arc::new(BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), halt.clone())),
+            reader: Arc::new(BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), stop.clone())),
             // A call that names folders gets nothing from elsewhere.
             thoughts: settings.thoughts.clone().filter(|_| request.roots.is_empty()),
             locations: Arc::default(),
         };
-        Ok(RequestRun { researcher, job, halt, begun, report, gone, progress, steps_done: 0, steps: 0 })
+        Ok(RequestRun { researcher, job, stop, begun, report, gone, progress, steps_done: 0, steps: 0 })
     }
 
     /// Runs all roles that the question needs, and the synthesis.
@@ -145,7 +145,7 @@ impl<'a> RequestRun<'a> {
 
     /// Writes the artifact, unless the request was cancelled.
     fn write_artifact(&mut self) {
-        if self.halt.token().is_cancelled() {
+        if self.stop.token().is_cancelled() {
             return;
         }
         self.report_progress("writing the artifact".to_owned());
@@ -199,8 +199,8 @@ impl<'a> RequestRun<'a> {
         self.report_progress("locator begins".to_owned());
         let (job, start) = (self.job.clone(), Start::now());
         let (send, ended) = channel();
-        self.spawn(Role::Locator, &send, move |runner, halt| runner.locate(job, with_finding, halt));
-        let (result, end) = match next_result(&ended, &self.halt) {
+        self.spawn(Role::Locator, &send, move |runner, stop| runner.locate(job, with_finding, stop));
+        let (result, end) = match next_result(&ended, &self.stop) {
             Ok((_, result, end)) => (result, end),
             Err(error) => (Err(error), Instant::now()),
         };
@@ -238,14 +238,14 @@ impl<'a> RequestRun<'a> {
             match &located {
                 Ok(()) => {
                     let job = Job { reader, ..self.job.clone() };
-                    self.spawn(role, &send, move |runner, halt| Ok(runner.work(role, &job, halt)));
+                    self.spawn(role, &send, move |runner, stop| Ok(runner.work(role, &job, stop)));
                 }
                 // They need what the locator finds.
                 Err(error) => send_ended(&send, role, Err(error.clone())),
             }
         }
         while !running.is_empty() {
-            let all_ended = match next_result(&ended, &self.halt) {
+            let all_ended = match next_result(&ended, &self.stop) {
                 Ok(ended) => vec![ended],
                 // Time is up for those that are left.
                 Err(error) => {
@@ -269,12 +269,12 @@ impl<'a> RequestRun<'a> {
         &mut self,
         role: Role,
         send: &Sender<Ended<T>>,
-        task: impl FnOnce(&RoleRunner, &Halt) -> Result<T, RoleError> + Send + 'static,
+        task: impl FnOnce(&RoleRunner, &StopSignal) -> Result<T, RoleError> + Send + 'static,
     ) {
         let (runner, done) = (self.researcher.runner.clone(), send.clone());
         let submitted = self.researcher.pool().submit(
-            self.halt.clone(),
-            move |halt| task(&runner, halt),
+            self.stop.clone(),
+            move |stop| task(&runner, stop),
             move |result| send_ended(&done, role, result),
         );
         match submitted {

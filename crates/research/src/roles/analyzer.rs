@@ -10,7 +10,7 @@ mod describe;
 mod similar_names;
 mod target;
 
-use tamis_codebase::{Halt, Place};
+use tamis_codebase::{RootedPath, StopSignal};
 
 use self::callers::is_ubiquitous;
 use self::choose::{choose, choose_from_search};
@@ -27,14 +27,14 @@ use crate::{Confidence, NotFound, NoteFact, Reference, ReportNote, ResearchFindi
 /// Names that one search looks for.
 const MAX_SOUGHT: usize = 120;
 
-pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
+pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     let question = job.question.as_ref();
     let mut chosen = choose(question, &job.locations, &job.reader);
-    halt.check()?;
+    stop.check()?;
     let targets = chosen.named.iter().chain(&chosen.unnamed);
-    let homes: Vec<Place> = targets.clone().map(|target| target.place.clone()).collect();
+    let homes: Vec<RootedPath> = targets.clone().map(|target| target.place.clone()).collect();
     let queries = name_queries(question, targets);
-    let hits = &search_names(&job.reader.roots, &job.locations, queries, &homes, halt)?;
+    let hits = &search_names(&job.reader.roots, &job.locations, queries, &homes, stop)?;
     choose_from_search(&mut chosen, question, hits, &job.reader);
     let missing = names_in_no_file(question, hits);
     let mut notes: Vec<ReportNote> = Vec::new();
@@ -47,7 +47,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
         // Nothing can be described of names that are in no file.
         let certain = question.certain_names().count();
         if certain > 0 && missing.len() == certain {
-            let near = find_similar_names(&job.reader.roots, &missing, halt)?;
+            let near = find_similar_names(&job.reader.roots, &missing, stop)?;
             return Ok(not_found(&missing, near, notes));
         }
         description.places_of_names(question, hits);

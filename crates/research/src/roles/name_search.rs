@@ -4,7 +4,7 @@
 //! memory; the others are counted.
 
 use aho_corasick::{AhoCorasick, MatchKind};
-use tamis_codebase::{Halt, Place, Roots, cores, in_parallel, is_binary, scan};
+use tamis_codebase::{RootedPath, Roots, StopSignal, cores, in_parallel, is_binary, scan};
 use tamis_syntax::{defined_name, heuristic_outline};
 use tamis_text::split_lines;
 
@@ -36,7 +36,7 @@ pub(super) struct NameHits {
 /// One file that has some of the names.
 #[derive(Debug, PartialEq)]
 pub(super) struct FileHits {
-    pub(super) place: Place,
+    pub(super) place: RootedPath,
     pub(super) hits: Vec<Hit>,
     /// Numbers of all names that occur in it, in order.
     pub(super) names: Vec<usize>,
@@ -86,8 +86,8 @@ pub(super) fn search_names(
     roots: &Roots,
     locations: &Locations,
     queries: Vec<NameQuery>,
-    homes: &[Place],
-    halt: &Halt,
+    homes: &[RootedPath],
+    stop: &StopSignal,
 ) -> Result<NameHits, RoleError> {
     if queries.is_empty() {
         return Ok(NameHits::default());
@@ -101,7 +101,7 @@ pub(super) fn search_names(
     let files_by_word = &locations.files_by_word;
     let unknown = |query: &&NameQuery| !files_by_word.narrows(&query.name);
     if files_by_word.is_empty() || queries.iter().filter(unknown).any(|query| query.in_question) {
-        let lists = scan(roots, halt, Vec::new, |list: &mut Vec<FileHits>, place, bytes| {
+        let lists = scan(roots, stop, Vec::new, |list: &mut Vec<FileHits>, place, bytes| {
             if !is_prose_or_data(&place.path) {
                 list.extend(search_file(&finder, &queries, &place, bytes));
             }
@@ -119,7 +119,7 @@ pub(super) fn search_names(
     }
     let mut places = files_by_word.files_with(queries.iter().map(|query| query.name.as_str()), &folders);
     places.retain(|place| !is_prose_or_data(&place.path));
-    let lists = read_each(roots, &places, halt, |list: &mut Vec<FileHits>, place, bytes| {
+    let lists = read_each(roots, &places, stop, |list: &mut Vec<FileHits>, place, bytes| {
         list.extend(search_file(&finder, &queries, place, bytes));
     })?;
     let everywhere =
@@ -132,14 +132,14 @@ pub(super) fn search_names(
 /// Calls `each` with the bytes of these files, from several threads.
 fn read_each<S: Default + Send>(
     roots: &Roots,
-    places: &[&Place],
-    halt: &Halt,
-    each: impl Fn(&mut S, &Place, &[u8]) + Sync,
+    places: &[&RootedPath],
+    stop: &StopSignal,
+    each: impl Fn(&mut S, &RootedPath, &[u8]) + Sync,
 ) -> Result<Vec<S>, RoleError> {
     let limit = roots.policy().largest_searched;
     let states = in_parallel(places, cores().min(MAX_THREADS), |places| {
         let (mut state, mut bytes) = (S::default(), Vec::new());
-        for (_, place) in places.take_while(|_| !halt.is_due()) {
+        for (_, place) in places.take_while(|_| !stop.is_due()) {
             // Files that are gone by now are skipped.
             if roots.read_into(place, limit, &mut bytes).is_ok() && !is_binary(&bytes) {
                 each(&mut state, place, &bytes);
@@ -147,7 +147,7 @@ fn read_each<S: Default + Send>(
         }
         state
     });
-    halt.check()?;
+    stop.check()?;
     Ok(states)
 }
 
@@ -169,7 +169,12 @@ impl NameHits {
     }
 }
 
-fn search_file(finder: &AhoCorasick, queries: &[NameQuery], place: &Place, bytes: &[u8]) -> Option<FileHits> {
+fn search_file(
+    finder: &AhoCorasick,
+    queries: &[NameQuery],
+    place: &RootedPath,
+    bytes: &[u8],
+) -> Option<FileHits> {
     let word = |at: Option<usize>| {
         at.and_then(|at| bytes.get(at)).is_some_and(|&b| b.is_ascii_alphanumeric() || b == b'_' || b >= 0x80)
     };

@@ -8,7 +8,7 @@ mod examples;
 mod shape;
 mod snippet;
 
-use tamis_codebase::{Halt, Place};
+use tamis_codebase::{RootedPath, StopSignal};
 
 use self::co_occurrence::find_co_occurrences;
 use self::examples::examples;
@@ -23,7 +23,7 @@ const MAX_EXAMPLES: usize = 6;
 /// A place that may be an example.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Occurrence {
-    pub(super) place: Place,
+    pub(super) place: RootedPath,
     /// From 0.
     pub(super) line: usize,
     /// What the place does with the name: places that do the same may be alike.
@@ -32,10 +32,10 @@ pub(super) struct Occurrence {
     pub(super) worth: f64,
 }
 
-pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
-    let (subject, occurrences, missing) = occurrences(job, halt)?;
+pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
+    let (subject, occurrences, missing) = occurrences(job, stop)?;
     let total = occurrences.len();
-    let (examples, limited) = examples(&subject, occurrences, job, halt)?;
+    let (examples, limited) = examples(&subject, occurrences, job, stop)?;
     let mut notes: Vec<ReportNote> = Vec::new();
     if limited {
         notes.push(NoteFact::read_limits(job.reader.budget.limits()).into());
@@ -94,16 +94,16 @@ impl Subject {
 }
 
 /// Every place, and the names that no file has.
-fn occurrences(job: &Job, halt: &Halt) -> Result<(Subject, Vec<Occurrence>, Vec<String>), RoleError> {
+fn occurrences(job: &Job, stop: &StopSignal) -> Result<(Subject, Vec<Occurrence>, Vec<String>), RoleError> {
     let identifiers = &job.question.identifiers;
     let names: Vec<String> = identifiers.iter().map(|name| name.name.clone()).collect();
     if names.is_empty() {
-        let (words, occurrences) = find_co_occurrences(job, halt)?;
+        let (words, occurrences) = find_co_occurrences(job, stop)?;
         return Ok((Subject::Words(words), occurrences, Vec::new()));
     }
     let query = |name: &String| NameQuery { name: name.clone(), uses: true, in_question: true };
     let queries = names.iter().map(query).collect();
-    let hits = search_names(&job.reader.roots, &job.locations, queries, &[], halt)?;
+    let hits = search_names(&job.reader.roots, &job.locations, queries, &[], stop)?;
     let mut found = Vec::new();
     for file in &hits.files {
         for hit in &file.hits {

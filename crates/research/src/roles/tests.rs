@@ -5,7 +5,7 @@ mod noise;
 use std::path::Path;
 use std::sync::Arc;
 
-use tamis_codebase::{Halt, Place};
+use tamis_codebase::{RootedPath, StopSignal};
 use tempfile::TempDir;
 
 use super::{Job, run};
@@ -25,7 +25,7 @@ fn repository(files: &[(&str, impl AsRef<[u8]>)]) -> TempDir {
 
 fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: ResearchLimits) -> ResearchFinding {
     let location = |path: &&str| Location {
-        place: Place { root: 0, path: (*path).to_owned() },
+        place: RootedPath { root: 0, path: (*path).to_owned() },
         line: None,
         name: None,
         category: Category::Implementation,
@@ -39,7 +39,7 @@ fn ask(role: Role, folder: &Path, question: &str, best: &[&str], limits: Researc
         reader: Arc::new(reader),
         locations: Arc::new(locations),
     };
-    run(role, &job, &Halt::never()).unwrap()
+    run(role, &job, &StopSignal::never()).unwrap()
 }
 
 fn texts(finding: &ResearchFinding) -> Vec<&str> {
@@ -208,13 +208,13 @@ fn other_languages_are_analysed() {
 fn located_job(folder: &Path, question: &str) -> Job {
     let reader = BoundedReader::of_folder(folder, ResearchLimits::SAMPLE);
     let question = Arc::new(Question::new(question));
-    let locations = Arc::new(crate::locate::locate(&question, &reader, None, &Halt::never()).unwrap());
+    let locations = Arc::new(crate::locate::locate(&question, &reader, None, &StopSignal::never()).unwrap());
     Job { question, reader: Arc::new(reader), locations, thoughts: None }
 }
 
 fn located(files: &[(&str, &str)], question: &str) -> ResearchFinding {
     let folder = repository(files);
-    run(Role::Analyzer, &located_job(folder.path(), question), &Halt::never()).unwrap()
+    run(Role::Analyzer, &located_job(folder.path(), question), &StopSignal::never()).unwrap()
 }
 
 const FIELDS: [(&str, &str); 3] = [
@@ -289,10 +289,10 @@ fn known_words_of_files_do_not_change_answers() {
     {
         let folder = repository(&FIELDS);
         let mut job = located_job(folder.path(), question);
-        let with = run(Role::Analyzer, &job, &Halt::never()).unwrap();
+        let with = run(Role::Analyzer, &job, &StopSignal::never()).unwrap();
         let locations = Locations { files_by_word: Arc::default(), ..(*job.locations).clone() };
         job.locations = Arc::new(locations);
-        assert_eq!(run(Role::Analyzer, &job, &Halt::never()).unwrap(), with);
+        assert_eq!(run(Role::Analyzer, &job, &StopSignal::never()).unwrap(), with);
     }
 }
 

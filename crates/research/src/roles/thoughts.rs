@@ -5,7 +5,7 @@
 
 mod note;
 
-use tamis_codebase::{Halt, Place, scan};
+use tamis_codebase::{RootedPath, StopSignal, scan};
 use tamis_text::words::{each_word, stem};
 
 use self::note::{NoteFile, is_note};
@@ -22,18 +22,18 @@ const BEST_LINES: usize = 3;
 
 /// A note as the scan saw it.
 struct ScannedNote {
-    place: Place,
+    place: RootedPath,
     /// How often each of the question's words is in the path and headings, and elsewhere.
     counts: Vec<(u32, u32)>,
 }
 
-pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> {
+pub(crate) fn run(job: &Job, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     let Some(roots) = &job.thoughts else {
         return Ok(not_found("no place for notes is configured", Vec::new()));
     };
     let stems: Vec<&str> = job.question.stems.iter().map(String::as_str).collect();
-    let reader = job.reader.elsewhere(roots.clone(), halt.clone());
-    let lists = scan(roots, halt, Vec::new, |list: &mut Vec<ScannedNote>, place, bytes| {
+    let reader = job.reader.elsewhere(roots.clone(), stop.clone());
+    let lists = scan(roots, stop, Vec::new, |list: &mut Vec<ScannedNote>, place, bytes| {
         if is_note(&place.path) {
             let counts = counts(&stems, &place.path, &String::from_utf8_lossy(bytes));
             list.push(ScannedNote { place, counts });
@@ -47,7 +47,7 @@ pub(crate) fn run(job: &Job, halt: &Halt) -> Result<ResearchFinding, RoleError> 
     let mut findings: Vec<String> = Vec::new();
     let (mut limited, mut described, mut coverage) = (false, 0, 0.0_f64);
     for (place, share) in ranked.iter().take(MAX_NOTES) {
-        halt.check()?;
+        stop.check()?;
         let Some(source) = reader.read_if_possible(place, &mut limited) else { continue };
         let note = NoteFile::of(&source);
         coverage = coverage.max(*share);
@@ -117,7 +117,7 @@ fn counts(stems: &[&str], path: &str, text: &str) -> Vec<(u32, u32)> {
 }
 
 /// The notes that have some of the words, best first, with the share of the words' worth that they have.
-fn ranked(seen: Vec<ScannedNote>, words: usize) -> Vec<(Place, f64)> {
+fn ranked(seen: Vec<ScannedNote>, words: usize) -> Vec<(RootedPath, f64)> {
     let all = seen.len() as f64;
     let worths: Vec<f64> = (0..words)
         .map(|word| {
@@ -127,7 +127,7 @@ fn ranked(seen: Vec<ScannedNote>, words: usize) -> Vec<(Place, f64)> {
         })
         .collect();
     let total: f64 = worths.iter().sum();
-    let mut ranked: Vec<(f64, f64, Place)> = Vec::new();
+    let mut ranked: Vec<(f64, f64, RootedPath)> = Vec::new();
     for note in seen {
         let (mut score, mut met) = (0.0, 0.0);
         for (worth, &(heading, text)) in worths.iter().zip(&note.counts) {

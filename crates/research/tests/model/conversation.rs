@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tamis_research::{
     FindingKind, Model, ModelLimits, ModelSettings, ModelTask, NoteFact, Reference, ReportNote,
     ResearchFinding, Role, RoleError, RoleErrorKind,
@@ -28,7 +28,7 @@ fn a_whole_loop_with_tools() {
     ]);
     let folder = codebase();
     let reader = reader(folder.path());
-    assert_eq!(ask(&model(&server), &reader, &Halt::never()), Ok(good_finding()));
+    assert_eq!(ask(&model(&server), &reader, &StopSignal::never()), Ok(good_finding()));
     let turns = server.turns();
     assert_eq!(turns.len(), 3);
     assert_eq!(
@@ -61,7 +61,7 @@ fn the_locator_reads_no_contents() {
     let folder = codebase();
     let reader = reader(folder.path());
     let task = ModelTask { role: Role::Locator, question: "?", reader: &reader, hints: &[] };
-    let finding = model(&server).answer(&task, &Halt::never()).unwrap();
+    let finding = model(&server).answer(&task, &StopSignal::never()).unwrap();
     let place = Reference::new("src/config.rs", Some(3));
     assert_eq!(finding.key_findings[0].kind, FindingKind::Definition { category: None, place });
     let key_findings = good_finding().key_findings;
@@ -144,7 +144,7 @@ fn a_model_that_never_stops_calling_is_stopped() {
     let limits = ModelLimits { tokens: 300, ..ModelLimits::default() };
     let folder = codebase();
     let model = Model::new(ModelSettings { limits, ..settings(&server) });
-    let error = ask(&model, &reader(folder.path()), &Halt::never()).unwrap_err();
+    let error = ask(&model, &reader(folder.path()), &StopSignal::never()).unwrap_err();
     assert!(error.kind == RoleErrorKind::BudgetExhausted && error.message.contains("300 tokens"), "{error}");
     assert_eq!(server.turns().len(), 4);
 }
@@ -197,7 +197,7 @@ fn older_results_leave_a_conversation_that_grows_too_long() {
     let server = ChatServer::start(vec![read(0), read(1), read(2), read(3), read(0), ChatStep::say(good())]);
     let limits = ModelLimits { context_tokens: 2000, ..ModelLimits::default() };
     let model = Model::new(ModelSettings { limits, ..settings(&server) });
-    assert_eq!(ask(&model, &reader(folder.path()), &Halt::never()), Ok(good_finding()));
+    assert_eq!(ask(&model, &reader(folder.path()), &StopSignal::never()), Ok(good_finding()));
     let turns = server.turns();
     for turn in &turns {
         assert!(turn["messages"].to_string().len() < 12_000);
@@ -239,7 +239,7 @@ fn many_calls_in_a_turn_share_its_room() {
     let server = ChatServer::start(vec![ChatStep::Call(calls), ChatStep::say(good())]);
     let limits = ModelLimits { context_tokens: 6000, ..ModelLimits::default() };
     let model = Model::new(ModelSettings { limits, ..settings(&server) });
-    assert_eq!(ask(&model, &reader(folder.path()), &Halt::never()), Ok(good_finding()));
+    assert_eq!(ask(&model, &reader(folder.path()), &StopSignal::never()), Ok(good_finding()));
     for text in results(&server.turns()[1]) {
         assert!(text.len() <= 2000 && text.contains("900 lines in all; read on with start "), "{text}");
     }
@@ -252,8 +252,8 @@ fn tools_are_over_before_the_time_is() {
     let server = ChatServer::start(calls.take(5000).collect());
     let limits = ModelLimits { turns: usize::MAX, tokens: u64::MAX, ..ModelLimits::default() };
     let model = Model::new(ModelSettings { limits, ..settings(&server) });
-    let halt = Halt::never().by(Instant::now() + Duration::from_millis(1500));
-    let outcome = kind(ask(&model, &reader(folder.path()), &halt));
+    let stop = StopSignal::never().by(Instant::now() + Duration::from_millis(1500));
+    let outcome = kind(ask(&model, &reader(folder.path()), &stop));
     // On a machine that stood still meanwhile, time was over first.
     assert!(matches!(outcome, RoleErrorKind::BudgetExhausted | RoleErrorKind::Timeout), "{outcome:?}");
 }

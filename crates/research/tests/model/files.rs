@@ -1,7 +1,7 @@
 //! What a model gets to see of files.
 
 use serde_json::json;
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tamis_research::{ModelTask, Reference, ResearchLimits, Role};
 use tamis_testkit::{ChatServer, ChatStep};
 
@@ -96,7 +96,7 @@ fn secrets_never_reach_the_model() {
     let reader = reader(folder.path());
     let question = format!("Where is {token} used?");
     let task = ModelTask { role: Role::Analyzer, question: &question, reader: &reader, hints: &[] };
-    let finding = model(&server).answer(&task, &Halt::never()).unwrap();
+    let finding = model(&server).answer(&task, &StopSignal::never()).unwrap();
     assert_eq!(finding.references, [Reference::new("src/secret.rs", Some(2))]);
     let found = results(&server.turns()[1]);
     assert!(found[0].contains("src/secret.rs:2: ") && found[0].contains("[redacted:"), "{}", found[0]);
@@ -121,7 +121,7 @@ fn limits_of_the_request_hold_for_the_model() {
         ChatStep::say(good()),
     ]);
     let reader = view_with(folder.path(), ResearchLimits { max_files_read: 1, ..LIMITS });
-    let finding = ask(&model(&server), &reader, &Halt::never()).unwrap();
+    let finding = ask(&model(&server), &reader, &StopSignal::never()).unwrap();
     assert!(tamis_research::joined(&finding.notes).contains("limits"));
     assert!(results(&server.turns()[1])[1].starts_with("error: the limits of this request are used up"));
 }

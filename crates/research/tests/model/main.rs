@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{
     BoundedReader, Confidence, FindingKind, KeyFinding, Model, ModelLimits, ModelSettings, ModelTask,
     ModelUse, ReadBudget, Reference, ResearchFinding, ResearchLimits, Role, RoleError, RoleErrorKind,
@@ -47,7 +47,7 @@ const LIMITS: ResearchLimits = ResearchLimits {
 
 fn view_with(folder: &Path, limits: ResearchLimits) -> BoundedReader {
     let roots = Roots::open(&[folder.to_owned()], Policy::standard()).unwrap();
-    BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), Halt::never())
+    BoundedReader::new(roots, Arc::new(ReadBudget::of(limits)), StopSignal::never())
 }
 
 fn reader(folder: &Path) -> BoundedReader {
@@ -66,17 +66,17 @@ fn model(server: &ChatServer) -> Model {
     Model::new(settings(server))
 }
 
-fn ask(model: &Model, reader: &BoundedReader, halt: &Halt) -> Result<ResearchFinding, RoleError> {
+fn ask(model: &Model, reader: &BoundedReader, stop: &StopSignal) -> Result<ResearchFinding, RoleError> {
     let hints = ["src/config.rs:3 (implementation) parse_config".to_owned()];
     let task =
         ModelTask { role: Role::Analyzer, question: "How is configuration parsed?", reader, hints: &hints };
-    model.answer(&task, halt)
+    model.answer(&task, stop)
 }
 
 /// Asks once, with all the time in the world.
 fn outcome(server: &ChatServer) -> Result<ResearchFinding, RoleError> {
     let folder = codebase();
-    ask(&model(server), &reader(folder.path()), &Halt::never())
+    ask(&model(server), &reader(folder.path()), &StopSignal::never())
 }
 
 fn kind(outcome: Result<ResearchFinding, RoleError>) -> RoleErrorKind {
@@ -121,6 +121,6 @@ fn tool_results(folder: &Path, role: Role, calls: &[(&str, Value)]) -> Vec<Strin
     let model = Model::new(ModelSettings { limits, ..settings(&server) });
     let reader = reader(folder);
     let task = ModelTask { role, question: "?", reader: &reader, hints: &[] };
-    let _ = model.answer(&task, &Halt::never());
+    let _ = model.answer(&task, &StopSignal::never());
     results(&server.turns()[1])
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{
     Model, ModelSettings, ModelUse, ResearchConstraints, ResearchReport, ResearchRequest, ResearchSettings,
     Researcher, Role,
@@ -32,7 +32,7 @@ fn report(server: &ChatServer, usage: ModelUse, deadline_ms: u64) -> (ResearchRe
         constraints: ResearchConstraints { deadline_ms: Some(deadline_ms), ..ResearchConstraints::default() },
         ..ResearchRequest::default()
     };
-    (researcher.research(&request, &Halt::never(), &|_| ()).unwrap().into_inner(), folder)
+    (researcher.research(&request, &StopSignal::never(), &|_| ()).unwrap().into_inner(), folder)
 }
 
 /// What holds of every report: each role is wrapped, and refers to what is there.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use serde_json::json;
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tamis_research::{Model, ModelSettings, ModelUse, Role, RoleErrorKind};
 use tamis_testkit::{ChatServer, ChatStep};
 
@@ -55,14 +55,14 @@ fn a_slow_model_ends_at_the_deadline() {
     let folder = codebase();
     let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
     let model = model(&server);
-    let halt = Halt::never().by(Instant::now() + Duration::from_millis(700));
-    assert_eq!(kind(ask(&model, &reader(folder.path()), &halt)), RoleErrorKind::Timeout);
+    let stop = StopSignal::never().by(Instant::now() + Duration::from_millis(700));
+    assert_eq!(kind(ask(&model, &reader(folder.path()), &stop)), RoleErrorKind::Timeout);
     server.wait_for_hang_ups(server.turns().len());
     // A turn has a limit of its own.
     let settings = ModelSettings { turn_timeout: Duration::from_millis(1500), ..settings(&server) };
     let before = server.turns().len();
     assert_eq!(
-        kind(ask(&Model::new(settings), &reader(folder.path()), &Halt::never())),
+        kind(ask(&Model::new(settings), &reader(folder.path()), &StopSignal::never())),
         RoleErrorKind::Timeout
     );
     server.wait_for_hang_ups(before + 1);
@@ -72,16 +72,16 @@ fn a_slow_model_ends_at_the_deadline() {
 fn a_cancellation_stops_a_request_in_flight() {
     let folder = codebase();
     let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
-    let (model, reader, halt) = (model(&server), reader(folder.path()), Halt::never());
+    let (model, reader, stop) = (model(&server), reader(folder.path()), StopSignal::never());
     std::thread::scope(|scope| {
-        let request = scope.spawn(|| ask(&model, &reader, &halt));
+        let request = scope.spawn(|| ask(&model, &reader, &stop));
         server.wait_for_turns(1);
-        halt.cancel();
+        stop.cancel();
         assert_eq!(kind(request.join().unwrap()), RoleErrorKind::Canceled);
         server.wait_for_hang_ups(1);
     });
     assert_eq!(server.turns().len(), 1);
-    assert_eq!(kind(ask(&model, &reader, &halt)), RoleErrorKind::Canceled);
+    assert_eq!(kind(ask(&model, &reader, &stop)), RoleErrorKind::Canceled);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn requests_queue_for_a_model_that_takes_one_at_a_time() {
         let reader = reader(folder.path());
         std::thread::scope(|scope| {
             let request: Vec<_> =
-                (0..2).map(|_| scope.spawn(|| ask(&model, &reader, &Halt::never()))).collect();
+                (0..2).map(|_| scope.spawn(|| ask(&model, &reader, &StopSignal::never()))).collect();
             server.wait_for_turns(together);
             if together == 1 {
                 // The other one stays away as long as the first is not answered.
@@ -114,10 +114,10 @@ fn waiting_in_the_queue_ends_with_the_deadline() {
     let server = ChatServer::endless(vec![], ChatStep::say(good()).held());
     let (model, reader) = (model(&server), reader(folder.path()));
     std::thread::scope(|scope| {
-        let first = scope.spawn(|| ask(&model, &reader, &Halt::never()));
+        let first = scope.spawn(|| ask(&model, &reader, &StopSignal::never()));
         server.wait_for_turns(1);
-        let halt = Halt::never().by(Instant::now() + Duration::from_millis(50));
-        assert_eq!(kind(ask(&model, &reader, &halt)), RoleErrorKind::Timeout);
+        let stop = StopSignal::never().by(Instant::now() + Duration::from_millis(50));
+        assert_eq!(kind(ask(&model, &reader, &stop)), RoleErrorKind::Timeout);
         server.release();
         assert_eq!(first.join().unwrap(), Ok(good_finding()));
     });
@@ -135,11 +135,11 @@ fn no_server_is_found_out_at_once_and_remembered() {
         ..ModelSettings::at(url, ModelUse::Auto, 1)
     });
     let begun = Instant::now();
-    let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+    let error = model.name_for(Role::Locator, &StopSignal::never()).unwrap_err();
     assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable);
     // It does not wait for the probe's time to pass.
     assert!(begun.elapsed() < Duration::from_secs(60));
-    assert_eq!(model.name_for(Role::Analyzer, &Halt::never()), Err(error));
+    assert_eq!(model.name_for(Role::Analyzer, &StopSignal::never()), Err(error));
 }
 
 #[test]
@@ -158,10 +158,10 @@ fn a_server_without_models_counts_as_no_model() {
     ] {
         let server = ChatServer::listing(listing.clone(), vec![], None);
         let model = model(&server);
-        let error = model.name_for(Role::Locator, &Halt::never()).unwrap_err();
+        let error = model.name_for(Role::Locator, &StopSignal::never()).unwrap_err();
         assert_eq!(error.kind, RoleErrorKind::ProviderUnavailable, "{listing:?}");
         // One request, outside of a turn.
-        let _ = model.name_for(Role::Analyzer, &Halt::never());
+        let _ = model.name_for(Role::Analyzer, &StopSignal::never());
         assert_eq!((server.requests().len(), server.turns().len()), (1, 0), "{listing:?}");
     }
     // One that says nothing is given up on.
@@ -169,7 +169,7 @@ fn a_server_without_models_counts_as_no_model() {
     let settings = ModelSettings { probe_timeout: Duration::from_millis(1000), ..settings(&server) };
     let model = Model::new(settings);
     assert_eq!(
-        model.name_for(Role::Locator, &Halt::never()).unwrap_err().kind,
+        model.name_for(Role::Locator, &StopSignal::never()).unwrap_err().kind,
         RoleErrorKind::ProviderUnavailable
     );
     server.wait_for_hang_ups(1);
@@ -178,7 +178,7 @@ fn a_server_without_models_counts_as_no_model() {
 #[test]
 fn each_role_has_the_model_that_it_is_given() {
     let server = ChatServer::with_models(&["nomic-embed-text", "first", "second"], vec![], None);
-    let name = |settings: ModelSettings, role| Model::new(settings).name_for(role, &Halt::never());
+    let name = |settings: ModelSettings, role| Model::new(settings).name_for(role, &StopSignal::never());
     assert_eq!(name(settings(&server), Role::Locator), Ok("first".to_owned()));
     let named = ModelSettings {
         name: Some("second".into()),

@@ -46,7 +46,7 @@ fn scope_restriction() {
     // Folders outside of the roots are refused, without a word on what is there.
     for outside in ["/etc", "..", "../code-of-others"] {
         let request = ResearchRequest { roots: vec![outside.into()], ..asking("Where?") };
-        let refused = fixture.researcher().research(&request, &tamis_codebase::Halt::never(), &|_| ());
+        let refused = fixture.researcher().research(&request, &tamis_codebase::StopSignal::never(), &|_| ());
         let refused = refused.unwrap_err();
         assert!(matches!(refused, ResearchError::Root(RootError::Outside { .. })), "{outside}: {refused}");
     }

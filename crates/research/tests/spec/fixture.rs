@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::Value;
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{
     Category, Confidence, CustomRoles, FindingKind, KeyFinding, Reference, ResearchFinding, ResearchLimits,
     ResearchReport, ResearchRequest, ResearchSettings, Researcher, Role, RoleError, RoleTask,
@@ -158,15 +158,15 @@ pub(crate) fn asking(question: &str) -> ResearchRequest {
 
 /// Asks to the end, and holds that the report has its form.
 pub(crate) fn research(researcher: &Researcher, request: &ResearchRequest) -> (ResearchReport, Value) {
-    research_until(researcher, request, &Halt::never())
+    research_until(researcher, request, &StopSignal::never())
 }
 
 pub(crate) fn research_until(
     researcher: &Researcher,
     request: &ResearchRequest,
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> (ResearchReport, Value) {
-    let report = researcher.research(request, halt, &|_| ()).unwrap().into_inner();
+    let report = researcher.research(request, stop, &|_| ()).unwrap().into_inner();
     let answer = serde_json::to_value(&report).unwrap();
     assert_report(&answer);
     (report, answer)

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::json;
 use tamis_code_index::{IndexSettings, IndexUse};
-use tamis_codebase::{Halt, Policy, Roots};
+use tamis_codebase::{Policy, Roots, StopSignal};
 use tamis_research::{ResearchConstraints, ResearchRequest, Researcher, Role, RoleError, RoleErrorKind};
 
 use crate::fixture::{Fixture, Roles, asking, finding, research, texts};
@@ -117,7 +117,7 @@ fn budget_enforcement_max_files_bytes_time_and_concurrency_are_respected_across_
     assert!(answer["synthesis"]["notes"].as_str().unwrap().contains("limits of 7 files and 100 bytes"));
     // Time, too, is one for all: no role gets its own deadline.
     let roles = Roles::default().with(Role::Locator, |task| {
-        let left = task.halt.remaining().unwrap();
+        let left = task.stop.remaining().unwrap();
         Ok(finding(&left.as_millis().to_string(), &["src/main.rs:1"], &[]))
     });
     let constraints = ResearchConstraints { deadline_ms: Some(5_000), ..ResearchConstraints::default() };
@@ -172,7 +172,7 @@ fn progress_reports_tasks_as_they_begin_and_end_and_only_grows() {
     let request = asking("Show similar retries");
     fixture
         .with(mocked())
-        .research(&request, &Halt::never(), &|step| answer.lock().unwrap().push(step))
+        .research(&request, &StopSignal::never(), &|step| answer.lock().unwrap().push(step))
         .unwrap();
     let answer = answer.into_inner().unwrap();
     assert!(answer.windows(2).all(|pair| pair[0].done < pair[1].done), "{answer:?}");

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde_json::json;
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tamis_research::{
     NoteFact, ResearchConstraints, ResearchRequest, Role, RoleError, RoleErrorKind, WorkerPool,
 };
@@ -23,7 +23,7 @@ fn worker_pool_enforces_max_concurrent_tasks_and_queues_or_rejects_predictably_w
     let submit = || {
         let (at_work, most) = (Arc::clone(&at_work), Arc::clone(&most));
         let (begun, released) = (begun.clone(), Arc::clone(&released));
-        let task = move |_: &Halt| {
+        let task = move |_: &StopSignal| {
             let now = at_work.fetch_add(1, Ordering::SeqCst) + 1;
             most.fetch_max(now, Ordering::SeqCst);
             begun.send(()).unwrap();
@@ -32,7 +32,7 @@ fn worker_pool_enforces_max_concurrent_tasks_and_queues_or_rejects_predictably_w
             Ok(())
         };
         let (send, results) = channel();
-        pool.submit(Halt::never(), task, move |result| send.send(result).unwrap()).map(|()| results)
+        pool.submit(StopSignal::never(), task, move |result| send.send(result).unwrap()).map(|()| results)
     };
     let mut submitted = vec![submit().unwrap(), submit().unwrap()];
     (0..2).for_each(|_| has_begun.recv().unwrap());
@@ -102,11 +102,11 @@ fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out(
     let roles = Roles::default().finding(Role::Locator, finding("Here", &["src/main.rs:1"], &[])).with(
         Role::Analyzer,
         move |task| {
-            while !task.halt.is_due() {
+            while !task.stop.is_due() {
                 std::thread::yield_now();
             }
             ended.lock().unwrap().send(()).unwrap();
-            Err(task.halt.check().unwrap_err().into())
+            Err(task.stop.check().unwrap_err().into())
         },
     );
     let constraints = ResearchConstraints { deadline_ms: Some(100), ..ResearchConstraints::default() };
@@ -125,14 +125,14 @@ fn deadlines_a_task_exceeding_deadline_ms_is_canceled_and_reported_as_timed_out(
 #[test]
 fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
     let fixture = Fixture::new();
-    let halt = Halt::never();
+    let stop = StopSignal::never();
     let (calls, stopped) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
     let (ended, has_ended) = channel();
-    let (ended, cancel) = (Mutex::new(ended), halt.clone());
+    let (ended, cancel) = (Mutex::new(ended), stop.clone());
     let counted = (Arc::clone(&calls), Arc::clone(&stopped));
     let roles = Roles::default().with(Role::Analyzer, move |task| {
         let (calls, stopped) = &counted;
-        while task.halt.check().is_ok() {
+        while task.stop.check().is_ok() {
             assert!(!stopped.load(Ordering::SeqCst), "nothing after it has stopped");
             calls.fetch_add(1, Ordering::SeqCst);
             let place = task.reader.roots.places_of("src/main.rs").remove(0);
@@ -142,15 +142,15 @@ fn cancellation_stops_further_tool_execution_and_returns_a_canceled_status() {
         }
         stopped.store(true, Ordering::SeqCst);
         ended.lock().unwrap().send(()).unwrap();
-        Err(task.halt.check().unwrap_err().into())
+        Err(task.stop.check().unwrap_err().into())
     });
-    let (_, answer) = research_until(&fixture.with(roles), &asking("where?"), &halt);
+    let (_, answer) = research_until(&fixture.with(roles), &asking("where?"), &stop);
     has_ended.recv_timeout(Duration::from_secs(60)).unwrap();
     assert_eq!(answer["analyzer"]["status"], "canceled");
     assert_eq!(answer["analyzer"]["error"]["name"], "CanceledError");
     assert_eq!(calls.load(Ordering::SeqCst), 1);
     // Nothing is started for a caller that has left.
-    let (_, answer) = research_until(&fixture.researcher(), &asking("where is parse_shop_config?"), &halt);
+    let (_, answer) = research_until(&fixture.researcher(), &asking("where is parse_shop_config?"), &stop);
     assert_eq!(
         (&answer["locator"]["status"], &answer["analyzer"]["status"]),
         (&json!("canceled"), &json!("canceled"))
@@ -236,7 +236,7 @@ fn research_codebase_orchestration_runs_locator_first_and_propagates_constraints
         roles = roles.with(role, move |task| {
             let roots: Vec<_> = task.reader.roots.paths().map(ToOwned::to_owned).collect();
             let limits = task.reader.budget.limits();
-            seen.lock().unwrap().push((task.role, roots, limits, task.halt.remaining().is_some()));
+            seen.lock().unwrap().push((task.role, roots, limits, task.stop.remaining().is_some()));
             Ok(finding("Here", &["main.rs:1"], &[]))
         });
     }

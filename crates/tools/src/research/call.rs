@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use tamis_codebase::Halt;
+use tamis_codebase::StopSignal;
 use tamis_redact::Redacted;
 use tamis_research::{
     ResearchProgress, ResearchReport, ResearchRequest, Researcher, RoleErrorKind, RoleOutcome,
@@ -46,13 +46,13 @@ pub(crate) async fn answer(
     context: Context,
 ) -> Result<Redacted<ResearchReport>, Failure> {
     let progress = context.progress.clone();
-    let halt = Halt::on(context.cancellation.clone());
+    let stop = StopSignal::on(context.cancellation.clone());
     let report = blocking_with(&context, move |researcher| {
         let report_progress = |step: ResearchProgress| {
             let (done, total) = (step.done as f64, Some(step.total as f64));
             progress.report(ProgressUpdate { done, total, message: Some(step.message) });
         };
-        researcher.research(&request, &halt, &report_progress).map_err(research_failure)
+        researcher.research(&request, &stop, &report_progress).map_err(research_failure)
     })
     .await?;
     let rejected = |outcome: &RoleOutcome| match &outcome.result {

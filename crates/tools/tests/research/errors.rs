@@ -144,11 +144,11 @@ fn a_call_that_is_cancelled_ends_at_once_and_its_work_stops() {
     let ends = Mutex::new((begun, ended));
     let patient = FnRoles(move |task: &RoleTask<'_>| {
         ends.lock().unwrap().0.send(()).unwrap();
-        while !task.halt.is_due() {
+        while !task.stop.is_due() {
             std::thread::yield_now();
         }
         ends.lock().unwrap().1.send(()).unwrap();
-        Err(task.halt.check().unwrap_err().into())
+        Err(task.stop.check().unwrap_err().into())
     });
     let research =
         Research::new(Arc::new(Researcher::with_custom_roles(fixture.settings(), Arc::new(patient))));

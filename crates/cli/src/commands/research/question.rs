@@ -86,7 +86,7 @@ impl QuestionArgs {
         let report = {
             let spinner = Spinner::new();
             let report_progress = |step: tamis_research::ResearchProgress| spinner.set_text(step.message);
-            researcher.research(&request, &interrupts.halt(), &report_progress)
+            researcher.research(&request, &interrupts.stop_signal(), &report_progress)
         };
         interrupts.check()?;
         let report = report.map_err(CliError::usage)?;

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use tamis_codebase::{Halt, Halted, Roots, cores, in_parallel, is_binary};
+use tamis_codebase::{Roots, StopSignal, Stopped, cores, in_parallel, is_binary};
 use tamis_syntax::heuristic_outline;
 use tamis_text::split_lines;
 
@@ -78,8 +78,8 @@ pub(crate) fn inspect(
     input: RankInput<'_>,
     files: &[FileCounts],
     roots: &Roots,
-    halt: &Halt,
-) -> Result<Vec<InspectedFile>, Halted> {
+    stop: &StopSignal,
+) -> Result<Vec<InspectedFile>, Stopped> {
     let mut taken = 0;
     let kept: Vec<bool> = best
         .iter()
@@ -91,12 +91,12 @@ pub(crate) fn inspect(
     let lists = in_parallel(best, cores().min(MAX_THREADS), |best| {
         let mut seen = Vec::new();
         let mut bytes = Vec::new();
-        for (at, (number, _)) in best.take_while(|_| !halt.is_due()) {
+        for (at, (number, _)) in best.take_while(|_| !stop.is_due()) {
             let place = &files[*number].place;
             let read = roots.read_into(place, roots.policy().largest_searched, &mut bytes);
             // It may have gone since the first look.
             let looked = match read {
-                Ok(()) if !is_binary(&bytes) => InspectedFile::into(&bytes, kept[at], input, halt),
+                Ok(()) if !is_binary(&bytes) => InspectedFile::into(&bytes, kept[at], input, stop),
                 _ => InspectedFile::default(),
             };
             seen.push((at, looked));
@@ -104,22 +104,22 @@ pub(crate) fn inspect(
         seen
     });
     let mut seen: Vec<(usize, InspectedFile)> = lists.into_iter().flatten().collect();
-    halt.check()?;
+    stop.check()?;
     seen.sort_by_key(|(at, _)| *at);
     Ok(seen.into_iter().map(|(_, looked)| looked).collect())
 }
 
 impl InspectedFile {
-    fn into(bytes: &[u8], kept: bool, input: RankInput<'_>, halt: &Halt) -> InspectedFile {
+    fn into(bytes: &[u8], kept: bool, input: RankInput<'_>, stop: &StopSignal) -> InspectedFile {
         let RankInput { counter, weights, .. } = input;
         let text = String::from_utf8_lossy(bytes).into_owned();
         let lines = split_lines(&text);
-        let outline = heuristic_outline(&lines, &|| halt.is_due());
+        let outline = heuristic_outline(&lines, &|| stop.is_due());
         let mut definitions = Vec::new();
         let mut named = 0.0;
         for (number, definition) in outline.definitions.iter().enumerate() {
             // A generated file may have a hundred thousand.
-            if number % 1024 == 1023 && halt.is_due() {
+            if number % 1024 == 1023 && stop.is_due() {
                 break;
             }
             let name = lines[definition.signature.first].get(definition.name.clone());

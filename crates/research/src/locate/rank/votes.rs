@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use tamis_code_index::each_run;
-use tamis_codebase::{Halt, Halted};
+use tamis_codebase::{StopSignal, Stopped};
 
 use super::passage::{InspectedFile, RankInput};
 use crate::locate::FileClass;
@@ -26,8 +26,8 @@ pub(crate) fn count(
     inspected: &[InspectedFile],
     input: RankInput<'_>,
     classes: &[FileClass],
-    halt: &Halt,
-) -> Result<(), Halted> {
+    stop: &StopSignal,
+) -> Result<(), Stopped> {
     let RankInput { question, counter, weights } = input;
     let source = |at: usize| classes[best[at].0] == FileClass::Source;
     // Which of the best files define a name, anywhere and outermost.
@@ -59,7 +59,7 @@ pub(crate) fn count(
         }
         let share = if name.doubtful { 0.6 } else { 1.0 } / definitions.len() as f64;
         for (at, looked, definition) in definitions {
-            halt.check()?;
+            stop.check()?;
             let body = lines_of(&looked.text, definition.first, definition.last);
             for (used, files) in names_in(body, &anywhere) {
                 if used.len() <= 2 || used == name.text {
@@ -89,7 +89,7 @@ pub(crate) fn count(
     let mut votes = vec![0.0; totals.len()];
     for &voter in order.iter().take(VOTERS) {
         let standing = totals[voter] / totals[first];
-        halt.check()?;
+        stop.check()?;
         for (used, files) in names_in(&inspected[voter].text, &outermost) {
             if files.len() > MAX_FOR_BEST || files.contains(&voter) {
                 continue;

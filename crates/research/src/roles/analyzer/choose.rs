@@ -91,7 +91,7 @@ pub(super) fn choose(question: &Question, locations: &Locations, reader: &Bounde
             named.iter().any(|known| known.fit > least && known.name() == question.name)
         };
         let all_found = question.certain_names().count() > 0 && question.certain_names().all(found);
-        if reader.halt.is_due() || all_found {
+        if reader.stop.is_due() || all_found {
             break;
         }
         // Half is left for what the search brings, and for the other roles.

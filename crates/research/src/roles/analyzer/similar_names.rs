@@ -4,7 +4,7 @@
 //! One edit leaves the first or the second half of a name intact, so only places with one of the halves are compared.
 
 use aho_corasick::AhoCorasick;
-use tamis_codebase::{Halt, Place, Roots, scan};
+use tamis_codebase::{RootedPath, Roots, StopSignal, scan};
 use tamis_syntax::defined_name;
 
 use crate::locate::is_test;
@@ -19,7 +19,7 @@ pub(super) struct SimilarName {
     edit_distance: usize,
     in_tests: bool,
     pub(super) name: String,
-    pub(super) place: Place,
+    pub(super) place: RootedPath,
     /// From 1.
     pub(super) line: usize,
 }
@@ -34,7 +34,7 @@ const LONG: usize = 9;
 pub(super) fn find_similar_names(
     roots: &Roots,
     names: &[String],
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> Result<Vec<SimilarName>, RoleError> {
     let names: Vec<&str> =
         names.iter().map(String::as_str).filter(|name| name.is_ascii() && name.len() >= SHORTEST).collect();
@@ -49,7 +49,7 @@ pub(super) fn find_similar_names(
         .ascii_case_insensitive(true)
         .build(halves)
         .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
-    let lists = scan(roots, halt, Vec::new, |list: &mut Vec<SimilarName>, place, bytes| {
+    let lists = scan(roots, stop, Vec::new, |list: &mut Vec<SimilarName>, place, bytes| {
         if !is_prose_or_data(&place.path) {
             look(&finder, &names, &place, bytes, list);
         }
@@ -65,7 +65,7 @@ pub(super) fn find_similar_names(
     Ok(near)
 }
 
-fn look(finder: &AhoCorasick, names: &[&str], place: &Place, bytes: &[u8], list: &mut Vec<SimilarName>) {
+fn look(finder: &AhoCorasick, names: &[&str], place: &RootedPath, bytes: &[u8], list: &mut Vec<SimilarName>) {
     let mut until = 0;
     for found in finder.find_iter(bytes) {
         if found.start() < until {

@@ -1,6 +1,6 @@
 //! A definition to describe, with what its own file says about it.
 
-use tamis_codebase::Place;
+use tamis_codebase::RootedPath;
 use tamis_syntax::{LineSpan, ParseBudget, SymbolUse, SymbolUses};
 
 use super::data::{Datum, data};
@@ -11,7 +11,7 @@ use crate::roles::definitions::Outlined;
 /// A definition.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Target {
-    pub(super) place: Place,
+    pub(super) place: RootedPath,
     /// From 1.
     pub(super) line: usize,
     pub(super) name: String,

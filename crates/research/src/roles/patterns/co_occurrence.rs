@@ -4,7 +4,7 @@
 //! among the files, the more it is worth.
 
 use aho_corasick::AhoCorasick;
-use tamis_codebase::{Halt, Place, scan};
+use tamis_codebase::{RootedPath, StopSignal, scan};
 use tamis_syntax::{defined_name, is_attribute_line};
 use tamis_text::split_lines;
 use tamis_text::words::stem;
@@ -30,7 +30,7 @@ const WINDOW: usize = 3;
 type Mask = u32;
 
 struct FileWords {
-    place: Place,
+    place: RootedPath,
     all: Mask,
     lines: Vec<(usize, Mask, HitKind)>,
 }
@@ -38,7 +38,7 @@ struct FileWords {
 /// The words that come together, and where.
 pub(super) fn find_co_occurrences(
     job: &Job,
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> Result<(Vec<String>, Vec<Occurrence>), RoleError> {
     let stems: Vec<&str> = job.question.stems.iter().map(String::as_str).take(MAX_WORDS).collect();
     if stems.is_empty() {
@@ -49,7 +49,7 @@ pub(super) fn find_co_occurrences(
         .match_kind(aho_corasick::MatchKind::LeftmostLongest)
         .build(&stems)
         .map_err(|error| RoleError::new(RoleErrorKind::Internal, error.to_string()))?;
-    let lists = scan(&job.reader.roots, halt, Vec::new, |list: &mut Vec<FileWords>, place, bytes| {
+    let lists = scan(&job.reader.roots, stop, Vec::new, |list: &mut Vec<FileWords>, place, bytes| {
         if !is_prose_or_data(&place.path)
             && let Some(found) = look(&finder, stems.len(), place, bytes)
         {
@@ -98,7 +98,7 @@ fn words_of(question: &str, stems: &[&str], mask: Mask) -> Vec<String> {
     words
 }
 
-fn look(finder: &AhoCorasick, words: usize, place: Place, bytes: &[u8]) -> Option<FileWords> {
+fn look(finder: &AhoCorasick, words: usize, place: RootedPath, bytes: &[u8]) -> Option<FileWords> {
     let mut masks: Vec<(usize, Mask, usize)> = Vec::new();
     let (mut line, mut line_start, mut counted, mut all) = (0, 0, 0, 0);
     for found in finder.find_iter(bytes) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use tamis_codebase::{Halt, Place};
+use tamis_codebase::{RootedPath, StopSignal};
 
 use super::shape::shape;
 use super::snippet::snippet;
@@ -34,17 +34,17 @@ pub(super) fn examples(
     subject: &Subject,
     mut occurrences: Vec<Occurrence>,
     job: &Job,
-    halt: &Halt,
+    stop: &StopSignal,
 ) -> Result<(Vec<Example>, bool), RoleError> {
     occurrences.sort_by(|a, b| {
         b.worth.total_cmp(&a.worth).then_with(|| a.place.cmp(&b.place)).then(a.line.cmp(&b.line))
     });
     let mut limited = false;
-    let mut read: Vec<Place> = Vec::new();
+    let mut read: Vec<RootedPath> = Vec::new();
     let mut groups: Vec<(HitKind, String, Example)> = Vec::new();
     let mut unread: BTreeMap<HitKind, usize> = BTreeMap::new();
     for occurrence in occurrences {
-        halt.check()?;
+        stop.check()?;
         if !read.contains(&occurrence.place) {
             if read.len() == MAX_FILES || limited {
                 *unread.entry(occurrence.kind).or_default() += 1;

@@ -6,40 +6,40 @@ use tokio_util::sync::CancellationToken;
 
 /// Cancellation and deadline of a call. Long-running work checks it regularly.
 #[derive(Clone, Debug)]
-pub struct Halt {
+pub struct StopSignal {
     cancellation: CancellationToken,
     deadline: Option<Instant>,
 }
 
 /// Why work stopped before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Halted {
+pub enum Stopped {
     #[error("cancelled")]
     Cancelled,
     #[error("out of time")]
     OutOfTime,
 }
 
-impl Halt {
+impl StopSignal {
     /// Never stops.
-    pub fn never() -> Halt {
-        Halt { cancellation: CancellationToken::new(), deadline: None }
+    pub fn never() -> StopSignal {
+        StopSignal { cancellation: CancellationToken::new(), deadline: None }
     }
 
     /// Stops when the token is cancelled.
-    pub fn on(cancellation: CancellationToken) -> Halt {
-        Halt { cancellation, deadline: None }
+    pub fn on(cancellation: CancellationToken) -> StopSignal {
+        StopSignal { cancellation, deadline: None }
     }
 
     /// Stops at `deadline` too.
-    pub fn by(self, deadline: Instant) -> Halt {
+    pub fn by(self, deadline: Instant) -> StopSignal {
         let deadline = self.deadline.map_or(deadline, |earlier| earlier.min(deadline));
-        Halt { deadline: Some(deadline), ..self }
+        StopSignal { deadline: Some(deadline), ..self }
     }
 
     /// Stops with this one, and can be cancelled on its own.
-    pub fn child(&self) -> Halt {
-        Halt { cancellation: self.cancellation.child_token(), deadline: self.deadline }
+    pub fn child(&self) -> StopSignal {
+        StopSignal { cancellation: self.cancellation.child_token(), deadline: self.deadline }
     }
 
     pub fn cancel(&self) {
@@ -59,12 +59,12 @@ impl Halt {
         self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()))
     }
 
-    pub fn check(&self) -> Result<(), Halted> {
+    pub fn check(&self) -> Result<(), Stopped> {
         if self.cancellation.is_cancelled() {
-            return Err(Halted::Cancelled);
+            return Err(Stopped::Cancelled);
         }
         if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
-            return Err(Halted::OutOfTime);
+            return Err(Stopped::OutOfTime);
         }
         Ok(())
     }
@@ -80,13 +80,13 @@ mod tests {
 
     #[test]
     fn stops_for_either_reason_and_reports_which() {
-        let halt = Halt::never();
-        assert_eq!(halt.check(), Ok(()));
-        let child = halt.child().by(Instant::now());
-        assert_eq!((child.check(), halt.check()), (Err(Halted::OutOfTime), Ok(())));
-        assert_eq!(child.by(Instant::now() + Duration::from_secs(60)).check(), Err(Halted::OutOfTime));
-        let other = halt.child();
-        halt.cancel();
-        assert_eq!(other.check(), Err(Halted::Cancelled));
+        let stop = StopSignal::never();
+        assert_eq!(stop.check(), Ok(()));
+        let child = stop.child().by(Instant::now());
+        assert_eq!((child.check(), stop.check()), (Err(Stopped::OutOfTime), Ok(())));
+        assert_eq!(child.by(Instant::now() + Duration::from_secs(60)).check(), Err(Stopped::OutOfTime));
+        let other = stop.child();
+        stop.cancel();
+        assert_eq!(other.check(), Err(Stopped::Cancelled));
     }
 }
