@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use super::judge::{self, Notation};
 use super::names::{self, SecretKind};
-use super::reading::{closing_quote, floor_of_char, is_escape, quote_at, skip_lines, skip_spaces};
+use super::reading::{closing_quote, floor_of_char, is_color, is_escape, quote_at, skip_lines, skip_spaces};
 use super::{headers, near};
 
 /// How far a name is read to either side of its keyword, and a value from its beginning. The limits keep the work on
@@ -48,11 +48,69 @@ pub(super) fn find(text: &[u8], keyword: Range<usize>) -> Option<Found> {
     let last = &text[name.range.end.saturating_sub(4)..name.range.end];
     let vague = last.eq_ignore_ascii_case(b"pass") || text[..name.range.start].ends_with(b"/");
     let (range, notation) = value_at(text, from, notation)?;
+    // Only what a person may have chosen depends on it.
+    let chosen = matches!(kind, SecretKind::Password | SecretKind::Secret);
+    let notation = match notation {
+        Notation::Bare if chosen && is_data(text, &name, &range) => Notation::Environment,
+        _ => notation,
+    };
     let alone = name.range.len() == 4 && notation == Notation::Bare;
     if vague && (notation == Notation::Loose || alone) {
         return None;
     }
-    judge::is_secret(kind, &text[range.clone()], notation).then(|| found(whole_of_long(text, range)))
+    if judge::is_secret(kind, &text[range.clone()], notation) {
+        return Some(found(whole_of_long(text, range)));
+    }
+    let line = line_from(text, range.start);
+    (notation == Notation::Environment && judge::is_phrase(kind, &text[line.clone()])).then(|| found(line))
+}
+
+/// Whether a value without quotes is data, and not an expression of code: `name=value` between spaces, or alone on its line.
+fn is_data(text: &[u8], name: &Name, value: &Range<usize>) -> bool {
+    let after = &text[value.end..text.len().min(value.end + 80)];
+    let joint = &text[name.range.end..value.start];
+    let start = line_start(text, name.range.start);
+    let before = &text[start..name.range.start];
+    let before = before.strip_suffix(b"name: ").unwrap_or(before);
+    if joint == b"=" && after.starts_with(b";") {
+        return ["Server=", "Source=", "Host="].iter().any(|part| judge::contains(before, part.as_bytes()));
+    }
+    if joint == b"=" {
+        return matches!(
+            after.first(),
+            None | Some(b' ' | b'\n' | b'\r' | b'&' | b'\\' | b'`' | b'"' | b'\'')
+        ) && !matches!(before.trim_ascii_end().last(), Some(b'(' | b',' | b'[' | b'{' | b'.'));
+    }
+    let joint = joint.trim_ascii();
+    let joined = matches!(joint, b"=" | b"" | b": |" | b": >" | b": |-" | b": >-") || joint.ends_with(b":");
+    let ends = matches!(after, [] | [b'\n' | b'\r', ..] | [b' ', b'#', ..] | [b'\\', b'n', ..]);
+    if !ends || !joined || !before.iter().all(|byte| is_of_prefix(*byte)) {
+        return false;
+    }
+    let above = text[start.saturating_sub(80)..start].trim_ascii_end().last();
+    let below = after.trim_ascii_start().first();
+    !matches!(above, Some(b',' | b'(' | b'[' | b'{' | b';' | b')' | b'}'))
+        && !matches!(below, Some(b')' | b']' | b'}' | b'.'))
+}
+
+/// What may be before a name on a line of data: indentation, signs of lists, comments and differences, a line's number.
+fn is_of_prefix(byte: u8) -> bool {
+    byte.is_ascii_digit()
+        || !byte.is_ascii()
+        || matches!(byte, b' ' | b'\t' | b'-' | b'+' | b'#' | b':' | b'|' | b'>' | b'"' | b'\'')
+}
+
+/// Where the line begins, or as far back as is read.
+fn line_start(text: &[u8], at: usize) -> usize {
+    let before = &text[at.saturating_sub(VALUE_REACH)..at];
+    at - before.len() + memchr::memrchr(b'\n', before).map_or(0, |end| end + 1)
+}
+
+/// The rest of the line, without spaces at its end.
+fn line_from(text: &[u8], start: usize) -> Range<usize> {
+    let reach = &text[start..text.len().min(start + VALUE_REACH)];
+    let line = &reach[..memchr::memchr(b'\n', reach).unwrap_or(reach.len())];
+    start..start + line.trim_ascii_end().len()
 }
 
 /// Some tokens are longer than is worth reading before they are known to be one.
@@ -67,12 +125,20 @@ fn whole_of_long(text: &[u8], range: Range<usize>) -> Range<usize> {
 }
 
 fn name_around(text: &[u8], keyword: Range<usize>) -> Option<Name> {
+    if !names::may_announce(&text[keyword.end..text.len().min(keyword.end + NAME_REACH)]) {
+        return None;
+    }
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
     let mut start =
         keyword.start - text[..keyword.start].iter().rev().take(NAME_REACH).take_while(part).count();
     let mut end = keyword.end + text[keyword.end..].iter().take(NAME_REACH).take_while(part).count();
     if start < keyword.start && is_escape(text, start) {
         start += 1;
+    }
+    // `[31mname`
+    let color = start + text[start..keyword.start].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if color < keyword.start && is_color(text, color) {
+        start = color + 1;
     }
     // `--name` and `name->field`, `name.`
     while start < keyword.start && matches!(text[start], b'-' | b'.') {
@@ -92,9 +158,6 @@ fn name_around(text: &[u8], keyword: Range<usize>) -> Option<Name> {
             })
             .map_or(0, |word| word.len());
     }
-    if !names::may_announce(&text[keyword.end..end]) {
-        return None;
-    }
     let kind = names::announced_kind(&text[start..end])?;
     Some(Name { range: start..end, kind })
 }
@@ -108,9 +171,10 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
     }
     let spaced = skip_spaces(text, at);
     let rest = &text[spaced..];
-    let flag = text[..name.range.start].ends_with(b"--")
-        || text[..name.range.start].ends_with(b"ENV ")
-        || text[..name.range.start].ends_with(b"ARG ");
+    let before = &text[..name.range.start];
+    let flag = before.ends_with(b"--");
+    let apart = quoted.is_none() && spaced > at;
+    let variable = before.ends_with(b"ENV ") || before.ends_with(b"ARG ");
     match rest {
         [b':', b':', ..] => None,
         // `${NAME:-value}` and `${NAME:?message}`
@@ -134,6 +198,12 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
         }
         [b':', ..] => {
             let after = skip_spaces(text, spaced + 1);
+            if let Some(below) = value_below(text, name, after, quoted.is_some()) {
+                return Some((below, Notation::Bare));
+            }
+            if text.get(after) == Some(&b'{') {
+                return member_of_object(text, after, b"value").map(|at| (at, Notation::Bare));
+            }
             let after = after_type(text, after).unwrap_or(after);
             // A key in quotes with a value that has none is JSON, where only numbers and the like have none. Leaving them
             // keeps JSON valid.
@@ -142,17 +212,28 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
         }
         [b',', ..] if quoted.is_some() || text[..name.range.start].ends_with(b":") => {
             let after = skip_lines(text, spaced + 1);
+            // An option of a command line, a constant, a variable of the environment.
+            let is_given = text[..name.range.start].ends_with(b"--")
+                || !text[name.range.clone()].iter().any(u8::is_ascii_lowercase);
             let (after, notation) = match after_value_word(text, after) {
                 Some(after) => (after, Notation::Bare),
+                None if is_given => (after, Notation::Bare),
                 None => (after, Notation::Loose),
             };
             quote_at(text, after).map(|_| (after, notation))
         }
+        // A block of Terraform.
+        [b'{', ..] if quoted.is_some() && spaced > at => {
+            member_of_object(text, spaced, b"default").map(|at| (at, Notation::Bare))
+        }
+        // A table of Markdown.
+        [b'|', b' ', ..] => Some((skip_spaces(text, spaced + 1), Notation::Loose)),
         [b'(', ..] if spaced == at => Some((skip_spaces(text, spaced + 1), Notation::Loose)),
         [b'>', ..] if text[..name.range.start].ends_with(b"<") => Some((spaced + 1, Notation::Quoted)),
-        _ if (flag || is_after_login(text, name)) && quoted.is_none() && spaced > at => {
-            Some((spaced, Notation::Bare))
+        _ if apart && (variable || is_after_login(text, name) || is_directive(text, name)) => {
+            Some((spaced, Notation::Environment))
         }
+        _ if apart && flag => Some((spaced, Notation::Bare)),
         [b'i', b's', b' ', ..] if spaced > at => Some((skip_spaces(text, spaced + 3), Notation::Loose)),
         [b'\'', ..] if spaced > at && quoted.is_none() => Some((spaced, Notation::Loose)),
         [b's', b't', b'r', b'i', b'n', b'g', ..] => {
@@ -162,11 +243,55 @@ fn value_position(text: &[u8], name: &Name) -> Option<(usize, Notation)> {
     }
 }
 
-/// `machine … login … password …`, as `.netrc` has it.
+/// `machine … login … password …`, as `.netrc` has it, on one line or on several.
 fn is_after_login(text: &[u8], name: &Name) -> bool {
-    let before = &text[name.range.start.saturating_sub(80)..name.range.start];
-    let line = &before[memchr::memrchr(b'\n', before).map_or(0, |at| at + 1)..];
-    &text[name.range.clone()] == b"password" && judge::contains(line, b"login ")
+    let before = &text[name.range.start.saturating_sub(160)..name.range.start];
+    &text[name.range.clone()] == b"password"
+        && judge::contains(before, b"login ")
+        && judge::contains(before, b"machine ")
+}
+
+/// Settings of servers and options of programs that are followed by a space and the secret.
+const DIRECTIVES: &[&str] = &["requirepass", "masterauth", "-storepass", "-keypass"];
+
+fn is_directive(text: &[u8], name: &Name) -> bool {
+    let dash = usize::from(text[..name.range.start].ends_with(b"-"));
+    let directive = &text[name.range.start - dash..name.range.end];
+    DIRECTIVES.iter().any(|known| known.as_bytes() == directive)
+}
+
+/// A value on the line below its name: of YAML, where it is indented further than the name, or of JSON, in quotes. `at` is
+/// behind the colon.
+fn value_below(text: &[u8], name: &Name, at: usize, quoted: bool) -> Option<usize> {
+    // `|`, `>-`: a block of text.
+    let block =
+        text[at..].iter().take(3).take_while(|byte| matches!(byte, b'|' | b'>' | b'-' | b'+')).count();
+    let end = skip_spaces(text, at + block);
+    let end = end + usize::from(text.get(end) == Some(&b'\r'));
+    if text.get(end) != Some(&b'\n') {
+        return None;
+    }
+    let below = skip_spaces(text, end + 1);
+    if quoted {
+        return quote_at(text, below).map(|_| below);
+    }
+    let start = line_start(text, name.range.start);
+    let line = &text[line_from(text, below)];
+    let word = !line.iter().any(u8::is_ascii_whitespace) && !line.ends_with(b":") && !line.starts_with(b"-");
+    (below - (end + 1) > name.range.start - start && word).then_some(below)
+}
+
+/// The value of a member of the object that begins at `at`: `{"sensitive": true, "value": "…"}`.
+fn member_of_object(text: &[u8], at: usize, member: &[u8]) -> Option<usize> {
+    let object = &text[at..text.len().min(at + VALUE_REACH)];
+    let object = &object[..memchr::memchr(b'}', object).unwrap_or(object.len())];
+    memchr::memmem::find_iter(object, member).find_map(|found| {
+        let end = at + found + member.len();
+        let end = quote_at(text, end).map_or(end, |quote| quote.end);
+        let sign = skip_spaces(text, end);
+        let value = skip_lines(text, sign + 1);
+        (matches!(text.get(sign), Some(b':' | b'=')) && quote_at(text, value).is_some()).then_some(value)
+    })
 }
 
 /// Past `value:`, `"value": ` or `value=`, as in lists of names and values.
@@ -205,7 +330,7 @@ fn value_at(text: &[u8], at: usize, notation: Notation) -> Option<(Range<usize>,
     if let Some(open) = quote_at(text, wrapped) {
         let notation = match notation {
             Notation::Loose => Notation::Loose,
-            _ if wrapped > at + 1 => Notation::Loose,
+            _ if wrapped > at + 1 && !is_constructor(&text[at..wrapped]) => Notation::Loose,
             _ => Notation::Quoted,
         };
         return closing_quote(text, &open).map(|end| (open.end..end, notation));
@@ -237,13 +362,21 @@ fn past_wrapper(text: &[u8], at: usize) -> usize {
     }
 }
 
+/// Calls that only wrap a literal: `String::from(`, `Some(`, `new SecretString(`.
+fn is_constructor(call: &[u8]) -> bool {
+    let call = call.trim_ascii_end().strip_suffix(b"(").unwrap_or(call);
+    let last = call.rsplit(|byte| !byte.is_ascii_alphanumeric()).next().unwrap_or(call);
+    [&b"from"[..], b"new", b"Some", b"String", b"SecretString", b"SecretStr", b"Secret", b"SecureString"]
+        .contains(&last)
+}
+
 fn bare_value(text: &[u8], at: usize, notation: Notation) -> Option<Range<usize>> {
     let reach = &text[at..floor_of_char(text, text.len().min(at + VALUE_REACH))];
     let ends = |(at, byte): (usize, &u8)| match byte {
         b'"' | b'\'' | b'`' | b'\\' | b';' => true,
         b',' | b'(' | b')' | b'{' | b'}' | b'<' | b'>' | b'|' => notation != Notation::Environment,
         b'&' => is_next_parameter(&reach[at + 1..]),
-        byte => byte.is_ascii_whitespace(),
+        byte => byte.is_ascii_whitespace() || byte.is_ascii_control(),
     };
     let mut length = reach.iter().enumerate().position(ends).unwrap_or(reach.len());
     // What a call, a generic type or a template goes on with makes it an expression.

@@ -9,8 +9,11 @@ use super::reading::{quote_at, skip_spaces};
 const REACH: usize = 4096;
 
 /// Names of schemes that are followed by what to hide.
-const SCHEMES: &[&str] =
-    &["bearer", "basic", "token", "bot", "apikey", "api-key", "negotiate", "oauth", "splunk", "key"];
+#[rustfmt::skip]
+const SCHEMES: &[&str] = &[
+    "bearer", "basic", "token", "bot", "apikey", "api-key", "negotiate", "oauth", "splunk", "key", "ssws", "geniekey", "zoho-oauthtoken", "sso-key",
+    "klaviyo-api-key", "ntlm", "hawk",
+];
 
 /// The credential of an `Authorization` header whose value begins at `at`, with or without quotes.
 pub(super) fn authorization(text: &[u8], at: usize) -> Option<Range<usize>> {
@@ -103,48 +106,76 @@ pub(super) fn cookies(text: &[u8], at: usize) -> (Vec<Range<usize>>, usize) {
     (found, at + line.len())
 }
 
-/// Programs that take a password as an argument: the option, and whether it is `user:password`.
-pub(super) const PROGRAMS: &[(&str, &[&str], Argument)] = &[
-    ("curl ", &[" -u ", " --user ", " -u", " --user=", " --proxy-user "], Argument::UserAndPassword),
-    ("sshpass ", &[" -p ", " -p"], Argument::Password),
-    ("mysql", &[" -p"], Argument::Password),
-    ("docker login", &[" -p "], Argument::Password),
-    ("redis-cli", &[" -a "], Argument::Password),
+/// Options of a program, and what follows them.
+type Options = &'static [(&'static [&'static str], Argument)];
+
+/// Programs that take secrets as arguments.
+#[rustfmt::skip]
+pub(super) const PROGRAMS: &[(&str, Options)] = &[
+    ("curl ", &[
+        (&[" -u ", " --user ", " -u", " --user=", " --proxy-user "], Argument::UserAndPassword),
+        (&[" -b ", " --cookie ", " -b", " --cookie="], Argument::Cookies),
+    ]),
+    ("sshpass ", &[(&[" -p ", " -p"], Argument::Password)]),
+    ("mysql", &[(&[" -p"], Argument::Password)]),
+    ("mongosh ", &[(&[" -p "], Argument::Password)]),
+    ("sqlcmd ", &[(&[" -P "], Argument::Password)]),
+    ("ldapsearch ", &[(&[" -w "], Argument::Password)]),
+    ("docker login", &[(&[" -p "], Argument::Password)]),
+    ("az login", &[(&[" -p "], Argument::Password)]),
+    ("redis-cli", &[(&[" -a "], Argument::Password)]),
 ];
 
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Argument {
     Password,
     UserAndPassword,
+    Cookies,
 }
 
-/// The password among a program's arguments, which begin at `at`, and how far they were read.
-pub(super) fn argument(
+/// The secrets among a program's arguments, which begin at `at`, and how far they were read.
+pub(super) fn arguments(
     text: &[u8],
     at: usize,
-    options: &[&str],
-    argument: Argument,
-) -> (Option<Range<usize>>, usize) {
+    options: Options,
+) -> (Vec<(Range<usize>, &'static str)>, usize) {
     // The space before the first option may be the program's last byte.
     let base = at.saturating_sub(1);
     let line = &text[base..text.len().min(at + 512)];
     let line = &line[..memchr::memchr(b'\n', line).unwrap_or(line.len())];
-    let found = argument_in(line, options, argument).map(|range| base + range.start..base + range.end);
+    let mut found = Vec::new();
+    for (options, argument) in options {
+        let Some((value, apart)) = options.iter().find_map(|option| {
+            let at = memchr::memmem::find(line, option.as_bytes())?;
+            Some((at + option.len(), option.ends_with([' ', '='])))
+        }) else {
+            continue;
+        };
+        let quotes = line[value..].iter().take(4).take_while(|byte| apart && is_quote(byte)).count();
+        let value = value + quotes;
+        match argument {
+            Argument::Cookies => {
+                found.extend(cookies(text, base + value).0.into_iter().map(|range| (range, "cookie")));
+            }
+            _ => found.extend(
+                password_in(line, value, *argument)
+                    .map(|range| (base + range.start..base + range.end, "password")),
+            ),
+        }
+    }
     (found, base + line.len())
 }
 
-fn argument_in(line: &[u8], options: &[&str], argument: Argument) -> Option<Range<usize>> {
-    let (value, apart) = options.iter().find_map(|option| {
-        let found = memchr::memmem::find(line, option.as_bytes())?;
-        Some((found + option.len(), option.ends_with([' ', '='])))
-    })?;
-    let quotes = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\');
-    let over = |byte: &u8| byte.is_ascii_whitespace() || quotes(byte) || matches!(byte, b'`' | b'|' | b';');
-    let value = value + line[value..].iter().take(4).take_while(|byte| apart && quotes(byte)).count();
+fn is_quote(byte: &u8) -> bool {
+    matches!(byte, b'"' | b'\'' | b'\\')
+}
+
+fn password_in(line: &[u8], value: usize, argument: Argument) -> Option<Range<usize>> {
+    let over = |byte: &u8| byte.is_ascii_whitespace() || is_quote(byte) || matches!(byte, b'`' | b'|' | b';');
     let end = value + line[value..].iter().position(over).unwrap_or(line.len() - value);
     let start = match argument {
         Argument::UserAndPassword => value + memchr::memchr(b':', &line[value..end])? + 1,
-        Argument::Password => value,
+        _ => value,
     };
     let password = &line[start..end];
     let option = password.starts_with(b"-") || password.starts_with(b"/");

@@ -18,7 +18,7 @@ pub fn redact_json(value: Value, ids: &[&str]) -> Redacted<Value> {
         })
         .map(|(id, value)| ((*id).to_owned(), value))
         .collect();
-    let mut members = redact_members(members, MAX_DEPTH);
+    let mut members = redact_members("", members, MAX_DEPTH);
     members.extend(kept);
     Redacted(Value::Object(members))
 }
@@ -34,7 +34,7 @@ fn redact_value(name: &str, value: Value, depth: usize) -> Value {
         Value::String(text) => Redactor::standard().redact_named(name, &text).into_owned().into(),
         Value::Array(_) | Value::Object(_) if depth == 0 => Redacted::from(value.to_string()).into(),
         Value::Array(items) => redact_items(name, items, depth),
-        Value::Object(members) => Value::Object(redact_members(members, depth)),
+        Value::Object(members) => Value::Object(redact_members(name, members, depth)),
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
     }
 }
@@ -53,9 +53,11 @@ fn redact_items(name: &str, items: Vec<Value>, depth: usize) -> Value {
     items.into_iter().map(redact).collect()
 }
 
-fn redact_members(members: Map<String, Value>, depth: usize) -> Map<String, Value> {
-    // `{"name": "API_TOKEN", "value": "…"}`, as lists of environment variables are written.
-    let described = ["name", "key"].iter().find_map(|key| members.get(*key)?.as_str()).map(str::to_owned);
+/// The members of the object under `name`. Their `value` is named by their `name`, as in lists of environment variables:
+/// `{"name": "API_TOKEN", "value": "…"}`, or else by the object's: `{"db_password": {"value": "…"}}`.
+fn redact_members(name: &str, members: Map<String, Value>, depth: usize) -> Map<String, Value> {
+    let described = ["name", "key"].iter().find_map(|key| members.get(*key)?.as_str());
+    let described = described.or((!name.is_empty()).then_some(name)).map(str::to_owned);
     let mut redacted = Map::new();
     for (number, (key, value)) in members.into_iter().enumerate() {
         let name = described.as_deref().filter(|_| key == "value").unwrap_or(&key);

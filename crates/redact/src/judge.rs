@@ -12,7 +12,7 @@ pub(super) enum Notation {
     Quoted,
     /// `name: value`, `name = value`: a literal in data, or an expression in code.
     Bare,
-    /// `NAME=value`, with nothing between: what shells and `.env` files hold.
+    /// `NAME=value` as shells and `.env` files hold it, `name: value` on a line of YAML: text, never an expression.
     Environment,
     /// `name("value")`, `"name", "value"`, "the name is value": likely not a secret.
     Loose,
@@ -23,7 +23,7 @@ pub(super) enum Notation {
 const PLACEHOLDERS: &[&str] = &[
     "admin", "any", "blank", "bool", "boolean", "bytes", "changeit", "changeme", "default", "disabled", "empty", "enabled", "example", "false", "foo",
     "foobar", "guest", "hidden", "inherit", "input", "invalid", "letters", "masked", "minioadmin", "missing", "none", "null", "number", "object", "optional",
-    "placeholder", "postgres", "redacted", "removed", "required", "root", "secret", "string", "test", "testing", "text", "true", "undefined",
+    "password", "placeholder", "postgres", "redacted", "removed", "required", "root", "secret", "string", "test", "testing", "text", "true", "undefined",
     "unset", "user", "username", "value", "varchar", "wrong",
 ];
 
@@ -55,47 +55,45 @@ const MAX_LENGTH: usize = 256;
 /// Whether `value` is a secret, given the kind of secret that its name announces.
 pub(super) fn is_secret(kind: SecretKind, value: &[u8], notation: Notation) -> bool {
     let least = if kind == SecretKind::Password { 4 } else { 8 };
-    if value.len() < least || value.iter().any(u8::is_ascii_whitespace) {
+    if value.len() < least {
         return false;
+    }
+    if value.iter().any(u8::is_ascii_whitespace) {
+        return notation == Notation::Quoted && is_phrase(kind, value);
     }
     let value = &value[..value.len().min(MAX_LENGTH)];
     // The cheap checks first: most values are not secrets.
     let shape = Shape::of(value);
     let literal = matches!(notation, Notation::Quoted | Notation::Environment);
     let secret = if is_uuid(value) || shape.is_random() {
-        literal || kind != SecretKind::Credential && !is_expression(value, &shape)
+        literal
+            || headers::is_user_and_password(value)
+            || kind != SecretKind::Credential && !is_expression(value, &shape)
     } else {
         match kind {
             SecretKind::Password | SecretKind::Secret => is_chosen(kind, value, &shape, notation),
-            SecretKind::Credential => literal && headers::is_user_and_password(value),
+            SecretKind::Credential => headers::is_user_and_password(value),
             SecretKind::Token | SecretKind::Key | SecretKind::Authorization => false,
         }
     };
     let other = is_address(kind, value)
         || kind != SecretKind::Password && is_number_or_date(value, &shape)
-        || contains(value, b"%2F");
+        || contains(value, b"%3A%2F%2F");
     secret && !other && !is_stand_in(value)
 }
 
 /// Whether the value is what a person would choose as a password.
 fn is_chosen(kind: SecretKind, value: &[u8], shape: &Shape, notation: Notation) -> bool {
     let plain = shape.digits == 0
-        && value.iter().all(|byte| is_word_byte(*byte) || matches!(byte, b'.' | b':' | b'/'));
+        && value
+            .iter()
+            .all(|byte| is_word_byte(*byte) || !byte.is_ascii() || matches!(byte, b'.' | b':' | b'/'));
     let lower = value.to_ascii_lowercase();
     if METHODS.iter().any(|method| lower.starts_with(method.as_bytes())) || is_path_or_expression(value) {
         return false;
     }
     if plain {
-        // One word: a label, a type, a variable. Environment files have no variables of that form.
-        let word = value.iter().all(u8::is_ascii_lowercase);
-        return kind == SecretKind::Password
-            && word
-            && !describes_itself(&lower)
-            && match notation {
-                Notation::Environment => value.len() >= 8,
-                Notation::Quoted => value.len() >= 6 && !shape_is_common_word(shape),
-                Notation::Bare | Notation::Loose => false,
-            };
+        return kind == SecretKind::Password && is_chosen_word(value, &lower, shape, notation);
     }
     let least = if kind == SecretKind::Password { 6 } else { 8 };
     if value.len() < least {
@@ -123,14 +121,69 @@ fn is_chosen(kind: SecretKind, value: &[u8], shape: &Shape, notation: Notation) 
     }
 }
 
-/// A password of small letters only, in quotes, is more often a word of an interface than a password.
-fn shape_is_common_word(shape: &Shape) -> bool {
-    shape.is_wordy() && shape.length < 10
+/// A password of letters only. One word is more often a label, a type or a variable.
+fn is_chosen_word(value: &[u8], lower: &[u8], shape: &Shape, notation: Notation) -> bool {
+    let humps = 1 + value
+        .windows(2)
+        .filter(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        .count();
+    if !value.iter().all(u8::is_ascii_alphabetic) || shape.lowers == 0 || describes_itself(lower) || humps > 4
+    {
+        return false;
+    }
+    let last = value.iter().rposition(u8::is_ascii_uppercase).map_or(lower, |at| &lower[at..]);
+    if WORDS_OF_CODE.iter().any(|word| word.as_bytes() == lower || word.as_bytes() == last) {
+        return false;
+    }
+    let is_one_small_word = shape.uppers == 0;
+    match notation {
+        Notation::Environment => value.len() >= 8 && (is_one_small_word || humps > 1),
+        Notation::Quoted if is_one_small_word => value.len() >= if shape.is_wordy() { 10 } else { 6 },
+        Notation::Quoted => value.len() >= 10 && humps > 1,
+        Notation::Bare | Notation::Loose => false,
+    }
+}
+
+/// Words that are written after `password` in code, schemas, messages and translations, and are longer than seven letters
+/// or end such a word.
+#[rustfmt::skip]
+const WORDS_OF_CODE: &[&str] = &[
+    "accepted", "adgangskode", "alphanumeric", "array", "authenticate", "authenticated", "authentication", "available", "buffer", "bytes", "callback", "column", "command", "component",
+    "config", "configuration", "configured", "confirm", "confirmation", "contains", "correct", "current", "data", "decrypted", "encoded", "encrypted", "environment", "expected",
+    "expired", "failed", "failure", "field", "forbidden", "function", "generate", "generated", "handler", "hash", "hashed", "identifier", "incorrect", "input", "keychain", "kennwort",
+    "label", "literal", "mandatory", "mismatch", "model", "module", "nullable", "option", "optional", "options", "otherwise", "parameter", "params", "plain", "plaintext", "private", "promise",
+    "prompt", "property", "props", "protected", "provided", "provider", "readline", "ref", "rejected", "remember", "removed", "required", "response", "result", "salasana", "schema", "securely",
+    "securestring", "sensitive", "service", "settings", "state", "str", "string", "success", "supported", "terminal", "text", "type", "unavailable", "unchanged", "undefined", "unknown", "unsupported",
+    "username", "validate", "validation", "validator", "value", "variable", "visible", "wachtwoord", "wrapper", "configmap", "statement", "subject", "internal", "external", "argument", "arguments", "disabled", "invisible",
+];
+
+/// Words of sentences, which passphrases do not have.
+#[rustfmt::skip]
+const SENTENCE_WORDS: &[&str] = &[
+    "the", "your", "you", "and", "are", "must", "not", "for", "enter", "please", "with", "this", "that", "has", "have", "can", "was", "will", "should", "when",
+    "from", "least", "between", "characters", "letters", "its", "use", "uses", "used", "set", "get", "user", "users", "file", "string", "value", "required", "invalid", "match", "does",
+];
+
+/// A passphrase: several short words in small letters that make no sentence.
+pub(super) fn is_phrase(kind: SecretKind, value: &[u8]) -> bool {
+    let word = |word: &[u8]| (3..=12).contains(&word.len()) && word.iter().all(u8::is_ascii_lowercase);
+    let words = value.split(|byte| *byte == b' ');
+    kind == SecretKind::Password
+        && (4..=24).contains(&words.clone().count())
+        && words.clone().all(word)
+        && !words.clone().any(|word| SENTENCE_WORDS.iter().any(|other| other.as_bytes() == word))
+        && !describes_itself(value)
+        && !has_placeholder_word(value)
 }
 
 /// A placeholder, a variable, a template, a mask, or something with a form of its own.
 pub(super) fn is_stand_in(value: &[u8]) -> bool {
-    if value.is_empty() || contains(value, super::MARK.as_bytes()) || is_mask(value) || is_template(value) {
+    if value.is_empty()
+        || contains(value, super::MARK.as_bytes())
+        || is_mask(value)
+        || is_template(value)
+        || is_pattern(value)
+    {
         return true;
     }
     if ELSEWHERE.iter().any(|start| value.starts_with(start.as_bytes())) || contains(value, b"://") {
@@ -191,6 +244,13 @@ fn is_template(value: &[u8]) -> bool {
     }
 }
 
+/// A regular expression.
+fn is_pattern(value: &[u8]) -> bool {
+    [&b"[a-z"[..], b"[A-Z", b"[0-9", b"[^", b"(?:", b"(?i", b"(?P", b"\\d", b"\\w", b"\\b("]
+        .iter()
+        .any(|part| contains(value, part))
+}
+
 /// A short number, or the public address of a coin, which is also called a token.
 fn is_address(kind: SecretKind, value: &[u8]) -> bool {
     value.starts_with(b"0x") && (value.len() <= 18 || kind == SecretKind::Token && value.len() == 42)
@@ -216,9 +276,6 @@ fn is_path_or_expression(value: &[u8]) -> bool {
         || matches!(value[0], b'/' | b'^' | b'~' | b'-' | b'=' | b',' | b')' | b'|' | b'?')
         || value.starts_with(b"./")
         || value.starts_with(b"../")
-        || contains(value, b"[a-z")
-        || contains(value, b"[A-Z")
-        || contains(value, b"\\d")
         || contains(value, b"=>")
         || contains(value, b"->")
         || contains(value, b"::")
@@ -231,7 +288,8 @@ fn is_path_or_expression(value: &[u8]) -> bool {
 fn is_expression(value: &[u8], shape: &Shape) -> bool {
     let optional = matches!(value, [name @ .., b'?' | b'!'] if name.iter().all(u8::is_ascii_alphabetic));
     let brackets = value.iter().any(|byte| matches!(byte, b'(' | b'[' | b'{' | b'<'));
-    if brackets || optional || matches!(value[0], b'!' | b'+') {
+    let signed = matches!(value, [b'+', rest @ ..] if !rest.iter().any(u8::is_ascii_digit) || Shape::of(rest).is_wordy());
+    if brackets || optional || signed || value[0] == b'!' {
         return true;
     }
     let identifier = value.iter().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.'));

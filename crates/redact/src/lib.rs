@@ -12,6 +12,7 @@
 //! neither a known form nor a name, since hashes, ids and contents look the same.
 
 mod assignment;
+mod escapes;
 mod excerpt;
 mod headers;
 mod json;

@@ -35,7 +35,7 @@ impl SecretKind {
 }
 
 /// Words by which such names are found in a text. Each ending below contains one of them.
-pub(super) const KEYWORDS: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred"];
+pub(super) const KEYWORDS: &[&str] = &["pass", "pwd", "secret", "token", "key", "auth", "cred", "pat"];
 
 /// Endings that announce a secret, most specific first. `Whole` must be words of their own; `Tail` may be written together with what is
 /// before it, as in `PGPASSWORD`.
@@ -46,8 +46,13 @@ const ENDINGS: &[(&str, Bound, SecretKind)] = &[
     ("passcode", Bound::Tail, SecretKind::Password),
     ("pwd", Bound::Whole, SecretKind::Password),
     ("pass", Bound::Whole, SecretKind::Password),
+    ("requirepass", Bound::Whole, SecretKind::Password),
+    ("masterauth", Bound::Whole, SecretKind::Password),
+    ("storepass", Bound::Whole, SecretKind::Password),
+    ("keypass", Bound::Whole, SecretKind::Password),
     ("secret", Bound::Tail, SecretKind::Secret),
     ("token", Bound::Tail, SecretKind::Token),
+    ("pat", Bound::Whole, SecretKind::Token),
     ("credential", Bound::Tail, SecretKind::Credential),
     ("credentials", Bound::Tail, SecretKind::Credential),
     ("creds", Bound::Whole, SecretKind::Credential),
@@ -89,6 +94,20 @@ const NAMING_TOKENS: &[&str] = &[
     "next", "page", "paging", "pagination", "continuation", "continue", "cursor", "sync", "resume", "cancellation", "cancel", "stop", "eos", "bos", "pad",
     "padding", "unk", "mask", "sep", "cls", "special", "start", "end", "first", "last", "prev", "previous", "peek", "current", "public",
     "progress", "expected", "unexpected", "invalid", "change", "watch", "design",
+];
+
+/// What comes before `password` in names of what is done with one, or said about one.
+#[rustfmt::skip]
+const NAMING_PASSWORDS: &[&str] = &[
+    "forgot", "forgotten", "reset", "change", "update", "show", "hide", "toggle", "enter", "invalid", "missing", "wrong", "incorrect", "weak", "no",
+    "without", "generate", "lost", "recover", "expired", "bad", "empty", "repeat", "retype", "choose",
+];
+
+/// What comes before `pat` where it is a personal access token, and not a pattern.
+#[rustfmt::skip]
+const TOKEN_OWNERS: &[&str] = &[
+    "ado", "airtable", "azure", "bitbucket", "bot", "ci", "databricks", "deploy", "devops", "docker", "dockerhub", "figma", "gh", "git", "github", "gitlab",
+    "hubspot", "jira", "org", "personal", "repo", "snowflake", "user", "vercel",
 ];
 
 /// What was done to a secret that may then be seen.
@@ -178,13 +197,22 @@ pub(super) fn announced_kind(name: &[u8]) -> Option<SecretKind> {
     let words = Words::of(name);
     let words = words.as_bytes();
     for (ending, bound, kind) in ENDINGS {
+        // Most names are settled by their last letter.
+        if words.last() != ending.as_bytes().last() {
+            continue;
+        }
         let Some(before) = words.strip_suffix(ending.as_bytes()) else { continue };
         let own_word = before.is_empty() || before.ends_with(b"_");
         if *bound == Bound::Whole && !own_word {
             continue;
         }
         let which = last_word(before);
-        let naming = *kind == SecretKind::Token && is_any_of(which, NAMING_TOKENS);
+        let naming = match kind {
+            SecretKind::Token if *ending == "pat" => !is_any_of(which, TOKEN_OWNERS),
+            SecretKind::Token => is_any_of(which, NAMING_TOKENS),
+            SecretKind::Password => is_any_of(which, NAMING_PASSWORDS),
+            _ => false,
+        };
         return (!naming && !is_any_of(which, PROTECTED)).then_some(*kind);
     }
     key(name, words.strip_suffix(b"key")?).then_some(SecretKind::Key)
@@ -203,7 +231,7 @@ fn key(name: &[u8], kind: &[u8]) -> bool {
     };
     let last = last_word(kind);
     let capitals = !name.iter().any(u8::is_ascii_lowercase);
-    is_any_of(last, SECRET_KEYS) || capitals && !is_any_of(last, NAMING_KEYS)
+    is_any_of(last, SECRET_KEYS) || last.ends_with(b"api") || capitals && !is_any_of(last, NAMING_KEYS)
 }
 
 fn last_word(words: &[u8]) -> &[u8] {

@@ -11,6 +11,14 @@ pub(super) fn is_escape(text: &[u8], at: usize) -> bool {
     at > 0 && text[at - 1] == b'\\' && matches!(text.get(at), Some(b'n' | b't' | b'r' | b'b' | b'f'))
 }
 
+/// Whether the letter at `at` ends a colour of which the escape character was lost: `[31m`.
+pub(super) fn is_color(text: &[u8], at: usize) -> bool {
+    let before = &text[..at];
+    let parameters =
+        before.iter().rev().take(16).take_while(|byte| matches!(byte, b'0'..=b'9' | b';')).count();
+    text.get(at) == Some(&b'm') && before[..at - parameters].ends_with(b"[")
+}
+
 /// How many backslashes precede a quote: each level of strings in strings doubles them.
 const LEVELS: [usize; 4] = [0, 1, 3, 7];
 

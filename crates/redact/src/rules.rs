@@ -10,6 +10,7 @@ use regex::bytes::{Regex, RegexBuilder};
 
 use super::judge;
 use super::randomness::{Shape, decode_base64};
+use super::reading;
 
 /// How far an expression may look.
 const REACH: usize = 4096;
@@ -17,21 +18,34 @@ const REACH: usize = 4096;
 pub(super) struct Rule {
     /// The word in the mark.
     pub(super) label: &'static str,
-    /// What every match contains, in this case, at its start unless there is a `lead`.
+    /// What every match contains, in this case, at its start unless there is a `lead`. Empty where there are many:
+    /// see [`Rule::keywords`].
     pub(super) keyword: &'static str,
     lead: Lead,
+    /// A byte that must be so far from the keyword. It is checked before the expression, where the keyword is common.
+    probe: Option<(usize, u8)>,
     pattern: &'static str,
     proof: Proof,
 }
 
-/// What precedes the keyword and belongs to the secret.
+/// What precedes the keyword and belongs to the secret: at least and at most so many bytes of a set.
 #[derive(Clone, Copy)]
-enum Lead {
-    Nothing,
-    Digits,
-    Hex,
-    /// Three characters of any kind and a digit.
-    Azure,
+struct Lead {
+    least: usize,
+    most: usize,
+    part: fn(&u8) -> bool,
+}
+
+const NOTHING: Lead = Lead { least: 0, most: 0, part: u8::is_ascii_digit };
+const DIGITS: Lead = Lead { least: 8, most: 11, part: u8::is_ascii_digit };
+const WORD: Lead = Lead { least: 10, most: 33, part: u8::is_ascii_alphanumeric };
+/// Three characters of any kind and a digit.
+const FOUR: Lead = Lead { least: 4, most: 4, part: |_| true };
+const NAMES: Lead = Lead { least: 10, most: 60, part: is_of_name };
+
+/// A key of base64 whose characters around the keyword have a fixed number.
+const fn base64(length: usize) -> Lead {
+    Lead { least: length, most: length + 1, part: is_base64 }
 }
 
 /// What a match must show beyond its form.
@@ -46,15 +60,15 @@ enum Proof {
 }
 
 const fn rule(label: &'static str, keyword: &'static str, pattern: &'static str) -> Rule {
-    Rule { label, keyword, lead: Lead::Nothing, pattern, proof: Proof::Form }
+    Rule { label, keyword, lead: NOTHING, probe: None, pattern, proof: Proof::Form }
 }
 
 const fn weak(label: &'static str, keyword: &'static str, pattern: &'static str) -> Rule {
-    Rule { label, keyword, lead: Lead::Nothing, pattern, proof: Proof::Random }
+    Rule { label, keyword, lead: NOTHING, probe: None, pattern, proof: Proof::Random }
 }
 
 const fn led(label: &'static str, keyword: &'static str, lead: Lead, pattern: &'static str) -> Rule {
-    Rule { label, keyword, lead, pattern, proof: Proof::Form }
+    Rule { label, keyword, lead, probe: None, pattern, proof: Proof::Form }
 }
 
 /// A part in parentheses is what is hidden; without one, everything that matched.
@@ -66,26 +80,56 @@ pub(super) const RULES: &[Rule] = &[
     rule("aws-access-key", "ABIA", r"ABIA[0-9A-Z]{16}"),
     rule("aws-access-key", "ACCA", r"ACCA[0-9A-Z]{16}"),
     rule("aws-bedrock-key", "ABSK", r"ABSK[A-Za-z0-9+/]{60,}={0,2}"),
+    rule("aws-bedrock-key", "bedrock-api-key-", r"bedrock-api-key-[A-Za-z0-9+/=_-]{28,}"),
+    rule("presigned-signature", "X-Amz-Signature=", r"X-Amz-Signature=([0-9a-f]{64})"),
+    rule("presigned-signature", "X-Goog-Signature=", r"X-Goog-Signature=([0-9a-f]{64,1024})"),
+    rule("aws-session-token", "X-Amz-Security-Token=", r"X-Amz-Security-Token=([A-Za-z0-9%+/=_-]{40,})"),
     rule("gcp-api-key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
     rule("gcp-oauth-token", "ya29.", r"ya29\.[0-9A-Za-z_.-]{20,}"),
     rule("gcp-client-secret", "GOCSPX-", r"GOCSPX-[0-9A-Za-z_-]{20,40}"),
     rule("gcp-refresh-token", "1//0", r"1//0[0-9A-Za-z_-]{40,200}"),
-    led("azure-client-secret", "Q~", Lead::Azure, r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
+    led("azure-client-secret", "Q~", FOUR, r"[A-Za-z0-9_~.-]{3}[0-9]Q~[A-Za-z0-9_~.-]{31,34}"),
     rule("azure-storage-key", "AccountKey=", r"AccountKey=([A-Za-z0-9+/]{40,100}={0,2})"),
     rule("azure-shared-access-key", "SharedAccessKey=", r"SharedAccessKey=([A-Za-z0-9+/]{40,100}={0,2})"),
     rule("azure-sas-signature", "sig=", r"sig=([A-Za-z0-9%+/_-]{40,120}={0,2})"),
+    led("azure-devops-token", "AZDO", base64(76), r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}"),
+    led("azure-key", "JQQJ99", base64(52), r"[A-Za-z0-9]{52}JQQJ99[A-Za-z0-9]{26}"),
+    led("azure-key", "AzFu", base64(44), r"[A-Za-z0-9_-]{44}AzFu[A-Za-z0-9_-]{6}={2}"),
+    led("azure-key", "AzSe", base64(42), r"[A-Za-z0-9]{42}AzSe[A-Za-z0-9]{6}"),
+    led("azure-key", "AzCa", base64(33), r"[A-Za-z0-9]{33}AzCa[A-Za-z0-9]{6}="),
+    led("azure-key", "+ASt", base64(76), r"[A-Za-z0-9+/]{76}\+ASt[A-Za-z0-9+/]{6}={2}"),
+    led("azure-key", "+ABa", base64(76), r"[A-Za-z0-9+/]{76}\+ABa[A-Za-z0-9+/]{6}={2}"),
+    led("azure-key", "ACDb", base64(76), r"[A-Za-z0-9+/]{76}ACDb[A-Za-z0-9+/]{6}={2}"),
+    led("azure-key", "+ACR", base64(42), r"[A-Za-z0-9+/]{42}\+ACR[A-Za-z0-9+/]{6}"),
+    led("azure-key", "+ASb", base64(33), r"[A-Za-z0-9+/]{33}\+ASb[A-Za-z0-9+/]{6}="),
+    led("azure-key", "+AEh", base64(33), r"[A-Za-z0-9+/]{33}\+AEh[A-Za-z0-9+/]{6}="),
+    led("azure-key", "AIoT", base64(33), r"[A-Za-z0-9+/]{33}AIoT[A-Za-z0-9+/]{6}="),
     rule("digitalocean-token", "dop_v1_", r"dop_v1_[a-f0-9]{64}"),
     rule("digitalocean-token", "doo_v1_", r"doo_v1_[a-f0-9]{64}"),
     rule("digitalocean-token", "dor_v1_", r"dor_v1_[a-f0-9]{64}"),
     rule("alibaba-access-key", "LTAI", r"LTAI[A-Za-z0-9]{16,24}"),
     weak("tencent-secret-id", "AKID", r"AKID[A-Za-z0-9]{32}"),
+    weak("yandex-key", "AQVN", r"AQVN[A-Za-z0-9_-]{35,38}"),
+    weak("yandex-key", "YCA", r"YCA[A-Za-z0-9_-]{37}"),
+    weak("yandex-token", "t1.", r"t1\.[A-Za-z0-9_-]{20,}={0,2}\.[A-Za-z0-9_-]{86}={0,2}"),
+    rule("scalingo-token", "tk-us-", r"tk-us-[A-Za-z0-9_-]{48}"),
+    rule("mongodb-key", "mdb_sa_sk_", r"mdb_sa_sk_[A-Za-z0-9_-]{30,60}"),
+    rule("cloudflare-token", "cfut_", r"cfut_[A-Za-z0-9]{40,60}"),
+    rule("cloudflare-token", "cfat_", r"cfat_[A-Za-z0-9]{40,60}"),
+    rule("cloudflare-token", "cfk_", r"cfk_[A-Za-z0-9]{40,60}"),
+    rule("render-key", "rnd_", r"rnd_[A-Za-z0-9]{24,40}"),
+    rule("deno-token", "ddp_", r"ddp_[A-Za-z0-9]{36}"),
+    rule("deno-token", "ddw_", r"ddw_[A-Za-z0-9]{36}"),
     rule("cloudflare-origin-key", "v1.0-", r"v1\.0-[a-f0-9]{24}-[a-f0-9]{100,160}"),
     rule("heroku-token", "HRKU-", r"HRKU-[A-Za-z0-9_-]{36,80}"),
     rule("fly-token", "fm2_", r"fm2_[A-Za-z0-9+/=_-]{40,}"),
     rule("fly-token", "fo1_", r"fo1_[A-Za-z0-9_-]{40,}"),
+    rule("fly-token", "fm1r_", r"fm1r_[A-Za-z0-9+/=_-]{40,}"),
+    rule("fly-token", "fm1a_", r"fm1a_[A-Za-z0-9+/=_-]{40,}"),
     rule("vault-token", "hvs.", r"hvs\.[A-Za-z0-9_-]{20,200}"),
     rule("vault-token", "hvb.", r"hvb\.[A-Za-z0-9_-]{20,300}"),
-    led("terraform-token", ".atlasv1.", Lead::Hex, r"[A-Za-z0-9]{10,20}\.atlasv1\.[A-Za-z0-9_=-]{40,100}"),
+    rule("vault-token", "hvr.", r"hvr\.[A-Za-z0-9_-]{20,300}"),
+    led("terraform-token", ".atlasv1.", WORD, r"[A-Za-z0-9]{10,20}\.atlasv1\.[A-Za-z0-9_=-]{40,100}"),
     weak("databricks-token", "dapi", r"dapi[a-f0-9]{32}(?:-[0-9])?"),
     rule("doppler-token", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[a-z0-9_-]{2,35}\.)?[A-Za-z0-9]{40,44}"),
     rule("pulumi-token", "pul-", r"pul-[a-f0-9]{40}"),
@@ -95,7 +139,12 @@ pub(super) const RULES: &[Rule] = &[
     rule("planetscale-token", "pscale_", r"pscale_(?:tkn|pw|oauth)_[A-Za-z0-9_=.-]{32,64}"),
     rule("netlify-token", "nfp_", r"nfp_[A-Za-z0-9]{36,50}"),
     rule("vercel-token", "vcp_", r"vcp_[A-Za-z0-9]{24,80}"),
+    rule("vercel-token", "vca_", r"vca_[A-Za-z0-9]{24,80}"),
+    rule("vercel-token", "vci_", r"vci_[A-Za-z0-9]{24,80}"),
+    rule("vercel-token", "vcr_", r"vcr_[A-Za-z0-9]{24,80}"),
+    rule("vercel-token", "vck_", r"vck_[A-Za-z0-9]{24,80}"),
     rule("neon-token", "napi_", r"napi_[a-z0-9]{40,80}"),
+    weak("neon-password", "npg_", r"npg_[A-Za-z0-9]{10,40}"),
 
     // Code hosts, registries, builds
     rule("github-token", "ghp_", r"ghp_[A-Za-z0-9]{36,255}"),
@@ -113,9 +162,14 @@ pub(super) const RULES: &[Rule] = &[
     rule("gitlab-token", "glft-", r"glft-[A-Za-z0-9_-]{20,64}"),
     rule("gitlab-token", "glimt-", r"glimt-[A-Za-z0-9_-]{20,64}"),
     rule("gitlab-token", "glagent-", r"glagent-[A-Za-z0-9_-]{50,}"),
+    rule("gitlab-token", "glrtr-", r"glrtr-[A-Za-z0-9_-]{20,64}(?:\.[a-z0-9.]{2,20})?"),
+    rule("gitlab-token", "gloas-", r"gloas-[A-Za-z0-9_-]{64}"),
+    rule("gitlab-token", "glffct-", r"glffct-[A-Za-z0-9_-]{20,64}"),
+    rule("gitlab-token", "_gitlab_session=", r"_gitlab_session=([a-z0-9]{32})"),
     rule("gitlab-token", "GR1348941", r"GR1348941[A-Za-z0-9_-]{20}"),
     rule("bitbucket-token", "ATBB", r"ATBB[A-Za-z0-9]{28,36}"),
     rule("bitbucket-token", "ATCTT3", r"ATCTT3[A-Za-z0-9+/=_-]{60,}"),
+    rule("bitbucket-token", "BBDC-", r"BBDC-[A-Za-z0-9+/@_-]{40,50}"),
     rule("atlassian-token", "ATATT3", r"ATATT3[A-Za-z0-9+/=_-]{60,}"),
     rule("npm-token", "npm_", r"npm_[A-Za-z0-9]{36}"),
     rule("pypi-token", "pypi-", r"pypi-[A-Za-z0-9_-]{50,}"),
@@ -130,12 +184,24 @@ pub(super) const RULES: &[Rule] = &[
     rule("sourcegraph-token", "sgp_", r"sgp_(?:[a-f0-9]{16}_|local_)?[a-f0-9]{40}"),
     rule("sonar-token", "squ_", r"squ_[a-f0-9]{40}"),
     rule("sonar-token", "sqp_", r"sqp_[a-f0-9]{40}"),
+    rule("sonar-token", "sqa_", r"sqa_[a-f0-9]{40}"),
+    rule("sonar-token", "sqco_", r"sqco_[A-Za-z0-9]{59}"),
+    rule("sourcegraph-token", "slk_", r"slk_[a-f0-9]{64}"),
     weak("artifactory-key", "AKCp", r"AKCp[A-Za-z0-9]{69}"),
+    weak("artifactory-token", "cmVmdGtu", r"cmVmdGtu[A-Za-z0-9]{56}"),
+    weak("octopus-key", "API-", r"API-[A-Z0-9]{26,32}"),
+    rule("harness-token", "pat.", r"pat\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    rule("harness-token", "sat.", r"sat\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9]{24}\.[A-Za-z0-9]{20}"),
+    weak("infracost-key", "ico-", r"ico-[A-Za-z0-9]{32}"),
 
     // Models
     rule("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
     rule("openrouter-key", "sk-or-", r"sk-or-v1-[a-f0-9]{40,64}"),
     weak("openai-key", "sk-", r"sk-(?:proj-|svcacct-|admin-|None-)?[A-Za-z0-9_-]{20,}"),
+    weak("elevenlabs-key", "sk_", r"sk_[a-f0-9]{48}"),
+    weak("voyage-key", "pa-", r"pa-[A-Za-z0-9_-]{43}"),
+    weak("firecrawl-key", "fc-", r"fc-[a-f0-9]{32}"),
+    weak("salad-key", "salad_cloud_", r"salad_cloud_[A-Za-z0-9]{1,7}_[A-Za-z0-9]{7,235}"),
     rule("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{30,40}"),
     rule("huggingface-token", "api_org_", r"api_org_[A-Za-z0-9]{34}"),
     rule("replicate-token", "r8_", r"r8_[A-Za-z0-9]{37}"),
@@ -157,16 +223,24 @@ pub(super) const RULES: &[Rule] = &[
     rule("slack-token", "xox", r"xox[abeoprsd](?:\.xox[bp])?-[A-Za-z0-9-]{10,250}"),
     rule("slack-token", "xapp-", r"xapp-[0-9]-[A-Z0-9]+-[0-9]+-[a-f0-9]{32,}"),
     rule("slack-webhook", "hooks.slack.com/", r"hooks\.slack\.com/(?:services|workflows|triggers)/([A-Za-z0-9+/]{20,120})"),
+    // Begins with the digits of an account in base64.
+    rule("discord-token", "", r"(?:[MNO][DTjz][AEIMQUYcgk][w-z0-5]){5,6}[A-Za-z0-9]{0,3}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,40}"),
     rule("discord-webhook", "/api/webhooks/", r"/api/webhooks/[0-9]{15,22}/([A-Za-z0-9_-]{50,90})"),
+    rule("zapier-webhook", "hooks.zapier.com/hooks/catch/", r"hooks\.zapier\.com/hooks/catch/[0-9]+/([A-Za-z0-9]{6,20})"),
+    led("fcm-key", ":APA91b", NAMES, r"[A-Za-z0-9_-]{7,30}:APA91b[A-Za-z0-9_-]{100,200}"),
+    rule("x-token", "AAAAAAAAAAAAAAAAAAAA", r"AAAAAAAAAAAAAAAAAAAAA{0,4}[A-Za-z0-9]{6,60}(?:%[0-9A-F]{2}|[=+/])[A-Za-z0-9%=+/]{30,100}"),
     rule("teams-webhook", "/IncomingWebhook/", r"/IncomingWebhook/([a-f0-9]{32}/[a-f0-9-]{36})"),
-    led("telegram-token", ":AA", Lead::Digits, r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
+    led("telegram-token", ":AA", DIGITS, r"[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}"),
     rule("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{16,32}\.[A-Za-z0-9_-]{32,64}"),
-    led("mailchimp-key", "-us", Lead::Hex, r"[a-f0-9]{32}-us[0-9]{1,2}"),
+    led("mailchimp-key", "-us", WORD, r"[a-f0-9]{32}-us[0-9]{1,2}"),
     weak("mailgun-key", "key-", r"key-[a-z0-9]{32}"),
     rule("brevo-key", "xkeysib-", r"xkeysib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     rule("brevo-key", "xsmtpsib-", r"xsmtpsib-[a-f0-9]{64}-[A-Za-z0-9]{16}"),
     weak("resend-key", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}"),
     weak("twilio-key", "SK", r"SK[0-9a-f]{32}"),
+    weak("telnyx-key", "KEY", r"KEY[0-9A-Za-z_-]{55}"),
+    rule("readme-key", "rdme_", r"rdme_[a-z0-9]{70}"),
+    rule("rootly-key", "rootly_", r"rootly_[a-f0-9]{64}"),
     rule("postman-key", "PMAK-", r"PMAK-[a-f0-9]{24}-[a-f0-9]{34}"),
 
     // Money, shops
@@ -174,16 +248,31 @@ pub(super) const RULES: &[Rule] = &[
     rule("stripe-key", "sk_test_", r"sk_test_[A-Za-z0-9_]{16,250}"),
     rule("stripe-key", "rk_live_", r"rk_live_[A-Za-z0-9_]{16,250}"),
     rule("stripe-key", "rk_test_", r"rk_test_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-key", "rk_prod_", r"rk_prod_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-key", "sk_prod_", r"sk_prod_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-key", "sk_org_", r"sk_org_(?:live|test)_[A-Za-z0-9_]{16,250}"),
+    rule("stripe-client-secret", "pi_", r"pi_[A-Za-z0-9]{24}_secret_[A-Za-z0-9]{25}"),
     rule("stripe-webhook-secret", "whsec_", r"whsec_[A-Za-z0-9+/]{24,100}={0,2}"),
     rule("shopify-token", "shpat_", r"shpat_[a-fA-F0-9]{32}"),
     rule("shopify-token", "shpss_", r"shpss_[a-fA-F0-9]{32}"),
     rule("shopify-token", "shpca_", r"shpca_[a-fA-F0-9]{32}"),
     rule("shopify-token", "shppa_", r"shppa_[a-fA-F0-9]{32}"),
+    rule("shopify-token", "shpua_", r"shpua_[a-fA-F0-9]{32}"),
+    rule("shopify-token", "shpit_", r"shpit_[a-fA-F0-9]{32}"),
     rule("square-token", "sq0atp-", r"sq0atp-[A-Za-z0-9_-]{22}"),
     rule("square-token", "sq0csp-", r"sq0csp-[A-Za-z0-9_-]{43}"),
+    rule("square-token", "sandbox-sq0", r"sandbox-sq0[a-z]{3}-[A-Za-z0-9_-]{22,50}"),
     weak("square-token", "EAAA", r"EAAA[A-Za-z0-9_-]{60}"),
     weak("facebook-token", "EAA", r"EAA[A-Z][A-Za-z0-9]{100,250}"),
     rule("razorpay-key", "rzp_live_", r"rzp_live_[A-Za-z0-9]{14,24}"),
+    rule("easypost-key", "EZAK", r"EZAK[A-Za-z0-9]{54}"),
+    rule("easypost-key", "EZTK", r"EZTK[A-Za-z0-9]{54}"),
+    rule("shippo-token", "shippo_", r"shippo_(?:live|test)_[a-fA-F0-9]{40}"),
+    rule("duffel-token", "duffel_", r"duffel_(?:live|test)_[A-Za-z0-9_=-]{43}"),
+    rule("ramp-secret", "ramp_sec_", r"ramp_sec_[A-Za-z0-9]{48}"),
+    rule("pagarme-key", "ak_live_", r"ak_live_[A-Za-z0-9]{30}"),
+    rule("plaid-token", "access-", r"access-(?:sandbox|development|production)-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
+    rule("lob-key", "live_", r"live_[a-f0-9]{35}"),
     rule("flutterwave-key", "FLWSECK", r"FLWSECK(?:_TEST)?-[a-f0-9]{32}-X"),
     rule("paypal-braintree-token", "access_token$", r"access_token\$(?:production|sandbox)\$[a-z0-9]{16}\$[a-f0-9]{32}"),
 
@@ -193,28 +282,72 @@ pub(super) const RULES: &[Rule] = &[
     rule("notion-token", "ntn_", r"ntn_[A-Za-z0-9]{40,60}"),
     weak("notion-token", "secret_", r"secret_[A-Za-z0-9]{43}"),
     rule("figma-token", "figd_", r"figd_[A-Za-z0-9_-]{36,60}"),
+    rule("figma-token", "figp_", r"figp_[A-Za-z0-9_=-]{40,60}"),
     rule("hubspot-token", "pat-na", r"pat-na[0-9]-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
     rule("hubspot-token", "pat-eu", r"pat-eu[0-9]-[a-f0-9]{8}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{4}-[a-f0-9]{12}"),
     weak("dropbox-token", "sl.", r"sl\.(?:u\.)?[A-Za-z0-9_-]{100,}"),
     rule("contentful-token", "CFPAT-", r"CFPAT-[A-Za-z0-9_-]{40,50}"),
+    Rule { probe: Some((17, b'.')), ..rule("airtable-token", "pat", r"pat[A-Za-z0-9]{14}\.[a-f0-9]{64}") },
+    rule("asana-token", "1/1", r"1/1[0-9]{12,19}:[a-f0-9]{32}"),
+    rule("asana-token", "2/1", r"2/1[0-9]{12,19}/[0-9]{13,20}:[a-f0-9]{32}"),
+    rule("launchdarkly-key", "api-", r"api-[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[a-f0-9]{4}-[a-f0-9]{12}"),
+    rule("launchdarkly-key", "sdk-", r"sdk-[a-f0-9]{8}-[a-f0-9]{4}-4[a-f0-9]{3}-[a-f0-9]{4}-[a-f0-9]{12}"),
+    led("maxmind-key", "_mmk", Lead { least: 36, most: 37, part: is_of_name }, r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk"),
+    rule("adobe-secret", "p8e-", r"p8e-[A-Za-z0-9_-]{32}"),
+    rule("frameio-token", "fio-u-", r"fio-u-[A-Za-z0-9_=-]{64}"),
+    rule("intra42-secret", "s-s4t2", r"s-s4t2(?:ud|af)-[a-f0-9]{64}"),
+    rule("settlemint-token", "sm_pat_", r"sm_pat_[A-Za-z0-9]{16}"),
+    rule("settlemint-token", "sm_aat_", r"sm_aat_[A-Za-z0-9]{16}"),
+    rule("settlemint-token", "sm_sat_", r"sm_sat_[A-Za-z0-9]{16}"),
+    weak("adafruit-key", "aio_", r"aio_[A-Za-z0-9]{28}"),
+    rule("apify-token", "apify_api_", r"apify_api_[A-Za-z0-9]{36}"),
+    rule("zoho-token", "1000.", r"1000\.[a-f0-9]{32}\.[a-f0-9]{32}"),
+    rule("trufflehog-key", "thog-", r"thog-(?:key|secret)-[a-f0-9]{16,32}"),
+    led("authress-key", ".acc_", NAMES, r"(?:sc|ext|scauth|authress)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc_[a-z0-9-]{10,32}\.[A-Za-z0-9+/_=-]{30,120}"),
+    weak("salesforce-key", "3MVG9", r"3MVG9[0-9A-Za-z._+/=]{80,251}"),
+    weak("salesforce-token", "5AEP861", r"5AEP861[A-Za-z0-9._=]{80,}"),
+    rule("salesforce-token", "00D", r"00D[A-Za-z0-9]{12,15}![A-Za-z0-9_.]{80,120}"),
+    rule("voiceflow-key", "VF.", r"VF\.(?:(?:DM|WS)\.)?[a-fA-F0-9]{24}\.[A-Za-z0-9]{16}"),
+    rule("bannerbear-key", "bb_pr_", r"bb_pr_[a-f0-9]{30}"),
+    rule("posthog-key", "phx_", r"phx_[A-Za-z0-9_]{40,50}"),
     rule("typeform-token", "tfp_", r"tfp_[A-Za-z0-9_.=-]{40,60}"),
     rule("grafana-token", "glsa_", r"glsa_[A-Za-z0-9]{32}_[a-fA-F0-9]{8}"),
     rule("grafana-token", "glc_", r"glc_[A-Za-z0-9+/]{32,400}={0,2}"),
+    rule("grafana-token", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9]{70,400}={0,3}"),
     rule("newrelic-key", "NRAK-", r"NRAK-[A-Z0-9]{27}"),
     rule("newrelic-key", "NRII-", r"NRII-[A-Za-z0-9_-]{32}"),
+    rule("newrelic-key", "NRIQ-", r"NRIQ-[A-Za-z0-9_-]{25,32}"),
+    led("newrelic-key", "FFFFNRAL", Lead { least: 32, most: 33, part: u8::is_ascii_alphanumeric }, r"[0-9a-z]{32}FFFFNRAL"),
     rule("sentry-token", "sntrys_", r"sntrys_[A-Za-z0-9+/=_-]{40,}"),
     rule("sentry-token", "sntryu_", r"sntryu_[a-f0-9]{64}"),
     rule("dynatrace-token", "dt0c01.", r"dt0c01\.[A-Z0-9]{24}\.[A-Z0-9]{64}"),
     rule("prefect-key", "pnu_", r"pnu_[A-Za-z0-9]{36}"),
     rule("mapbox-token", "sk.eyJ", r"sk\.eyJ[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{20,}"),
     rule("onepassword-token", "ops_eyJ", r"ops_eyJ[A-Za-z0-9_+/=-]{100,}"),
+    rule("onepassword-key", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}"),
     rule("openshift-token", "sha256~", r"sha256~[A-Za-z0-9_-]{43}"),
     rule("age-key", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[0-9A-Z]{58}"),
+    rule("secret-token", "secret-token:", r"secret-token:([A-Za-z0-9%._~-]{16,})"),
 
     // Forms of many issuers
     rule("jwt", "eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{4,}\.[A-Za-z0-9_-]*|[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)"),
-    Rule { label: "private-key", keyword: "LS0tLS1CRUdJTi", lead: Lead::Nothing, pattern: r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2}", proof: Proof::PrivateKey },
+    Rule { label: "private-key", keyword: "LS0tLS1CRUdJTi", lead: NOTHING, probe: None, pattern: r"LS0tLS1CRUdJTi[A-Za-z0-9+/]{40,}={0,2}", proof: Proof::PrivateKey },
 ];
+
+impl Rule {
+    /// By which words the rule is found in a text.
+    pub(super) fn keywords(&self) -> Vec<String> {
+        if !self.keyword.is_empty() {
+            return vec![self.keyword.to_owned()];
+        }
+        // The first two digits of a number, in base64.
+        let starts = ["MD", "MT", "Mj", "Mz", "ND", "NT", "Nj", "Nz", "OD", "OT"];
+        starts
+            .iter()
+            .flat_map(|start| "AEIMQUYcgk".chars().map(move |third| format!("{start}{third}")))
+            .collect()
+    }
+}
 
 /// The rules with their expressions, compiled one by one as they are needed.
 pub(super) struct Compiled {
@@ -239,10 +372,16 @@ impl Compiled {
         if !text[at..].starts_with(rule.keyword.as_bytes()) {
             return None;
         }
+        if rule.probe.is_some_and(|(offset, byte)| text.get(at + offset) != Some(&byte)) {
+            return None;
+        }
         let lead = rule.lead.length(&text[..at]);
+        // The letter of an escape like `\n` is not part of the secret behind it.
+        let lead = lead - usize::from(lead > 0 && reading::is_escape(text, at - lead));
         let start = at - lead;
-        let anywhere = !text[start].is_ascii_alphanumeric() || matches!(rule.lead, Lead::Digits);
-        if lead < rule.lead.least() || !(anywhere || open(start)) || is_inside_base64(text, start) {
+        // Names end in digits, but tokens do not begin in the middle of a word.
+        let anywhere = !text[start].is_ascii_alphanumeric() || rule.keyword == ":AA";
+        if lead < rule.lead.least || !(anywhere || open(start)) || is_inside_base64(text, start) {
             return None;
         }
         let reach = &text[start..text.len().min(start + REACH)];
@@ -271,26 +410,8 @@ impl Compiled {
 }
 
 impl Lead {
-    /// A shorter lead is not a match, which saves running the expression.
-    fn least(self) -> usize {
-        match self {
-            Lead::Nothing => 0,
-            Lead::Digits => 8,
-            Lead::Hex => 10,
-            Lead::Azure => 4,
-        }
-    }
-
     fn length(self, before: &[u8]) -> usize {
-        let run = |most: usize, part: fn(&u8) -> bool| {
-            before.iter().rev().take(most).take_while(|byte| part(byte)).count()
-        };
-        match self {
-            Lead::Nothing => 0,
-            Lead::Digits => run(11, u8::is_ascii_digit),
-            Lead::Hex => run(33, u8::is_ascii_alphanumeric),
-            Lead::Azure => before.len().min(4),
-        }
+        before.iter().rev().take(self.most).take_while(|byte| (self.part)(byte)).count()
     }
 }
 
@@ -329,6 +450,14 @@ fn is_inside_base64(text: &[u8], start: usize) -> bool {
     let part = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
     matches!(text[..start].last(), Some(b'+' | b'/'))
         && text[..start].iter().rev().take(LONG).take_while(part).count() == LONG
+}
+
+fn is_base64(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'_' | b'-')
+}
+
+fn is_of_name(byte: &u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'.' | b'-')
 }
 
 fn is_of_token(byte: u8) -> bool {

@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, AhoCorasickBuilder, AhoCorasickKind, MatchKind};
 
 use super::names::KEYWORDS;
 use super::rules::{Compiled, RULES};
-use super::{MARK, assignment, headers, private_key, randomness, reading, url};
+use super::{MARK, assignment, escapes, headers, private_key, randomness, reading, url};
 
 /// What to put in place of a part of the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,7 +51,7 @@ impl Scanner {
             None => words.push((word.to_owned(), vec![finder])),
         };
         for (number, rule) in RULES.iter().enumerate() {
-            add(rule.keyword, Finder::Rule(number));
+            rule.keywords().iter().for_each(|keyword| add(keyword, Finder::Rule(number)));
         }
         for (number, (program, ..)) in headers::PROGRAMS.iter().enumerate() {
             add(program, Finder::Program(number));
@@ -61,9 +61,12 @@ impl Scanner {
         add("@tcp(", Finder::Driver);
         add("-----BEGIN ", Finder::KeyBegin);
         add("-----END ", Finder::KeyEnd);
-        for (word, finder) in
-            [("bearer ", Finder::Scheme), ("basic ", Finder::Scheme), ("cookie: ", Finder::Cookie)]
-        {
+        for (word, finder) in [
+            ("bearer ", Finder::Scheme),
+            ("basic ", Finder::Scheme),
+            ("ssws ", Finder::Scheme),
+            ("cookie: ", Finder::Cookie),
+        ] {
             cases(word).iter().for_each(|word| add(word, finder));
         }
         for word in KEYWORDS {
@@ -101,6 +104,19 @@ impl Scanner {
 
     /// What to hide, in order, without overlaps.
     pub(super) fn edits(&self, text: &[u8]) -> Vec<Edit> {
+        let mut edits = self.edits_as_written(text);
+        for part in escapes::parts(text) {
+            let decoded = escapes::decode(text, part);
+            let found = self.edits_as_written(&decoded.bytes);
+            edits.extend(
+                found.into_iter().map(|edit| Edit { range: decoded.source(&edit.range), label: edit.label }),
+            );
+        }
+        merged(edits)
+    }
+
+    /// What to hide in a text whose escapes are not read.
+    fn edits_as_written(&self, text: &[u8]) -> Vec<Edit> {
         let mut scan =
             Scan { text, scanner: self, edits: Vec::new(), block_end: 0, mark_end: 0, line_end: 0 };
         for hit in self.automaton.find_iter(text) {
@@ -113,7 +129,7 @@ impl Scanner {
                 }
             }
         }
-        merged(scan.edits)
+        scan.edits
     }
 }
 
@@ -173,10 +189,10 @@ impl Scan<'_> {
                 true
             }
             Finder::Program(number) => {
-                let (_, options, argument) = headers::PROGRAMS[number];
-                let (found, end) = headers::argument(text, word.end, options, argument);
+                let (found, end) = headers::arguments(text, word.end, headers::PROGRAMS[number].1);
                 self.line_end = end;
-                self.hide_if(found, "password")
+                found.into_iter().for_each(|(range, label)| self.hide(range, label));
+                false
             }
             Finder::KeyBegin => {
                 let found = private_key::after_begin(text, word.start);
@@ -230,6 +246,7 @@ impl Scan<'_> {
         let Some(before) = at.checked_sub(1) else { return true };
         !self.text[before].is_ascii_alphanumeric()
             || reading::is_escape(self.text, before)
+            || reading::is_color(self.text, before)
             || self.is_hidden(before)
     }
 

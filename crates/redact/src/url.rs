@@ -1,8 +1,9 @@
-//! Passwords in addresses: `postgres://user:password@host` and what drivers write without a scheme.
+//! Passwords in addresses: `postgres://user:password@host`, `https://TOKEN@host`, and what drivers write without a scheme.
 
 use std::ops::Range;
 
 use super::judge;
+use super::randomness::{Shape, is_uuid};
 
 const REACH: usize = 512;
 
@@ -19,7 +20,13 @@ pub(super) fn password(text: &[u8], sign: Range<usize>) -> Option<Range<usize>> 
     };
     let reach = &reach[..reach.iter().position(over).unwrap_or(reach.len())];
     let colon = reach.iter().position(|byte| matches!(byte, b':' | b'/' | b'?' | b'#' | b'@'))?;
-    if reach[colon] != b':' || !reach[..colon].iter().all(|byte| is_of_user(*byte)) {
+    if !reach[..colon].iter().all(|byte| is_of_user(*byte)) {
+        return None;
+    }
+    if reach[colon] == b'@' {
+        return is_token(&reach[..colon]).then(|| from..from + colon);
+    }
+    if reach[colon] != b':' {
         return None;
     }
     let password = &reach[colon + 1..];
@@ -64,6 +71,11 @@ fn is_password(password: &[u8]) -> bool {
     let stands_in = capitals || judge::has_placeholder_word(&password.to_ascii_lowercase());
     let mask = password.len() >= 3 && judge::is_mask(password);
     !(template || inside || stands_in || mask)
+}
+
+/// In the place of a user, only what looks random is a secret: `https://TOKEN@host`.
+fn is_token(user: &[u8]) -> bool {
+    user.len() >= 16 && (Shape::of(user).is_random() || is_uuid(user)) && !judge::is_stand_in(user)
 }
 
 fn is_of_user(byte: u8) -> bool {

@@ -25,6 +25,10 @@ fn keys_texts_and_announced_values_are_redacted() {
             json!({"env": [{"name": "DB_PASSWORD", "value": "[redacted:password]"}]}),
         ),
         (
+            json!({"db_password": {"type": "string", "value": "tr0ub4dor&3x"}}),
+            json!({"db_password": {"type": "string", "value": "[redacted:password]"}}),
+        ),
+        (
             json!({"argv": ["--password", "tr0ub4dor&3x", "run"]}),
             json!({"argv": ["--password", "[redacted:password]", "run"]}),
         ),

@@ -29,6 +29,8 @@ const FRAGMENTS: &[&str] = &[
     concat!("gh", "p_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R"), concat!("AK", "IA0A1B2C3D4E5F6G7H"), concat!("xo", "xb-123456789012-abcdefghijkl"),
     concat!("sk", "-ant-"), "sk-", "key-", "SG.", ":AA", "12345678", "-us12", "Q~", "eyJhbGciOiJI", ".eyJzdWIiOiIx.", "sig=",
     concat!("-----BEGIN ", "PRIVATE KEY-----"), concat!("-----END ", "PRIVATE KEY-----"), "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC7VJTUt9Us8cKj",
+    "%3D", "%22", "%253D", "%0A", "\\u003d", "\\u0022", "\\\\u0026", "\\x1b[31m", "\x1b[31m", "\x1b[0m", "[32m", "&quot;", "&amp;", "&#39;",
+    ":\n    ", ": |\n    ", "machine h ", "curl -b 'a=", "{\"value\": \"", "correcthorse", "SunflowerMeadow", "four small blue lamps",
     "[redacted:token]", "[redacted:", "redacted", "x", "1", "_", "-", ".",
 ];
 
